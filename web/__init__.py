@@ -1,4 +1,4 @@
-"""The Django site: pages and accounts on top of the leaderboard.
+"""The Django site: pages and accounts. The package `leaderboard` has the submissions, the results and the rankings.
 
 Importing this package creates the Celery application, so that tasks find it in every process.
 """

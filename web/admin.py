@@ -1,7 +1,7 @@
-"""Defines the admin pages for the leaderboard's tables. Organisers can read these tables, and edit only announcements.
+"""Defines the admin pages for the leaderboard's tables: submissions, runs (queued or finished), boards, machines, news.
 
-The other tables are read-only here, so these pages cannot change a result. The lists avoid slow queries. The pages do
-not show secrets, such as the seeds of open runs.
+Organisers can read these tables, and edit only the news. So these pages cannot change a result. The lists avoid slow
+queries. The pages do not show secrets, such as the seeds of open runs.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ class SubmissionAdmin(ReadOnly):
 
 @admin.register(Run)
 class RunAdmin(ReadOnly):
-    """Runs: the queue and its history."""
+    """Runs: each tests or times one library on one benchmark. The table has queued, running and finished runs."""
 
     list_display = (
         "id",

@@ -1,6 +1,7 @@
 """Implements the message broker of the embedded site, which needs no server: messages are files in a folder.
 
-The broker is kombu's filesystem transport, made safe for concurrent processes. kombu's own transport creates the file
+The embedded site is the site with its default settings. Its broker is the filesystem transport of kombu (Celery's
+messaging library), made safe for concurrent processes. kombu's own transport creates the file
 of a message first and fills the file afterwards. A worker that reads the file between these two steps finds no JSON,
 and Celery then stops the worker. This transport therefore writes a message under another name, and renames the complete
 file.

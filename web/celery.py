@@ -1,10 +1,12 @@
-"""Creates the Celery application, whose messages only wake workers. The queue of runs is a table in the database.
+"""Creates the Celery application, whose messages only wake workers.
+
+A run tests or times a submitted library. The queue of runs is not in Celery, but a table in the database.
 
 leaderboard/tasks.py defines the only task. Besides the web server, a site needs three kinds of processes:
 
-- bench workers: `celery -A web.celery worker -Q bench -P solo`
-- a results worker: `celery -A web.celery worker -Q results -P solo`
-- one scheduler: `celery -A web.celery beat`
+- bench workers, which execute runs: `celery -A web.celery worker -Q bench -P solo`
+- a results worker, which recovers lost runs and draws plots: `celery -A web.celery worker -Q results -P solo`
+- one scheduler, which wakes the workers regularly: `celery -A web.celery beat`
 """
 
 import os

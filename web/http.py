@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 
 # htmx stops polling when a response has this status.
 STOP_POLLING = 286
-# A stored file must not run scripts, even if a browser shows it as a page. Plots contain inline styles.
+# A stored file must not run scripts, even if a browser shows it as a page. Inline styles are allowed, because plots
+# contain them.
 FILE_POLICY = "default-src 'none'; style-src 'unsafe-inline'; sandbox"
 
 

@@ -164,35 +164,37 @@ TIME_ZONE = "UTC"
 USE_TZ = True
 USE_I18N = False
 
-# If this setting is not empty, all boards accept only runs at this scale, and mark all entries as provisional.
-# `./dev up` sets "smoke" for a demonstration.
+# If this setting is not empty, all boards (rankings) accept only runs at this scale (the size of the benchmark:
+# "smoke", "laptop" or "paper"), and mark all entries as provisional. `./dev up` sets "smoke" for a demonstration.
 KEYDROME_BOARD_SCALE = env.str("KEYDROME_BOARD_SCALE", default="")
-# KEYDROME_SCALE is the scale (the size: smoke, laptop or paper) of a submission's runs. If it is empty, each run has
-# the scale of its board. KEYDROME_SESSIONS is the number of sessions (repetitions in a new process) of each timed run.
+# The scale (size) of a submission's runs. If it is empty, each run has the scale of its board.
 KEYDROME_SCALE = env.str("KEYDROME_SCALE", default=KEYDROME_BOARD_SCALE)
+# The number of sessions of each timed run. A session is one repetition in a fresh process.
 KEYDROME_SESSIONS = env.int("KEYDROME_SESSIONS", default=3 if KEYDROME_BOARD_SCALE else 15)
 
-# A worker may execute a run until its lease on the run ends. The worker sends a heartbeat every second. Each heartbeat
-# sets the end of the lease to KEYDROME_LEASE_SECONDS from now, so a lease must be several heartbeats long: then the
-# worker keeps the run if a few heartbeats are lost. Every KEYDROME_SWEEP_SECONDS the scheduler wakes the workers, which
-# then look for expired leases.
-# A run that failed because of the site is tried again, until it has had KEYDROME_MAX_ATTEMPTS attempts.
+# A run tests or times one library. A worker may execute a run until its lease on the run ends. The worker sends a
+# heartbeat every second. Each heartbeat sets the end of the lease to KEYDROME_LEASE_SECONDS from now, so a lease must
+# be several heartbeats long: then the worker keeps the run if a few heartbeats are lost. Every KEYDROME_SWEEP_SECONDS
+# the scheduler wakes the workers, which then look for expired leases. A run that failed because of the site is tried
+# again, until it has had KEYDROME_MAX_ATTEMPTS attempts.
 KEYDROME_LEASE_SECONDS = env.int("KEYDROME_LEASE_SECONDS", default=60)
 KEYDROME_SWEEP_SECONDS = env.int("KEYDROME_SWEEP_SECONDS", default=15)
 KEYDROME_MAX_ATTEMPTS = env.int("KEYDROME_MAX_ATTEMPTS", default=3)
 # On average, one in this many timed runs has a spot check: one more session, which is played like the others. The
-# checker certifies the history of this session. 0 turns spot checks off.
+# checker then tries to prove from all recorded calls of this session that its results are right. 0 turns spot checks
+# off.
 KEYDROME_RECORD_ONE_IN = env.int("KEYDROME_RECORD_ONE_IN", default=10)
 # On average, one in this many timed sessions is audited: played again with the same seed in verified mode, in which a
 # process outside the jail makes every call. 0 turns these audits off.
 KEYDROME_AUDIT_ONE_IN = env.int("KEYDROME_AUDIT_ONE_IN", default=10)
 
-# If the noise or drift of the control library on a machine is above these limits, in percent, the machine's runs are
-# not ranked. leaderboard/machines/control_noise.py explains noise and drift.
+# Every timed run also times the control library, a fixed library. If its noise or drift on a machine is above these
+# limits, in percent, the machine's runs are not ranked. leaderboard/machines/control_noise.py explains noise and drift.
 KEYDROME_NOISE_PERCENT_MAX = env.float("KEYDROME_NOISE_PERCENT_MAX", default=10.0)
 KEYDROME_DRIFT_PERCENT_MAX = env.float("KEYDROME_DRIFT_PERCENT_MAX", default=10.0)
 
-# The machine class on which new runs must execute, written as on the status page. Empty: any class.
+# The machine class (processor, number of CPUs, memory) on which new runs must execute, written as on the status page.
+# If it is empty, runs may execute on any class.
 KEYDROME_MACHINE_CLASS = env.str("KEYDROME_MACHINE_CLASS", default="")
 # Limits for each user except organisers: how many submissions in 24 hours, and how many that have not ended. The daily
 # limit does not count submissions that failed because of the site, were refused, or were cancelled before they started
@@ -200,8 +202,9 @@ KEYDROME_MACHINE_CLASS = env.str("KEYDROME_MACHINE_CLASS", default="")
 KEYDROME_SUBMISSIONS_PER_DAY = env.int("KEYDROME_SUBMISSIONS_PER_DAY", default=100)
 KEYDROME_SUBMISSIONS_OPEN = env.int("KEYDROME_SUBMISSIONS_OPEN", default=20)
 
-# How many slots the bench workers of this machine share. A slot is a number that gives a worker's jail its own user and
-# control group. The slots are numbered from KEYDROME_SLOT upwards, and each bench worker takes the first free one.
+# How many slots the bench workers of this machine share. A slot is a number that gives a worker's jail (its
+# sandbox for a library) its own user and control group. The slots are numbered from KEYDROME_SLOT upwards, and each
+# bench worker takes the first free one.
 KEYDROME_SLOTS = env.int("KEYDROME_SLOTS", default=1)
 
 BROKER_DIR = VAR_DIR / "broker"

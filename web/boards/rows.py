@@ -1,4 +1,7 @@
-"""Makes the rows of a board. The board's page, CSV and JSON all use these rows, so they show the same values."""
+"""Makes the rows of a board, which ranks libraries on one benchmark.
+
+The board's page, CSV and JSON all use these rows, so they show the same values.
+"""
 
 from __future__ import annotations
 
@@ -18,9 +21,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Advisory:
-    """An advisory finding (a warning) about a library.
+    """An advisory finding, i.e. a warning about a library.
 
-    `name` is the finding's name, `text` a number that belongs to it (empty if there is none), `run` the id of its run.
+    `text` is the number that the finding reports, or empty. `run` is the id of the run that found it.
     """
 
     name: str

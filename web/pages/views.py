@@ -42,7 +42,7 @@ def home(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 def about(request: HttpRequest) -> HttpResponse:
-    """Explain what happens to a submission and how to read a board."""
+    """Explain what happens to a submission and how to read a board, a ranking of libraries."""
     return render(request, "pages/about.html", {"benchmarks": catalogue.benchmarks().values()})
 
 

@@ -53,12 +53,12 @@ class SessionRow:
     memory_peak_bytes: float | None
 
 
-# For these metrics, the page shows the sum over the run's sessions, which is a column of Run. For every other metric,
-# the page shows the median over the sessions.
+# For these metrics, the page shows the sum over the run's sessions (repetitions), which is a column of Run. For every
+# other metric, the page shows the median over the sessions.
 _COLUMNS = ("deadlocks", "transactions_failed", "transactions_completed")
 _NOT_SHOWN = {*_COLUMNS, "calls"}
-# For these metrics, the page shows the control's median too, because the final scan is not timed. So neither the
-# time nor the ratio of the result contains its cost.
+# For these metrics, the page shows the control's median too. The final scan is not timed. If it takes the candidate
+# much longer than the control, the candidate may have left work until then.
 _WITH_CONTROL = {"final_scan_cpu_us"}
 # Maps each unit to the function that writes a value with this unit. Counts are written as plain numbers.
 _WRITTEN: dict[Unit, Callable[[float], str]] = {

@@ -1,4 +1,7 @@
-"""Defines the upload form, which checks the fields of the request. leaderboard/services.py checks the uploaded file."""
+"""Defines the form with which users upload a library.
+
+The form checks only the fields of the request. leaderboard/services.py checks the uploaded file.
+"""
 
 from __future__ import annotations
 
@@ -51,11 +54,14 @@ class UploadForm(forms.Form):
     )
     configuration = forms.ChoiceField(
         required=False,
-        help_text="For a bare structure only (keydrome/structure.h): how Keydrome's runtime executes it.",
+        help_text="For a bare structure only (keydrome/structure.h): how Keydrome adds locks and transactions.",
     )
 
     def __init__(self, *args: Any, too_large: bool = False, **kwargs: Any) -> None:  # noqa: ANN401 - Django's
-        """Read the choices from the manifests. `too_large` is True if the upload handler discarded the file."""
+        """Read the choices from the manifests of benchmarks and configurations.
+
+        `too_large` is True if the upload handler discarded the file.
+        """
         super().__init__(*args, **kwargs)
         self.too_large = too_large
         targets = self.fields["targets"]

@@ -1,4 +1,4 @@
-"""Limits how many files a user uploads per hour. Refused files count too, because inspecting a file takes time."""
+"""Limits how many files a user uploads per hour. Refused files count too, because the check of a file takes time."""
 
 from __future__ import annotations
 
@@ -17,9 +17,8 @@ HOUR = 3600
 def count_upload(user: User) -> int:
     """Count one more upload of a user. Return 0 if the upload is allowed.
 
-    If the upload is not allowed, return the seconds until the next full hour, when the count restarts.
-
-    Organisers are not limited. Several web processes share the count only if they share a cache (KEYDROME_CACHE_URL).
+    If the upload is not allowed, return the seconds until the next full hour, when the count restarts. Organisers are
+    not limited. Several web processes share the count only if they share a cache (KEYDROME_CACHE_URL).
     """
     if user.is_staff:
         return 0

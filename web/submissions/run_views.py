@@ -49,10 +49,10 @@ def _page(request: HttpRequest, pk: int) -> RunPage:
 
 
 def _settled(page: RunPage) -> bool:
-    """Return True if the page need not reload itself: the run has ended, and there are no plots to wait for.
+    """Return True if the page need not reload itself: the run has ended, and the page waits for no plots.
 
     The page waits for plots until they are drawn, or until DRAWING_TIME has passed since the run's end. The ranks on
-    the page may still change later.
+    the page can still change later, but the page does not reload itself for this.
     """
     run = page.run
     if not run.is_final:
@@ -166,7 +166,10 @@ def rerun(request: UserRequest, pk: int) -> HttpResponse:
 @login_required
 @require_POST
 def audit(request: UserRequest, pk: int) -> HttpResponse:
-    """Queue an audit of the run's submission: repetitions in verified mode. Only organisers may do this."""
+    """Queue an audit of the run's submission, and show a message. Only organisers may do this.
+
+    An audit repeats the submission's runs in verified mode, in which another process makes the calls of the library.
+    """
     page = _page(request, pk)
     if not page.may_audit:
         raise Http404

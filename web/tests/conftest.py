@@ -1,4 +1,4 @@
-"""Defines the fixtures of the site's tests: the embedded site, and one browser for each of three users."""
+"""Defines the fixtures of the site's tests: the embedded (serverless) site, and one browser for each of three users."""
 
 from __future__ import annotations
 

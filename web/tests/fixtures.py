@@ -25,7 +25,10 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> bytes:
 
 @pytest.fixture
 def embedded_site(own_var: Path, settings: Settings) -> None:
-    """Use the settings of the embedded site, with a folder for this test's plots and static files under plain names."""
+    """Use the settings of the embedded site, which needs no other servers, with few sessions at smoke scale.
+
+    Plots go to a folder of this test, and static files have plain names.
+    """
     settings.STORAGES = {
         "default": {
             "BACKEND": "django.core.files.storage.FileSystemStorage",

@@ -1,4 +1,7 @@
-"""Tests audits on the pages: only organisers can queue an audit, and everyone sees its ratio on the run's page."""
+"""Tests audits on the pages. An audit repeats a ranked run in verified mode, in which another process makes all calls.
+
+Only organisers can queue an audit, and everyone sees its ratio on the run's page.
+"""
 
 from __future__ import annotations
 

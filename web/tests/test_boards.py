@@ -1,4 +1,4 @@
-"""Tests the published boards: each ranks a benchmark instance that exists, and the pages list every board."""
+"""Tests the published boards, i.e. rankings: each ranks an existing benchmark instance; the pages list every board."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests what the pages show about the queue, and the button that runs a finished run again."""
+"""Tests what the pages show about the queue of runs, and the button that queues a finished run again."""
 
 from __future__ import annotations
 

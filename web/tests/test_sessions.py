@@ -1,4 +1,4 @@
-"""Tests the table of a run's sessions, which says why a session was discarded."""
+"""Tests the table of a run's sessions (the repetitions of a timed run), which says why a session was discarded."""
 
 from __future__ import annotations
 

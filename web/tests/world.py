@@ -1,6 +1,7 @@
 """Makes the data of the site's tests: users, small libraries that gcc builds, submissions and finished runs.
 
-Submissions and runs go through leaderboard/services.py, as on a real site. Only the reports of the runs are invented.
+The site tests uploaded libraries in runs. Submissions and runs go through leaderboard/services.py, as on a real site.
+Only the reports of the runs are invented.
 """
 
 from __future__ import annotations
