@@ -98,6 +98,7 @@ TEST(MinimalExample, AbortsTransactionsThatRunOutOfMemory) {
     ASSERT_EQ(contents(handle), before) << "after " << failed << " allocations";
   }
   EXPECT_GT(failed, 10);
+  EXPECT_EQ(closeIndex(handle), SUCCESS);
 }
 
 TEST(MinimalExample, AnswersFailureWhenItCannotCreateOrOpen) {

@@ -55,10 +55,11 @@ TEST(FitMemory, EveryInstanceAtSmokeScaleFitsALaptop) {
 
 TEST(FitMemory, ASessionHasAsManyKeysAsTheFile) {
   workload::KeyFile keys;
-  std::size_t followed = 0;
+  std::size_t replaceable = 0, followed = 0;
   for (int64_t key = 0; key < 500; ++key) keys.integers.push_back(key);
   for (const Instance& instance : all_instances()) {
     if (instance.manifest.instances.at(instance.scale_of).keys != "int64") continue;
+    ++replaceable;
     workload::Parameters parameters =
         instance.manifest.resolve(instance.scale_of, "laptop", {}).value();
     const auto fit = [&] {
@@ -74,7 +75,9 @@ TEST(FitMemory, ASessionHasAsManyKeysAsTheFile) {
     EXPECT_TRUE(fit().ok()) << instance.name << ": " << need.error().message;
     ++followed;
   }
-  EXPECT_GT(followed, 40u);
+  // Builds with sanitizers leave most benchmarks out.
+  if (replaceable == 0) GTEST_SKIP() << "no benchmark of this build takes keys from a file";
+  EXPECT_GT(followed * 5, replaceable * 4);
 }
 
 TEST(FitMemory, TheLimitOfThePlanCounts) {
