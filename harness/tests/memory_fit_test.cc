@@ -75,9 +75,10 @@ TEST(FitMemory, ASessionHasAsManyKeysAsTheFile) {
     EXPECT_TRUE(fit().ok()) << instance.name << ": " << need.error().message;
     ++followed;
   }
-  // Builds with sanitizers leave most benchmarks out.
-  if (replaceable == 0) GTEST_SKIP() << "no benchmark of this build takes keys from a file";
-  EXPECT_GT(followed * 5, replaceable * 4);
+#ifndef KEYDROME_SANITIZED  // builds with sanitizers leave most benchmarks out
+  EXPECT_GT(replaceable, 40u);
+#endif
+  EXPECT_GE(followed * 5, replaceable * 4);
 }
 
 TEST(FitMemory, TheLimitOfThePlanCounts) {
