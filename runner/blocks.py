@@ -151,7 +151,7 @@ class _Runner:
         return self.request.benchmark.metric
 
     def block(self, seed: str, number: int, of: int) -> Block:
-        """Run one block; number 0 is the rehearsal."""
+        """Run one block; number 0 is the rehearsal. `of` is the total number of blocks that the progress shows."""
         names = [name for name in self.candidates if name not in self.result.excluded]
         if not self.result.floor:
             names.append(FLOOR)
@@ -211,7 +211,9 @@ class _Runner:
         if report.verdict is not Verdict.PASSED or value is None:
             verdict = report.verdict.value.replace("_", " ")
             reason = report.reason or f"its report has no {self.metric.name}"
-            raise RefereeError(f"block {number}: the control library {verdict}: {reason}")
+            raise RefereeError(
+                f"block {number}: the control library, which must pass, has the verdict {verdict}: {reason}"
+            )
         return value
 
     def _leave_out(self, name: str, report: Report, number: int) -> None:

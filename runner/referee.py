@@ -218,7 +218,8 @@ class _Watch:
         *lines, self._rest = (self._rest + data).split(b"\n")
         if len(self._rest) > _LINE_BYTES_MAX:
             raise RefereeError(
-                f"the referee wrote a progress line of more than {_LINE_BYTES_MAX} bytes"
+                f"the referee wrote a progress line of more than {_LINE_BYTES_MAX} bytes; run ./dev build, because the "
+                "referee may be of another version"
             )
         for line in lines:
             try:
@@ -277,12 +278,14 @@ def _read_report(path: Path, plan: dict[str, Any], settings: Settings) -> Report
         if value.get(name, False) != plan[name]:
             raise RefereeError(
                 f"the report belongs to another session: its {name} is {value.get(name)!r}, but the plan has "
-                f"{plan[name]!r}"
+                f"{plan[name]!r}; this is an error of Keydrome; please report it"
             )
     try:
         return Report.from_json(value)
     except StrictError as error:
-        raise RefereeError(f"the report cannot be read: {error}") from error
+        raise RefereeError(
+            f"the report cannot be read: {error}; run ./dev build, because the referee may be of another version"
+        ) from error
 
 
 def validate_report(report: dict[str, Any], root: Path) -> str:

@@ -47,8 +47,8 @@ class Request:
       ignore this field.
     - `configuration`: for a structure, how the runtime runs it; for a library None.
     - `trusted`: whether the file is a reference library, which may link against more shared objects than uploads.
-    - `record`: whether to certify the history of each session, that is, to prove that its transactions were isolated. A
-      session is played in the same way with and without this.
+    - `record`: whether to certify the history of each session, that is, to prove that its transactions were isolated.
+      `record` does not change how a session is played.
     - `histories`: the folder for the recorded histories of failed sessions, or None.
     - `all_histories`: whether to write the histories of sessions that passed, too.
     - `memory_bytes`: the memory limit of a library. If it is None, the referee computes the limit from the parameters.
@@ -56,8 +56,8 @@ class Request:
       keys of a board's runs are those of the benchmark.
     - `counters`: whether to count cycles, cache misses, context switches and more.
     - `verified`: whether a process outside the jail makes every call (docs/explanation/security.md).
-    - `audited_seeds`: the seeds of the sessions that are played a second time in the other mode (runner/audit.py). The
-      field has no effect without a control library.
+    - `audited_seeds`: the seeds of the audited sessions. An audited session is played a second time, with the other
+      value of `verified` (runner/audit.py). The field has no effect without a control library.
     """
 
     benchmark: Benchmark

@@ -252,7 +252,8 @@ def _check_versions(
             )
             yield _refusal(
                 "newer_library",
-                f"the library needs version {newer[-1]} of {library}, but this machine has at most {ours or 'none'}",
+                f"the library needs version {newer[-1]} of {library}, but this machine has "
+                + (f"at most {ours}" if ours else f"no version with the prefix {prefix}"),
                 f"build on {_distribution()} or an older system, for example in a container"
                 + (", or link with -static-libstdc++ -static-libgcc" if "++" in library else ""),
             )
