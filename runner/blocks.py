@@ -147,7 +147,9 @@ class _Runner:
     @property
     def metric(self) -> Metric:
         if self.request.benchmark.metric is None:
-            raise ValueError(f"{self.request.benchmark.name} has no metric to compare by")
+            raise ValueError(
+                f"{self.request.benchmark.name} has no metric to compare by: choose another benchmark"
+            )
         return self.request.benchmark.metric
 
     def block(self, seed: str, number: int, of: int) -> Block:
@@ -219,8 +221,8 @@ class _Runner:
     def _leave_out(self, name: str, report: Report, number: int) -> None:
         when = f"in block {number}" if number else "in the rehearsal"
         verdict = report.verdict.value.replace("_", " ")
-        reason = report.reason or f"its report has no {self.metric.name}"
-        text = f"{verdict} {when}: {reason}"
+        missing = f", but its report has no {self.metric.name}"
+        text = f"{verdict} {when}" + (f": {report.reason}" if report.reason else missing)
         if name == FLOOR:
             self.result.floor = text
         else:
