@@ -57,7 +57,9 @@ class Instance:
     description: str
     scales: dict[Scale, dict[str, int]]
     advisory: bool = False  # whether findings of this instance are only warnings
-    keys: str = ""  # the type of the keys that a user's file may replace: int64 or varchar; empty if none may
+    keys: str = (
+        ""  # if a user's file may replace the keys, their type: int64 or varchar; otherwise empty
+    )
 
 
 @dataclass(frozen=True, slots=True)

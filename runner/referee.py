@@ -263,11 +263,14 @@ def _read_report(path: Path, plan: dict[str, Any], settings: Settings) -> Report
     try:
         if path.stat().st_size > REPORT_BYTES_MAX:
             raise RefereeError(
-                f"the referee's report is larger than the limit of {REPORT_BYTES_MAX >> 20} MiB"
+                f"the referee's report is larger than the limit of {REPORT_BYTES_MAX >> 20} MiB: this is an error of "
+                "Keydrome; please report it"
             )
         value = parse_object(path.read_bytes(), "report")
     except (OSError, StrictError) as error:
-        raise RefereeError(f"the referee wrote no usable report: {error}") from error
+        raise RefereeError(
+            f"the referee wrote no usable report: {error}; this is an error of Keydrome; please report it"
+        ) from error
     violation = validate_report(value, settings.root)
     if violation:
         raise RefereeError(

@@ -1,6 +1,7 @@
 """Defines `Request`: what to run in a series of sessions, checked against the benchmark's manifest.
 
-The worker creates a request from a job; the command line creates one from its arguments.
+The worker, the site's process that runs libraries, creates a request from a job. The command line creates one from its
+arguments.
 """
 
 from __future__ import annotations
@@ -49,7 +50,7 @@ class Request:
     - `trusted`: whether the file is a reference library, which may link against more shared objects than uploads.
     - `record`: whether to certify the history of each session, that is, to prove that its transactions were isolated.
       `record` does not change how a session is played.
-    - `histories`: the folder for the recorded histories of failed sessions, or None.
+    - `histories`: the folder for the histories (all calls with their results) of failed sessions, or None.
     - `all_histories`: whether to write the histories of sessions that passed, too.
     - `memory_bytes`: the memory limit of a library. If it is None, the referee computes the limit from the parameters.
     - `keys`: the file whose keys replace those of the workload, or None. Only the command line uses it, because the

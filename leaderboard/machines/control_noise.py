@@ -84,7 +84,8 @@ def judge(history: Sequence[Series], limits: Limits) -> Judgement:
         )
     if drift is not None and abs(drift) > limits.drift:
         reasons.append(
-            f"the control library's results changed by {_percent(drift)} (limit {_percent(limits.drift)})"
+            f"the control library's results changed by {_percent(drift)} since earlier runs "
+            f"(limit {_percent(limits.drift)})"
         )
     return Judgement(noise, drift, "; ".join(reasons))
 

@@ -58,8 +58,8 @@ class KeyFile:
         if self.type is KeyType.VARCHAR:
             return (
                 f"keys: {name}: {self.count:,} strings of {self.facts['mean_bytes']:.1f} bytes on average, at most "
-                f"{self.facts['longest_bytes']}; a key shares {self.facts['mean_shared_bytes']:.1f} bytes with the one "
-                "before it"
+                f"{self.facts['longest_bytes']}; on average a key begins with the same "
+                f"{self.facts['mean_shared_bytes']:.1f} bytes as the key before it, in key order"
             )
         shifted = "; 2^63 was subtracted from each" if self.facts["shifted"] else ""
         return (

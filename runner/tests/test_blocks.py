@@ -169,13 +169,13 @@ def test_without_the_null_library_only_the_floor_is_missing(track: Track) -> Non
         ("refused", "^why$"),
     ],
 )
-def test_a_control_that_fails_ends_the_blocks(track: Track, verdict: str, words: str) -> None:
+def test_a_control_that_fails_ends_it(track: Track, verdict: str, words: str) -> None:
     track.answer("global_lock", 10.0, verdict, run=3)
     with pytest.raises(RefereeError, match=words):
         track.run("ab", 2)
 
 
-def test_the_blocks_can_be_cancelled(track: Track) -> None:
+def test_it_can_be_cancelled(track: Track) -> None:
     with pytest.raises(Cancelled):
         track.run("ab", 2, lambda progress: progress.session == 0)
     assert not (track.folder / "session").exists()
