@@ -84,7 +84,9 @@ class OwnUnit(StrEnum):
 
 
 _KEY_TYPES = {"", "int64", "varchar"}
+# Values in these units are shown without decimals.
 _WHOLE = {OwnUnit.PER_SECOND, OwnUnit.COUNT}
+# The label of a metric in one of these units does not name the unit.
 _NOT_IN_LABEL = {OwnUnit.COUNT, OwnUnit.MEAN}
 
 

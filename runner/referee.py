@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 PLAN_SCHEMA = "keydrome.plan.v1"
 TICK_SECONDS = 0.25
+# After SIGTERM, the referee may take this long to end. Then it is killed.
 STOP_SECONDS = 3.0
 # The referee prints a progress line when a phase begins. A phase is a part of a session, such as create or test. The
 # referee prints nothing while it generates operations, runs a phase or judges results. Generating or judging may take
