@@ -213,8 +213,10 @@ class _Runner:
         if report.verdict is not Verdict.PASSED or value is None:
             verdict = report.verdict.value.replace("_", " ")
             reason = report.reason or f"its report has no {self.metric.name}"
+            when = f"block {number}" if number else "the rehearsal"
             raise RefereeError(
-                f"block {number}: the control library, which must pass, has the verdict {verdict}: {reason}"
+                f"{when}: the control library, which must pass, has the verdict {verdict}: {reason}; "
+                "run ./dev build and try again"
             )
         return value
 
