@@ -49,8 +49,8 @@ if TYPE_CHECKING:
 DEFAULT_BENCHMARK = "sigmod2009"
 LOCAL_LOG_LINES = 20
 # The option --at-capacity first measures the library's highest throughput with sweeps. A sweep runs the library at
-# CAPACITY_STEPS arrival rates, in transactions per second. The library may reach at least the fraction SATURATED of the
-# highest rate. It may then be able to do more, and a sweep with higher rates follows. There are at most CAPACITY_SWEEPS
+# CAPACITY_STEPS arrival rates, in transactions per second. If the library completes at least the fraction SATURATED of
+# the highest rate, it may be able to do more, so a sweep with higher rates follows. There are at most CAPACITY_SWEEPS
 # sweeps. CAPACITY is the name of the parameter that receives the result.
 CAPACITY = "capacity_per_s"
 DEFAULT_OPEN_LOOP = "open_loop"
@@ -151,7 +151,7 @@ def at_capacity(file: Path, request: Request, settings: Settings, folder: Path) 
         if result.verdict is not Verdict.PASSED:
             verdict = result.verdict.value.replace("_", " ")
             raise UsageError(
-                f"cannot measure the capacity: the library's verdict is {verdict}: {result.reason}"
+                f"cannot measure the capacity: the library did not pass ({verdict}): {result.reason}"
             )
         delivered = result.sessions[0].candidate.metrics["delivered_max_per_s"]
         most = first * (known["rate_growth_percent"] / 100) ** (CAPACITY_STEPS - 1)

@@ -148,8 +148,9 @@ def notes(compared: Compared) -> Iterator[str]:
         if compared.harness_bound(name):
             limit = f"{FLOOR_RATIO_MIN:g} times the time of a library that does nothing"
             yield (
-                f"{name} is bound by the harness: its time is less than {limit}. A large part of its time is the "
-                "harness's own, so its true differences from other libraries are larger than shown"
+                f"{name} is bound by the harness (the code that makes the calls): its time is less than {limit}. "
+                "A large part of its time is the harness's own, so its true differences from other libraries are "
+                "larger than shown"
             )
     if compared.comparison is None:
         yield "fewer than two libraries have times: there is nothing to compare"

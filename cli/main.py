@@ -2,8 +2,9 @@
 
 bench and check return 0 if the library passed, 1 if it did not pass, and 2 if it could not be judged. A library cannot
 be judged, for example, if the arguments are wrong, if the file is not a usable library, or if the machine's jail is
-weaker than --require demands. compare returns 1 if it excluded a library. machine returns 1 if a setting makes timings
-noisy. Every command returns 2 after an error, 130 after Ctrl-C, and 141 if the reader of its output closed the pipe.
+weaker than --require demands. compare returns 1 if it excluded a library, score if it left out an instance, and machine
+if a setting makes timings noisy. Every command returns 2 after an error, 130 after Ctrl-C, and 141 if the reader of its
+output closed the pipe.
 """
 
 from __future__ import annotations

@@ -94,7 +94,7 @@ def _show(score: SuiteScore, stream: TextIO) -> None:
 def _notes(score: SuiteScore) -> Iterator[str]:
     yield (
         "The score is the geometric mean of a library's speeds. From and to are the ends of its 95 % interval. "
-        "Libraries with the same rank are not surely different."
+        "Libraries whose ranks overlap may be equally fast."
     )
     for instance, reason in score.left_out.items():
         yield f"{instance} is left out: {reason}"

@@ -1,6 +1,6 @@
 """Defines the tables of the leaderboard: submissions, runs and their results, machines, board entries, news.
 
-This file contains only fields and constraints. Most rows are written by services.py, queue/claims.py and
+This file contains fields, constraints and short properties. Most rows are written by services.py, queue/claims.py and
 ranking/board_entries.py; queries.py reads rows for pages. Times are UTC. Large columns are in RunDetail, so that lists
 of runs read small rows.
 """

@@ -1,8 +1,9 @@
 """Evaluates the blocks of `keydrome compare`, and returns the result as JSON.
 
 A block runs every library once, with the same operations (runner/blocks.py). Each block also runs the control library,
-which is the baseline, and the null library, which does nothing. A block is discarded if the control changed too much in
-it; the other blocks are valid. The result depends on the blocks alone, except for the facts about the machine.
+which is the baseline, and the null library, which does nothing. The control runs twice per block. If its two times
+differ too much, the block is discarded; the other blocks are valid. The result depends on the blocks alone, except for
+the facts about the machine.
 """
 
 from __future__ import annotations

@@ -31,8 +31,10 @@ if TYPE_CHECKING:
 
 LOOK_AHEAD = "look_ahead"
 PAIRS_MIN = 5  # fewer pairs allow no conclusion
+# Both limits must be exceeded for a finding: the first by the lower end of the excess's interval, in ns per call; the
+# second by the excess as a fraction of the candidate's time per call in timed sessions.
 EXCESS_NS_MIN = 30.0
-SHARE_MIN = 0.5  # the excess as a fraction of the candidate's time per call in timed sessions
+SHARE_MIN = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,10 +102,11 @@ def look_ahead_finding(suite: str, audit: Audit) -> Finding | None:
         return None
     detail = (
         f"{audit.pairs} sessions were played again in verified mode, in which a library cannot see its next calls. "
-        f"This adds {audit.candidate_added_ns:,.0f} ns to each call of the library and "
+        f"Verified mode adds {audit.candidate_added_ns:,.0f} ns to each call of the library and "
         f"{audit.control_added_ns:,.0f} ns to each call of the control library. The difference is "
         f"{audit.excess_ns:,.0f} ns, {audit.share:.0%} of the library's {audit.candidate_timed_ns:,.0f} ns per call. "
         "The library may read its next calls in the memory of its caller. A processor that overlaps independent calls "
-        "of an honest library has the same effect. Read the source or the machine code to decide which it is."
+        "of an honest library has the same effect. Read the source or the machine code to decide "
+        "which of the two is the cause."
     )
     return Finding(suite, LOOK_AHEAD, Severity.ADVISORY, detail)

@@ -29,7 +29,7 @@ CONFIDENCE = 0.95
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """An interval between two of the sorted values. It contains the true median with probability `coverage`."""
+    """An interval whose ends are two values of a sample. It contains the true median with probability `coverage`."""
 
     low: float
     high: float

@@ -1,10 +1,10 @@
 """Chooses the sessions that are audited, that is, played a second time in the other mode with the same seed.
 
-A session is one run of a library on one workload, which is a list of calls, in the jail (sandbox). In timed mode, the
-process that contains the library makes the calls. In verified mode, a process outside the jail makes them, so the
-library cannot read its next calls in memory. A timed session is played again in verified mode, and a verified session
-is played again in timed mode. So the session gives two times for each of its libraries: the candidate, which is judged,
-and the control, a fixed library for comparison. results/look_ahead.py compares these times.
+A run judges one library, the candidate, in one or more sessions. A session executes one workload, which is a list of
+calls, in the jail (sandbox): with the candidate, and with the control, a fixed library for comparison. In timed mode,
+the process that contains the library makes the calls. In verified mode, a process outside the jail makes them, so the
+library cannot read its next calls in memory. An audit plays a timed session again in verified mode, or a verified
+session again in timed mode. It gives two times for each of the two libraries, which results/look_ahead.py compares.
 
 Hashes of the run's own secret seeds choose the sessions. A run that is repeated after a machine failure therefore has
 the same audits again. When the seeds have been published, everyone can verify the choice.
@@ -35,7 +35,7 @@ _SHARED_CALL_SECONDS = 30e-6
 # processes have used the CPUs, and the session says nothing about the candidate.
 CONTROL_ADDED_NS_MAX = 3000.0
 # This time is added to the time limit of each phase (a part of the session, such as create or test) when a session is
-# played again. It is five times SECONDS_MAX.
+# played again. It is five times SECONDS_MAX, so a session that is slower than estimated does not time out.
 PHASE_EXTRA_MS = 300_000
 
 

@@ -147,11 +147,13 @@ class _Runner:
     @property
     def metric(self) -> Metric:
         if self.request.benchmark.metric is None:
-            raise ValueError(f"{self.request.benchmark.name} has no metric to compare by")
+            raise ValueError(
+                f"{self.request.benchmark.name} has no metric to compare by: choose another benchmark"
+            )
         return self.request.benchmark.metric
 
     def block(self, seed: str, number: int, of: int) -> Block:
-        """Run one block; number 0 is the rehearsal."""
+        """Run one block; number 0 is the rehearsal. `of` is the total number of blocks that the progress shows."""
         names = [name for name in self.candidates if name not in self.result.excluded]
         if not self.result.floor:
             names.append(FLOOR)
@@ -211,14 +213,18 @@ class _Runner:
         if report.verdict is not Verdict.PASSED or value is None:
             verdict = report.verdict.value.replace("_", " ")
             reason = report.reason or f"its report has no {self.metric.name}"
-            raise RefereeError(f"block {number}: the control library {verdict}: {reason}")
+            when = f"block {number}" if number else "the rehearsal"
+            raise RefereeError(
+                f"{when}: the control library, which must pass, has the verdict {verdict}: {reason}; "
+                "run ./dev build and try again"
+            )
         return value
 
     def _leave_out(self, name: str, report: Report, number: int) -> None:
         when = f"in block {number}" if number else "in the rehearsal"
         verdict = report.verdict.value.replace("_", " ")
-        reason = report.reason or f"its report has no {self.metric.name}"
-        text = f"{verdict} {when}: {reason}"
+        missing = f", but its report has no {self.metric.name}"
+        text = f"{verdict} {when}" + (f": {report.reason}" if report.reason else missing)
         if name == FLOOR:
             self.result.floor = text
         else:

@@ -48,8 +48,9 @@ class Progress:
 
     session: int
     sessions: int
-    # What runs: "inspection", "candidate", "control" or "control again" (its second run in a session), with ", audit"
-    # added if the session is played again in the other mode. In blocks (runner/blocks.py), the name of the library.
+    # What runs: "inspection", "candidate", "control" or "control again" (its second run in a session). If the session
+    # is played again for an audit (runner/audit.py), ", audit" is added. In blocks (runner/blocks.py), the library's
+    # name.
     role: str
     phase: str
     fraction: float
@@ -61,16 +62,17 @@ class Job:
 
     - `blob_sha256`: the SHA-256 digest of the uploaded file, its name in the blob store.
     - `configuration`: for a structure, the name of a file in runtime/configurations; for a library None.
-    - `attempt`: counts from 1; the worker executes a run again if the machine failed.
+    - `attempt`: counts from 1. The worker, the process that executes jobs, repeats a run if the machine failed.
     - `seeds`: one secret 64-bit seed per session, as 16 hexadecimal digits.
     - `parameters`: the values that replace parameters of the instance.
     - `trusted`: whether the file is a reference library, which may link against more shared objects than uploads.
     - `plain`: whether to run the workload without checks.
-    - `record`: whether to certify the history of each session, that is, to prove that its transactions were isolated. A
-      session is played in the same way with and without this; only judging takes longer.
+    - `record`: whether to certify the history of each session, that is, to prove that its transactions were isolated.
+      `record` does not change how a session is played. It only makes judging the session take longer.
     - `recorded_seed`: the seed of the spot check, one more session whose history is certified (runner/spot_check.py).
       None if the run has no spot check.
-    - `audited_seeds`: the seeds of the sessions that are played a second time in the other mode (runner/audit.py).
+    - `audited_seeds`: the seeds of the audited sessions. An audited session is played a second time, with the other
+      value of `verified` (runner/audit.py).
     - `verified`: whether a process outside the jail makes every call. The times of such a run are comparable only with
       those of other verified runs.
     - `require_level`: the weakest level of the jail (the sandbox for the library) to accept.
@@ -176,8 +178,8 @@ class Session:
     fails before the candidate runs is not kept.
 
     `discarded` is the reason why the session is not used: the control's own time changed too much (runner/drift.py). It
-    is empty for a valid session. In JSON the field is called `void`. `audit` has the times of both modes if the session
-    was played in both.
+    is empty for a valid session. In JSON the field is called `void`. `audit` has the times of both plays if the session
+    was audited, that is, played with and without `Job.verified`.
     """
 
     seed: str

@@ -24,7 +24,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+# A change of up to 10 % never discards a session.
 BAND_MIN = math.log(1.10)
+# Three robust standard deviations, in units of the median absolute change.
 SPREADS = 3 * 1.4826
 # If the control's result changes by more than this in half of the sessions, the machine is too busy to measure on.
 BUSY_MIN = math.log(1.20)
@@ -63,9 +65,9 @@ class Drift:
 
 
 def why_too_busy(changes: Sequence[float]) -> str:
-    """Return why the machine is too busy to measure on, or an empty string if it is not, or if this is not known.
+    """Return why the machine is too busy to measure on, or an empty string if it is not.
 
-    Of fewer than VALUES_MIN changes, the median says too little.
+    The result is also empty for fewer than VALUES_MIN changes, because the median of so few changes says too little.
     """
     if len(changes) < VALUES_MIN:
         return ""

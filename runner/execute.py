@@ -94,8 +94,8 @@ def run_file(
     """Inspect the file (check it without running it), and run the request's sessions; `folder` is for working files.
 
     The file must not change during the run, and the user of the jail (the sandbox) must be able to read it. So pass a
-    copy (`copy_into`).
-    If `recorded_seed` is given, one more session is run, and its history is certified (runner/spot_check.py).
+    copy (`copy_into`). If `recorded_seed` is given, one more session is run with this seed. Its history (all calls with
+    their results) is checked for errors of isolation (runner/spot_check.py).
 
     The file may be a library or a structure, a data structure to which the runtime adds transactions as a configuration
     says. Raises RequestError if a structure comes without a configuration, or a library with one.

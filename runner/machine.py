@@ -46,7 +46,7 @@ def machine_facts() -> dict[str, Any]:
 
 
 def facts_of_sessions(sessions: Sequence[Session]) -> dict[str, Any]:
-    """Return machine_facts(), and what the referee reported about the machine in these sessions.
+    """Return machine_facts(), and what the referee, the program that ran these sessions, reported about the machine.
 
     `compiler`, `governor` and `pinning` are those of the first session. `frequency_mhz` and `steal_percent` are medians
     over the sessions. A fact that no session reported is missing.

@@ -57,7 +57,9 @@ class Instance:
     description: str
     scales: dict[Scale, dict[str, int]]
     advisory: bool = False  # whether findings of this instance are only warnings
-    keys: str = ""  # the type of the keys that a user's file may replace: int64 or varchar; empty if none may
+    keys: str = (
+        ""  # if a user's file may replace the keys, their type: int64 or varchar; otherwise empty
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +84,9 @@ class OwnUnit(StrEnum):
 
 
 _KEY_TYPES = {"", "int64", "varchar"}
+# Values in these units are shown without decimals.
 _WHOLE = {OwnUnit.PER_SECOND, OwnUnit.COUNT}
+# The label of a metric in one of these units does not name the unit.
 _NOT_IN_LABEL = {OwnUnit.COUNT, OwnUnit.MEAN}
 
 

@@ -129,7 +129,7 @@ def _target(asked: Path) -> _Target:
 
 
 def _existing(path: Path, found: os.stat_result, *, in_proc: bool) -> _Target:
-    """Return how to write the existing file `path`, which is a link in /proc if `in_proc` is True, and else no link."""
+    """Return how to write the existing file `path`. If `in_proc` is True, it is a link in /proc, otherwise no link."""
     if stat.S_ISCHR(found.st_mode) or stat.S_ISFIFO(found.st_mode):
         return _Target(path, in_place=True)
     if stat.S_ISREG(found.st_mode):

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 PLAN_SCHEMA = "keydrome.plan.v1"
 TICK_SECONDS = 0.25
+# After SIGTERM, the referee may take this long to end. Then it is killed.
 STOP_SECONDS = 3.0
 # The referee prints a progress line when a phase begins. A phase is a part of a session, such as create or test. The
 # referee prints nothing while it generates operations, runs a phase or judges results. Generating or judging may take
@@ -218,7 +219,8 @@ class _Watch:
         *lines, self._rest = (self._rest + data).split(b"\n")
         if len(self._rest) > _LINE_BYTES_MAX:
             raise RefereeError(
-                f"the referee wrote a progress line of more than {_LINE_BYTES_MAX} bytes"
+                f"the referee wrote a progress line of more than {_LINE_BYTES_MAX} bytes; run ./dev build, because the "
+                "referee may be of another version"
             )
         for line in lines:
             try:
@@ -262,11 +264,14 @@ def _read_report(path: Path, plan: dict[str, Any], settings: Settings) -> Report
     try:
         if path.stat().st_size > REPORT_BYTES_MAX:
             raise RefereeError(
-                f"the referee's report is larger than the limit of {REPORT_BYTES_MAX >> 20} MiB"
+                f"the referee's report is larger than the limit of {REPORT_BYTES_MAX >> 20} MiB: this is an error of "
+                "Keydrome; please report it"
             )
         value = parse_object(path.read_bytes(), "report")
     except (OSError, StrictError) as error:
-        raise RefereeError(f"the referee wrote no usable report: {error}") from error
+        raise RefereeError(
+            f"the referee wrote no usable report: {error}; this is an error of Keydrome; please report it"
+        ) from error
     violation = validate_report(value, settings.root)
     if violation:
         raise RefereeError(
@@ -277,12 +282,14 @@ def _read_report(path: Path, plan: dict[str, Any], settings: Settings) -> Report
         if value.get(name, False) != plan[name]:
             raise RefereeError(
                 f"the report belongs to another session: its {name} is {value.get(name)!r}, but the plan has "
-                f"{plan[name]!r}"
+                f"{plan[name]!r}; this is an error of Keydrome; please report it"
             )
     try:
         return Report.from_json(value)
     except StrictError as error:
-        raise RefereeError(f"the report cannot be read: {error}") from error
+        raise RefereeError(
+            f"the report cannot be read: {error}; run ./dev build, because the referee may be of another version"
+        ) from error
 
 
 def validate_report(report: dict[str, Any], root: Path) -> str:

@@ -94,17 +94,19 @@ class Phase:
     """The times of one phase of a session, such as "create" or "test".
 
     - `wall_ns`: the duration by the referee's clock. The jail is frozen between phases; the time runs from before the
-      jail is thawed until it is frozen again. If the jail cannot be frozen, the time runs from the referee's message GO
-      to the player's message DONE.
-    - `player_ns`: the duration by the clock of the player, the process in the jail that runs the library.
+      jail is thawed until it is frozen again. The player is the process in
+      the jail that runs the library. If the jail cannot be frozen, the time runs from the referee's message GO to the
+      player's message DONE.
+    - `player_ns`: the duration by the player's clock.
     - `cpu_us`: the CPU time of the jail in the phase, or None if the jail cannot measure it.
     - `freezing_ns`: the last part of `wall_ns`, from the player's message DONE until the jail was frozen. None if the
       jail was not frozen.
-    - `freezing_cpu_us`: the CPU time in the part `freezing_ns`. None if the jail was not frozen.
+    - `freezing_cpu_us`: the CPU time of the jail during `freezing_ns`. None if the jail was not frozen.
     - `library_threads`: the number of the library's own threads that lived at the beginning of the phase, at its end,
       or both.
     - `library_cpu_us`: the CPU time of those threads of the library that lived at the end.
-    - `exited_cpu_us`: the CPU time of threads that exited: the clients' threads, and threads of the library.
+    - `exited_cpu_us`: the CPU time of threads that exited: the client threads, which make the calls, and threads of the
+      library.
     - `kernel_cpu_us`: the CPU time of each kernel thread that works for the whole machine, by the thread's name.
     """
 
@@ -370,11 +372,13 @@ class Report:
       docs/reference/plan-and-report.md lists the names.
     - `loading`: what it cost to load the library; None in reports of older versions.
     - `parameters`: the value of every parameter of the benchmark that the session used.
-    - `record`: whether the history was certified. The session was played in the same way as other sessions.
+    - `record`: whether the history was certified, that is, checked for errors of isolation. This does not change how a
+      session is played.
     - `verified`: whether a process outside the jail made every call. The times are comparable only with those of other
       verified sessions.
     - `machine`: facts and warnings about the machine.
-    - `referee`: the memory of the referee itself, and its estimate; empty if nothing was played.
+    - `referee`: the memory that the referee itself used, and its own estimate of it before the session. The field is
+      empty if nothing was played.
     """
 
     verdict: Verdict

@@ -1,6 +1,7 @@
 """Defines `Request`: what to run in a series of sessions, checked against the benchmark's manifest.
 
-The worker creates a request from a job; the command line creates one from its arguments.
+The worker, the site's process that runs libraries, creates a request from a job. The command line creates one from its
+arguments.
 """
 
 from __future__ import annotations
@@ -47,17 +48,17 @@ class Request:
       ignore this field.
     - `configuration`: for a structure, how the runtime runs it; for a library None.
     - `trusted`: whether the file is a reference library, which may link against more shared objects than uploads.
-    - `record`: whether to certify the history of each session, that is, to prove that its transactions were isolated. A
-      session is played in the same way with and without this.
-    - `histories`: the folder for the recorded histories of failed sessions, or None.
+    - `record`: whether to certify the history of each session, that is, to prove that its transactions were isolated.
+      `record` does not change how a session is played.
+    - `histories`: the folder for the histories (all calls with their results) of failed sessions, or None.
     - `all_histories`: whether to write the histories of sessions that passed, too.
     - `memory_bytes`: the memory limit of a library. If it is None, the referee computes the limit from the parameters.
     - `keys`: the file whose keys replace those of the workload, or None. Only the command line uses it, because the
       keys of a board's runs are those of the benchmark.
     - `counters`: whether to count cycles, cache misses, context switches and more.
     - `verified`: whether a process outside the jail makes every call (docs/explanation/security.md).
-    - `audited_seeds`: the seeds of the sessions that are played a second time in the other mode (runner/audit.py). The
-      field has no effect without a control library.
+    - `audited_seeds`: the seeds of the audited sessions. An audited session is played a second time, with the other
+      value of `verified` (runner/audit.py). The field has no effect without a control library.
     """
 
     benchmark: Benchmark

@@ -8,8 +8,8 @@ replacements as requested sessions. If the control's time changes too much in ha
 busy to measure on. The series still runs to its end. The caller then uses `why_machine_too_busy` to decide whether the
 result counts.
 
-A session whose seed is in `Request.audited_seeds` is played a second time in the other mode: timed or verified
-(audit.py).
+A session whose seed is in `Request.audited_seeds` is played a second time in the other mode (audit.py). In timed mode
+the process that contains the library makes the calls; in verified mode a process outside the jail (sandbox) does.
 
 A series of fewer than 5 sessions is too short to rank the candidate. In such a series the control runs once per
 session. The session's seed decides whether it runs before or after the candidate.
@@ -185,7 +185,8 @@ class _Series:
         return None
 
     def _pair(self, reports: dict[str, Report], again: dict[str, Report]) -> AuditPair | None:
-        # Of the control's runs in the first mode, use the last, which is nearest in time to the runs in the other mode.
+        # The control ran once or twice in the first mode. Use its last run, which is nearest in time to the
+        # runs in the other mode.
         control = reports.get(CONTROL_AFTER, reports[CONTROL])
         return audit.make_pair(
             (reports[CANDIDATE], again[CANDIDATE]),
@@ -206,7 +207,8 @@ class _Series:
             return self.result(Verdict.REFUSED, control.reason)
         if control is not None and control.verdict is not Verdict.PASSED:
             verdict = control.verdict.value.replace("_", " ")
-            reason = f"session {number}: the control library {verdict}: {control.reason}"
+            text = f"the control library, which must pass, has the verdict {verdict}"
+            reason = f"session {number}: {text}: {control.reason}"
             return self.result(Verdict.INFRASTRUCTURE, reason)
         return None
 

@@ -200,7 +200,9 @@ def test_a_wrong_file_is_reported_in_the_form_and_can_be_corrected(
     expect(page.get_by_role("alert")).to_contain_text("not an ELF file; it looks like a text file")
     expect(page.get_by_label("Description")).to_have_value("kept")
     page.get_by_role("link", name="The refused run").click()
-    expect(page.locator("#run")).to_contain_text("Not ranked because its verdict is refused.")
+    expect(page.locator("#run")).to_contain_text(
+        "Not ranked because it did not pass (verdict: refused)."
+    )
     page.go_back()
     page.get_by_label("Shared library").set_input_files(library_file)
     page.get_by_role("button", name="Submit and run").click()

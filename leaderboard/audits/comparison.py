@@ -1,9 +1,9 @@
 """Computes how much time verified mode adds to a library, compared with other libraries. The pages show the result.
 
 An audit repeats a timed run in verified mode. In this mode the driver, a separate trusted process, makes every call
-over shared memory. This adds about the same time to every call of every library. In a normal run a library could cheat
-by reading or writing the memory of the process that calls it. In verified mode the library cannot access the caller's
-memory, so a library that cheated loses more time than other libraries.
+over shared memory. The second process adds about the same time to every call of every library. In a normal run a
+library could cheat by reading or writing the memory of the process that calls it. In verified mode the library cannot
+access the caller's memory, so a library that cheated loses more time than other libraries.
 """
 
 from __future__ import annotations

@@ -29,9 +29,9 @@ if TYPE_CHECKING:
 
     from leaderboard.boards import Board
 
-# The largest number of sessions (repetitions) of an audited run. An audit looks only for large differences, so the
-# number that the finding `look_ahead` needs (results/look_ahead.py) is enough. More would take too long, because
-# verified mode is slow.
+# The largest number of sessions (repetitions) of an audited run. An audit looks only for large differences. Therefore
+# it needs only as many sessions as the warning that a library may read its next calls (results/look_ahead.py). More
+# would take too long, because verified mode is slow.
 AUDIT_SESSIONS_MAX = PAIRS_MIN
 
 

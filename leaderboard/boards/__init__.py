@@ -39,7 +39,8 @@ class Board:
     - `per_user`: how many entries of one user the board accepts.
     - `minimum_sessions`: how many sessions a run must have at least.
     - `jail_level`: the weakest isolation level of a run's jail (its sandbox) that the board accepts.
-    - `gates`: the correctness benchmarks that the same binary under the same configuration must have passed.
+    - `gates`: the correctness benchmarks that the same binary must have passed. If the binary is a structure (a library
+      without transactions), it must have passed them under the same runtime configuration.
     - `strict`: True if stale reads fail a gate. In a stale read, a transaction does not see data that was committed
       before the transaction began. The two boards of the SIGMOD 2009 contest have False: they accept a gate that found
       only stale reads.

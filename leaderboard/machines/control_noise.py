@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 # contain at least this many measurement pairs (before and after a candidate).
 CHANGES_MIN = 20
 # Drift is computed from this many newest series. The level of each is compared with the median level of earlier series
-# of the same instance. The median of these changes is the drift.
+# of the same benchmark instance. The median of these changes is the drift.
 DRIFT_SERIES = 5
 # Drift is unknown if one of the newest series has fewer earlier series than this.
 EARLIER_MIN = 3
@@ -84,7 +84,8 @@ def judge(history: Sequence[Series], limits: Limits) -> Judgement:
         )
     if drift is not None and abs(drift) > limits.drift:
         reasons.append(
-            f"the control library's results changed by {_percent(drift)} (limit {_percent(limits.drift)})"
+            f"the control library's results changed by {_percent(drift)} since earlier runs "
+            f"(limit {_percent(limits.drift)})"
         )
     return Judgement(noise, drift, "; ".join(reasons))
 

@@ -68,6 +68,7 @@ def refusal(versions: Mapping[str, int], machine_class: str) -> str:
             )
         elif wanted not in {"", machine_class}:
             reasons.add(
-                f"runs wait for a machine of class {wanted}, and this machine is of class {machine_class}"
+                f"runs wait for a machine of class {wanted}, and this machine is of class {machine_class}: "
+                "start a worker on a machine of that class"
             )
     return "; ".join(sorted(reasons))

@@ -15,7 +15,7 @@ BENCH = "bench"
 RESULTS = "results"
 # The task's name in messages. The name must not change, because a newer site sends messages to running older workers.
 TASK = "leaderboard.wake_up"
-# A message that no worker has received by this time expires. The next message of the scheduler replaces it.
+# A message that no worker receives within this time expires. The next message of the scheduler replaces it.
 EXPIRES_SECONDS = 60
 
 _log = logging.getLogger(__name__)

@@ -86,12 +86,14 @@ def reasons_against(run: RunFacts, board: Board, gates: Sequence[GateFacts]) -> 
     if run.verified:
         return ["it is an audit: its times can be compared only with those of other audits"]
     if run.verdict != "passed":
-        return [f"its verdict is {run.verdict.replace('_', ' ')}"]
+        return [f"it did not pass (verdict: {run.verdict.replace('_', ' ')})"]
     reasons = _setting(run, board)
     reasons += _transactions(run)
     reasons += _measurement(run, board)
     if run.why_excluded:
-        reasons.append(f"its machine was excluded from ranking: {run.why_excluded}")
+        reasons.append(
+            f"its machine was excluded from ranking ({run.why_excluded}): run it again later"
+        )
     if run.audit_verdict:
         verdict = run.audit_verdict.replace("_", " ")
         reasons.append(f"an audit of this library in verified mode did not pass: {verdict}")

@@ -5,9 +5,10 @@ The *ratio* of a session is candidate / control. A user's runs of one binary und
 entry. So submitting the same file again adds sessions to the entry, and a lucky run cannot replace an unlucky one.
 
 Each pair of entries is compared by an exact Mann-Whitney test on the logarithms of the ratios. The test is unpaired,
-because two entries never have a session in common. The test is two-sided, allows a margin of 3 %, and is Holm-corrected
-over all pairs of the board. If the test shows that two entries differ, the better one loses its last possible rank, and
-the worse one loses its first possible rank. If not, the pair does not narrow any rank interval.
+because two entries never have a session in common. It is two-sided, counts differences of up to 3 % (the margin) as
+none, and is Holm-corrected over all pairs of the board. The rank interval of an entry begins with all ranks of the
+board. If the test shows that two entries differ, the interval of the better one loses its last rank. The interval of
+the worse one loses its first rank.
 """
 
 from __future__ import annotations

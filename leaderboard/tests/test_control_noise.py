@@ -65,7 +65,9 @@ def test_drift_is_against_the_same_target() -> None:
     slower = [series(125.0) for _ in range(5)]
     found = control_noise.judge([*slower, *earlier], LIMITS)
     assert found.drift == pytest.approx(0.25)
-    assert found.reason == "the control library's results changed by 25.0 % (limit 10.0 %)"
+    assert found.reason == (
+        "the control library's results changed by 25.0 % since earlier runs (limit 10.0 %)"
+    )
     faster = [series(80.0) for _ in range(5)]
     assert "changed by -20.0 %" in control_noise.judge([*faster, *earlier], LIMITS).reason
     other = [series(500.0, target=OTHER) for _ in range(5)]
@@ -118,7 +120,8 @@ def test_a_noisy_machine_is_excluded_from_ranking_while_it_is_noisy(
     assert machine.noise > 0.10
     assert not noisy.eligible
     (reason,) = noisy.why_not
-    assert reason == f"its machine was excluded from ranking: {machine.why_excluded}"
+    excluded = f"its machine was excluded from ranking ({machine.why_excluded})"
+    assert reason == f"{excluded}: run it again later"
     steady.refresh_from_db()
     assert steady.eligible, "a run that ended before the noise keeps its rank"
 

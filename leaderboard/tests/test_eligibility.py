@@ -68,7 +68,7 @@ def test_a_good_run_has_nothing_against_it() -> None:
         ({"deleted": True}, "its owner deleted it"),
         ({"state": "cancelled"}, "it was cancelled"),
         ({"state": "running"}, "it has not finished yet"),
-        ({"verdict": "timed_out"}, "its verdict is timed out"),
+        ({"verdict": "timed_out"}, "it did not pass (verdict: timed out)"),
         (
             {"current_version": 4},
             "it used version 3 of the benchmark; the newest is version 4: run it again",

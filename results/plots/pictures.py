@@ -67,7 +67,8 @@ class _Result:
 def pictures(results: Sequence[dict[str, Any]]) -> Iterator[Picture]:
     """Yield the plots of the results. Bench results of the same instance at the same scale share their plots.
 
-    Instances whose names differ only in a number at the end also share the plot of a sweep (_series).
+    If the names of instances differ only in a number at the end, their results also share the plot of a sweep, which
+    shows throughput against a parameter (_series).
     """
     groups: dict[str, list[BenchResult]] = defaultdict(list)
     numbers: dict[str, int] = defaultdict(int)

@@ -28,9 +28,10 @@ TABLES = st.integers(1, 8).flatmap(
 def blocks(
     seed: int, ratios: Sequence[float], count: int, noise: float = 0.02
 ) -> dict[str, list[float]]:
-    """Return times of libraries a, b, ... whose blocks differ by about 30 %. Each time has noise of its own.
+    """Return `count` times of each library a, b, ..., one per block. `ratios` has the true ratios of the libraries.
 
-    In a slow block all libraries are slow by the same factor.
+    The speed of the machine differs between blocks by about 30 %; it is the same for all libraries of a block. Each
+    time also has noise of its own.
     """
     generator = random.Random(seed)
     drift = [generator.gauss(0, 0.3) for _ in range(count)]

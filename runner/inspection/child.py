@@ -40,7 +40,7 @@ def _inspect(size: int, allowed: list[str], folders: list[str]) -> str:
     answer = json.dumps(inspect_stream(sys.stdin.buffer, size, allowed, folders))
     if len(answer) > ANSWER_BYTES_MAX:
         raise MalformedError(
-            f"its names take {len(answer):,} bytes, but at most {ANSWER_BYTES_MAX:,} are allowed"
+            f"the library's names take {len(answer):,} bytes, but at most {ANSWER_BYTES_MAX:,} are allowed"
         )
     return answer
 

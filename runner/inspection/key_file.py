@@ -1,7 +1,8 @@
 """Inspects a file of keys (`--keys FILE`), with which sessions replace the keys of a workload.
 
-The referee reads and checks the file in every session. Its command `keys` makes the same checks before the first
-session, so a wrong file is refused before anything runs. docs/reference/key-files.md describes the formats.
+The referee, the program that runs and judges a library, reads and checks the file in every session. Its command `keys`
+makes the same checks before the first session, so a wrong file is refused before anything runs.
+docs/reference/key-files.md describes the formats.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ _PREFIX = "referee: "
 
 
 class KeyType(StrEnum):
-    """The type of the keys in a file, by the names that manifests use."""
+    """The type of the keys in a file. The benchmarks' manifests use the same names."""
 
     INT64 = "int64"
     VARCHAR = "varchar"
@@ -48,13 +49,17 @@ class KeyFile:
         return {"file": display_name(self.path.name), "sha256": self.sha256, **self.facts}
 
     def text(self) -> str:
-        """Return one line about the keys, with their hardness."""
+        """Return one line about the keys.
+
+        For integers, the line has their hardness: how many line segments approximate the function from a key to its
+        position, with an error of at most 32 or 4,096 positions.
+        """
         name = display_name(self.path.name)
         if self.type is KeyType.VARCHAR:
             return (
                 f"keys: {name}: {self.count:,} strings of {self.facts['mean_bytes']:.1f} bytes on average, at most "
-                f"{self.facts['longest_bytes']}; a key shares {self.facts['mean_shared_bytes']:.1f} bytes with the one "
-                "before it"
+                f"{self.facts['longest_bytes']}; on average a key begins with the same "
+                f"{self.facts['mean_shared_bytes']:.1f} bytes as the key before it, in key order"
             )
         shifted = "; 2^63 was subtracted from each" if self.facts["shifted"] else ""
         return (
@@ -85,7 +90,10 @@ def inspect_keys(path: Path, settings: Settings) -> KeyFile:
             digest = hashlib.file_digest(file, "sha256").hexdigest()
     except (OSError, StrictError) as error:
         detail = printable(ended.stderr.strip()) or str(error)
-        raise RequestError(f"--keys {path}: the referee could not read it: {detail}") from error
+        raise RequestError(
+            f"--keys {path}: the referee could not read it: {detail}: give another file, or run ./dev build if the "
+            "referee is of another version"
+        ) from error
     return KeyFile(absolute, kind, count, digest, facts)
 
 

@@ -252,14 +252,18 @@ def _check_versions(
             )
             yield _refusal(
                 "newer_library",
-                f"the library needs version {newer[-1]} of {library}, but this machine has at most {ours or 'none'}",
+                f"the library needs version {newer[-1]} of {library}, but this machine has "
+                + (f"at most {ours}" if ours else f"no version with the prefix {prefix}"),
                 f"build on {_distribution()} or an older system, for example in a container"
                 + (", or link with -static-libstdc++ -static-libgcc" if "++" in library else ""),
             )
 
 
 def _check_symbols(missing: list[str], symbols: list[Symbol]) -> Iterator[dict[str, str]]:
-    what = "every one of the ten calls" if len(missing) == len(CALLS) else ", ".join(missing)
+    if len(missing) == len(CALLS):
+        problem = "the library exports none of the ten calls"
+    else:
+        problem = f"the library does not export {', '.join(missing)}"
     mangled = [
         symbol.name
         for symbol in symbols
@@ -275,7 +279,7 @@ def _check_symbols(missing: list[str], symbols: list[Symbol]) -> Iterator[dict[s
             "define and export them (no static, no -fvisibility=hidden, no version script that hides them); "
             f"a structure (contract B) exports {STRUCTURE_SYMBOL} instead"
         )
-    yield _refusal("missing_symbol", f"the library does not export {what}", remedy)
+    yield _refusal("missing_symbol", problem, remedy)
 
 
 def _risk_flags(image: ElfImage, symbols: list[Symbol]) -> list[str]:

@@ -1,7 +1,7 @@
 """Tests of runner/drift.py: which sessions are discarded because the control library's time changed too much.
 
 The control is a fixed library, which a session runs before and after the measured library. A change is the logarithm of
-its second time divided by its first. The band is the largest allowed change.
+the control's second time divided by its first. The band is the largest allowed change.
 """
 
 from __future__ import annotations
@@ -69,6 +69,6 @@ def test_four_changes_are_too_few_to_call_a_machine_busy() -> None:
 
 @given(st.lists(st.floats(-9, 9), min_size=5, max_size=30))
 def test_the_busiest_machine_that_counts_has_a_bounded_band(changes: list[float]) -> None:
-    """Without this limit, the control could change tenfold and no session was discarded."""
+    """Without why_too_busy(), the control's time could change tenfold, and no session would be discarded."""
     if not why_too_busy(changes):
         assert judge_drift(changes).band < math.log(2.3)

@@ -1,4 +1,4 @@
-"""Tests of inspection, which checks a library file without running it, with real files.
+"""Tests of inspection with real files. Inspection checks a library file without running it.
 
 The compiler, the linker or a patch of a few bytes produces each problem.
 """
@@ -100,7 +100,7 @@ def test_a_missing_symbol_is_named(compiled: Compile, settings: Settings) -> Non
 
 def test_no_call_at_all(compiled: Compile, settings: Settings) -> None:
     facts = inspect_library(compiled("int other(void) { return 0; }"), settings)
-    assert "every one of the ten calls" in refusal(facts, "missing_symbol")
+    assert "exports none of the ten calls" in refusal(facts, "missing_symbol")
 
 
 def test_mangled_names_get_the_hint(compiled: Compile, settings: Settings) -> None:
@@ -257,7 +257,7 @@ def test_endless_names_are_bounded(compiled: Compile, settings: Settings) -> Non
     others = [compiled("int other;", option, name=f"y{i}.so") for i, option in enumerate(needy)]
     library = compiled(GOOD, "-Wl,--no-as-needed", *map(str, others))
     text = refusal(inspect_library(library, settings), "malformed")
-    assert "its names take" in text
+    assert "the library's names take" in text
 
 
 def test_a_newer_c_library(compiled: Compile, settings: Settings, tmp_path: Path) -> None:

@@ -1,6 +1,6 @@
-"""Tests of inspection, which checks a library file without running it, with damaged files.
+"""Tests of inspection with damaged files. Inspection checks a library file without running it.
 
-For any bytes, inspection returns soon and its caller survives.
+For any bytes in the file, inspection must return soon, and its caller must survive.
 """
 
 from __future__ import annotations

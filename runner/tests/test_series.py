@@ -195,7 +195,9 @@ def test_a_control_that_fails_does_not_count_against_the_candidate(
 ) -> None:
     result, _ = series(settings, tmp_path, control="crashed")
     assert result.verdict is Verdict.INFRASTRUCTURE
-    assert result.reason == "session 1: the control library crashed: why"
+    assert result.reason == (
+        "session 1: the control library, which must pass, has the verdict crashed: why"
+    )
     assert not result.sessions
 
 

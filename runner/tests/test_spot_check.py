@@ -1,6 +1,7 @@
 """Tests of runner/spot_check.py: which runs have a spot check, and with which seed.
 
-A spot check is one more session (run of the library) whose history is checked. Hashes of the run's secret seeds decide.
+A run judges one library in several sessions. A spot check is one more session, whose history is checked. A hash of the
+run's secret seeds decides whether the run has a spot check.
 """
 
 from __future__ import annotations

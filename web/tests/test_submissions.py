@@ -81,7 +81,7 @@ def refusal_of(browser: Client, answer: HttpResponseBase) -> str:
     assert f'href="/runs/{run.pk}/"' in alert
     page = browser.get(f"/runs/{run.pk}/").content.decode()
     assert str(escape(run.reason[1:])) in page
-    assert "Not ranked because its verdict is refused." in page
+    assert "Not ranked because it did not pass (verdict: refused)." in page
     assert str(escape(run.reason[1:40])) in browser.get("/submissions/").content.decode()
     return unescape(alert)
 
