@@ -1,7 +1,8 @@
 """Defines the admin pages for the leaderboard's tables: submissions, runs (queued or finished), boards, machines, news.
 
-Organisers can read these tables, and edit only the news. So these pages cannot change a result. The lists avoid slow
-queries. The pages do not show secrets, such as the seeds of open runs.
+Organisers can read these tables, and edit only the news. So these pages cannot change a result. Tables can be large, so
+the lists do not count all rows and do not load the large columns. The pages do not show secrets, such as the seeds of
+runs that have not ended.
 """
 
 from __future__ import annotations
@@ -85,7 +86,8 @@ class RunAdmin(ReadOnly):
         "created_at",
     )
     list_filter = ("state", "verdict", "benchmark", "instance", "scale", "machine", "eligible")
-    # Seeds are secret until the run has ended; then the run's page shows them.
+    # Seeds are secret until the run has ended, because a seed determines all calls of a session. After the run has
+    # ended, its own page shows the seeds.
     exclude = ("seeds",)
     list_select_related = ("submission", "machine")
     search_fields = ("=id", "=submission__id", "submission__blob_sha256__startswith")

@@ -5,7 +5,8 @@ A run tests or times a submitted library. The queue of runs is not in Celery, bu
 leaderboard/tasks.py defines the only task. Besides the web server, a site needs three kinds of processes:
 
 - bench workers, which execute runs: `celery -A web.celery worker -Q bench -P solo`
-- a results worker, which recovers lost runs and draws plots: `celery -A web.celery worker -Q results -P solo`
+- a results worker, which draws plots, and recovers the runs of bench workers that have died:
+  `celery -A web.celery worker -Q results -P solo`
 - one scheduler, which wakes the workers regularly: `celery -A web.celery beat`
 """
 

@@ -23,7 +23,7 @@ from leaderboard.boards import main_boards
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-UNKNOWN = "\N{EN DASH}"  # shown in place of a number that does not exist
+UNKNOWN = "\N{EN DASH}"  # shown in place of a number or time that does not exist
 NARROW_SPACE = "\N{NARROW NO-BREAK SPACE}"
 MARKDOWN_TAGS = frozenset(
     "a blockquote br code em h2 h3 h4 hr li ol p pre strong ul".split()  # noqa: SIM905 - shorter than a list
@@ -50,7 +50,7 @@ def markdown(text: str) -> Markup:
 
 
 def number(value: float | None, digits: int = 0) -> str:
-    """Return a number with thin spaces between thousands, or a dash for None."""
+    """Return a number with narrow spaces between groups of three digits, or a dash for None."""
     if value is None:
         return UNKNOWN
     return f"{value:,.{digits}f}".replace(",", NARROW_SPACE)
@@ -148,7 +148,7 @@ def lines(text: str) -> list[str]:
 
 
 def sentence(text: str) -> str:
-    """Return a message as a sentence: it begins with a capital letter and ends with a full stop."""
+    """Return a message as a sentence: with a capital letter first, and a full stop last unless it ends with ! or ?."""
     return f"{text[:1].upper()}{text[1:]}{'' if text.endswith(('.', '!', '?')) else '.'}"
 
 

@@ -184,12 +184,14 @@ KEYDROME_MAX_ATTEMPTS = env.int("KEYDROME_MAX_ATTEMPTS", default=3)
 # checker then tries to prove from all recorded calls of this session that its results are right. 0 turns spot checks
 # off.
 KEYDROME_RECORD_ONE_IN = env.int("KEYDROME_RECORD_ONE_IN", default=10)
-# On average, one in this many timed sessions is audited: played again with the same seed in verified mode, in which a
-# process outside the jail makes every call. 0 turns these audits off.
+# On average, one in this many timed sessions is audited: played again with the same seed in verified mode. In this
+# mode, a process outside the jail (the sandbox of the library) makes every call, so the library cannot read the next
+# calls in memory. 0 turns these audits off.
 KEYDROME_AUDIT_ONE_IN = env.int("KEYDROME_AUDIT_ONE_IN", default=10)
 
-# Every timed run also times the control library, a fixed library. If its noise or drift on a machine is above these
-# limits, in percent, the machine's runs are not ranked. leaderboard/machines/control_noise.py explains noise and drift.
+# Every timed run also times the control library, a fixed library. On each machine, noise is how much two measurements
+# of this library in one session differ, and drift is how much its results have changed since earlier runs. If one of
+# them is above its limit, in percent, the machine's runs are not ranked (leaderboard/machines/control_noise.py).
 KEYDROME_NOISE_PERCENT_MAX = env.float("KEYDROME_NOISE_PERCENT_MAX", default=10.0)
 KEYDROME_DRIFT_PERCENT_MAX = env.float("KEYDROME_DRIFT_PERCENT_MAX", default=10.0)
 
@@ -202,9 +204,9 @@ KEYDROME_MACHINE_CLASS = env.str("KEYDROME_MACHINE_CLASS", default="")
 KEYDROME_SUBMISSIONS_PER_DAY = env.int("KEYDROME_SUBMISSIONS_PER_DAY", default=100)
 KEYDROME_SUBMISSIONS_OPEN = env.int("KEYDROME_SUBMISSIONS_OPEN", default=20)
 
-# How many slots the bench workers of this machine share. A slot is a number that gives a worker's jail (its
-# sandbox for a library) its own user and control group. The slots are numbered from KEYDROME_SLOT upwards, and each
-# bench worker takes the first free one.
+# How many slots the bench workers of this machine share. A slot is a number that gives a worker's jail its own user and
+# its own control group. The slots are numbered from KEYDROME_SLOT upwards, and each bench worker takes the first free
+# one.
 KEYDROME_SLOTS = env.int("KEYDROME_SLOTS", default=1)
 
 BROKER_DIR = VAR_DIR / "broker"

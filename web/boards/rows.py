@@ -33,11 +33,12 @@ class Advisory:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One entry of a board: all runs of one library by one user that may be ranked there, merged.
+    """One entry of a board. It merges those runs of one user's library that the board accepts.
 
-    In each session, the library's result is divided by the result of the control library (the baseline). `ratio` is the
-    median of these quotients over all sessions of the entry. `ratio_low` and `ratio_high` are the median's confidence
-    interval. `total_ms` and the counts are from the newest run.
+    A session is one repetition of a run in new processes. In each session, the library's result is divided by the
+    result of the control library (the baseline). `ratio` is the median of these quotients over all sessions of the
+    entry. `ratio_low` and `ratio_high` are the median's confidence interval. `total_ms` and the counts are from the
+    newest run.
     """
 
     position: int
@@ -85,7 +86,7 @@ def rows(entries: Iterable[BoardEntry]) -> list[Row]:
 
 def _row(entry: BoardEntry) -> Row:
     if entry.position is None or entry.rank_low is None or entry.rank_high is None:
-        message = f"{entry} has no rank on its board"
+        message = f"{entry} has no rank: read only entries whose position is not null"
         raise ValueError(message)
     run = entry.run
     submission = run.submission

@@ -24,9 +24,10 @@ FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 
 
 def _standings(request: HttpRequest, slug: str) -> Standings:
-    """Return the board's entries on the machine class in the URL's query, by default the class of the newest run.
+    """Return the board's entries that were measured on one machine class (processor, number of CPUs, memory).
 
-    Responds 404 if the board does not exist.
+    `machine` in the URL's query names the class; the default is the class of the newest run. Responds 404 if the board
+    does not exist.
     """
     found = board_named(slug)
     if found is None:

@@ -57,8 +57,9 @@ class SessionRow:
 # other metric, the page shows the median over the sessions.
 _COLUMNS = ("deadlocks", "transactions_failed", "transactions_completed")
 _NOT_SHOWN = {*_COLUMNS, "calls"}
-# For these metrics, the page shows the control's median too. The final scan is not timed. If it takes the candidate
-# much longer than the control, the candidate may have left work until then.
+# For these metrics, the page shows the control's median too. The final scan reads all records after the timed phases,
+# and is not timed itself. If the candidate needs much more CPU time for it than the control, the candidate may have
+# postponed work to this scan.
 _WITH_CONTROL = {"final_scan_cpu_us"}
 # Maps each unit to the function that writes a value with this unit. Counts are written as plain numbers.
 _WRITTEN: dict[Unit, Callable[[float], str]] = {

@@ -25,7 +25,11 @@ class Choices(forms.CheckboxSelectMultiple):
 
 
 class UploadForm(forms.Form):
-    """A shared library, its description, the benchmarks to run, and the configuration of a bare structure."""
+    """A shared library, its description, the benchmarks to run, and a configuration.
+
+    Only a bare structure (a data structure without locks and transactions) has a configuration. It says how Keydrome
+    adds the locks and transactions.
+    """
 
     # With the attribute "required", browsers would show their own messages instead of ours, which say what to do.
     use_required_attribute = False
@@ -54,7 +58,8 @@ class UploadForm(forms.Form):
     )
     configuration = forms.ChoiceField(
         required=False,
-        help_text="For a bare structure only (keydrome/structure.h): how Keydrome adds locks and transactions.",
+        help_text="Only for a bare structure (keydrome/structure.h), a data structure without locks and transactions: "
+        "how Keydrome adds them.",
     )
 
     def __init__(self, *args: Any, too_large: bool = False, **kwargs: Any) -> None:  # noqa: ANN401 - Django's

@@ -41,7 +41,7 @@ DRAWING_TIME = timedelta(seconds=60)
 
 
 def _page(request: HttpRequest, pk: int) -> RunPage:
-    """Return the content of a run's page for this visitor. 404 if the visitor may not see the run."""
+    """Return the content of a run's page for this visitor. Responds 404 if the visitor may not see the run."""
     page = queries.run_page(pk, request.user)
     if page is None:
         raise Http404
