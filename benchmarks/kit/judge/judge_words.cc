@@ -17,10 +17,12 @@
 namespace keydrome::judge {
 namespace {
 
-// Words between two steps of prefetching. Each step of a word has this many other words' time.
+// The table entries for a word are prefetched in several steps, because each entry contains the
+// address of the next. Between two steps, this many other words are judged, so that the entry of
+// the first step arrives in time.
 constexpr uint32_t kWordsAhead = 6;
-// After a result that is_known() does not know, the tables for the rules are prefetched for this
-// many words.
+// After a result that is_known() does not recognise, the tables for the rules are prefetched for
+// this many words.
 constexpr uint32_t kUnknownAhead = 64;
 
 // Up to four bytes that a read must have returned. The library may return any bytes after the NUL
@@ -173,8 +175,8 @@ class WordJudge {
     return passed;
   }
 
-  // Prefetches the tables' entries for the words that follow, in as many steps as one entry leads to
-  // the next. Without this, the judge waits for six cache misses per read.
+  // Prefetches the table entries for the words that follow (kWordsAhead). Without this, the judge
+  // waits for six cache misses per read.
   void look_ahead(uint64_t op, std::span<const uint64_t> rest) {
     constexpr std::size_t kFirst = (ExpectedState::kPrefetchSteps + 1) * kWordsAhead;
     if (kFirst < rest.size()) known_.prefetch(rest[kFirst]);
@@ -191,9 +193,10 @@ class WordJudge {
       ranks_.prefetch(script_.indexes[index].type, ops_[later].key);
   }
 
-  // Follows the ops up to this one that say to which index a slot (handle) refers and which codes the
-  // transaction accepts. The words come in program order. Only the next pass of a repeated body
-  // goes back; then the ops up to the end of the body are followed first. Costs a pass at most.
+  // Follows the ops up to this one that say to which index a slot (handle) refers and which codes
+  // the transaction accepts. The words come in program order, except that the next pass of a
+  // repeated body begins at an earlier op. In this case, first follows the ops up to the end of the
+  // body. The cost is at most that of one pass.
   void follow_slots(uint64_t op) {
     if (op < at_.next) {
       uint64_t end = at_.next;
