@@ -146,8 +146,8 @@ class WordJudge {
     writes_.judge(op, reader.index, format::code_of_word(words[0]), moment);
   }
 
-  // Returns true if the result is certainly right. The reads of a canary are not, because they are
-  // compared with each other, and neither is a get whose getNext calls follow.
+  // Returns true if the result is certainly right. Returns false for the reads of a canary, because
+  // they must be compared with each other, and for a get that getNext calls follow.
   bool is_known(uint64_t number, format::Kind kind, const Moment& reader, uint64_t word) const {
     const format::Op& op = ops_[number];
     if (!shortcut_) return false;
@@ -207,7 +207,8 @@ class WordJudge {
     at_.follow_to(ops_, op + 1);
   }
 
-  // The player gives a transaction up when a call returns an illegal code, so no word has one.
+  // Notes whether all codes so far are legal. After an illegal code the player gives the
+  // transaction up, so the words of a correct player contain none.
   void check_code(const format::Op& op, uint32_t code) {
     legal_ = legal_ && (code == SUCCESS || format::is_legal_answer(op, code) ||
                         (at_.accepts_any_code && code <= FAILURE));

@@ -20,7 +20,7 @@ namespace keydrome::workload {
 // Replaces all keys of the file's type. If the file has more keys than the script, the seed chooses
 // which of them are used: every set of keys is equally likely. Returns an error if the file has
 // fewer keys than the script. REQUIRES: the workload has no negative integer, and its checks use
-// StripeKeys::kOutside. Takes O(keys of the file + keys of the script * log) time.
+// StripeKeys::kOutside. Takes O(m + n log n) time for m keys of the file and n of the script.
 Result<void> replace_keys(script::Script& script, const KeyFile& keys, uint64_t seed);
 
 }  // namespace keydrome::workload
