@@ -7,8 +7,8 @@
 // An index is a sorted set of (key, payload) pairs. Keys are encoded as byte strings that sort in
 // the order of the contract. One lock makes transactions serialisable: a transaction takes the lock
 // at its first call on data and keeps the lock until the transaction ends. No exception may leave a
-// function of the contract: if the memory is exhausted, a call returns FAILURE and the caller aborts
-// the transaction. An abort therefore needs no memory.
+// function of the contract: if the memory is exhausted, a call returns FAILURE and the caller
+// aborts the transaction. An abort therefore needs no memory.
 #include <cstring>
 #include <map>
 #include <mutex>

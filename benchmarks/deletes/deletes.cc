@@ -53,16 +53,16 @@ class Generator : public workload::ClientScript {
   }
 
  private:
-  // Range deletes use dense keys, because keys with consecutive numbers in the pool must be
-  // neighbours in key order. The other patterns scatter the keys over all positive integers; a
-  // collision is very unlikely.
+  // Adds the next key to the pool, the script's list of keys, and returns its number there. Range
+  // deletes use dense keys, because keys with consecutive numbers must be neighbours in key order.
+  // The other patterns scatter the keys over all positive integers; a collision is very unlikely.
   uint32_t add_key() {
     const uint64_t number = next_key_++;
     const uint64_t key = pattern_ == Pattern::kRanges ? number : workload::fnv_63(number);
     return builder().add_int64_key(static_cast<int64_t>(key));
   }
 
-  // Returns the loaded keys that belong to a thread, as the half-open range [first, end).
+  // Returns the numbers of the loaded keys that belong to a thread, as a range [first, end).
   std::pair<uint32_t, uint32_t> part(uint32_t thread) const {
     const uint64_t threads = clients().size();
     return {static_cast<uint32_t>(uint64_t{records_} * thread / threads),

@@ -38,10 +38,11 @@ constexpr bool has_payload(CallKind kind) {
   return kind == CallKind::kInsert || kind == CallKind::kDeletePair;
 }
 
-// A call of the API. Data calls outside a transaction are auto-commit calls.
+// A call of the API. Data calls outside a transaction are auto-commit calls. The player keeps each
+// open handle in a numbered variable, the slot of the handle.
 struct Call {
   CallKind kind = CallKind::kBegin;
-  uint8_t slot = 0;    // slot of the handle; unused by kCreate, kBegin, kCommit and kAbort
+  uint8_t slot = 0;    // unused by kCreate, kBegin, kCommit and kAbort
   uint16_t index = 0;  // number in Case::indexes; unused by kBegin, kCommit and kAbort
   uint32_t key = 0;    // number in Case::keys
   uint32_t tag = 0;    // number at the beginning of the payload, written as eight letters

@@ -15,7 +15,8 @@ namespace keydrome::differential {
 namespace {
 
 constexpr std::array<KeyType, 3> kTypes = {SHORT, INT, VARCHAR};
-// The slot of an index's second handle is the slot of its first handle plus this number.
+// The player keeps each open handle in a numbered slot. The slot of an index's second handle is the
+// slot of its first handle plus this number.
 constexpr uint8_t kSecondHandles = 3;
 constexpr uint8_t kMissingSlot = 7;  // slot for opening kMissingIndex
 constexpr uint32_t kIndexesMax = 3;  // maximum number of indexes of a round
@@ -58,7 +59,7 @@ Scale random_scale(workload::Rng& rng) {
   return {5'000, 600};
 }
 
-// A payload: its number (tag) and the text after the tag.
+// A payload: its unique number (tag), and the number of the text that follows the tag.
 struct Pair {
   uint32_t tag, text;
 };

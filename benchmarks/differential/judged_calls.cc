@@ -94,7 +94,8 @@ JudgedCalls judge_calls(const Case& session, std::span<const Call> calls,
   const format::ThreadOutcome& reported = *result.reported;
   if (reported.events_full != 0) {
     judged.not_judged =
-        "the recording is full because the library needed more calls than fit into it";
+        "the recording is full, because the library returned DEADLOCK so often that the repeated "
+        "calls do not fit: return DEADLOCK less often, or wait before returning it";
   } else if (reported.deadlocks == 0 && reported.code_violations == 0 &&
              !corresponds(judged.history, calls)) {
     judged.mismatch =

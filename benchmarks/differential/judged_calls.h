@@ -15,8 +15,8 @@ namespace keydrome::differential {
 
 // The recorded calls of a phase, and what the contract says about them.
 struct JudgedCalls {
-  // The calls of one thread. Varchar keys are replaced by ranks. Index numbers are positions in
-  // Case::indexes.
+  // The calls of one thread. Each varchar key is replaced by its rank, its position in the order of
+  // all keys. Index numbers are positions in Case::indexes.
   history::History history;
   std::optional<model::SessionViolation> fault;
   // The first call that breaks only an advisory promise, which gives a warning and not a failed

@@ -32,8 +32,8 @@ enum Operation : uint32_t { kGet, kReadAll, kReplace, kInsertExisting, kDeleteAl
 constexpr uint64_t kGetPercent = 40, kReadAllPercent = 25, kInsertPercent = 33;
 constexpr std::array kClasses = {"get", "read_all", "replace", "insert_existing", "delete_all"};
 
-// The most payloads of one key that a transaction reads, or deletes and inserts again. Keys with the
-// average number of payloads may always be deleted, so that each thread has a key to delete.
+// The most payloads of one key that a transaction reads, or deletes and inserts again. Keys with
+// the average number of payloads may always be deleted, so that each thread has a key to delete.
 constexpr uint32_t kPayloadsMax = 1'000;
 constexpr uint64_t kRecordsMax = 1'000'000'000;
 // Calls of an average transaction on keys with few payloads: one call for most operations, more for
@@ -162,9 +162,9 @@ class Generator : public workload::ClientScript {
   // payloads.
   uint32_t any_key(Rng& rng) const { return key_of_record_[rng.below(key_of_record_.size())]; }
 
-  // Returns the key of a random record among the keys that this thread writes. For delete_all, it is
-  // a key with at most deleted_max_ payloads. Every thread has one: the last keys have at most the
-  // average number of payloads.
+  // Returns the key of a random record among the keys that this thread writes. For delete_all, it
+  // is a key with at most deleted_max_ payloads. Every thread has one: the last keys have at most
+  // the average number of payloads.
   uint32_t own_key(Client& client, Operation operation) {
     const Own& own = own_[client.number()];
     const uint64_t end = operation == kDeleteAll ? own.deletable_end : own.end;

@@ -17,7 +17,7 @@ namespace keydrome {
 namespace inserts {
 namespace {
 
-constexpr uint32_t kInsert = 0, kLookup = 1;  // transaction classes
+constexpr uint32_t kInsert = 0, kLookup = 1;  // kinds of transactions, timed separately
 constexpr const char* kPhase = "run";
 constexpr uint32_t kInsertsPerCheck = 100;
 

@@ -161,7 +161,7 @@ void cross(BodyWriter& out, uint32_t operations, bool read_only) {
   }
 }
 
-// Deletes whole keys without reading them first, as the contest's benchmark does.
+// Deletes whole keys without reading them first, as the benchmark of the SIGMOD 2009 contest does.
 void blind(BodyWriter& out, uint32_t operations, bool read_only) {
   for (uint32_t i = 0; i < operations; i += 2) {
     const KeySpace& space = out.any_key_space();
@@ -193,8 +193,9 @@ void transfer(BodyWriter& out, uint32_t operations, bool read_only) {
   }
 }
 
-// The kinds of rounds. Their names are part of the phase names and of the benchmark's fingerprint.
-// Therefore two kinds keep their old names, although their bodies have new ones.
+// The kinds of rounds. Their names are part of the phase names, and so of the fingerprint, the hash
+// that identifies a version of the benchmark. Therefore two kinds keep their old names, although
+// the functions that write their bodies (mixed, predicates) have new ones.
 constexpr std::array<RoundKind, 9> kKinds = {{
     {.name = "soup", .body = mixed, .indexes = 2, .keys = 40, .calls = 10, .percent = 100},
     {.name = "registers", .body = registers, .indexes = 2, .keys = 16, .calls = 9, .percent = 100},

@@ -21,17 +21,20 @@ namespace keydrome {
 namespace isolation {
 namespace {
 
-constexpr uint32_t kReady = 0, kDone = 1;  // events that threads signal
+// Events on which threads wait: the indexes are filled; a thread has finished its transactions.
+constexpr uint32_t kReady = 0, kDone = 1;
 constexpr std::array<KeyType, 3> kTypes = {SHORT, VARCHAR, INT};
 constexpr uint32_t kPopulateBatch = 50;  // inserts or deletes per transaction
-// The maximum number of indexes of a session, because a library may hold a descriptor or a memory
-// area for each index. Later rounds reuse the indexes of earlier rounds, which are empty by then.
+// The maximum number of indexes of a run. It is limited because a library may hold a descriptor or
+// a memory area for each index. Later rounds reuse the indexes of earlier rounds, which are empty
+// by then.
 constexpr uint32_t kIndexesMax = 96;
 constexpr uint32_t kAbortOneIn = 50, kLongAbortOneIn = 5;
 constexpr uint32_t kLongOperations = 40;
 
 struct Scale {
-  uint32_t threads, transactions;  // transactions of each thread in a round, at 100 %
+  uint32_t threads;
+  uint32_t transactions;  // of each thread in a round whose RoundKind::percent is 100
 };
 
 // Returns the kind of round `number`. If `only` is positive, all rounds have the kind with the
@@ -176,7 +179,8 @@ class RoundWriter {
 // Calls of one transaction, including its retries: the mean over all kinds of rounds, and the mean
 // of the kind with the most calls.
 constexpr double kCallsOnAverage = 24, kCallsMax = 200;
-constexpr double kForKey = 110;  // text of a string key, and the operation that loads its record
+// Bytes for the text of a string key and for the operation that loads its record.
+constexpr double kForKey = 110;
 // Keys of a round, in all its indexes.
 constexpr double kKeysOnAverage = 6'000, kKeysMax = 40'000;
 

@@ -114,14 +114,14 @@ class HilbertPoints {
   std::array<Cluster, kClusters> clusters_{};
 };
 
-// A data set of GRE with its numbers of segments, for errors within 32 (local) and 4,096 (global).
+// A data set of the study GRE (C. Wongkham et al., PVLDB 2022) with its numbers of segments, for
+// errors within 32 (local) and 4,096 (global).
 struct Published {
   std::string_view name;
   uint64_t local, global;
 };
 constexpr uint64_t kPublishedKeys = 200'000'000;
-// The numbers of segments that GRE publishes for the data sets after which these sets are named (C.
-// Wongkham et al., PVLDB 2022).
+// The numbers of segments that GRE publishes for the data sets after which these sets are named.
 constexpr std::array kPublished = {
     Published{"synth_gre_books", 262'604, 97}, Published{"synth_gre_osm", 661'115, 5'495},
     Published{"synth_gre_fb", 1'055'308, 1'687}, Published{"synth_gre_genome", 1'290'208, 1'426}};
@@ -130,9 +130,9 @@ constexpr std::array kPublished = {
 //
 // The keys form pieces with equally many keys. Pieces with small gaps and pieces with large gaps
 // alternate and make the local segments. Longer pieces, which also change the size of the gaps,
-// make the global segments. If a piece has more than 4 * epsilon keys, no line fits two adjacent
-// pieces. Each key is a random number from the first half of its gap, so chance adds no further
-// segments.
+// make the global segments. If a piece has more than four times as many keys as the permitted error
+// of a rank, no line fits two adjacent pieces. Each key is a random number from the first half of
+// its gap, so chance adds no further segments.
 std::vector<int64_t> with_corners(Hardness target, uint32_t count, workload::Rng& rng) {
   constexpr int64_t kClose = 16, kFarLocal = 1'024, kFarGlobal = 64;
   std::vector<int64_t> keys;

@@ -16,8 +16,8 @@ namespace keydrome::keysets {
 namespace {
 
 // A hash table that maps texts to their numbers. It is at most half full. The bits of a table slot
-// that the number does not need store further bits of the hash. They avoid most comparisons with
-// different texts, each of which would be a cache miss.
+// that the number does not need store further bits of the hash. If these bits differ, the texts
+// differ too, and need not be compared. A comparison would be a cache miss.
 class TextNumbers {
  public:
   explicit TextNumbers(uint32_t count)

@@ -60,8 +60,8 @@ class Bookkeeper {
  private:
   void book(const format::Op& op, int64_t result) {
     const auto first = static_cast<uint32_t>(pools_.parameters[op.key]);
-    // The result is untrusted, so only zero and non-zero are distinguished: a transaction changes
-    // at most one link.
+    // A transaction changes at most one link. But the result comes from the library's process and
+    // is untrusted, so every non-zero result counts as 1.
     if (op.payload == kShowLink && result != 0) ++list(first).added;
     if (op.payload == kHideLink && result != 0) ++list(first).hidden;
     if (!is_list(op.payload)) return;

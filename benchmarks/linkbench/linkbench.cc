@@ -29,8 +29,8 @@ namespace {
 constexpr uint32_t kTexts = 1024;  // different texts for nodes, and as many for links
 enum Phase : uint32_t { kCreatePhase, kLoadPhase, kLoadedPhase, kRunPhase, kVerifyPhase };
 
-// The transaction classes. Some operations share a class (kClassOf), because a script can have only
-// seven classes in addition to "check".
+// The transaction classes, by which the report groups latencies. Some operations share a class
+// (kClassOf), because a script can have only seven classes in addition to "check".
 constexpr std::array kClasses = {"write_link",    "delete_link", "count_links", "get_links",
                                  "get_link_list", "get_node",    "write_node"};
 constexpr std::array<uint32_t, kOperations> kClassOf = {0, 1, 0, 2, 3, 4, 5, 6, 6, 6};

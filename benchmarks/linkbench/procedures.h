@@ -10,7 +10,8 @@
 
 namespace keydrome::linkbench {
 
-// A table's number is also the number of its index and of the slot in which the index is open.
+// A table's number is also the number of its index and of its slot. The slot is the variable in
+// which the player, the process that makes the calls, keeps the open handle of the index.
 enum Table : uint8_t { kNodes, kLinks, kLinksById2, kCounts, kTables };
 
 // The row of a link is the same in `links` and in `links_by_id2`: the number of its `links` key in

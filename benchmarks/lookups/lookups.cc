@@ -25,7 +25,8 @@ Misses misses_of(std::string_view instance) {
   return instance == "misses_suffix" ? Misses::kSuffix : Misses::kBetween;
 }
 
-// Writes the script. The index contains key 2 * i of the pool; key 2 * i + 1 is missing.
+// Writes the script. The pool is the script's list of keys. For each record i, the index contains
+// key 2 * i of the pool, and key 2 * i + 1 is missing.
 class Generator : public workload::ClientScript {
  public:
   Generator(Misses misses, const Parameters& parameters, uint64_t seed, const CheckPolicy& policy)

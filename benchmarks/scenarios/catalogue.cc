@@ -179,8 +179,8 @@ Result<void> check_whole(const Scenario& scenario) {
   return id ? check_steps(scenario) : id;
 }
 
-// Parses an entry of the list that has no script. Its member "instead" says where the scenario is
-// tested, or why it is not tested.
+// Parses a scenario without a script. Its member "instead" says where the scenario is tested, or
+// why it is not tested.
 Result<Scenario> parse_unscripted(const Json& json) {
   Scenario scenario;
   for (const auto& [name, target] : {std::pair<std::string_view, std::string*>{"id", &scenario.id},

@@ -14,8 +14,9 @@ namespace keydrome {
 namespace scenarios {
 namespace {
 
-// Upper bounds, which serve only to estimate the memory of a session. kCallsOfExtremes is the
-// number of calls of all scenarios of the instance "extremes" together, in their configured sizes.
+// Upper bounds, which serve only to estimate how much memory the benchmark needs. kCallsOfExtremes
+// is the number of calls of all scenarios of the instance "extremes" together, in their configured
+// sizes.
 constexpr double kThreadsMax = 128, kCallsOfRun = 2'000, kCallsOfLargeRun = 200'000;
 constexpr double kRunsOfPhase = 80;
 constexpr double kExtremes = 6, kCallsOfExtremes = 5e6;

@@ -135,7 +135,8 @@ void Suite::judge_memory(const script::Outcome& outcome,
             std::to_string(growth.bytes >> 10) + " KiB in " + std::to_string(growth.begins) +
             " transactions, although these left no more records than before: " +
             std::to_string(static_cast<uint64_t>(growth.per_transaction())) +
-            " bytes per transaction. Memory that grows with every transaction has no bound\n" +
+            " bytes per transaction. Memory that grows with every transaction is exhausted in the "
+            "end: free what a transaction needed when it ends\n" +
             growth.scenario->about);
   }
 }

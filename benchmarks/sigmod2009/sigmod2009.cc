@@ -112,7 +112,7 @@ class Generator {
   }
 
   script::Script run() {
-    // Entries of 2009 may rely on the alphabet and the sign of the published keys.
+    // Libraries written for the contest may rely on the alphabet and the sign of its keys.
     if (policy_.stripes) {
       stripes_.emplace(script_, seed_, scale_.threads, check_, false,
                        workload::StripeKeys::kPublished);
@@ -307,7 +307,7 @@ class Sigmod2009 : public workload::Workload {
     const double wanted = parameters.number("indices");
     const double indices = wanted == 0 ? kIndicesMax : wanted;
     const double pool = indices * parameters.number("inserts_per_thread");
-    // A seed may determine a single index, in which most lookups find a record.
+    // If the seed determines the number of indices, it may be 1. Most lookups then find a record.
     const double hits = wanted == 0 ? 1 : std::min(1.0, inserts / indices / pool + kShortStrings);
     demand.add_inserts(inserts, 2 * kMeanSharedBytes + format::kTagBytes);
     demand.add_keys(pool, kMeanSharedBytes);

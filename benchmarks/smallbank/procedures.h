@@ -9,10 +9,12 @@
 
 namespace keydrome::smallbank {
 
-// A table's number is also the number of its index and of the slot in which the index is open.
+// A table's number is also the number of its index and of its slot. The slot is the variable in
+// which the player, the process that makes the calls, keeps the open handle of the index.
 enum Table : uint8_t { kAccounts, kSavings, kChecking, kTables };
 
-// A transaction's number is also the number of its procedure and of its class.
+// A transaction's number is also the number of its procedure and of its transaction class, by which
+// the report groups latencies.
 enum Transaction : uint32_t {
   kAmalgamate,
   kBalance,

@@ -10,7 +10,8 @@
 
 namespace keydrome::tpcc {
 
-// A transaction's number is also the number of its procedure and of its class.
+// A transaction's number is also the number of its procedure and of its transaction class, by which
+// the report groups latencies.
 enum class Transaction : uint8_t { kNewOrder, kPayment, kOrderStatus, kDelivery, kStockLevel };
 inline constexpr uint32_t kTransactions = 5;
 

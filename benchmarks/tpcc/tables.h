@@ -10,8 +10,8 @@
 
 namespace keydrome::tpcc {
 
-// A table's number is also the number of its index in the script and of the slot in which the index
-// is open.
+// A table's number is also the number of its index in the script and of its slot. The slot is the
+// variable in which the player, the process that makes the calls, keeps the open handle.
 enum class Table : uint8_t {
   kWarehouse,
   kDistrict,

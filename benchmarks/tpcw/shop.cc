@@ -257,7 +257,8 @@ Shop read_scan(const script::Script& script, const script::Outcome& outcome, uin
 void keep_books(const script::Script& script, const script::Outcome& outcome, uint32_t run,
                 Books& books) {
   // Applies the transactions of one thread after the other, although their real order is unknown.
-  // Threads share only logins, stock, dates and prices, whose books are the same in every order.
+  // Threads share only logins, stock, dates and prices. The books for these are the same in every
+  // order of the transactions.
   Bookkeeper keeper(script.pools, books);
   const std::vector<script::ThreadResult>& threads = outcome.phases[run].threads;
   for (std::size_t t = 0; t < threads.size(); ++t) {

@@ -15,7 +15,8 @@
 
 namespace keydrome::tpcw {
 
-// A table's number is also the number of its index and of the slot in which the index is open.
+// A table's number is also the number of its index and of its slot. The slot is the variable in
+// which the player, the process that makes the calls, keeps the open handle of the index.
 enum Table : uint8_t {
   kItems,
   kAuthors,

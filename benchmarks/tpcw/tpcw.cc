@@ -228,7 +228,8 @@ class Generator : public workload::ClientScript {
   std::vector<Browser> browsers_;      // by thread
 };
 
-// Numbers of rows and bytes, rounded up. They serve only to estimate the memory of a session.
+// Numbers of rows and bytes, rounded up. They serve only to estimate how much memory the benchmark
+// needs.
 constexpr double kRowsPerItem = 8, kRowsPerCustomer = 9, kMeanRowBytes = 70;
 
 class Tpcw : public workload::Workload {

@@ -66,8 +66,8 @@ class UnitScript {
   uint32_t phase_ = 0;
   uint32_t primary_ = 0, secondary_ = 0, terciary_ = 0, missing_ = 0;
   std::vector<uint32_t> keys_;     // by Key
-  std::vector<uint32_t> numbers_;  // ascending keys of the terciary index
-  std::vector<uint32_t> many_;     // keys that large_abort() inserts into the terciary index
+  std::vector<uint32_t> numbers_;  // ascending keys of the index terciary_
+  std::vector<uint32_t> many_;     // keys that large_abort() inserts into the index terciary_
   script::Payload a1_, a2_, c1_;
 };
 

@@ -185,7 +185,8 @@ TEST(Deletes, LongRangesTakeSeveralTransactions) {
   }
 }
 
-// The gate requires only that transactions of up to 10,000 changes end well.
+// The suites that a library must pass before it is ranked (the gate) require correct commits and
+// aborts only for transactions of up to 10,000 changes. No instance may ask for more.
 TEST(Deletes, NoTransactionHasMoreChangesThanTheGateRequires) {
   for (const auto& [name, instance] : testing::manifest_of(kName).instances) {
     for (const auto& [scale, values] : instance.scales) {

@@ -106,7 +106,8 @@ TEST(Duplicates, OperationsAndKeysComeAsOftenAsTheyShould) {
   EXPECT_NEAR(most / counts[0], 0.5, 0.02);
 }
 
-// Of the transactions that insert one pair, the share that the instance says inserts an existing one.
+// Some transactions insert one pair. In a certain share of them, which the instance determines, the
+// pair already exists.
 TEST(Duplicates, TheShareOfExistingPairsIsThatOfTheInstance) {
   for (const auto& [instance, share] :
        std::map<std::string, double>{{"one", 0.24}, {"existing_0", 0}, {"existing_50", 0.5}}) {

@@ -1,5 +1,6 @@
-// Tests that payloads of recorded rounds and of timed benchmarks look alike, so that a library
-// cannot recognise a recorded run and behave correctly only then (tests/faulty, mutant 44).
+// Tests that payloads look alike in timed benchmarks and in recorded rounds, in which every call is
+// logged and judged. Otherwise a library could recognise a recorded run and behave correctly only
+// then, as mutant 44 in tests/faulty/mutants.json does.
 #include <gtest/gtest.h>
 
 #include <array>

@@ -61,7 +61,8 @@ std::vector<std::string> strings(std::string_view set, uint32_t count) {
   return sorted;
 }
 
-// Uses short texts of few letters, so that many texts are chosen twice.
+// A text is a random stem followed by a random tail. The texts here are short and have few letters,
+// so that many are drawn twice.
 TEST(KeySetsTexts, AreDifferentAndInTheOrderOfTheirStems) {
   for (const uint32_t count : {1u, 16u, 17u, 3'000u}) {
     workload::Rng rng = pools(7);

@@ -1,5 +1,5 @@
-// Tests that replaced keys change nothing but the keys of a script, in every instance whose keys may be
-// replaced. The test is here and not in the kit, because it needs all benchmarks.
+// Tests that keys from a file change nothing but the keys of a script, in every instance whose keys
+// a user may replace. The test is not in benchmarks/kit/tests, because it needs all benchmarks.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -74,7 +74,8 @@ constexpr bool is(uint64_t word, ControlWord kind) {
   return low_byte(word) == static_cast<uint8_t>(kind);
 }
 
-// Times are ticks of the player's clock after GO, modulo 2^56. At 4 GHz, 2^56 ticks are 208 days.
+// Times are ticks of the player's clock after GO, the start of the phase, modulo 2^56. At 4 GHz,
+// 2^56 ticks are 208 days.
 constexpr uint64_t time_word(uint64_t ticks) {
   return ticks << kControlShift | static_cast<uint64_t>(ControlWord::kTime);
 }

@@ -1,8 +1,9 @@
 // Defines which result codes contract A (the index API) allows for each op, in addition to SUCCESS
 // and DEADLOCK. An op is one operation of a program (program.h).
 //
-// The player uses these rules to count violations while a program runs, and the judge uses them
-// too. Only the referee knows whether an ENTRY_EXISTS is legal (is_unexpected_entry()).
+// The player, the process that calls the library, uses these rules to count violations while a
+// program runs. The judge uses them too. Whether an ENTRY_EXISTS is legal is known only to the
+// referee, the process in which the judge runs (is_unexpected_entry()).
 //
 // Thread safety: pure functions.
 #pragma once

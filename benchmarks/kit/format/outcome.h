@@ -1,5 +1,6 @@
-// Defines the outcome: the results that the player writes for one phase of a session. The player
-// runs in the jail, and the referee reads the outcome through a memfd that both processes map.
+// Defines the outcome: the results that the player, the process that calls the library, writes for
+// one phase of a run. The player runs in the jail (a sandbox). The referee, which judges the run
+// outside the jail, reads the outcome through a memfd that both processes map.
 //
 // Before GO, the start of the phase, the referee creates the memfd, sets its size and seals the
 // size. The contents are untrusted, because the player's process also runs the code of the library
@@ -32,15 +33,15 @@ inline constexpr uint32_t kCodeUnfit = 1003;
 
 // The first violation of a thread: a call that returned a result which the contract forbids.
 struct IllegalAnswer {
-  uint64_t op;    // number of the op in the thread's program, over all pieces
+  uint64_t op;    // number of the op in the thread's whole program
   uint32_t code;  // the returned number, documented or not, or one of the codes above
   uint32_t reserved;
 };
 
-// ThreadOutcome::position says where a thread is. Usually it is kInWords: the thread is at the
-// first op of its program whose words are incomplete (script/word_follower.h). In a failed
-// attempt, at a procedure and at an op that leaves no words, it is the number of the op. One of
-// the other two bits can be added to the number.
+// ThreadOutcome::position says where a thread is. The position is usually kInWords, which means
+// that the thread is at the first op of its program whose words are incomplete
+// (script/word_follower.h). In a failed attempt, at a procedure and at an op that leaves no words,
+// the position is the number of the op. One of the other two bits can be added to this number.
 inline constexpr uint64_t kInWords = uint64_t{1} << 61;
 inline constexpr uint64_t kAwaitsPiece = uint64_t{1} << 62;  // waits for the piece with this op
 inline constexpr uint64_t kRollingBack = uint64_t{1} << 63;  // aborts the transaction of this op
@@ -62,7 +63,7 @@ struct alignas(64) ThreadOutcome {
   uint64_t go_ticks;              // the player's clock at GO, from which times in words count
   uint64_t ended_ticks;           // the end of the thread, in ticks after GO
   uint64_t context_switches;      // switches of the thread during the phase; diagnostics only
-  uint32_t timestamp_slack;       // History::timestamp_slack, if the phase is recorded
+  uint32_t timestamp_slack;       // if the phase is recorded: see History::timestamp_slack
   uint32_t thread_id;             // gettid() of the thread, in the jail
 };
 

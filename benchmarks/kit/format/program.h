@@ -193,9 +193,9 @@ struct BareCall {
   }
 };
 
-// The session's image: one memfd with what all phases share and what says nothing about keys. The
-// referee sends it with the first phase, and the player maps it for the whole session
-// (script/images.h writes it, player/pools_view.h reads it).
+// The session's image: one memfd with the data that all phases share. The referee sends it with the
+// first phase, and the player maps it for the whole session (script/images.h writes it,
+// player/pools_view.h reads it).
 //
 // The image contains this header, the table of indexes and the procedures. It also contains the
 // payload texts, unless there are so many of them that they come with the pieces (piece.h).

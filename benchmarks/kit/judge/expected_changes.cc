@@ -31,8 +31,8 @@ Effect effect_of(script::TransactionEnd end) {
   }
 }
 
-// Counts the writes of all phases that were played, so that their array is allocated only once. It is
-// the judge's largest one.
+// Counts the writes of all phases that were played, so that their array is allocated only once. It
+// is the judge's largest one.
 std::size_t count_writes(const script::Script& script, const script::Outcome& outcome) {
   std::size_t count = 0;
   for (std::size_t phase = 0; phase < outcome.phases.size(); ++phase) {
@@ -61,8 +61,8 @@ void rearrange(std::vector<Change>& changes, std::vector<Note>& notes) {
   }
 }
 
-// Sorts by index, rank, phase, thread and op. REQUIRES: the changes of each thread are in the order of
-// its program, and the threads are in order.
+// Sorts by index, rank, phase, thread and op. REQUIRES: the changes of each thread are in the order
+// of its program, and the threads are in order.
 void sort_changes(std::vector<Change>& changes) {
   const auto moves = [](const Change& a, const Change& b) {
     return std::tie(b.index, b.rank, b.moment.phase, b.moment.thread, b.moment.op) <
@@ -81,7 +81,8 @@ void sort_changes(std::vector<Change>& changes) {
     }
     rearrange(changes, notes);
   }
-  // Auto-commit ops inside transactions count from the begin, before ops that precede them.
+  // The notes are not in the order of ops if a transaction contains an auto-commit op. add_thread()
+  // gives this op the position of the transaction's begin, which is before ops that precede it.
   const bool in_order = std::ranges::adjacent_find(changes, moves) == changes.end();
   if (!in_order) {
     std::ranges::sort(changes, [&](const Change& a, const Change& b) { return moves(b, a); });
@@ -108,7 +109,8 @@ ExpectedState::ExpectedState(const script::Script& script, const KeyRanks& ranks
   number_keys();
 }
 
-// Numbers the keys. Notes the changes of each key and of each tag, and the deletes of the whole key.
+// Numbers the keys. Notes the changes of each key and of each tag, and the deletes of the whole
+// key.
 void ExpectedState::number_keys() {
   keys_.reserve(changes_.size());
   for (uint32_t i = 0; i < changes_.size(); ++i) {

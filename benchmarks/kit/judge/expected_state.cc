@@ -99,7 +99,7 @@ const Change* ExpectedState::find_delete(const Change& insert, const Moment& aft
 }
 
 void ExpectedState::prefetch(uint32_t tag, uint32_t step) const {
-  asm volatile("");  // g++ 12 takes a function that only prefetches for one without an effect
+  asm volatile("");  // without this, g++ 12 removes calls of this function as having no effect
   if (step == 0) return inserts_of_.prefetch(tag);
   const uint32_t position = inserts_of_.first(tag);
   if (position == TagTable::kNone) return;

@@ -9,9 +9,11 @@
 //     can have happened since.
 // In these rules, "before" means in an earlier phase, or earlier in the program of the same thread.
 //
-// A kDeleteRead, or a procedure, deletes a record that is known only at run time. Therefore no record
+// A kDeleteRead op deletes the record that an earlier read returned, and a procedure computes which
+// record it deletes. Which records these ops delete is known only at run time. Therefore no record
 // is required in an index with such ops, except under keys that no procedure uses
-// (Pools::kept_keys). Recorded runs judge these ops instead.
+// (Pools::kept_keys). These ops are judged only in recorded runs, whose histories the checker
+// certifies.
 //
 // Refers to the script, the ranks and the outcome, which must outlive the object. Thread safety:
 // immutable after construction.
@@ -64,8 +66,8 @@ class ExpectedState {
   ExpectedState(const script::Script& script, const KeyRanks& ranks,
                 const script::Outcome& outcome);
 
-  // Return all changes, the changes of one key, or those of all keys with from <= rank < to. They are
-  // sorted by index and rank.
+  // Return all changes, the changes of one key, or those of all keys with from <= rank < to. They
+  // are sorted by index and rank.
   std::span<const Change> changes() const { return changes_; }
   std::span<const Change> changes(uint32_t index, uint32_t rank) const {
     return changes(index, rank, uint64_t{rank} + 1);
@@ -81,8 +83,8 @@ class ExpectedState {
     });
   }
 
-  // Prefetches what for_each_insert(tag) and why_invisible() read. The caller must call it with each
-  // step below kPrefetchSteps in turn, with some time in between. Any tag is allowed.
+  // Prefetches what for_each_insert(tag) and why_invisible() read. The caller must call it with
+  // each step below kPrefetchSteps in turn, with some time in between. Any tag is allowed.
   static constexpr uint32_t kPrefetchSteps = 3;
   void prefetch(uint32_t tag, uint32_t step) const;
 
@@ -195,7 +197,8 @@ class ExpectedState {
   void add_run(const format::Op& op, const std::array<uint32_t, format::kSlots>& slots,
                const Moment& moment, Change::Effect effect);
 
-  // By index: true if kDeleteRead deletes from it, if procedures do, and if procedures insert into it.
+  // By index: true if kDeleteRead deletes from it, if procedures do, and if procedures insert into
+  // it.
   std::vector<bool> deletes_read_, deletes_computed_, computed_;
   std::vector<Run> runs_;  // sorted by first_tag
 };

@@ -31,8 +31,10 @@ void judge_violation(const script::PhaseScript& phase, std::size_t thread,
   switch (first.code) {
     case format::kCodeNoProgress:
       return findings.required("no_progress", where + call +
-                                                  " returned DEADLOCK in every attempt, so the "
-                                                  "player gave up when the retry budget was spent" +
+                                                  " returned DEADLOCK in every attempt until the "
+                                                  "retry budget (a number of attempts and a time) "
+                                                  "was spent: let one of several conflicting "
+                                                  "transactions commit" +
                                                   count);
     case format::kCodeEndless:
       return findings.required(

@@ -41,9 +41,9 @@ void judge_script(const script::Script& script, const script::Outcome& outcome, 
 void judge_counters(const script::Script& script, const script::Outcome& outcome,
                     Findings& findings);
 
-// Applies the rules about reads and writes to all phases except the final scan: to every call of the
-// workload and its checks in a transaction that ended as programmed. The calls of procedures are
-// judged by their workload, and when a run is certified. Results that are certainly right
+// Applies the rules about reads and writes to all phases except the final scan: to every call of
+// the workload and its checks in a transaction that ended as programmed. The calls of procedures
+// are judged by their workload, and when a run is certified. Results that are certainly right
 // (known_records.h) are judged without the rules, unless `shortcut` is false. The findings are the
 // same in both cases.
 void judge_words(const script::Script& script, const KeyRanks& ranks, const ExpectedState& expected,

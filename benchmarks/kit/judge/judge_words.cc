@@ -17,10 +17,12 @@
 namespace keydrome::judge {
 namespace {
 
-// Words between two steps of prefetching. Each step of a word has this many other words' time.
+// The table entries for a word are prefetched in several steps, because each entry contains the
+// address of the next. Between two steps, this many other words are judged, so that the entry of
+// the first step arrives in time.
 constexpr uint32_t kWordsAhead = 6;
-// After a result that is_known() does not know, the tables for the rules are prefetched for this
-// many words.
+// After a result that is_known() does not recognise, the tables for the rules are prefetched for
+// this many words.
 constexpr uint32_t kUnknownAhead = 64;
 
 // Up to four bytes that a read must have returned. The library may return any bytes after the NUL
@@ -144,8 +146,8 @@ class WordJudge {
     writes_.judge(op, reader.index, format::code_of_word(words[0]), moment);
   }
 
-  // Returns true if the result is certainly right. The reads of a canary are not, because they are
-  // compared with each other, and neither is a get whose getNext calls follow.
+  // Returns true if the result is certainly right. Returns false for the reads of a canary, because
+  // they must be compared with each other, and for a get that getNext calls follow.
   bool is_known(uint64_t number, format::Kind kind, const Moment& reader, uint64_t word) const {
     const format::Op& op = ops_[number];
     if (!shortcut_) return false;
@@ -173,8 +175,8 @@ class WordJudge {
     return passed;
   }
 
-  // Prefetches the tables' entries for the words that follow, in as many steps as one entry leads to
-  // the next. Without this, the judge waits for six cache misses per read.
+  // Prefetches the table entries for the words that follow (kWordsAhead). Without this, the judge
+  // waits for six cache misses per read.
   void look_ahead(uint64_t op, std::span<const uint64_t> rest) {
     constexpr std::size_t kFirst = (ExpectedState::kPrefetchSteps + 1) * kWordsAhead;
     if (kFirst < rest.size()) known_.prefetch(rest[kFirst]);
@@ -191,9 +193,10 @@ class WordJudge {
       ranks_.prefetch(script_.indexes[index].type, ops_[later].key);
   }
 
-  // Follows the ops up to this one that say to which index a slot (handle) refers and which codes the
-  // transaction accepts. The words come in program order. Only the next pass of a repeated body
-  // goes back; then the ops up to the end of the body are followed first. Costs a pass at most.
+  // Follows the ops up to this one that say to which index a slot (handle) refers and which codes
+  // the transaction accepts. The words come in program order, except that the next pass of a
+  // repeated body begins at an earlier op. In this case, first follows the ops up to the end of the
+  // body. The cost is at most that of one pass.
   void follow_slots(uint64_t op) {
     if (op < at_.next) {
       uint64_t end = at_.next;
@@ -204,7 +207,8 @@ class WordJudge {
     at_.follow_to(ops_, op + 1);
   }
 
-  // The player gives a transaction up when a call returns an illegal code, so no word has one.
+  // Notes whether all codes so far are legal. After an illegal code the player gives the
+  // transaction up, so the words of a correct player contain none.
   void check_code(const format::Op& op, uint32_t code) {
     legal_ = legal_ && (code == SUCCESS || format::is_legal_answer(op, code) ||
                         (at_.accepts_any_code && code <= FAILURE));

@@ -58,7 +58,8 @@ class KnownRecords {
   static constexpr uint32_t kNoIndex = UINT32_MAX;
   static constexpr uint64_t kFound = format::code_word(SUCCESS);
 
-  // What is inserted with one tag. `index` is kNoIndex unless a get of the record has one right word.
+  // What is inserted with one tag. `index` is kNoIndex unless a get of the record has one right
+  // word.
   struct Record {
     uint32_t key = 0;   // number of the key in its pool
     uint32_t text = 0;  // number of the payload's text in the pool

@@ -27,12 +27,12 @@ inline uint64_t words_left(const format::Op& op, std::span<const uint64_t> rest)
   return records + 1;
 }
 
-// Calls visit(const Step&, std::span<const uint64_t> words, std::span<const uint64_t> rest) for each
-// execution of an op on records that left words, in program order. `rest` are the words of the
-// following ops. Transactions that did not end as programmed have left none. `visit` returns how many
-// of the following ops it has dealt with: gets and writes of the same transaction, each with one word.
-// Returns false if the words do not fit the program. The words come from the player's process, so
-// the library may have changed them.
+// Calls visit(const Step&, std::span<const uint64_t> words, std::span<const uint64_t> rest) for
+// each execution of an op on records that left words, in program order. `rest` are the words of the
+// following ops. Transactions that did not end as programmed have left none. `visit` returns how
+// many of the following ops it has dealt with: gets and writes of the same transaction, each with
+// one word. Returns false if the words do not fit the program. The words come from the player's
+// process, so the library may have changed them.
 template <typename Visit>
 bool for_each_words(std::span<const format::Op> ops, const script::ThreadResult& result,
                     Visit&& visit) {

@@ -50,8 +50,9 @@ void ScriptBuilder::insert_transactions(uint32_t phase, uint32_t thread,
   KEYDROME_CHECK(left == transactions.begin());
 }
 
-// A pass of a body must end in the state in which it began, because the judges follow a program from
-// its begin and do not know the pass: the same transaction is open, if any, and the same handles are.
+// Checks the body of a kRepeat, ops that the player executes several times. Each pass must end in
+// the state in which it began: with the same open handles, and in the same open transaction, if
+// any. The reason is that the judges follow a program op by op and do not distinguish the passes.
 void ThreadBuilder::check_body(uint64_t first) const {
   KEYDROME_CHECK(first < ops_->size());
   bool begun = false;

@@ -13,9 +13,9 @@
 
 namespace keydrome::script {
 
-// Returns the session's image of a script: its index names and procedures, and its payload texts if
-// texts_in_session() (piece_writer.h). It contains no keys except Pools::computed_keys. Equal
-// scripts give equal bytes.
+// Returns the session's image of a script. It contains the index names, the procedures and, of the
+// keys, only Pools::computed_keys. It contains the payload texts only if texts_in_session()
+// (piece_writer.h) returns true. Equal scripts give equal bytes.
 std::vector<std::byte> pools_image(const Script& script);
 
 }  // namespace keydrome::script

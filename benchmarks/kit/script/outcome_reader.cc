@@ -72,8 +72,10 @@ bool is_wanted(const format::Op& op, const Evidence& record) {
          static_cast<uint32_t>(record.repetition) + 1 == op.argument;
 }
 
-// Keeps the records of the trace that the script asks for. A thread with a trace writes all. Moves the
-// records within the trace, because that of the final scan is large.
+// Keeps the records of the trace that the script asks for. The player writes the records of all
+// calls of a thread with a trace, so that the library cannot know which of them are judged. Moves
+// the records within the trace instead of copying them, because the trace of the final scan is
+// large.
 void keep_wanted_records(std::span<const format::Op> ops, std::vector<std::byte>& trace) {
   std::size_t kept = 0;
   const auto keep = [&](std::span<const std::byte> bytes) {
@@ -90,7 +92,8 @@ void keep_wanted_records(std::span<const format::Op> ops, std::vector<std::byte>
   trace.resize(kept);
 }
 
-// Counts the entries that only the referee knows to be unexpected as violations of the thread.
+// Counts inserts that returned ENTRY_EXISTS without reason as violations of the thread. The player
+// could not count them, because only the referee knows which pairs may exist.
 void add_unexpected_entries(const Followed& followed, format::ThreadOutcome& reported) {
   if (followed.unexpected_entries == 0) return;
   if (reported.code_violations == 0 ||

@@ -27,7 +27,8 @@
 
 namespace keydrome::script {
 
-// The results of one thread in one phase.
+// The results of one thread in one phase. A word is the 8 bytes in which the player leaves the
+// result or the time of a call (format/control_word.h).
 struct ThreadResult {
   std::unique_ptr<format::ThreadOutcome> reported;  // never null
   ThreadTotals totals;                              // computed from the words
@@ -35,11 +36,12 @@ struct ThreadResult {
   // The words of calls on records in final attempts (word_follower.h).
   std::vector<uint64_t> words;
   std::vector<ProcedureResult> results;  // of all procedures
-  // The evidence, for TraceReader: the records that the script asks for (kEvidence, kEvidenceAll), and
-  // those of bare calls.
+  // The evidence, for TraceReader: the records that the script asks for (kEvidence, kEvidenceAll),
+  // and those of bare calls.
   std::vector<std::byte> trace;
   std::vector<history::Event> events;  // every call, from the log or from the words
-  std::vector<uint32_t> unresolved;    // WordEvents::take_unresolved()
+  // Positions of events whose keys the caller must set (WordEvents::take_unresolved()).
+  std::vector<uint32_t> unresolved;
 };
 
 // Where the events of a phase come from.
@@ -56,12 +58,12 @@ struct Outcome {
   std::vector<PhaseOutcome> phases;
 };
 
-// Returns the clock with which the referee converts the player's ticks. Player and referee run on the
-// same machine. The first call calibrates it for 2 ms. Thread-safe.
+// Returns the clock with which the referee converts the player's ticks. Player and referee run on
+// the same machine. The first call calibrates it for 2 ms. Thread-safe.
 const TickClock& referee_clock();
 
-// Copies and checks the outcome of one phase. With `keep_calls`, fills ThreadResult::events from the
-// words (word_events.h).
+// Copies and checks the outcome of one phase. With `keep_calls`, fills ThreadResult::events from
+// the words (word_events.h).
 Result<PhaseOutcome> read_outcome(std::span<const std::byte> image, const OutcomeLayout& layout,
                                   const Script& script, const PhaseScript& phase,
                                   bool keep_calls = false);

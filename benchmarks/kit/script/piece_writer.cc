@@ -14,7 +14,8 @@ namespace {
 
 constexpr uint64_t kPieceAlign = 16;
 
-// Returns the op as the player gets it: without what says which results are judged, and how.
+// Returns the op as the player receives it: without the fields that show which results are judged,
+// and how. The library shares the player's memory and must not learn this.
 format::Op for_player(format::Op op) {
   const bool is_insert = op.code == format::OpCode::kInsert;
   op.flags &= is_insert ? format::kPlayerFlags & ~format::kMayExist : format::kPlayerFlags;

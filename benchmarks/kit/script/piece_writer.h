@@ -64,7 +64,7 @@ class PieceWriter {
 
   const Script& script_;
   const bool with_texts_;
-  std::vector<uint32_t> run_starts_;       // numbers of the runs' first parameters, ascending
+  std::vector<uint32_t> run_starts_;  // number of the first parameter of each kRun op, ascending
   std::vector<uint32_t> slots_by_number_;  // for each procedure, bit s is 1 if it uses numbers as
                                            // keys of slot s
 };

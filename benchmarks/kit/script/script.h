@@ -44,7 +44,7 @@ struct Pools {
   // player receives these keys before the first phase, and every other key with the op that uses
   // it.
   std::vector<uint32_t> computed_keys;
-  // By KeyType: keys that no procedure uses, so that all changes of them are ops.
+  // By KeyType: keys that no procedure uses, so that only ops change the records under these keys.
   std::array<KeyRange, 3> kept_keys;
 
   bool is_kept(KeyType type, uint32_t number) const {

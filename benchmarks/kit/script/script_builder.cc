@@ -1,4 +1,5 @@
-// Implements ScriptBuilder and ThreadBuilder: appends ops and checks that the script can be executed.
+// Implements ScriptBuilder and ThreadBuilder: appends ops and checks that the script can be
+// executed.
 #include "benchmarks/kit/script/script_builder.h"
 
 #include <algorithm>

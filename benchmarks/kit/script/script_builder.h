@@ -159,8 +159,8 @@ class ScriptBuilder {
   // this, procedures can use only keys whose numbers are among their parameters. REQUIRES
   // (checked): the numbers ascend from call to call.
   void expect_computed_key(uint32_t number);
-  // Announces that no procedure ever uses these keys. REQUIRES: no stored key that a procedure may
-  // reach by a scan lies among them.
+  // Announces that no procedure ever uses these keys. REQUIRES: no scan of a procedure can return a
+  // record with one of these keys.
   void keep_from_procedures(KeyType type, KeyRange keys) { script_.pools.kept_keys[type] = keys; }
   // Adds a text and returns its number. The empty text has number 0. REQUIRES (checked): the text
   // has at most MAX_PAYLOAD_LEN - kTagBytes bytes and contains no zero byte.
@@ -196,8 +196,8 @@ class ScriptBuilder {
   void expect_inserts(uint32_t index, uint32_t records) { inserts_[index] += records; }
 
   const std::vector<PhaseScript>& phases() const { return script_.phases; }
-  // Where to insert a transaction: before op number `before`. Its ops begin at number `first` of all
-  // inserted ops and end where those of the next insertion begin.
+  // Where to insert a transaction: before op number `before`. Its ops begin at number `first` of
+  // all inserted ops and end where those of the next insertion begin.
   struct Insertion {
     uint64_t before = 0, first = 0;
   };

@@ -47,7 +47,7 @@ class Timings {
  public:
   Timings(const TickClock& clock, ThreadTotals& totals) : clock_(clock), totals_(totals) {}
 
-  // Counts a transaction that began and committed at these ticks since GO.
+  // Counts a transaction that began and committed at these ticks since GO, the start of the phase.
   void committed(uint32_t class_number, uint64_t begin, uint64_t end);
   // Counts an auto-commit op without times. The commit is added to the window of the next known
   // time.

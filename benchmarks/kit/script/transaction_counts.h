@@ -66,9 +66,9 @@ class TransactionCounts {
     set(next_++, TransactionEnd::kCommitted);
     timings_.committed(class_number, begin, end);
   }
-  // Passes one number of a transaction that was given up: its own, or that of an auto-commit op in
-  // it. A number from `reached` on belongs to an op that the attempt did not reach, which has not
-  // run.
+  // Skips one number of a transaction that was given up: the number of the transaction itself, or
+  // that of an auto-commit op in it. A number from `reached` on belongs to an op that has not run,
+  // because the attempt ended before it.
   void pass(uint64_t reached) {
     if (next_ >= reached) set(next_, TransactionEnd::kNotRun);
     ++next_;

@@ -2,8 +2,9 @@
 // A word is the 8 bytes in which every call leaves its result or time (format/control_word.h). So
 // the checker can certify runs in which the player writes no log.
 //
-// Words have times only where transactions and some auto-commit ops begin and end, and these times
-// come without fences. So the events claim less than those of a log:
+// Words have times only where transactions and some auto-commit ops begin and end. The player reads
+// these times without fences, so the processor may reorder the read with other instructions.
+// Therefore the events claim less about real time than those of a log:
 //   - A call inside a transaction has the end of the transaction as its end.
 //   - An auto-commit call without times lasts from the last known time before it to the next one
 //     after it.
@@ -36,7 +37,8 @@ inline constexpr uint64_t kTimeSlack = 16'384 >> kTimeShift;
 
 class WordEvents : public CallObserver {
  public:
-  // `go_ticks` is the time of GO, and `ended_ticks` the time after GO at which the thread ended.
+  // `go_ticks` is the time of GO, the start of the phase. `ended_ticks` is the time after GO at
+  // which the thread ended.
   WordEvents(const Script& script, uint64_t go_ticks, uint64_t ended_ticks)
       : script_(script),
         go_ticks_(go_ticks),

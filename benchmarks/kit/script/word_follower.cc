@@ -131,7 +131,8 @@ class CallReader {
   }
 
   // Follows the gets and writes of a transaction with which `ops` begin, as long as they returned
-  // SUCCESS. Returns how many did. Most do, and this loop takes a fraction of the time of data_op().
+  // SUCCESS. Returns how many did. Most do, and this loop takes a fraction of the time of
+  // data_op().
   std::size_t successes(std::span<const format::Op> ops) {
     if (observer_ != nullptr) return 0;
     std::size_t count = 0;
@@ -467,7 +468,7 @@ class Follower : CallReader {
   uint32_t round_ = 0;                     // repetition of the kRepeat body
   Saved saved_;                            // at the begin of the open transaction
   uint64_t start_ = 0;                     // ticks of that begin
-  bool open_ = false, is_stream_ = false;  // is it a transaction of the workload itself?
+  bool open_ = false, is_stream_ = false;  // is a transaction open? is it of the workload itself?
   bool rolls_back_ = false, is_unfit_ = false;
 };
 

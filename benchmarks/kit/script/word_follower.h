@@ -61,7 +61,7 @@ constexpr history::EventCall call_of(format::OpCode code) {
   }
 }
 
-// Sees all calls of a thread in their order. Times are ticks since GO.
+// Sees all calls of a thread in their order. Times are ticks since GO, the start of the phase.
 class CallObserver {
  public:
   virtual ~CallObserver() = default;
@@ -73,7 +73,8 @@ class CallObserver {
   virtual void call(const FollowedCall& call) = 0;
 };
 
-// The result of one execution of a procedure, in a transaction that committed or aborted as programmed.
+// The result of one execution of a procedure, in a transaction that committed or aborted as
+// programmed.
 struct ProcedureResult {
   uint64_t op;  // number of its kRun in the program
   uint32_t round;
@@ -99,9 +100,9 @@ Result<Followed> follow_words(std::span<const format::Op> ops, const TickClock& 
                               uint64_t ended_ticks, std::vector<uint64_t>& words,
                               CallObserver* observer);
 
-// Returns the number of the first op that has not left all its words, or ops.size(). `words` are those
-// of a thread that is still playing or has died. Returns the first op whose words do not fit, if there
-// is one.
+// Returns the number of the first op that has not left all its words, or ops.size(). `words` are
+// those of a thread that is still playing or has died. Returns the first op whose words do not fit,
+// if there is one.
 uint64_t reached_op(std::span<const format::Op> ops, std::vector<uint64_t> words);
 
 }  // namespace keydrome::script

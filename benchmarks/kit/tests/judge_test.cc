@@ -1,5 +1,6 @@
 // Tests the judge that all benchmarks share (kit/judge/judge.h). Some tests use schedules in which
-// a fault certainly occurs. Other tests change the player's report before the judge reads it.
+// a fault certainly occurs. Other tests change the player's report before the judge reads it. A
+// canary is a check transaction that makes the same reads twice, and both must agree.
 #include "benchmarks/kit/judge/judge.h"
 
 #include <gtest/gtest.h>

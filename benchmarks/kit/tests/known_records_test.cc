@@ -1,6 +1,6 @@
 // Tests that the judge's shortcut for results that are certainly right (judge/known_records.h)
-// never changes a finding: it compares the shortcut with the rules alone, on random programs with
-// faulty libraries and changed words.
+// never changes a finding. Random programs are played on faulty libraries, and some reported words
+// (results of calls) are changed. The findings must be the same with and without the shortcut.
 #include "benchmarks/kit/judge/known_records.h"
 
 #include <gtest/gtest.h>
@@ -114,7 +114,8 @@ class RandomProgram {
   std::vector<script::Payload> payloads_;
 };
 
-// Changes a word in fifty: a bit of it, or the whole word to that of another call.
+// Changes about one word in fifty: flips one of its bits, or replaces it by the word of another
+// call.
 void change_words(Rng& rng, script::Outcome& outcome) {
   for (script::PhaseOutcome& phase : outcome.phases) {
     for (script::ThreadResult& thread : phase.threads) {

@@ -14,8 +14,8 @@ namespace keydrome::testing {
 
 // Executes the script with one thread for each thread of the script. Hands each thread its
 // operations in small pieces, so that tests cross the borders of pieces. Returns the results. With
-// `keep_calls`, they contain an event for each call, made from the evidence words that the calls
-// left.
+// `keep_calls`, they contain an event for each call. The events are made from the evidence words,
+// the 8 bytes in which the interpreter reports a call.
 script::Outcome play(const script::Script& script, const player::IndexApi& api,
                      bool keep_calls = false);
 

@@ -160,8 +160,9 @@ class PhaseCensus {
   std::unordered_map<uint64_t, uint32_t> writers_;  // the only thread + 1, or UINT32_MAX
 };
 
-// Expects that the threads of a phase read as the rules say. A few reads may be missing where a
-// thread ends before they are due.
+// Expects that each thread of a phase makes at least as many reads of each kind as
+// workload/read_backs.h requires. The last few of a thread may be missing, because the thread can
+// end before it makes them.
 void expect_rules(const std::string& where, const script::PhaseScript& phase,
                   PhaseCensus& counter) {
   std::vector<Census> threads;
@@ -177,7 +178,8 @@ void expect_rules(const std::string& where, const script::PhaseScript& phase,
     EXPECT_GE(c.known, workload::known_reads_needed(c.reads - c.closing)) << text;
     EXPECT_GE(c.recent + c.older + kFew, c.reads / 100) << text;
     EXPECT_GE(c.older + kFew, c.reads / 200) << text;
-    // Where procedures do the work, few writes are those of known keys.
+    // In a phase with procedures, few writes have a key that the census knows. So fewer reads of
+    // recently written keys are possible.
     EXPECT_GE(c.recent + kFew, c.reads / (counter.computes ? 1000 : 250)) << text;
     if (counter.inserts) {
       EXPECT_GE(c.scans + kFew, c.calls / 1250) << text;

@@ -19,8 +19,9 @@
 namespace keydrome::testing {
 namespace {
 
-// A prime number much greater than the length of a final scan, so that a scan can succeed between
-// two results DEADLOCK.
+// Every call with a multiple of this number returns DEADLOCK. The number is much greater than the
+// calls of a final scan, so that the scan can finish between two DEADLOCKs. It is prime, so that
+// regular programs are not hit at the same place again and again.
 constexpr uint32_t kDeadlockEvery = 20'011;
 
 judge::Findings judged(std::string_view name, const std::string& instance,

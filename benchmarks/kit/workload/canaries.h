@@ -1,6 +1,6 @@
-// Canaries: adds extra transactions to the programs of a benchmark, which test isolation on the
-// keys of the workload itself. The values of these keys cannot be predicted, but the results
-// inside one canary must agree with each other.
+// Canaries: extra transactions in the programs of a benchmark. They test isolation on the keys of
+// the workload itself. The values of these keys cannot be predicted, but the results inside one
+// canary must agree with each other.
 //
 //   - Own write: inserts a new pair, inserts it again, deletes it twice, inserts it again, reads
 //     the key, and aborts. The result codes are known in advance, and the key must be found. No
@@ -10,7 +10,7 @@
 //   - Repeated probe: makes the same gets twice in one transaction. A key that the first get did
 //     not find must still be missing at the second get. A key that appears in between is a phantom.
 //
-// The judge checks the results against the expected state (judge/expected_state.h).
+// The judge, which runs after the programs, checks these rules (judge/expected_state.h).
 //
 // Not thread-safe.
 #pragma once

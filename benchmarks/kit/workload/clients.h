@@ -48,7 +48,8 @@ class Clients;
 // Writes the program of one client thread and tracks the handles that it has open.
 class Client {
  public:
-  static constexpr uint8_t kSlot = 0;  // the slot for the handle of the index in use
+  // The slot (the player's numbered variable) for the handle of the index in use.
+  static constexpr uint8_t kSlot = 0;
 
   uint32_t number() const { return number_; }
   Rng& rng() { return rng_; }  // for the workload's own choices

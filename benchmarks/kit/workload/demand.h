@@ -1,7 +1,7 @@
-// Demand: counts what the script of a session will contain, from the parameters alone. The
-// referee, which generates and judges the session, estimates from the counts how much memory it
-// needs (harness/referee/session/memory_fit.h). It refuses a session that does not fit the machine
-// before it generates a single operation.
+// Demand: counts what the script of a session (one execution of a benchmark) will contain, from the
+// parameters alone. From the counts the referee, the process that generates and judges the session,
+// estimates how much memory the session needs (harness/referee/session/memory_fit.h). The referee
+// refuses a session that does not fit the machine, before it generates a single operation.
 //
 // A workload adds up its counts (workload.h, Workload::demand):
 //
@@ -42,8 +42,9 @@ struct Demand {
   }
   // As above, for operations that make one call each.
   void add_transactions(double count, double ops) { add_transactions(count, ops, ops); }
-  // Adds transactions of one procedure each, which makes `calls` calls on average. The shared
-  // memory has room for `calls_most`, the average of the limits (script::ProcedureLimits).
+  // Adds transactions of one procedure each, which makes `calls` calls on average. The memory that
+  // the referee shares with the player has room for `calls_most` calls of each. This is the average
+  // of the limits that the workload gives its procedures (script::ProcedureLimits).
   void add_procedures(double count, double calls_most, double calls, double parameters) {
     constexpr double kWordsOfCall = 3;  // format/control_word.h
     constexpr double kBytes = 72;       // the result, and what the judge knows of the execution
@@ -68,7 +69,7 @@ struct Demand {
   void set_longest(double bytes) { longest_bytes = bytes; }
   // Adds a scan of all records so far, in addition to the final scan.
   void add_scan() {
-    constexpr double kHeader = 28;  // format::TraceRecord
+    constexpr double kHeader = 28;  // bytes of a format::TraceRecord, and padding after the payload
     extra_bytes += records * kHeader + record_bytes;
   }
   // Adds keys that no record has, such as those of lookups that miss. `bytes` is their mean size.
@@ -77,7 +78,7 @@ struct Demand {
     key_bytes += count * bytes;
   }
   // Adds calls of recorded phases, whose logs the referee judges. The largest phase has `in_phase`
-  // of them. The shared memory has room for the log of this phase.
+  // of them. The memory that the referee shares with the player has room for the log of this phase.
   void add_recorded_calls(double count, double in_phase) {
     recorded_calls += count;
     logged_calls = logged_calls > in_phase ? logged_calls : in_phase;

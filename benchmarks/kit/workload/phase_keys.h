@@ -18,7 +18,8 @@
 
 namespace keydrome::workload {
 
-// Follows the ops of a thread one by one: its open handles and its open transaction.
+// Follows the ops (operations) of a thread's program one by one. Knows which handles and which
+// transaction are open at the current op.
 class OpFollower {
  public:
   explicit OpFollower(std::span<const format::Op> ops) : ops_(ops) {}
@@ -26,7 +27,7 @@ class OpFollower {
   // Must be called once for each op, in order.
   void follow(uint64_t at);
 
-  // Returns the index of the handle that is open in the slot.
+  // Returns the index of the handle in a slot. A slot is a numbered variable for one open handle.
   uint32_t index(uint8_t slot) const { return opened_[slot] - 1; }
   bool is_open(uint8_t slot) const { return opened_[slot] != 0; }
   bool in_transaction() const { return in_transaction_; }
@@ -55,8 +56,9 @@ uint64_t calls_of(const format::Op& op, const script::Pools& pools);
 // Returns how many of these calls are reads whose arguments the program gives.
 uint64_t reads_of(const format::Op& op);
 
-// Returns for each index whether procedures change its records anywhere in the script. Their keys
-// are known only at run time.
+// Returns for each index whether procedures change its records anywhere in the script. A procedure
+// is a list of instructions that computes keys from earlier results, so which records it changes is
+// known only at run time.
 std::vector<bool> computed_indexes(const script::Pools& pools,
                                    std::span<const script::PhaseScript> phases, uint32_t indexes);
 
@@ -84,7 +86,7 @@ class PhaseKeys {
 
   void add_thread(const std::vector<format::Op>& ops, uint32_t thread);
   void note_procedure(const format::Op& op);
-  // Returns true if all changes of the key are ops.
+  // Returns true if ops of the programs make all changes of the key, and no procedure makes any.
   bool is_known(uint32_t index, uint32_t key) const {
     return !computed_[index] || script_.pools().is_kept(script_.type(index), key);
   }

@@ -30,7 +30,7 @@ constexpr uint32_t kScanMin = 8, kScanMax = 24;
 constexpr uint64_t kGetsMin = 8, kGetsMax = 16;  // gets of one read-back transaction
 constexpr uint64_t kSampleMin = 64;              // a sample has room for this many keys or more
 
-// A key that a thread uses, and the number of its calls when it did.
+// A key that a thread uses, and how many calls the thread has made by then.
 struct Use {
   uint32_t index = 0, key = 0;
   uint64_t call = 0;
@@ -191,7 +191,7 @@ class ThreadReadBacks {
     places_.push_back({.before = at + 1, .first = first});
   }
 
-  // Appends gets of keys that the thread wrote within its last calls.
+  // Appends gets of keys that the thread wrote within its last kRecentCalls calls.
   void get_recent(uint32_t index, uint64_t count) {
     const uint64_t end = calls_ + 1 + count;  // calls after the begin and these gets
     const uint64_t since = end > kRecentCalls ? end - kRecentCalls : 0;

@@ -40,7 +40,8 @@ using Metrics = std::map<std::string, double>;
 struct CheckPolicy {
   bool stripes = true;   // extra transactions on keys of one thread (stripes.h)
   bool canaries = true;  // extra transactions on the workload's keys (canaries.h, read_backs.h)
-  bool evidence = true;  // single results that the judge checks
+  bool evidence =
+      true;  // copies of single results, from which a workload's judge checks invariants
 };
 
 class Workload {

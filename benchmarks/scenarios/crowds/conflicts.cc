@@ -13,11 +13,12 @@ using history::EventCall;
 
 namespace {
 
-constexpr uint32_t kHalf = 2, kUpdated = 3;   // events that threads signal
+// Events on which threads wait: a reader has read its first half; another thread has updated.
+constexpr uint32_t kHalf = 2, kUpdated = 3;
 constexpr uint32_t kReaderWaitsUs = 100'000;  // longest wait for the updates of the other thread
 constexpr uint32_t kReadKeys = 100;
-// The scanned keys of split_range, and the numbers between two of them. The keys that split pages
-// come before them.
+// In split_range: how many keys are scanned, the distance between two of them, and the first of
+// them. The keys whose inserts split pages are smaller than the first.
 constexpr uint32_t kRangeKeys = 20, kRangeGap = 10, kRangeFirst = 100'000;
 
 class Writer : public CrowdStage {

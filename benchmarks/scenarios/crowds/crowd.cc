@@ -399,7 +399,9 @@ void judge_crowd(const Scenario& scenario, const ScriptedCrowd& scripted,
   for (const script::ThreadResult& thread : outcome.threads) {
     if (thread.reported->events_full != 0) {
       return book.not_judged(
-          title + "the recording is full because the library needed more calls than fit into it");
+          title +
+          "the recording is full, because the library returned DEADLOCK so often that the repeated "
+          "calls do not fit: return DEADLOCK less often, or wait before returning it");
     }
   }
   const History history = history_of(scripted, outcome);

@@ -115,8 +115,8 @@ class CrowdRecord {
               const history::Transactions& transactions)
       : crowd_(crowd), history_(history), transactions_(transactions) {}
 
-  // Returns a text about a scan that returned a record twice, or an empty text. Such a fault
-  // explains every wrong number of records.
+  // Returns a text about a scan that returned a record twice, or an empty text. This fault is
+  // reported instead of a wrong number of records, because it explains the wrong number.
   std::string repeated_record() const;
 
  protected:

@@ -123,8 +123,8 @@ class Judge : public CrowdRecord {
     for (const auto& [index, count] : records) {
       if (count == 1 && read[index] == inserted[index]) continue;
       return count == 1 ? std::string("an index contains another record than the one inserted")
-                        : "an index with one inserted record contains this many records: " +
-                              std::to_string(count);
+                        : "an index contains " + std::to_string(count) +
+                              " records, but only one was inserted";
     }
     return records.size() == inserted.size() ? ""
                                              : "an index is empty although a record was inserted";

@@ -138,7 +138,9 @@ class RunJudge {
   void judge_last_attempts() {
     if (log_.last_attempts <= kLoneAttemptsMax) return;
     report("no_progress", "a transaction that ran alone received DEADLOCK " +
-                              std::to_string(log_.last_attempts - 1) + " times");
+                              std::to_string(log_.last_attempts - 1) +
+                              " times, but it must succeed within " +
+                              std::to_string(kLoneAttemptsMax) + " attempts");
   }
 
   void judge_order(const History& history) {

@@ -136,8 +136,11 @@ RunLogs split_logs(const PlannedScenario& planned, const ScriptedScenario& scrip
     complete = std::min(complete, last_run(result.events, scripted.runs[0].first_index, indexes));
   }
   logs.runs.resize(std::min(complete, logs.runs.size()));
-  if (logs.overflow)
-    logs.problem = "the recording is full because the library needed more calls than fit into it";
+  if (logs.overflow) {
+    logs.problem =
+        "the recording is full, because the library returned DEADLOCK so often that the repeated "
+        "calls do not fit: return DEADLOCK less often, or wait before returning it";
+  }
   std::size_t whole = 0;
   while (whole < logs.runs.size() && find_steps(logs.runs[whole], scripted.runs[whole], indexes)) {
     ++whole;

@@ -23,8 +23,8 @@ std::string variant_text(const Scenario& scenario, const Variant& variant) {
   return text;
 }
 
-// Reports a transaction or call that received DEADLOCK in every attempt and exhausted its retry
-// budget (kit/player/interpreter.h).
+// Reports a transaction or call that received DEADLOCK in every attempt, until its retry budget was
+// spent (kit/player/retry_budget.h).
 void judge_progress(const script::PhaseOutcome& outcome, const Scenario& scenario,
                     const std::string& title, FindingBook& book) {
   for (const script::ThreadResult& thread : outcome.threads) {
@@ -35,8 +35,8 @@ void judge_progress(const script::PhaseOutcome& outcome, const Scenario& scenari
              {.suite = "",
               .name = "no_progress",
               .severity = scenario.severity,
-              .detail = title + "every attempt of a transaction received DEADLOCK, until its "
-                                "retry budget was exhausted"});
+              .detail = title + "every attempt of a transaction received DEADLOCK until the retry "
+                                "budget (a number of attempts and a time) was spent"});
   }
 }
 

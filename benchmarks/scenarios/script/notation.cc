@@ -12,6 +12,8 @@ namespace keydrome::scenarios {
 namespace {
 
 constexpr uint32_t kSetupRepeatMax = 100'000;
+constexpr std::string_view kUnknownCall =
+    "unknown call (write b, c, a, g(1), n, n*, i(1,x), d(1,x), d(1,*), open or close)";
 constexpr std::array<std::string_view, 3> kTypeNames{"int32", "int64", "varchar"};
 static_assert(SHORT == 0 && INT == 1 && VARCHAR == 2);
 
@@ -93,14 +95,14 @@ Result<void> parse_call(std::string_view call, Step& step) {
     step.continues = call == "b+";
     return {};
   }
-  if (call.size() < 4 || call[1] != '(' || call.back() != ')') return bad("unknown call", call);
+  if (call.size() < 4 || call[1] != '(' || call.back() != ')') return bad(kUnknownCall, call);
   std::string_view arguments = call.substr(2, call.size() - 3);
   const std::size_t comma = arguments.find(',');
   std::string_view label = arguments.substr(0, comma);
   const std::size_t at = label.find('@');
   if (at != std::string_view::npos) {
     const auto type = std::ranges::find(kTypeNames, label.substr(at + 1));
-    if (type == kTypeNames.end()) return bad("unknown key type", call);
+    if (type == kTypeNames.end()) return bad("key type other than int32, int64 and varchar", call);
     step.key_type = static_cast<KeyType>(type - kTypeNames.begin());
     label = label.substr(0, at);
   }
@@ -116,7 +118,7 @@ Result<void> parse_call(std::string_view call, Step& step) {
   } else if (call[0] == 'd' && has_payload) {
     step.action = step.payload == "*" ? Action::kDeleteKey : Action::kDeletePair;
   } else {
-    return bad("unknown call", call);
+    return bad(kUnknownCall, call);
   }
   return {};
 }
@@ -183,7 +185,7 @@ Result<uint32_t> handle_number(std::string_view name, Scenario& scenario) {
   const bool second = name.size() == 2 && name[1] == '2';
   if (name.empty() || name[0] < 'A' || name[0] >= static_cast<char>('A' + kIndexesMax) ||
       (name.size() != 1 && !second)) {
-    return bad("unknown handle", name);
+    return bad("unknown handle (write A, B or C, or A2, B2 or C2)", name);
   }
   const uint32_t index = static_cast<uint32_t>(name[0] - 'A');
   scenario.handles.push_back({.name = std::string(name), .index = index});
@@ -223,7 +225,9 @@ Result<void> parse_setup(std::string_view records, Scenario& scenario) {
       continue;
     }
     const Result<int64_t> times = number(payload.substr(star + 1));
-    if (!times || *times < 1 || *times > kSetupRepeatMax) return bad("wrong repetition", token);
+    if (!times || *times < 1 || *times > kSetupRepeatMax) {
+      return bad("the number after * is not from 1 to 100000", token);
+    }
     for (int64_t i = 1; i <= *times; ++i) {
       scenario.setup.push_back(record);
       scenario.setup.back().payload += std::to_string(i);
@@ -233,22 +237,24 @@ Result<void> parse_setup(std::string_view records, Scenario& scenario) {
 }
 
 Result<std::string> parse_bytes(std::string_view text) {
+  constexpr std::string_view kWrongRepetition =
+      "a repetition is not of the form {a*N} with N from 1 to the length of the longest key";
   std::string bytes;
   while (!text.empty()) {
     if (text.starts_with("\\x") && text.size() >= 4) {
       uint8_t value = 0;
       const char* end = text.data() + 4;
       if (std::from_chars(text.data() + 2, end, value, 16).ptr != end)
-        return bad("wrong byte", text);
+        return bad("\\x is not followed by two hexadecimal digits", text);
       bytes += static_cast<char>(value);
       text.remove_prefix(4);
     } else if (text.starts_with('{')) {
       const std::size_t close = text.find('}');
       if (close == std::string_view::npos || close < 4 || text[2] != '*') {
-        return bad("wrong repetition", text);
+        return bad(kWrongRepetition, text);
       }
       const Result<int64_t> times = number(text.substr(3, close - 3));
-      if (!times || *times < 1 || *times > MAX_VARCHAR_LEN) return bad("wrong repetition", text);
+      if (!times || *times < 1 || *times > MAX_VARCHAR_LEN) return bad(kWrongRepetition, text);
       bytes.append(static_cast<std::size_t>(*times), text[1]);
       text.remove_prefix(close + 1);
     } else {

@@ -10,9 +10,11 @@ namespace keydrome::scenarios {
 namespace {
 
 constexpr uint32_t kReady = 0, kOpened = 1, kDone = 2;  // events that threads signal
-// The slot of index A for calls outside the steps. B and C have the next two slots.
+// The slot (the player's variable for an open handle) of index A for calls outside the steps. B and
+// C have the next two slots.
 constexpr uint8_t kOwnSlot = 8 - kIndexesMax;
-constexpr std::size_t kSetupByAutoCommitMax = 8;  // more records are inserted in one transaction
+// The set-up inserts up to this many records by auto-commit, and more records in one transaction.
+constexpr std::size_t kSetupByAutoCommitMax = 8;
 
 class RunWriter {
  public:

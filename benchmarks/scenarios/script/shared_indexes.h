@@ -1,10 +1,10 @@
 // SharedIndexes: names the indexes that the runs of scenarios use. A scenario is a short script
-// that is run many times within one session of the library.
+// that is run many times, by one process that has loaded the library.
 //
-// A library may hold a descriptor or a memory area for each index, and the contract has no call
-// that removes an index, so a session creates few indexes. The first run of each scenario has
-// indexes of its own. All other runs share one index for each letter and key type. Such a run
-// begins by deleting the records that the previous run left. Not thread-safe.
+// A library may hold a descriptor or a memory area for each index, and the API has no call that
+// removes an index, so the process creates few indexes. The first run of each scenario has indexes
+// of its own. All other runs share one index for each letter and key type. Such a run begins by
+// deleting the records that the previous run left. Not thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,8 @@ namespace keydrome::scenarios {
 
 class SharedIndexes {
  public:
-  // All names begin with `scope`, so that sessions with one library can have indexes of their own.
+  // All names begin with `scope`. With different scopes, several scripts that one process plays
+  // have indexes of their own.
   explicit SharedIndexes(std::string scope = "") : scope_(std::move(scope)) {}
 
   // Returns the name of an index with keys of `type` in a run of a scenario.

@@ -12,9 +12,9 @@
 namespace keydrome::scenarios {
 namespace {
 
-// The key of label 0. This number is added to every label, so that keys without literals are
-// positive numbers. String keys are a "k" and such a number with the letters "a" to "j" as digits.
-// Entries of the contest of 2009 may rely on such keys.
+// The key of label 0. This number is added to every label, so that keys are positive numbers unless
+// the scenario gives their values. String keys are a "k" and such a number with the letters "a" to
+// "j" as digits. Libraries written for the contest of 2009 may rely on such keys.
 constexpr int64_t kOrigin = 500'000'000;
 constexpr std::size_t kStringDigits = 10;
 const std::string kLongText(80, 'L');
@@ -79,8 +79,9 @@ Vocabulary::Vocabulary(const Scenario& scenario, const Variant& variant, PoolNum
   remember_labels(variant);
 }
 
-// Payloads whose bytes the scenario gives share a tag, because they must differ only in these
-// bytes. The empty payload has no tag, because it must really be empty.
+// A tag is the number with which a payload begins. Payloads whose bytes the scenario gives share a
+// tag, because they must differ only in these bytes. The empty payload has no tag, because it must
+// really be empty.
 void Vocabulary::add_literal_payloads(PoolNumbers& pools, script::ScriptBuilder& script) {
   if (scenario_->literal_payloads.empty()) return;
   const uint32_t tag = script.new_payload().tag;

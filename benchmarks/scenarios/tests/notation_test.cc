@@ -141,8 +141,8 @@ TEST(Catalogue, EveryScenarioOfTheDataCanBeRead) {
   EXPECT_EQ(catalogue->front().id, "S1");
 }
 
-// The list has 99 numbers. Some have variants with a letter. Four are tested elsewhere or cannot be
-// tested.
+// Scenarios are numbered from S1 to S99. Some numbers have variants with a letter. Four scenarios
+// have no steps, because another test covers them or no test can.
 TEST(Catalogue, EveryNumberOfTheListHasItsPlace) {
   const std::vector<Scenario> catalogue = load_catalogue(scenarios_data()).value();
   std::set<std::string> ids, elsewhere;

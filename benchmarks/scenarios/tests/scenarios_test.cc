@@ -15,7 +15,7 @@ namespace {
 using testing::Faults;
 using testing::text_of;
 
-// Returns small parameters. Crowds are few and large, so each crowd runs once.
+// Returns small parameters. A scenario of many threads (a crowd) takes long, so it runs only once.
 workload::Parameters small(std::string_view instance, int64_t large_runs,
                            int64_t extent_percent = 0) {
   const bool crowds = instance == "crowds" || instance == "creates" || instance == "names" ||

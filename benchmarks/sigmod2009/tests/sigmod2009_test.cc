@@ -184,7 +184,8 @@ TEST(Sigmod2009, ChecksDoNotChangeTheStream) {
         const bool tagged =
             op.code == format::OpCode::kInsert;  // tags are unique in the whole script
         const bool read = op.code == format::OpCode::kGet || format::is_scan(op.code);
-        const uint32_t text = read ? 0 : op.payload;  // a read has a window there
+        // The `payload` of a read is the place of the bytes that the checks want reported.
+        const uint32_t text = read ? 0 : op.payload;
         if (ours) ops.emplace_back(op.code, op.key, text, tagged ? 0 : op.argument);
         if (op.code == format::OpCode::kCommit || op.code == format::OpCode::kAbort) ours = false;
       }
@@ -240,8 +241,8 @@ uint64_t pairs_of_double_lookup(const script::Script& script) {
   return lookups;
 }
 
-// A first get hits as it falls, and only then a second one follows. An index has 320 of the 4,000
-// strings of the pool, and in addition most of the empty and one-letter strings.
+// The first get of a pair finds its key only by chance: an index has 320 of the 4,000 strings of
+// the pool, and most of the empty and one-letter strings. The second get follows only a hit.
 TEST(Sigmod2009, FewLookupsOfDoubleLookupHit) {
   for (uint64_t seed = 1; seed <= seeds(4); ++seed) {
     const script::Script script = make_script(seed, {}, {}, "double_lookup");

@@ -1,5 +1,5 @@
-// Tests the benchmark "smallbank": each finding of the money check, write skew, and the published
-// mix.
+// Tests the benchmark "smallbank". Each finding of the check of all balances must be made for the
+// corruption that causes it. Write skew must be found, and the mix must be the published one.
 #include <gtest/gtest.h>
 
 #include <array>

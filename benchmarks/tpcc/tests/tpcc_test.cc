@@ -1,5 +1,5 @@
-// Tests the benchmark "tpcc": each condition finds its corruption, and keys, NURand and the mix
-// follow TPC-C.
+// Tests the benchmark "tpcc". Each consistency condition must detect the corruption that is made
+// for it. The keys, the random function NURand and the mix of transactions must follow TPC-C.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -163,8 +163,8 @@ TEST(Tpcc, EveryConditionFindsItsCorruption) {
   }
 }
 
-// Counts customers whose C_DATA begins with the head of a payment. A head ends with padding, but
-// loaded data have no padding in their first part.
+// Counts customers whose field C_DATA begins with a note that a payment has written. The first 16
+// characters of such a note end with padding ("!!"), which loaded data do not have there.
 int64_t bad_credit_payments(const script::Script& script, const script::PhaseOutcome& outcome) {
   constexpr auto kCustomer = static_cast<uint32_t>(tpcc::Table::kCustomer);
   int64_t found = 0;
@@ -298,7 +298,7 @@ TEST(Tpcc, EqualSeedsGiveEqualScripts) {
   EXPECT_NE(a.pools.parameters, c.pools.parameters);
 }
 
-// Compares keys with numbers that another program computed from the clauses.
+// Compares keys with numbers that another program computed from the clauses of the standard.
 TEST(Tpcc, KeysAreInTheOrderOfTheirTuples) {
   using namespace tpcc;
   EXPECT_EQ(district_key(2, 1), 33);

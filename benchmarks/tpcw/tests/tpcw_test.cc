@@ -1,5 +1,5 @@
-// Tests the benchmark "tpcw": each condition finds its corruption, and pages do what their names
-// say.
+// Tests the benchmark "tpcw". Each consistency condition must detect the corruption that is made
+// for it, and the transactions of a web page must do what the name of the page says.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -81,7 +81,8 @@ struct Corruption {
   std::function<void(Shop&)> corrupt;
 };
 
-// Returns a corruption of the shop for each finding. The newest order is the first.
+// Returns corruptions of the shop, at least one for each finding. The first of `orders` is the
+// newest order.
 std::vector<Corruption> corruptions() {
   return {
       {"malformed_row", [](Shop& s) { s.malformed = 1, s.first_malformed = kItems; }},

@@ -245,7 +245,8 @@ std::vector<double> chosen_hundredths(const char* instance, uint32_t indices) {
   return counts;
 }
 
-// Also with a distribution for each index: item i is then item i / 4 of its index.
+// Tests one index, and four indexes with a distribution each, where item i is item i / 4 of its
+// index.
 TEST(Ycsb, UniformHotspotAndExponentialAreTheirDistributions) {
   constexpr double kDraws = 200'000;
   for (const uint32_t indices : {1u, 4u}) {

@@ -50,8 +50,8 @@ std::optional<uint32_t> find_key(const Keys& keys, const std::vector<uint32_t>& 
   return static_cast<uint32_t>(found - entry.begin());
 }
 
-template <typename Number>
 // Returns the integer key that these bytes contain. Returns nothing if the length is wrong.
+template <typename Number>
 std::optional<Number> number_of(std::string_view bytes) {
   Number number{};
   if (bytes.size() != sizeof number) return std::nullopt;

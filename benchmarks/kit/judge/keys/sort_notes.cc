@@ -12,8 +12,8 @@ namespace {
 
 constexpr std::size_t kManyNotes = 20'000;
 
-// Each pass is stable and sorts by eleven bits, beginning with the lowest. For a million notes, this
-// is several times as fast as a comparison sort.
+// Each pass is stable and sorts by eleven bits, beginning with the lowest. For a million notes,
+// this is several times as fast as a comparison sort.
 void sort_by_digits(std::span<Note> notes, std::vector<Note>& spare) {
   constexpr uint32_t kBits = 11, kDigits = 1 << kBits, kPasses = (64 + kBits - 1) / kBits;
   const auto digit = [](const Note& note, uint32_t pass) {

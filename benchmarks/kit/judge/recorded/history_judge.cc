@@ -123,7 +123,8 @@ History history_of(const script::Script& script, const script::Outcome& outcome,
     collect_keys(script, script.phases[p], history.varchar_keys);
     append_phase(outcome.phases[p], history);
     if (outcome.phases[p].events == script::EventSource::kWords) {
-      // Words have no times inside transactions, so such times prove nothing.
+      // Words have no times inside transactions. So the times of calls in a transaction are not
+      // measured, and the checker must not use them.
       history.timestamp_slack = UINT64_MAX;
     }
   }

@@ -140,8 +140,8 @@ class InterpreterState {
   // The state of a call that belongs to no explicit transaction. The call is repeated after
   // DEADLOCK.
   struct Single {
-    // A special op is timed or has failed attempts. All other ops need only a test of each of the
-    // next two members.
+    // A special op is timed or has failed attempts. For all other ops, the interpreter only tests
+    // the next two members, which is fast.
     uint32_t until_special = 1;  // the next special auto-commit op, counted from 1
     bool special = false;        // the current op is special
     bool timed = false;

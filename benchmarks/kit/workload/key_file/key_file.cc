@@ -1,5 +1,5 @@
-// Implements key_file.h: reads a whole file, checks it from front to back, sorts its keys, and looks
-// for duplicates.
+// Implements key_file.h: reads a whole file, checks it from front to back, sorts its keys, and
+// looks for duplicates.
 #include "benchmarks/kit/workload/key_file/key_file.h"
 
 #include <fcntl.h>
@@ -22,7 +22,9 @@ namespace {
 constexpr uint64_t kWord = sizeof(uint64_t);
 constexpr uint64_t kSignBit = uint64_t{1} << 63;
 constexpr uint64_t kLeftForChecks = uint64_t{1} << 20;
-// A line of a file of many different keys has at least 4 bytes on average. Text and views of it.
+// An upper bound of the memory for a text file, in bytes per byte of the file: the text itself, and
+// a view of each line. If a file has many different keys, its lines have at least 4 bytes on
+// average.
 constexpr uint64_t kTextFactor = 1 + sizeof(std::string_view) / 4;
 
 // A regular file that is open for reading.
@@ -40,7 +42,7 @@ Error at_line(const std::string& path, uint64_t line, uint64_t column, const std
                ": " + what};
 }
 
-// O_NONBLOCK, so that a FIFO without a writer does not block.
+// Opens a regular file. Uses O_NONBLOCK, because the open of a FIFO without a writer would block.
 Result<OpenFile> open_file(const std::string& path) {
   OpenFile file{.descriptor = UniqueFd(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK))};
   struct stat facts{};
@@ -102,7 +104,8 @@ Result<void> check_count(const std::string& path, uint64_t count, uint64_t bytes
   }
   return at_byte(
       path, kWord + count * kWord,
-      "the file continues after " + counted + ", which is its count in the first 8 bytes");
+      "the file continues after " + counted +
+          ", which is its count in the first 8 bytes: correct the count, or remove the rest");
 }
 
 // Returns the places of the first two keys that are equal to `key`, in the order of the file.
@@ -181,7 +184,7 @@ std::optional<std::pair<uint64_t, std::string>> fault_of(std::string_view line) 
   return std::nullopt;
 }
 
-// Splits the text into lines. A carriage return before the end of a line belongs to this end.
+// Splits the text into lines. A carriage return at the end of a line is not part of the key.
 Result<void> split_lines(const std::string& path, KeyFile& keys) {
   std::string_view rest(keys.text.data(), keys.text.size());
   keys.strings.reserve(static_cast<std::size_t>(std::count(rest.begin(), rest.end(), '\n')) + 1);
@@ -259,7 +262,10 @@ Result<KeyFile> read_key_file(const std::string& path) {
   const std::string_view start(head.data(), *got);
   if (start.find('\0') == std::string_view::npos) return read_text(path, *file, start);
   if (start.size() < kWord) {
-    return at_byte(path, start.size(), "the file ends within its count, which has 8 bytes");
+    return at_byte(
+        path, start.size(),
+        "the file ends within its count, which has 8 bytes: the file is truncated, or it "
+        "is text with a zero byte");
   }
   return read_binary(path, *file, head.data());
 }

@@ -38,25 +38,27 @@ struct KeyFile {
   std::size_t longest_bytes = 0;  // of the strings
 
   std::size_t size() const { return type == INT ? integers.size() : strings.size(); }
-  // Returns the memory of the keys.
+  // Returns how much memory the keys take, in bytes.
   uint64_t bytes() const;
 };
 
-// Returns an upper bound of the memory that read_key_file() needs, from the size of the file. Returns
-// an error if the path is not a regular file that can be read.
+// Returns an upper bound of the memory that read_key_file() needs, from the size of the file.
+// Returns an error if the path is not a regular file that can be read.
 Result<uint64_t> key_file_bytes(const std::string& path);
 
-// Reads and checks a file. The contract's integers are signed, and those of a file are not. If one of
-// them is 2^63 or more, 2^63 is subtracted from all of them, which keeps order and distances. The
-// smallest 2^20 integers are then left for checks, and a key among them is an error.
+// Reads and checks a file. Integer keys of the index API are signed, and those of a file are not.
+// If a key of the file is 2^63 or more, 2^63 is subtracted from all keys, which keeps their order
+// and distances. The smallest 2^20 integers are then left for checks, and a key among them is an
+// error.
 Result<KeyFile> read_key_file(const std::string& path);
 
 // How hard keys are for an index.
 struct KeyFacts {
-  // Integers: line segments that predict each rank within 32 and within 4,096 (segments.h), per million
-  // keys.
+  // Integers: line segments that predict each rank within 32 and within 4,096 (segments.h), per
+  // million keys.
   double local_hardness = 0, global_hardness = 0;
-  // Strings: mean length, and the mean number of first bytes that a key shares with the key before it.
+  // Strings: mean length, and the mean number of first bytes that a key shares with the key before
+  // it.
   double mean_bytes = 0, mean_shared_bytes = 0;
 };
 KeyFacts facts_of(const KeyFile& keys);

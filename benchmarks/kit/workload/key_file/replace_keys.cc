@@ -58,7 +58,8 @@ Result<void> replace_integers(script::Script& script, const KeyFile& file, uint6
   KEYDROME_CHECK(checks.empty() || checks.back() < 0);
   if (const Result<void> fits = check_size(own.size(), file.size()); !fits) return fits;
   const std::vector<int64_t> chosen = sample(file.integers, own.size(), seed);
-  // Below all keys of the file, which leaves room there (read_key_file()).
+  // The keys of checks come before all keys of the file. read_key_file() accepts only files that
+  // leave room for them there.
   const int64_t first_check = file.integers.front() - static_cast<int64_t>(checks.size());
   for (uint32_t number = 0; number < pool.size(); ++number) {
     int64_t& key = pool[number];
