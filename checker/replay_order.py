@@ -4,9 +4,9 @@
 
 This program shares no code with the checker, so its user need not trust the checker. It executes the committed
 transactions in the given order on a model of the contract (docs/reference/index-api.md), and compares each result with
-the recorded result. docs/reference/history-format.md describes both files. A transaction that had returned before
-another began must precede it in the order, except with --serialisable. Exit status: 0 if the order explains all
-results, 1 if not, 2 if an argument or a file is unusable.
+the recorded result. The order explains a recorded result if the two are equal. docs/reference/history-format.md
+describes both files. A transaction that had returned before another began must precede it in the order, except with
+--serialisable. Exit status: 0 if the order explains all results, 1 if not, 2 if an argument or a file is unusable.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ Events = list[tuple[int, ...]]  # call, code, index, duration, key, payload, end
 
 
 def mix(a: int, b: int) -> int:
-    """Combine the halves of a 128-bit product."""
+    """Multiply two mixed numbers, and combine the halves of the 128-bit product by XOR."""
     product = (a ^ 0x8BB84B93962EACC9) * (b ^ 0x2D358DCCAA6C78A5)
     return (product ^ product >> 64) & 2**64 - 1
 
@@ -117,7 +117,7 @@ class Cursor:
     optional: set[int] = field(default_factory=set)
     ended: bool = False  # the last getNext returned DB_END
     loose: bool = False  # the position is unknown
-    anchored: bool = False  # it was loose before it came to `key`, so it may skip payloads
+    anchored: bool = False  # the position was unknown before `key`, so the scan may skip payloads of `key`
 
 
 class Index:

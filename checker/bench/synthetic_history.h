@@ -21,7 +21,7 @@ struct SyntheticOptions {
   uint32_t indexes = 2;
   uint32_t keys = 1000;      // number of keys of each index
   uint32_t operations = 10;  // number of operations of each transaction
-  KeyType type = INT;  // with VARCHAR, keys are hashes that are not ranked yet (rank_varchar_keys)
+  KeyType type = INT;        // with VARCHAR, call rank_varchar_keys() (history.h) before certify()
   bool blind_deletes = false;  // true: transactions delete keys without having read them
 };
 

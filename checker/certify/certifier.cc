@@ -207,7 +207,8 @@ class Certifier {
       all_impossible &= fit == Fit::kNo;
     }
     if (fit != Fit::kYes && all_impossible && options_.exhausted()) {
-      // No combination of deleters fits, so the violations with the current deleters are proven.
+      // No combination of deleters fits, so the library made an error whoever deleted the records.
+      // One more attempt, which takes the current deleters as certain, reports the violations.
       tentative_ = false;
       attempt();
     } else if (fit != Fit::kYes) {

@@ -20,8 +20,8 @@ void judge(const Context& context, Versions& versions, Certification& out);
 
 // Adds the violations that exist in every order, even in orders that contradict real time. Requires
 // a context with kRuleRealTime (rules.h) switched off. Leaves out violations that depend on a
-// guess, because they prove nothing: on the deleter of a record whose deleter is open, or on which
-// of the two edges of a Choice (dependencies.h) holds.
+// guess, because they prove nothing. A guess is the deleter of a record whose deleter is open, or
+// the edge of a Choice (dependencies.h) that is assumed to hold.
 void report_without_real_time(const Context& context, Versions& versions, Certification& out);
 
 // Adds a violation to `out`, except if `out` already contains a violation of this name, or

@@ -40,7 +40,7 @@ struct CertifyOptions {
   // record that ever existed under a key matters to every reader of that key. If there are more
   // transactions, the second judgement does not search for an order. It then reports only results
   // that are wrong in every order. If it finds none, its verdict is kUndecided. A read that did not
-  // find a deleted record is never such a result, because the read may have followed the delete.
+  // find a deleted record is not reported: in some serial order it may come after the delete.
   uint64_t without_real_time_max = 20'000;
   // True: Certification::order is set if the verdict is kCertified.
   bool keep_order = false;

@@ -28,7 +28,7 @@ namespace {
 enum class CursorPlace : uint8_t {
   kStart,   // before the first record
   kAtCell,  // at the key `cell`
-  kLoose,   // unknown: the next getNext may return any existing record, which anchors the cursor
+  kLoose,   // unknown: the next getNext may return any record, and fixes the position
 };
 
 // The cursor of an index in the current transaction.
@@ -39,7 +39,8 @@ struct Cursor {
   CursorPlace place = CursorPlace::kStart;
   bool at_end = false;  // the last getNext returned DB_END
   // True if a scan must return all records of the key before it leaves the key. False if a get had
-  // found no record of the key, or if the cursor was loose and getNext anchored it at the key.
+  // found no record of the key. Also false if the cursor was loose (CursorPlace) until getNext
+  // returned a record of this key.
   bool owes_key = false;
 };
 
@@ -136,7 +137,8 @@ class DependencyFinder {
 
   // Handles a getNext that returned a record of the cursor's key or of a smaller key.
   void step_back_or_stay(Cursor& at, Bound bound) {
-    // After DB_END a scan may start again. That breaks only an advisory promise of the contract.
+    // After DB_END a scan may start again. This breaks only an advisory promise of the API, so it
+    // is no violation.
     if (at.at_end) return move_to(at, bound, /*owes_key=*/false);
     const bool again = bound.cell == at.cell && returned_[bound.element] == at.serial * 2;
     if (reader_.is_judged() && context_.rule(kRuleScanOrder)) {
@@ -229,8 +231,8 @@ class DependencyFinder {
     at.owes_key = owes_key;
   }
 
-  // Moves the cursor to a record that a call returned. If the cursor was loose, this anchors it:
-  // the scan is checked from this record on, but may leave out further records of this key.
+  // Moves the cursor to a record that a call returned. If the cursor was loose, its position is now
+  // known. The scan is checked from this record on, but may leave out further records of this key.
   void move_to(Cursor& at, Bound bound, bool owes_key) {
     enter(at, bound.cell, owes_key);
     returned_[bound.element] = at.serial * 2;

@@ -110,7 +110,7 @@ class OwnFindings : public DependencySink {
   Certification& out_;
 };
 
-// Splits the elements of records that were inserted several times.
+// Gives each insert of a record that was inserted several times an element of its own.
 class Splitter {
  public:
   Splitter(const history::History& history, const history::Transactions& transactions,
@@ -165,9 +165,8 @@ class Splitter {
   }
 
   // In each call of a transaction, replaces the element by the element of the insert that the call
-  // saw.
-  // Returns false if the transaction names a record and overlaps another transaction that inserted
-  // this record a second or later time.
+  // saw. Returns false if the transaction names a record and overlaps another transaction that
+  // inserted this record a second or later time.
   bool rename(const Transaction& transaction) {
     bool known = true;
     for_each_call(history_, transaction, [&](uint32_t position, const Event& /*event*/) {

@@ -16,10 +16,11 @@
 // on the current deleter of an *open element*. An open element is a record whose deleter is not
 // known, and its current deleter is the transaction that is assumed to have deleted it
 // (versions.h).
-// move_back() first assumes that doubtful edges are right. If they lead to a cycle, move_back()
-// moves the begin of the readers in the cycle back, so that these readers overlap more
-// transactions. The begin first moves to the insert of the record that the doubtful edge is about.
-// If the cycle remains, the begin moves to the earliest begin of all transactions in the cycle.
+// move_back() first assumes that doubtful edges are right. If they lead to a cycle, some of them
+// are wrong, because a reader saw an older state. move_back() then moves the begin of the readers
+// in the cycle back. These readers overlap more transactions, so real time no longer implies the
+// edges. The begin first moves to the insert of the record that the doubtful edge is about. If the
+// cycle remains, the begin moves to the earliest begin of all transactions in the cycle.
 //
 // An earlier begin cannot make a wrong result right, because certify() replays the order on the
 // sequential model (model/model.h). But a reader with an earlier begin overlaps more transactions,

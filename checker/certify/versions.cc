@@ -1,8 +1,8 @@
 // Implements versions.h: finds the inserter and the deleter of every record. An *element* is the
 // number of a record, a *cell* the number of a key (numbering.h). A delete of all payloads of a key
 // is *blind* if its transaction had not read all these payloads. VersionPass visits all calls, and
-// finds what the other deletes have deleted. For records that a blind delete may have deleted,
-// BlindDeletes finds the deleter by real time, or lists the possible deleters.
+// finds what the deletes that are not blind have deleted. For records that a blind delete may have
+// deleted, BlindDeletes finds the deleter by real time, or lists the possible deleters.
 #include "checker/certify/versions.h"
 
 #include <algorithm>

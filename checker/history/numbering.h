@@ -46,9 +46,9 @@ struct Numbering {
   // By index: its first cell. The last entry is the number of all cells.
   std::vector<uint32_t> first_cells;
   std::vector<uint32_t> element_cells;  // cell of each element
-  // Empty if every record has one element. certify/reinserted.h can give a record that was inserted
-  // several times one element for each insert. Then, by element: the element of the previous
-  // insert of the same record, or kNoNumber.
+  // Usually empty. If a record was inserted several times, certify/reinserted.h can give each
+  // insert an element of its own. Then this is by element: the element of the previous insert of
+  // the same record, or kNoNumber.
   std::vector<uint32_t> earlier;
 };
 

@@ -283,7 +283,9 @@ class SessionChecker {
     transaction_.failed = false;
   }
 
-  void illegal() { report("illegal_answer", "the contract does not allow that result here"); }
+  void illegal() {
+    report("illegal_answer", "the contract (keydrome/index.h) does not allow that result here");
+  }
 
   void report(std::string name, std::string reason) {
     violation_ = Explainer::violation(at_, std::move(name), std::move(reason), {});

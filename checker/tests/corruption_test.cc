@@ -172,7 +172,8 @@ INSTANTIATE_TEST_SUITE_P(Changes, Corrupted, testing::ValuesIn(kCorruptions),
 
 // In a large history with blind deletes, many records have several possible deleters, and
 // certify() cannot try every combination. It must still decide nearly every history with a harmful
-// change. A change is harmless if the changed history is certified, because that is a proof.
+// change. A change is harmless if certify() certifies the changed history, because the verdict
+// "certified" is a proof.
 TEST(BlindDeletes, NearlyEveryHarmfulChangeIsAViolation) {
   std::map<std::string, std::map<Verdict, uint64_t>> verdicts;
   uint64_t violations = 0, undecided = 0;
@@ -204,7 +205,8 @@ TEST(BlindDeletes, NearlyEveryHarmfulChangeIsAViolation) {
     std::printf("\n");
   }
   EXPECT_GT(violations, rounds(60) * 2);
-  // One more is allowed, because builds with sanitizers run few rounds.
+  // One more is allowed, because with the few rounds of a build with sanitizers 3 % is less than
+  // one history.
   EXPECT_LE(undecided, (violations + undecided) * 3 / 100 + 1) << "at most 3 % may be undecided";
 }
 

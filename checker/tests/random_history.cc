@@ -174,7 +174,7 @@ class Generator {
   void next(Client& client, const Keys& keys, Event& event) {
     event.call = static_cast<uint8_t>(EventCall::kNext);
     auto& cursor = client.cursors[event.index];
-    if (chance(60)) cursor.reset();  // starts again at the first record, wherever it was
+    if (chance(60)) cursor.reset();  // a mistake: the scan starts again at the first record
     auto at = cursor ? keys.lower_bound(cursor->first) : keys.begin();
     if (cursor && at != keys.end() && at->first == cursor->first) {
       for (const uint64_t payload : at->second) {
@@ -190,7 +190,7 @@ class Generator {
       if (chance(4)) cursor.reset();  // the next scan starts again at the first record
       return;
     }
-    if (chance(60) && std::next(at) != keys.end()) ++at;  // skips a key
+    if (chance(60) && std::next(at) != keys.end()) ++at;  // a mistake: skips a key
     cursor.emplace(at->first, std::set<uint64_t>{});
     show(*cursor, at->first, any_of(at->second), event);
   }

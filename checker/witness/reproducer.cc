@@ -27,8 +27,9 @@ namespace {
 constexpr std::size_t kInitialRecordsMax = 200;
 constexpr std::size_t kReproducedCallsMax = 200;
 
-// Violations for which no program is written. Such a program would prove nothing, even if every
-// call returned its recorded result again.
+// Violations for which no program is written. No call passed a corrupt key or payload, so the
+// program would not know which value to expect. The other names are about single result codes,
+// while the program repeats an order of transactions.
 constexpr std::array<std::string_view, 6> kNotReproducible = {
     "commit_after_deadlock", "corrupt_key",       "corrupt_payload",
     "delete_code",           "undocumented_code", "unexpected_failure"};

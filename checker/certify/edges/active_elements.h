@@ -6,7 +6,8 @@
 // A record is in the set for a transaction T if both of these are true:
 // - The transaction that inserted the record began before T returned.
 // - No transaction that deleted the record had returned before a certain time: the earliest begin
-//   of T and of all transactions that returned after T.
+//   of T and of all transactions that returned after T. (A removed record never comes back, so it
+//   must be gone for those later transactions, too.)
 // Any other record certainly did not exist during T: it was inserted later or deleted before. So
 // the cost of a pass depends on how many records were written at about the same time, and not on
 // how many keys a scan covers.
@@ -87,8 +88,8 @@ class ActiveElements {
   }
 
   // Removes an element from the set if transaction `number` deleted it. An open element is an
-  // element whose deleter is not known (versions.h). While kRuleChoice is on, it stays in the set,
-  // because another transaction may have deleted it later.
+  // element whose deleter is not known (versions.h). While kRuleChoice (rules.h) is on, an open
+  // element stays in the set, because another transaction may have deleted it later.
   void remove_deleted(uint32_t number, uint32_t element) {
     const bool open =
         (context_.versions.notes[element] & kOpenDeleter) != 0 && context_.rule(kRuleChoice);

@@ -20,6 +20,7 @@ namespace keydrome::certify {
 
 class Reader {
  public:
+  // If `lean` is true, Reader leaves out the edges that real time implies (dependencies.h).
   Reader(const Context& context, bool lean, DependencySink& sink)
       : context_(context),
         committed_(context.transactions.committed),
@@ -85,9 +86,10 @@ class Reader {
   void check_session(uint32_t writer, uint32_t element, const char* text);
 
   // Reports that the reader saw a record which an earlier transaction of its own thread must have
-  // deleted without reading it. The transaction surely deleted the record if the same thread had
-  // inserted it before, or if the key never had another record. Like check_session(), does nothing
-  // unless kRuleRealTime is switched off.
+  // deleted without reading it. Its delete removed at least one record, because it returned
+  // SUCCESS. It surely removed this record if the same thread had inserted the record before, or if
+  // the key never had another record. Like check_session(), does nothing unless kRuleRealTime is
+  // switched off.
   void check_own_blind_deletes(uint32_t inserter, uint32_t element);
 
   // Returns true if the element exists for the reader in every serial order that respects real
