@@ -117,7 +117,9 @@ class Cursor:
     optional: set[int] = field(default_factory=set)
     ended: bool = False  # the last getNext returned DB_END
     loose: bool = False  # the position is unknown
-    anchored: bool = False  # the position was unknown before `key`, so the scan may skip payloads of `key`
+    anchored: bool = (
+        False  # the position was unknown before `key`, so the scan may skip payloads of `key`
+    )
 
 
 class Index:

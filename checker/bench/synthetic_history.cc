@@ -17,7 +17,7 @@ using history::History;
 
 namespace {
 
-// Returns a word of 24 bytes for the number of a key. A larger number has a larger word.
+// Returns a word of 24 bytes for the number of a key. Words sort like their numbers.
 std::string word_of(uint32_t key) {
   std::string digits = std::to_string(key);
   return "key " + std::string(20 - digits.size(), '0') + digits;
@@ -233,7 +233,7 @@ class Synthesizer {
   std::vector<std::vector<uint64_t>> cells_;  // by index and key: the payloads
   std::vector<Event>* events_ = nullptr;
   std::vector<Undo> undo_;
-  std::size_t shown_ = 0;  // number of records that the cursor has returned of its key
+  std::size_t shown_ = 0;  // number of records of its key that the cursor has returned
   uint64_t payloads_ = 0;  // number of payloads that were inserted so far
   uint64_t now_ = 0;       // end of the last data call
   uint64_t last_end_ = 0;  // latest end of all transactions

@@ -178,7 +178,8 @@ struct Anomaly {
 };
 
 constexpr Anomaly kStaleRead{"stale_read",
-                             "The results fit only a serial order that contradicts real time"};
+                             "The results fit only a serial order in which a transaction precedes "
+                             "another one that had ended before it began"};
 
 // Finds the name of the anomaly that a cycle shows.
 class CycleClassifier {

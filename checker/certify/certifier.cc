@@ -207,8 +207,7 @@ class Certifier {
       all_impossible &= fit == Fit::kNo;
     }
     if (fit != Fit::kYes && all_impossible && options_.exhausted()) {
-      // No combination of deleters fits, so the library made an error whoever deleted the records.
-      // One more attempt, which takes the current deleters as certain, reports the violations.
+      // No combination of deleters fits: an error of the library, which this attempt reports.
       tentative_ = false;
       attempt();
     } else if (fit != Fit::kYes) {

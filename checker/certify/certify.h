@@ -31,16 +31,16 @@ namespace keydrome::certify {
 
 struct CertifyOptions {
   // True: the serial order must respect real time (strict serialisability). False: a violation that
-  // contradicts nothing but real time is advisory.
+  // contradicts nothing but real time is advisory, that is, a warning.
   bool strict = true;
   // The largest number of reported violations. At most one violation of each name is reported.
   uint32_t violations_max = 5;
-  // The largest number of transactions for which the second judgement, which ignores real time, is
-  // complete. Its time and memory grow with the square of the number of transactions, because every
-  // record that ever existed under a key matters to every reader of that key. If there are more
-  // transactions, the second judgement does not search for an order. It then reports only results
-  // that are wrong in every order. If it finds none, its verdict is kUndecided. A read that did not
-  // find a deleted record is not reported: in some serial order it may come after the delete.
+  // The largest number of transactions for which the second judgement, which ignores real time,
+  // searches for a serial order. The search's time and memory grow with the square of the number of
+  // transactions, because every record that ever existed under a key matters to every reader of
+  // that key. If there are more transactions, the second judgement reports only results that are
+  // wrong in every order. If it finds none, its verdict is kUndecided. A read that did not find a
+  // deleted record is not reported: in some serial order it may come after the delete.
   uint64_t without_real_time_max = 20'000;
   // True: Certification::order is set if the verdict is kCertified.
   bool keep_order = false;

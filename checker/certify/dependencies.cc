@@ -137,8 +137,7 @@ class DependencyFinder {
 
   // Handles a getNext that returned a record of the cursor's key or of a smaller key.
   void step_back_or_stay(Cursor& at, Bound bound) {
-    // After DB_END a scan may start again. This breaks only an advisory promise of the API, so it
-    // is no violation.
+    // After DB_END a scan may start again. The API forbids this, but only as advice.
     if (at.at_end) return move_to(at, bound, /*owes_key=*/false);
     const bool again = bound.cell == at.cell && returned_[bound.element] == at.serial * 2;
     if (reader_.is_judged() && context_.rule(kRuleScanOrder)) {

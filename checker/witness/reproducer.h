@@ -1,5 +1,5 @@
-// reproducer_of(): turns the calls of a minimal history, the few calls that prove a violation
-// (minimise.h), into the input of c_program(), which writes a C program that makes the same calls.
+// reproducer_of(): turns a minimal history, the few calls that prove a violation (minimise.h), into
+// the input of c_program(). c_program() writes a C program that makes the same calls.
 #pragma once
 
 #include <optional>

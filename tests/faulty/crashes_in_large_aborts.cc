@@ -1,5 +1,6 @@
 // Fault: the process ends when a transaction undoes 8,000 or more changes.
-// Must be found by: the scenario S95b, as a crash, which is a required finding.
+// Must be found by: the script S95b of the benchmark scenarios, as a crash, for which the library
+// fails.
 #include <cstdlib>
 
 #include "tests/faulty/honest.h"

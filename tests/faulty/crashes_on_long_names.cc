@@ -1,5 +1,6 @@
 // Fault: names of indexes are copied into an array that has room for 15 bytes, and a longer name
-// ends the process. Must be found by: the scenario S92b, and by no other.
+// ends the process.
+// Must be found by: the script S92b of the benchmark scenarios, and by no other script.
 #include <cstdlib>
 #include <cstring>
 

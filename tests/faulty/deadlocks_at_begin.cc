@@ -1,5 +1,5 @@
 // A right library: every second beginTransaction of a thread returns DEADLOCK, which the contract permits.
-// The gate must accept it in the usual time.
+// The gate, the tests that a library must pass, must accept it in the usual time.
 #include "tests/faulty/honest.h"
 
 extern "C" ErrCode beginTransaction(TxnState** txn) {

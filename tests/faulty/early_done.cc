@@ -1,5 +1,6 @@
-// Fault: the constructor talks to the referee in place of the player. It sends LOADED, and replies
-// to every GO with a DONE that has the right nonce, without executing an operation.
+// Fault: the constructor talks to the referee in place of the player. It sends the message LOADED,
+// and replies to every message GO with a DONE that has the right nonce, without executing an
+// operation (harness/protocol.h).
 // Must be found by: the outcome (the memory with all results), which stays empty.
 #include <sys/socket.h>
 #include <unistd.h>

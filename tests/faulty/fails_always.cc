@@ -1,4 +1,5 @@
-// Fault: every call returns FAILURE. Must be found by: every suite, in a short time.
+// Fault: every call returns FAILURE.
+// Must be found by: every correctness benchmark, in a short time.
 #include "keydrome/index.h"
 
 extern "C" {

@@ -1,6 +1,7 @@
 // Fault: of every hundred inserts of positive keys, one returns SUCCESS and is put off until a
 // transaction begins with a scan, as the final scan does.
-// Must be found by: the closing reads of a phase that only inserts. The final scan finds all records.
+// Must be found by: the extra reads at the end of a phase that only inserts. The final scan finds
+// all records, so it cannot find the fault.
 #include <atomic>
 #include <mutex>
 #include <string>

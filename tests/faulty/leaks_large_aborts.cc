@@ -1,5 +1,6 @@
 // Fault: an abort of 32 or more inserts undoes nothing, so the next transaction finds the records.
-// Must be found by: the scenario S95b, as a required finding.
+// Must be found by: the script S95b of the benchmark scenarios, as a finding for which the library
+// fails.
 #include "tests/faulty/honest.h"
 
 namespace {

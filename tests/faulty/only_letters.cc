@@ -1,6 +1,7 @@
-// Fault: the library knows only the keys of 2009. The process ends at a string key with a byte that is
-// neither a letter nor an underscore, and at a negative integer.
-// Must be found by: the instance `keys` of the benchmark scenarios, and by no benchmark of 2009.
+// Fault: the library knows only keys like those of the contest of 2009. A string key with a byte
+// that is neither a letter nor an underscore ends the process, and so does a negative integer.
+// Must be found by: the instance `keys` of the benchmark scenarios, and by no benchmark that
+// repeats the contest.
 #include <cctype>
 #include <cstdlib>
 

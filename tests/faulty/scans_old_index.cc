@@ -1,5 +1,5 @@
-// Fault: scans that follow a get are answered from a copy of the index, which the first of them made.
-// Gets, and scans from the start as the final one, see all records.
+// Fault: the first scan that follows a get makes a copy of the index, and all such scans return the
+// records of this copy. Gets, and scans from the start such as the final scan, see all records.
 // Must be found by: short scans in phases that insert.
 #include <map>
 #include <mutex>

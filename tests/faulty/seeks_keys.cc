@@ -1,8 +1,8 @@
 // Fault: looks for the keys of coming operations in the memory of its process, in create and at the
 // first insert. It prints how many it has found. A test marks the keys with kMark in their upper 16
 // bits. Otherwise it works correctly.
-// Must find: nothing in create, and at the first insert only the keys of the next pieces
-// (harness/ring.h).
+// Must find: nothing in create, and at the first insert only the keys of the pieces of operations
+// that the player already has (harness/ring.h).
 #include <signal.h>
 #include <sys/syscall.h>
 #include <unistd.h>

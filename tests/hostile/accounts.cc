@@ -1,5 +1,6 @@
-// Attacks on the accounts of a session: memory and CPU time that are used where nothing is measured,
-// or that another account is charged for.
+// Attacks on the accounting of a session: they use memory and CPU time while nothing is measured,
+// or so that other processes are charged for it. The comment above an attack names its cases in
+// cases.json.
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -66,8 +67,8 @@ void merge_pages(Where) {
   refused("all pages", prctl(PR_SET_MEMORY_MERGE, 1, 0, 0, 0), EPERM);
 }
 
-// D52: takes memory in the constructor, and gives it back while records are inserted. If memory
-// counted from the end of loading, the records would seem to need none.
+// D52: takes memory in the constructor, and gives it back while records are inserted. If the
+// referee counted memory only from the end of loading on, the records would seem to need none.
 void hide_memory(Where where) {
   static void* space = nullptr;
   constexpr size_t kBytes = 48 * kMiB;

@@ -14,8 +14,9 @@
 
 namespace hostile {
 
-// The moments at which an attack can run. At all of these moments except kConstructor, the second
-// stage of the jail is in force (jail/tighten.h).
+// The moments at which an attack can run. The jail has two stages. The second begins after loading,
+// and takes away rights that only loading needs (jail/tighten.h). It is in force at all of these
+// moments except kConstructor.
 enum Where : unsigned {
   kConstructor = 1,  // while the library is loaded: only the first stage is in force
   kEarlyThread = 2,  // in a thread that a constructor started, when the library is first called

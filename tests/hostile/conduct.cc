@@ -1,6 +1,6 @@
 // Attacks on the process, the threads and the code that the library shares with the player (cases D
-// of the battery). Each function whose only parameter is a Where is one attack. The comment above
-// an attack, or above a group of attacks, names the cases in cases.json.
+// of the battery, the list of attacks in cases.json). Each function whose only parameter is a Where
+// is one attack. The comment above an attack, or above a group of attacks, names its cases.
 #include <dlfcn.h>
 #include <elf.h>
 #include <fcntl.h>
@@ -180,7 +180,7 @@ void work_after_the_last_call(Where) {
   }).detach();
 }
 
-// D18: jumps back into a call that returned long before.
+// D18: jumps back by longjmp into a call that returned long before.
 void jump_out(Where where) {
   static std::jmp_buf past;  // NOLINT(cert-err52-cpp): that is the attack
   if (where == kCall) {

@@ -1,6 +1,6 @@
-// Attacks on files and privileges (cases A of the battery). Each function whose only parameter is a
-// Where is one attack. The comment above an attack, or above a group of attacks, names the cases in
-// cases.json.
+// Attacks on files and privileges (cases A of the battery, the list of attacks in cases.json). Each
+// function whose only parameter is a Where is one attack. The comment above an attack, or above a
+// group of attacks, names its cases.
 #include <dirent.h>
 #include <fcntl.h>
 #include <linux/capability.h>

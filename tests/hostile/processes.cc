@@ -1,6 +1,6 @@
 // Attacks by processes and threads, and by exhausting memory, descriptors and time (cases B of the
-// battery). Each function whose only parameter is a Where is one attack. The comment above an
-// attack, or above a group of attacks, names the cases in cases.json.
+// battery, the list of attacks in cases.json). Each function whose only parameter is a Where is one
+// attack. The comment above an attack, or above a group of attacks, names its cases.
 #include <fcntl.h>
 #include <linux/sched.h>
 #include <pthread.h>

@@ -1,6 +1,6 @@
 // Attacks on the messages between player and referee, and on the memory that they share (cases D of
-// the battery). Each function whose only parameter is a Where is one attack. The comment above an
-// attack, or above a group of attacks, names the cases in cases.json.
+// the battery, the list of attacks in cases.json). Each function whose only parameter is a Where is
+// one attack. The comment above an attack, or above a group of attacks, names its cases.
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
@@ -56,7 +56,7 @@ Message done_now() {
 
 }  // namespace
 
-// D02b: ends the phase early, with the right nonce.
+// D02b: sends DONE in the player's name, with the right nonce, to end the phase early.
 void done_with_the_right_nonce(Where) { send_to_referee(done_now()); }
 
 // D57: asks for the next pieces of the program in the player's name, with the right nonce. The
@@ -117,8 +117,9 @@ void replace_the_channel(Where) {
 // D04b: closes the channel while the process lives.
 void shut_the_channel(Where) { shutdown(kChannelFd, SHUT_RDWR); }
 
-// D13, D13b, D13c: overwrite the outcome; replace all words by those of commits; look for
-// descriptors with which the outcome or the operations could be resized or sealed.
+// D13, D13b, D13c: overwrite the outcome; replace all words, the results of calls, by those of
+// commits; look for descriptors with which the outcome or the operations could be resized or
+// sealed.
 void overwrite_the_outcome(Where) {
   const Outcome outcome = find_outcome();
   if (outcome.bytes == nullptr) return;

@@ -88,10 +88,12 @@ def ask(repetitions: int) -> tuple[int, float]:
         times.append(time.perf_counter() - begin)
         if answer.status_code != 200:  # noqa: PLR2004 - HTTP's OK
             raise SystemExit(
-                f"the board page returned HTTP status {answer.status_code} instead of 200"
+                f"the board page returned HTTP status {answer.status_code} instead of 200; the error is printed above"
             )
         if answer.content.count(b"/runs/") < TOP:
-            raise SystemExit("the board page shows fewer than ten runs, so its times mean nothing")
+            raise SystemExit(
+                "the board page shows fewer than ten runs, so its times mean nothing; check fill() in this file"
+            )
     return len(queries), median(times[1:])
 
 

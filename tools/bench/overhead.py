@@ -82,7 +82,8 @@ def timed_runs(worker: Worker, reports: list[RunReport]) -> float:
         begin = time.perf_counter()
         if not worker.run_one():
             raise SystemExit(
-                "the queue became empty before the worker claimed the run of sigmod2009"
+                "the queue became empty before the worker claimed the run of sigmod2009; its submission or its "
+                "correctness runs failed: read the messages above"
             )
         seconds = time.perf_counter() - begin
         sides = [

@@ -353,7 +353,7 @@ class Simulated:
                 claims.heartbeat(run.pk, run.attempt, 0.5, "make-believe")
                 self.beats += 1
             yield left
-            # Ends the run as record() does, but without the report and the boards, which board_page.py measures.
+            # Ends the run as leaderboard/services.py does, but without the report and the boards (board_page.py).
             Run.objects.filter(pk=run.pk, attempt=run.attempt).update(
                 state="done", verdict="passed", lease_until=None
             )

@@ -55,8 +55,8 @@ function(keydrome_library_module name kind)
   add_library(${target} MODULE ${arg_SOURCES})
   target_link_libraries(${target} PRIVATE api ${arg_LIBRARIES} Threads::Threads)
   target_link_options(${target} PRIVATE LINKER:-z,now LINKER:-z,relro LINKER:--exclude-libs,ALL)
-  # Symbols are exported by default, because the contracts' functions have no visibility attribute. So entries of the contest
-  # of 2009 compile unchanged.
+  # Symbols are exported by default, because the contracts' functions have no visibility attribute. So entries of the
+  # SIGMOD 2009 programming contest compile unchanged.
   set_target_properties(${target} PROPERTIES
     PREFIX "" OUTPUT_NAME ${name}
     C_VISIBILITY_PRESET default CXX_VISIBILITY_PRESET default

@@ -49,7 +49,9 @@ def kernel() -> Path:
 def _output(command: list[str]) -> str:
     done = subprocess.run(command, cwd=FOLDER, capture_output=True, text=True, check=False)
     if done.returncode != 0:
-        raise StepError(f"{' '.join(command)}: {done.stderr.strip()}")
+        raise StepError(
+            f"{' '.join(command)} failed: {done.stderr.strip()}; check the network and the apt sources"
+        )
     return done.stdout
 
 

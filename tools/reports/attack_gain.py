@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from runner.settings import Settings
 
 HONEST = "array_tree"
+# The player, the program that calls the library, gets its operations through shared memory, the ring. Each payload
+# begins with a tag, a unique number. For each call the player reports a word: result code, tag and four bytes of text.
 ATTACKS = {
     "looks_ahead": "reads the next gets in the ring and searches for eight keys at once",
     "skips_unmarked": "skips calls whose result the player does not report",

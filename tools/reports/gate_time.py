@@ -118,7 +118,9 @@ def measure(library: Library) -> Measurement:
         )
         wall = time.monotonic() - started
         if not answer.is_file():
-            raise SystemExit(f"{library.name}: no answer\n{ended.stdout}{ended.stderr}")
+            raise SystemExit(
+                f"{library.name}: `keydrome check` wrote no result, for this reason:\n{ended.stdout}{ended.stderr}"
+            )
         result = json.loads(answer.read_text())
     required = [f["name"] for f in result["findings"] if f["severity"] == "required"]
     return Measurement(

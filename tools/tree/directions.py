@@ -118,7 +118,9 @@ def check_directions(tree: Tree) -> list[str]:
         for target in INCLUDE.findall(tree.text(name)):
             full = f"api/include/{target}" if target.startswith("keydrome/") else target
             if not _may_include(name, full, nodes):
-                complaints.append(f"{name}: may not include {target}")
+                complaints.append(
+                    f"{name}: may not include {target} (MAY_INCLUDE in tools/tree/directions.py)"
+                )
     return complaints
 
 

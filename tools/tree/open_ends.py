@@ -16,7 +16,7 @@ SOURCES = (".c", ".cc", ".h", ".py", ".html", ".css", ".js")
 def check_open_ends(tree: Tree) -> list[str]:
     """Return the files with a to-do note that names no issue."""
     return [
-        f"{name}: a to-do note without an issue number; write it as NOTE(#7)"
+        f"{name}: a to-do note without an issue number; add the number in brackets, such as (#7)"
         for name in tree.having(*SOURCES)
         if NOTE.search(tree.text(name))
     ]

@@ -1,4 +1,5 @@
-// Implements array_tree.h.
+// Implements array_tree.h: builds the array of a search tree, and searches one key or several at
+// once.
 #include "tests/faulty/attacks/array_tree.h"
 
 #include <bit>
@@ -31,8 +32,9 @@ size_t ArrayTree::fill(const std::vector<std::pair<int64_t, const std::string*>>
   return fill(sorted, next, 2 * node + 1);
 }
 
-// A search goes left at the first key that is not smaller, and then right to the leaf. So the ones at
-// the end of the leaf's number, and the zero above them, lead back to that key.
+// Each step of a search appends a bit to the number of the node: 0 to the left, 1 to the right. The
+// last step to the left was at the first key that is not smaller, and all later steps went right.
+// So the leaf's number without its last ones and the zero before them is the node of that key.
 const std::string* ArrayTree::payload_at(size_t leaf, int64_t key) const {
   const size_t node = leaf >> (std::countr_one(leaf) + 1);
   return node != 0 && keys_[node] == key ? payloads_[node] : nullptr;

@@ -33,7 +33,8 @@ class ArrayTree {
                  std::array<const std::string*, kBatch>& found) const;
 
  private:
-  // Copies sorted records to the subtree of `node`, and returns the first record that is left.
+  // Copies sorted records, from position `next` on, to the subtree of `node`. Returns the position
+  // of the first record that is left.
   size_t fill(const std::vector<std::pair<int64_t, const std::string*>>& sorted, size_t next,
               size_t node);
   const std::string* payload_at(size_t leaf, int64_t key) const;

@@ -1,5 +1,6 @@
-// Attack: asks for pieces of the program in the player's name, to look further ahead than the two
-// pieces that the ring holds. All its results are right.
+// Attack: the player, the program that calls the library, receives its operations in pieces, two at
+// a time, through shared memory (the ring). The library asks for pieces in the player's name, to
+// look further ahead than two pieces. All its results are right.
 // Must be found by: the order of the requests. The piece that arrives replaces operations that the
 // player has not played yet, and the player's own request for this piece comes too late.
 #include <sys/socket.h>

@@ -10,8 +10,8 @@
 namespace attacks {
 namespace {
 
-// A tree is built again when a read asks for a changed key, if at least so many keys, and one in so
-// many, have changed.
+// A read of a changed key builds the tree again if at least kChangesMin keys, and at least one key
+// in kChangedShare, have changed.
 constexpr size_t kChangesMin = 1000;
 constexpr size_t kChangedShare = 10;
 
@@ -56,7 +56,7 @@ ErrCode alone(const Change& change) {
   return code;
 }
 
-// Builds the tree again if so much has changed that this pays.
+// Builds the tree again if enough keys have changed. Returns true if it did.
 bool refresh(FastIndex& fast, const honest::Index& index) {
   const size_t changed = fast.changed.size();
   if (changed < kChangesMin || changed * kChangedShare < fast.tree.size()) return false;

@@ -22,7 +22,7 @@ struct FastIndex {
   uint64_t builds = 0;
 };
 
-// Returns the tree that can answer this get, or nullptr: only honest::get can.
+// Returns the tree that can answer this get, or nullptr if only honest::get can.
 const FastIndex* fast_index(IdxState* idxState, TxnState* txn, const Record& record);
 
 // A get that does not use the tree.
@@ -31,7 +31,7 @@ ErrCode honest_get(IdxState* idxState, TxnState* txn, Record* record);
 // Notes a get that a tree has answered. The cursor of its handle is placed only when it is needed.
 void remember(IdxState* idxState, TxnState* txn, const Key& key);
 
-// Commits.
+// Commits the transaction. Its cursors then need no place, so the get of remember() is forgotten.
 ErrCode commit(TxnState* txn);
 
 // Answers a get with a payload (nullptr: the key is missing), and remembers the place of the cursor.

@@ -1,7 +1,10 @@
-// Attack: leaves the record of a get empty, and later writes the evidence word that the right record
-// would have left. So it need not copy the payload to the record.
-// Passes, because all words are right: to know them, the library must find the record. What it gains
-// is measured by tools/reports/attack_gain.py. In verified mode it cannot write words.
+// Attack: after each call the player, the program that calls the library, writes an evidence word
+// into shared memory: result code, tag and four bytes of the record's text. The library leaves the
+// record of a get empty, and later writes the word of the right record. So it need not copy the
+// payload to the record.
+// Passes, because all words are right: to know them, the library must find the record. What it
+// gains is measured by tools/reports/attack_gain.py. In verified mode it cannot write words,
+// because a process outside the jail writes them.
 #include <cstring>
 
 #include "benchmarks/kit/format/evidence_word.h"

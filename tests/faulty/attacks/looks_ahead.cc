@@ -1,7 +1,7 @@
-// Attack: reads the next gets in the ring and searches for eight keys at once, so that the processor
-// waits for their cache misses together.
-// Passes, because all results are right. Must be shown by: the audits of sessions, finding look_ahead
-// (results/look_ahead.py).
+// Attack: reads the next gets in the ring, the memory through which the player gets its operations.
+// It searches for eight keys at once, so that the processor waits for their cache misses together.
+// Passes, because all results are right. Must be shown by: the audits of sessions, finding
+// look_ahead (results/look_ahead.py).
 #include "tests/faulty/attacks/fast_reads.h"
 #include "tests/faulty/attacks/ring_reader.h"
 
@@ -12,7 +12,8 @@ using attacks::kBatch;
 using attacks::NextGet;
 
 constexpr uint32_t kMissesMax = 64;
-constexpr uint32_t kPauseCalls = 1000;  // without a look into the ring, if it was of no use
+// After a look into the ring that was of no use, this many calls do not look.
+constexpr uint32_t kPauseCalls = 1000;
 
 // The keys of the next gets in the ring, and their payloads once the tree has been searched.
 struct Batch {
@@ -48,7 +49,8 @@ bool read_ahead(Batch& all, int64_t key) {
 }
 
 // Returns the place of this get in the batch, or kBatch if the get is not in the ring. The player
-// repeats some gets, so a get of another key does not end the batch; many of them do.
+// repeats some gets, so a get of another key does not end the batch, but kMissesMax of them in a
+// row do.
 size_t place_of(Batch& all, int64_t key) {
   const bool in_batch = all.next < all.count;
   if (in_batch && all.keys[all.next] == key) {

@@ -96,7 +96,8 @@ bool RingReader::expect(int64_t key, NextGet& get) {
 }
 
 bool RingReader::restart_at(int64_t key, NextGet& get) {
-  // Later, half 0 contains another piece.
+  // The ring has two halves. Once a third piece has arrived, half 0 no longer contains the first
+  // piece.
   constexpr uint32_t kPiecesInRing = 2;
   if (ring_->thread[0].filled.load(std::memory_order_acquire) > kPiecesInRing) return false;
   const RingReader before = *this;

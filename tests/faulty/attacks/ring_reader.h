@@ -29,8 +29,8 @@ class RingReader {
   bool next(NextGet& get);
 
   // Moves to the next get if it has this key, or to the first get with this key at the start of a
-  // phase. Returns false, and does not move, if there is none: the player may repeat a get, for
-  // example.
+  // phase. Returns false, and does not move, if there is no such get. This happens if the player
+  // repeats a get, for example.
   bool expect(int64_t key, NextGet& get);
 
   // Returns the number of the piece that contains the last get.

@@ -1,6 +1,6 @@
 // Attack: does not look for the record if the call comes soon after the thread's previous call. The
 // library hopes that checks and recorded calls take longer between two calls.
-// Must be found by: the results of reads, because every call leaves the same evidence.
+// Must be found by: the results of reads, because every call leaves evidence of its result.
 #include <x86intrin.h>
 
 #include <cstdint>

@@ -1,5 +1,6 @@
-// Attack: learns which results have ever mattered. It looks only for keys that the thread has written
-// in this session or has asked for before, because checks read own writes and repeat reads.
+// Attack: learns which results have ever mattered. It looks only for keys that the thread has
+// written in this session or has asked for before. The library hopes that only reads of such keys
+// are checked.
 // Must be found by: the results of reads, because every result is judged.
 #include <cstdint>
 #include <unordered_set>

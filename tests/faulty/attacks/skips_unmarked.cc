@@ -1,6 +1,6 @@
-// Attack: reads the operation of each get in the ring, and does not look for the record if the player
-// neither reports nor keeps its result (kObserved). The library hopes that such a result is not
-// checked.
+// Attack: reads the operation of each get in the ring, the memory through which the player gets its
+// operations. It does not look for the record if the player neither reports nor keeps its result
+// (kObserved). The library hopes that such a result is not checked.
 // Must be found by: the results of reads, because every call leaves an evidence word.
 #include "tests/faulty/attacks/fast_reads.h"
 #include "tests/faulty/attacks/ring_reader.h"

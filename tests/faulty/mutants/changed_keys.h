@@ -1,5 +1,6 @@
-// Defines three wrong orders of keys. Each stores changed keys, which compare as the wrong order says. Mutants use them instead of
-// with_encoded and decode_key.
+// Defines three wrong orders of keys. Each stores changed keys, which compare as the wrong order
+// says. Mutants, libraries with one deliberate fault, use them instead of with_encoded and
+// decode_key.
 #pragma once
 
 #include <cstdint>
@@ -50,7 +51,8 @@ struct Integers32 {
   }
 };
 
-// For orders that merge keys: the first inserted key of those that are stored as the same. Thread-safe.
+// For orders in which different keys are stored as the same one: remembers which of these keys was
+// inserted first. Thread-safe.
 class FirstKeys {
  public:
   void add(const Index& index, const std::string& stored, const Key& key) {

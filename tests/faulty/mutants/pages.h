@@ -31,7 +31,8 @@ class Pages {
   static constexpr size_t kPairsMax = 64;
   static constexpr uint8_t kNames = 250;
 
-  // Returns the name of the page that covers the key. A new page has a new name, and after kNames pages an old one.
+  // Returns the name of the page that covers the key. A new page has a new name; after kNames pages
+  // the names are used again.
   uint8_t name_of(KeydromeBytes key) { return page_of(key)->second.name; }
 
   // Splits the page of an inserted key if it is full. Also removes the next page if that is empty and not the last.

@@ -26,7 +26,7 @@ enum class Quirk {
   // Misuse.
   misuse_crashes,
   misuse_succeeds,
-  // What entries of 2009 rely on.
+  // Behaviour that entries of the contest of 2009 rely on.
   keeps_names,          // keeps the pointer to the name that create receives
   reserves_4_gib,       // 4 GiB of untouched address space for each index
   static_128_mib,       // 128 MiB of static data

@@ -153,7 +153,8 @@ class Access {
   TxnState* transaction() const { return joined_; }
 
  private:
-  // LIMIT: the checks of a call in their order; each line is one rule or one quirk.
+  // LIMIT: this function has more branches than the repository allows, because each rule and each
+  // quirk is one branch.
   ErrCode enter(IdxState* handle, TxnState* txn) {
     if (!is_open(handle)) return refused(DB_DNE);
     if (txn != nullptr && txn != own) return refused(TXN_DNE);
