@@ -1,5 +1,6 @@
-"""Tests the libraries of tests/faulty/attacks: which are found wrong, and which are right in both modes.
+"""Tests which libraries of tests/faulty/attacks are found wrong, and which are right in timed and in verified mode.
 
+In verified mode, a process outside the jail makes the calls and records the results.
 The gains are measured by tools/reports/attack_gain.py, because they depend on the machine.
 """
 
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from runner.series import SeriesResult
 
 SIZES = {"threads": 1, "records": 20_000, "lookups_per_thread": 5_000}
-# So many lookups that the program of a phase has several pieces.
+# Enough lookups that the player receives the operations of a phase in several pieces.
 SEVERAL_PIECES = {**SIZES, "lookups_per_thread": 50_000}
 
 
@@ -72,7 +73,8 @@ def test_several_pieces_are_no_fault() -> None:
 
 
 def test_a_library_that_writes_words_itself_must_find_the_records() -> None:
-    """Its records are empty and its words right, so it passes. In verified mode the words are not in its reach."""
+    """It writes the words with which the player reports results. The words are right, although its records are
+    empty."""
     result = play("forges_words", audited=True, sizes=SEVERAL_PIECES)
     (session,) = result.sessions
     assert session.candidate.verdict is Verdict.PASSED, session.candidate.reason

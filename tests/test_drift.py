@@ -1,7 +1,7 @@
 """End to end, with the real referee and jail: a run on a machine that is too busy to measure on.
 
-The test injects the noise. In the second run of the control in a session, a wrapper around the referee makes the
-reported time half as long again.
+The test injects the noise. A session times the control library, which is the same for all runs, twice. A wrapper around
+the referee multiplies the second of these times by 1.5.
 """
 
 from __future__ import annotations

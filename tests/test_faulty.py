@@ -264,7 +264,7 @@ GATE_WRONG = [
     ("crashes_in_large_aborts", "crowds", "crashed", "crashed", "abortTransaction"),
     ("crashes_on_long_names", "names", "crashed", "crashed", 'create("S92b'),
     ("only_letters", "keys", "crashed", "crashed", 'insertRecord("S77'),
-    # Misuse is advisory, but these calls are legal.
+    # The instance misuse gives only warnings for misuse, but these faults show in legal calls.
     ("hang_in_create", "misuse", "timed_out", "hang", "create("),
     ("crashes_in_large_aborts", "extremes", "crashed", "crashed", "abortTransaction"),
 ]

@@ -1,4 +1,4 @@
-"""Tests that the gate, all suites at smoke scale, takes no library longer than a minute.
+"""Tests that the gate, all correctness suites at smoke scale, takes at most a minute for each library.
 
 A hang, a crash or many required findings end the gate, and the answer says what was not run.
 """

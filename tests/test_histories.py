@@ -39,7 +39,7 @@ def bench(name: str, histories: Path, *more: str) -> subprocess.CompletedProcess
 
 
 def certify(file: Path) -> tuple[int, dict[str, Any]]:
-    """Return the exit status and the report of the stand-alone judge."""
+    """Return the exit status and the report of the program `certify`, which judges a history file."""
     done = subprocess.run(
         [BUILD / "bin" / "certify", "--json", file], capture_output=True, text=True, check=False
     )

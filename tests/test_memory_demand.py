@@ -29,7 +29,8 @@ if TYPE_CHECKING:
 BOARDS = ROOT / "leaderboard" / "boards"
 MACHINE_BYTES, MACHINE_SHARE = 24 << 30, 0.9  # a session may use this share of the memory
 FACTOR_MAX = 1.5
-"""An estimate of more than this many times what was used would refuse sessions that fit."""
+"""The largest allowed estimate, as a multiple of the memory that was used. A larger one would refuse sessions that
+fit."""
 _TWO = {"threads": 2}
 SIZES: dict[str, dict[str, int]] = {
     "affinity/scattered": _TWO | {"records": 400_000, "lookups_per_thread": 100_000},
@@ -113,7 +114,7 @@ FACTORS: dict[str, float] = {
     "keys of lookups/misses_suffix": 2.1,  # they are freed before the session is played
     "linkbench/facebook": 2.3,
     "sigmod2009/preliminary2": 1.6,
-    "skew/shifting_zipf": 1.7,  # as small as it is, the fixed part decides
+    "skew/shifting_zipf": 1.7,  # so small that the fixed part decides
     "tpcw/browsing": 1.8,
     "tpcw/ordering": 2.3,
     "ycsb/e": 1.6,
@@ -245,7 +246,7 @@ def test_a_session_that_does_not_fit_is_refused_at_once(tmp_path: Path) -> None:
 
 
 def test_every_board_fits_a_machine_of_24_gib() -> None:
-    """Even if the referee needs all that its estimate allows."""
+    """The sum of the largest estimates for referee and library must fit."""
     settings = built_settings()
     benchmarks = load_benchmarks(settings.root)
     boards = [json.loads(path.read_text()) for path in sorted(BOARDS.glob("*/board.json"))]
@@ -261,7 +262,7 @@ def test_every_board_fits_a_machine_of_24_gib() -> None:
 
 @pytest.mark.parametrize("mib", [30, 60, 100])
 def test_a_referee_at_its_bound_ends_the_run_with_a_reason(mib: int, tmp_path: Path) -> None:
-    """The referee reaches the bounds while it generates, plays and judges."""
+    """The referee reaches the bounds at different times: while it generates, plays or judges."""
     require_root_and_build()
     case = Case("honest", "affinity", "scattered", parameters={"threads": 2, "records": 300_000})
     report = _play(_write_plan(case, tmp_path), tmp_path, address_space=mib << 20)

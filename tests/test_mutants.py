@@ -6,8 +6,8 @@ describes the mutants, and faulty/mutants/ has the patches that make the faults.
 Fields of mutants.json:
  - `contract_test` names the contract's tests that find the fault. It is empty if these tests cannot find it, as with a
    race or a fault after 100,000 commits.
- - `gate` names the run of the gate that finds the fault. Without this field it is the benchmark `isolation`; null
-   means that no run finds it reliably. The builds with sanitizers find these two faults (sanitized/).
+ - `gate` names the run of the gate that finds the fault. Without this field it is the benchmark `isolation`; null means
+   that no run finds it reliably. Two mutants have null, and the builds with sanitizers find their faults (sanitized/).
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ FOUND = [
 ]
 
 
-# A fault is looked for with up to so many seeds. The kernel schedules the threads, so one run may miss the fault, or
+# Up to this many seeds are tried for each fault. The kernel schedules the threads, so one run may miss the fault, or
 # show another consequence of it first.
 SEEDS_MAX = 5
 

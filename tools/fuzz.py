@@ -61,7 +61,11 @@ def search(target: Target, seconds: int) -> bool:
     if done.returncode == 0:
         print(f"{target.name}: {tried} inputs in {seconds} s, no failure", flush=True)
         return True
-    print(f"{target.name}: BROKEN, the input is in {broken}\n{done.stderr[-2000:]}", flush=True)
+    print(
+        f"{target.name}: BROKEN by the input in {broken}: fix the fault, then add the input to {target.corpus}\n"
+        f"{done.stderr[-2000:]}",
+        flush=True,
+    )
     return False
 
 

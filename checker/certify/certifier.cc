@@ -3,7 +3,7 @@
 // 1. Collect the dependencies between transactions.
 // 2. Report their cycles, which are violations.
 // 3. Take one edge of each Choice, a pair of edges of which at least one must hold
-//    (dependencies.h). The code calls the two edges its *sides*.
+//    (dependencies.h). The code calls the two edges of a Choice its *sides*.
 // 4. Replay the transactions on the sequential model (model/model.h), in an order that fits all
 //    edges.
 // Some records, called open elements, have several possible deleters. An attempt assumes one of

@@ -51,9 +51,9 @@ struct SettledChoices {
 // Chooses a side for every choice so that the edges form no cycle. First takes every side whose
 // alternative is impossible, which may force further sides. Then finds the remaining sides by
 // backtracking, up to a maximum number of tries. `graph` must have no cycle. To be fast, the search
-// assumes that no transaction precedes another one that had returned before it began. So if `graph`
-// lacks the edges of real time, only the result kImpossible is reliable. Cost: for each choice, a
-// search among the transactions that overlap it in time.
+// assumes real time: no transaction T precedes a transaction that had returned before T began. So
+// if `graph` lacks the edges of real time, only the result kImpossible is reliable. Cost: for each
+// choice, a search among the transactions that overlap it in time.
 SettledChoices settle(const Context& context, const Graph& graph,
                       const std::vector<Choice>& choices);
 

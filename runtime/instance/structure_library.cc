@@ -38,7 +38,10 @@ Result<StructureLibrary> StructureLibrary::load(const std::string& path) {
   }
   const KeydromeStructureTable* table =
       reinterpret_cast<const KeydromeStructureTable* (*)()>(symbol)();
-  if (table == nullptr) return Error{path + ": " + kSymbol + " returned NULL"};
+  if (table == nullptr) {
+    return Error{path + ": " + kSymbol +
+                 " returned NULL; it must return the structure's table of functions"};
+  }
   if (table->version != KEYDROME_STRUCTURE_VERSION) {
     return Error{path + " has version " + std::to_string(table->version) +
                  " of the structure contract, but this runtime needs version " +

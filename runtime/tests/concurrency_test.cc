@@ -127,7 +127,7 @@ TEST(Gap2pl, TransactionsOnDifferentKeysOfOneIndexDoNotWait) {
       "2:i95=y");
   EXPECT_EQ(world.counted("lock_waits"), 0);
   world.step(2, "i40=z");
-  EXPECT_TRUE(world.stage().waits(2)) << "the gap before 50 has grown until the commit";
+  EXPECT_TRUE(world.stage().waits(2)) << "the deletion of 30 locks the gap before 50";
   world.play("1:c");
   EXPECT_EQ(world.play("2:c"), SUCCESS);
   EXPECT_GT(world.counted("locks"), 0);

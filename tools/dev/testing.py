@@ -307,7 +307,11 @@ def _counted(report: Path, action: Callable[[], None]) -> Outcome:
     except StepError as error:
         complaint = str(error)
     if not report.exists():
-        return Outcome(failed=1, message=complaint or f"no test report {report.name} was written")
+        return Outcome(
+            failed=1,
+            message=complaint
+            or f"the suite ended without the report {report}; read its log next to it",
+        )
     ends = _ends(report.with_suffix(".log"))
     for case in ET.parse(report).getroot().iter("testcase"):  # noqa: S314 - our own file
         bad = any(case.find(tag) is not None for tag in ("failure", "error", "skipped"))

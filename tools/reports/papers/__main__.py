@@ -95,7 +95,7 @@ def _number(
     )
     metrics = result.sessions[0].candidate.metrics if result.sessions else {}
     if experiment.metric not in metrics:
-        message = f"{library.name} at {point.label}: no {experiment.metric}: {result.reason}"
+        message = f"{library.name} at {point.label}: the session gave no {experiment.metric}: {result.reason}"
         raise SystemExit(message)
     return float(metrics[experiment.metric])
 

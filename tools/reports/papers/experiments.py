@@ -91,12 +91,12 @@ def _experiment(entry: dict[str, Any], libraries: Mapping[str, Library]) -> Expe
     printed = _in_multiples_of_null(times) if times else entry.get("printed", {})
     for name, values in printed.items():
         if len(values) != len(points):
-            message = f"{entry['id']}: {name}: {len(values)} numbers for {len(points)} points"
+            message = f"{entry['id']}: {name}: {len(values)} numbers for {len(points)} points; write nan for a missing one"
             raise ValueError(message)
     words = {key: " ".join(entry[key].split()) for key in ("title", "source", "says", "here")}
     base = Base(entry["base"].get("library"), entry["base"].get("point"))
     if base.library is not None and base.library not in entry["libraries"]:
-        message = f"{entry['id']}: the base {base.library} is not among the libraries"
+        message = f"{entry['id']}: the base {base.library} is not among `libraries`; add it there"
         raise ValueError(message)
     return Experiment(
         id=entry["id"],
