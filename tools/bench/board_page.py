@@ -37,10 +37,10 @@ def main() -> None:
 def fill(begin: int, end: int) -> None:
     """Add the runs numbered `begin` to `end - 1` with their board entries; only the ten best runs get a rank."""
     from django.contrib.auth.models import User  # noqa: PLC0415 - needs Django set up
-    from django.utils import timezone  # noqa: PLC0415 - ditto
+    from django.utils import timezone  # noqa: PLC0415 - as above
 
-    from leaderboard.catalogue import current_version  # noqa: PLC0415 - ditto
-    from leaderboard.models import BoardEntry, Machine, Run, State, Submission  # noqa: PLC0415 - ditto
+    from leaderboard.catalogue import current_version  # noqa: PLC0415 - as above
+    from leaderboard.models import BoardEntry, Machine, Run, State, Submission  # noqa: PLC0415 - as above
 
     version = current_version("sigmod2009")
     machine, _ = Machine.objects.get_or_create(
@@ -76,8 +76,8 @@ def fill(begin: int, end: int) -> None:
 def ask(repetitions: int) -> tuple[int, float]:
     """Request the page repeatedly; return the number of SQL statements and the median time in seconds."""
     from django.db import connection  # noqa: PLC0415 - needs Django set up
-    from django.test import Client  # noqa: PLC0415 - ditto
-    from django.test.utils import CaptureQueriesContext  # noqa: PLC0415 - ditto
+    from django.test import Client  # noqa: PLC0415 - as above
+    from django.test.utils import CaptureQueriesContext  # noqa: PLC0415 - as above
 
     client = Client(headers={"host": "localhost"})
     times = []

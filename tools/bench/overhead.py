@@ -45,12 +45,12 @@ def measure(repetitions: int) -> list[float]:
     """Return the seconds of each run beyond the lifetime of its jails."""
     from django.contrib.auth.models import User  # noqa: PLC0415 - needs Django set up
 
-    from leaderboard import services  # noqa: PLC0415 - ditto
-    from leaderboard.catalogue import parse_target  # noqa: PLC0415 - ditto
-    from leaderboard.worker import Worker, register_slot  # noqa: PLC0415 - ditto
-    from runner.execute import execute  # noqa: PLC0415 - ditto
-    from runner.settings import load_settings  # noqa: PLC0415 - ditto
-    from runner.slots import hold_local_slot  # noqa: PLC0415 - ditto
+    from leaderboard import services  # noqa: PLC0415 - as above
+    from leaderboard.catalogue import parse_target  # noqa: PLC0415 - as above
+    from leaderboard.worker import Worker, register_slot  # noqa: PLC0415 - as above
+    from runner.execute import execute  # noqa: PLC0415 - as above
+    from runner.settings import load_settings  # noqa: PLC0415 - as above
+    from runner.slots import hold_local_slot  # noqa: PLC0415 - as above
 
     owner = User.objects.create_user("bench")
     reports: list[RunReport] = []

@@ -3,8 +3,7 @@
 preliminary1 is an instance of the benchmark sigmod2009. global_lock is the library with one lock for all indexes. The
 B+-tree runs under two configurations, which choose its locks. Every repetition runs all libraries with one seed, in
 random order, each in a fresh jail (sandbox). Berkeley DB works in memory, because the jail's working directory is a
-tmpfs. Needs root:
-`sudo .venv/bin/python -m tools.bench.structures`.
+tmpfs. Needs root: `sudo .venv/bin/python -m tools.bench.structures`.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Makes commands run one after the other: those of one clone (checkout of the repository), or of all on this machine.
 
-A command that has to wait prints for what it waits.
+A command that has to wait prints what it waits for.
 """
 
 from __future__ import annotations

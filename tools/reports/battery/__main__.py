@@ -82,9 +82,9 @@ def _site(folder: Path) -> Iterator[Chain]:
 
     django.setup()
     from django.contrib.auth.models import User  # noqa: PLC0415 - needs Django set up
-    from django.core.management import call_command  # noqa: PLC0415 - ditto
+    from django.core.management import call_command  # noqa: PLC0415 - as above
 
-    from tools.reports.battery.chain import Chain  # noqa: PLC0415 - ditto
+    from tools.reports.battery.chain import Chain  # noqa: PLC0415 - as above
 
     call_command("migrate", verbosity=0)
     settings = load_settings()

@@ -75,7 +75,7 @@ class Contestant(threading.Thread):
     def _log_in(self) -> str:
         """Return the key of a new logged-in session of this user; create the account if needed."""
         from django.contrib.auth.models import User  # noqa: PLC0415 - needs Django set up
-        from django.test import Client  # noqa: PLC0415 - ditto
+        from django.test import Client  # noqa: PLC0415 - as above
 
         user, _ = User.objects.get_or_create(username=self.user_name)
         browser = Client()
