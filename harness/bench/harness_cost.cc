@@ -43,8 +43,6 @@
 // - 2 ns (1.3 times the floor), if no call is timed
 // - 3 ns (2 times the floor), if one call in 61 is timed
 // - 17 ns (11 times the floor), if every call is timed
-//
-// The last rows show how long the referee takes to judge the results of a run (judge_cost.h).
 #include <dlfcn.h>
 
 #include <algorithm>
@@ -70,7 +68,6 @@
 #include "benchmarks/kit/workload/workload.h"
 #include "harness/bench/arguments.h"
 #include "harness/bench/call_floor.h"
-#include "harness/bench/judge_cost.h"
 #include "harness/player/library.h"
 #include "keydrome/structure.h"
 
@@ -419,7 +416,6 @@ struct Subjects {
   player::IndexApi index;
   player::IndexApi bare;
   const KeydromeStructureTable* structure;
-  player::IndexApi right;  // a library that stores its records, for add_judge_cost()
 };
 
 int run(const Subjects& subjects, const std::string& json_path) {
@@ -447,7 +443,6 @@ int run(const Subjects& subjects, const std::string& json_path) {
   std::printf("%-50s %8s %8s %8s\n", "ns per call, CPU time, median", "call", "beyond", "/floor");
   print(a, figures);
   print(b, figures);
-  add_judge_cost(subjects.right, figures);
   return write_figures(json_path,
                        Json::Object{{"title", "Harness cost per API call"}, {"rows", figures}});
 }
@@ -480,8 +475,7 @@ Subjects load_subjects(const std::string& folder, const std::string& index_path)
   const Json setup = Json::Object{{"structure", structure}, {"configuration", *bare}};
   return {.index = load(index_path.empty() ? folder + "indexes/null.so" : index_path, ""),
           .bare = load(folder + "runtime/runtime.so", setup.dump()),
-          .structure = load_structure(structure),
-          .right = load(folder + "indexes/global_lock.so", "")};
+          .structure = load_structure(structure)};
 }
 
 }  // namespace

@@ -1,11 +1,23 @@
-// Implements judge_cost.h: plays a session in this process, with the same memory formats as between
-// referee and player, and judges it.
-#include "harness/bench/judge_cost.h"
-
+// judge_cost: measures what it costs the referee, the trusted process that runs a session, to judge
+// the results. The results are words: 8 bytes for each call. To judge them, the referee compares
+// them with the expected results. To certify the run, it finds an order of the transactions that
+// explains all results.
+//
+//   judge_cost [--json FILE]      needs indexes/global_lock, which is built next to this program
+//
+// The program plays a session of one thread in this process, with the same memory formats as
+// between referee and player: it inserts a million records and reads them in random order, in
+// transactions of 16 gets. Each figure is a median of the CPU time of one thread:
+// - to read and judge ten million words
+// - to turn the words of a million transactions into a history of calls, and to certify it
+//
+// Like the referee, the program has its large tables on huge pages (base/huge_pages.cc). This also
+// applies to the library, whose speed is not measured.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
+#include <cstdlib>
 #include <span>
 #include <string>
 #include <utility>
@@ -21,7 +33,9 @@
 #include "benchmarks/kit/script/outcome_reader.h"
 #include "benchmarks/kit/script/piece_writer.h"
 #include "benchmarks/kit/script/script_builder.h"
+#include "harness/bench/arguments.h"
 #include "harness/bench/call_floor.h"
+#include "harness/player/library.h"
 
 namespace keydrome {
 namespace {
@@ -141,9 +155,8 @@ double median_s(std::vector<double> ns) {
   return ns[ns.size() / 2] / 1e9;
 }
 
-}  // namespace
-
-void add_judge_cost(const player::IndexApi& library, Json& rows) {
+// Returns the two rows. Stops the program if the library is wrong.
+Json measure(const player::IndexApi& library) {
   const script::Script script = reads_of_records();
   const script::PieceWriter writer(script);
   std::vector<PlayedPhase> played;
@@ -174,10 +187,28 @@ void add_judge_cost(const player::IndexApi& library, Json& rows) {
   char value[64];
   std::snprintf(value, sizeof value, beyond_s > 0 ? "%.2f s; *missed* by %.2f s" : "%.2f s",
                 judged_s, beyond_s);
+  Json rows = Json::Array{};
   rows.push_back(row("ten million words judged, over a million keys", value, "goal 0.2 s"));
   std::snprintf(value, sizeof value, "%.2f s",
                 median_s(certified) * kTransactionsShown / static_cast<double>(transactions));
   rows.push_back(row("a million transactions certified by their words", value, "-"));
+  return rows;
 }
 
+}  // namespace
 }  // namespace keydrome
+
+int main(int count, char** arguments) {
+  const keydrome::BenchArguments parsed =
+      keydrome::bench_arguments_or_exit(count, arguments, 0, "judge_cost [--json FILE]");
+  const std::string self = arguments[0];
+  const std::string path = self.substr(0, self.rfind('/') + 1) + "../lib/indexes/global_lock.so";
+  const keydrome::LoadedLibrary library = keydrome::load_library(path.c_str(), "");
+  if (library.status != keydrome::kLoadOk) {
+    std::fprintf(stderr, "judge_cost: %s: %s; build it\n", path.c_str(), library.reason.c_str());
+    return 2;
+  }
+  const keydrome::Json rows = keydrome::measure(library.api);
+  return keydrome::write_figures(
+      parsed.json_path, keydrome::Json::Object{{"title", "Judging a session"}, {"rows", rows}});
+}

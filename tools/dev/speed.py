@@ -1,7 +1,7 @@
 """Implements `./dev bench`: measures the speed of Keydrome's parts and writes docs/reference/figures.md.
 
-`./dev bench-harness` measures only the first section, what the harness adds to each call of a library, and replaces
-that section of the page.
+`./dev bench-harness` measures only the first two sections, what the harness adds to each call of a library and what
+judging a session costs, and replaces these sections of the page.
 
 Each section comes from a program that can also run alone. If a program compares things, it measures them alternately in
 one run, and prints medians. A figure that misses its target fails no test, because a slow machine is no
@@ -25,9 +25,11 @@ from dev.steps import StepError
 
 FIGURES = ROOT / "docs" / "reference" / "figures.md"
 HARNESS = "harness cost"
+JUDGING = "judging"
 # Programs that print what they measure and write {"title", "rows": [{"figure", "value", "target"}]} to --json FILE.
 PROGRAMS = {
     HARNESS: [str(RELEASE / "bin" / "harness_cost")],
+    JUDGING: [str(RELEASE / "bin" / "judge_cost")],
     "generation": [str(RELEASE / "bin" / "generation_cost")],
     "certify": [str(RELEASE / "bin" / "certify_bench")],
     "jail": [str(PYTHON), "jail/bench/latency.py"],
@@ -51,13 +53,16 @@ def bench() -> int:
 
 
 def bench_harness() -> int:
-    """Build, measure the harness and its lower bound, and replace the page's section on the harness; return 0."""
+    """Build, measure the harness and the judge, and replace their sections of the page; return 0."""
     packages.install(packages.BENCH)
     set_up_build()
-    section = _measure(HARNESS, PROGRAMS[HARNESS])
-    title, _, table = section.partition("\n")
-    alone = f"{title}\n\nMeasured after the rest of this page. {_measured_at()}.\n{table}"
-    FIGURES.write_text(with_section(FIGURES.read_text(), alone))
+    page = FIGURES.read_text()
+    for name in (HARNESS, JUDGING):
+        title, _, table = _measure(name, PROGRAMS[name]).partition("\n")
+        page = with_section(
+            page, f"{title}\n\nMeasured after the rest of this page. {_measured_at()}.\n{table}"
+        )
+    FIGURES.write_text(page)
     print(f"\nwrote {FIGURES.relative_to(ROOT)}")
     return 0
 
@@ -102,14 +107,16 @@ def _measure(name: str, command: list[str]) -> str:
 
 def _measured_at() -> str:
     commit = _output(["git", "rev-parse", "--short", "HEAD"])
-    model = next(
-        (
-            line.partition(":")[2].strip()
-            for line in Path("/proc/cpuinfo").read_text().splitlines()
-            if line.startswith("model name")
-        ),
-        "unknown processor",
-    )
+    facts = {
+        name.strip(): value.strip()
+        for name, _, value in (
+            line.partition(":") for line in Path("/proc/cpuinfo").read_text().splitlines()
+        )
+    }
+    # Virtual machines often show a short name that several generations of processors share.
+    model = facts.get("model name", "unknown processor")
+    if "cpu family" in facts:
+        model += f" (family {facts['cpu family']}, model {facts['model']})"
     today = datetime.datetime.now(tz=datetime.UTC).date().isoformat()
     load = f"{os.cpu_count()} processors, load average {os.getloadavg()[0]:.2f} at the end"
     return f"Made at commit {commit} on {today}. Machine: {model},\n{load}"

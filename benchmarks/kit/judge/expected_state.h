@@ -74,6 +74,8 @@ class ExpectedState {
   }
   std::span<const Change> changes(uint32_t index, uint64_t from, uint64_t to) const;
 
+  // Returns a number that is greater than the tag of every insert.
+  uint64_t tags() const { return tags_; }
   // Calls visit(insert) for every insert with this tag.
   template <typename Visit>
   void for_each_insert(uint32_t tag, Visit&& visit) const {
@@ -182,6 +184,7 @@ class ExpectedState {
   std::vector<Key> keys_;
   std::vector<uint32_t> deletes_;  // the positions of all kDeleteKey in changes_, in the same order
   TagTable inserts_of_, pair_deletes_of_;
+  uint64_t tags_ = 0;
   // An execution of a procedure, which may have written records with the tags [first_tag, first_tag
   // + tags).
   struct Run {

@@ -14,11 +14,7 @@ KnownRecords::KnownRecords(const script::Script& script, const KeyRanks& ranks,
       text_offsets_(script.pools.payloads.offsets().data()),
       texts_(script.pools.payloads.bytes().data()) {
   const std::span<const Change> changes = expected.changes();
-  uint64_t tags = 0;
-  for (const Change& change : changes) {
-    if (change.what == Change::What::kInsert) tags = std::max(tags, change.tag + uint64_t{1});
-  }
-  records_.resize(tags);
+  records_.resize(expected.tags());
   for (const KeyType type : {SHORT, INT, VARCHAR})
     changed_[type].resize(ranks.count(type) / 64 + 1);
   for (auto first = changes.begin(); first != changes.end();) {
