@@ -20,16 +20,17 @@ PER_USER = 3
 
 def main() -> None:
     """Measure the page at each size, and publish the figures."""
-    options = parse_arguments(__doc__, REPETITIONS)
+    options = parse_arguments(__doc__, REPETITIONS, SIZES)
     rows = []
     with temporary_site():
         done = 0
-        for size in SIZES:
+        for size in options.sizes:
             fill(done, size)
             done = size
             statements, seconds = ask(options.repetitions)
             value = f"{statements} SQL statements, {seconds * 1000:.0f} ms"
-            target = f"as many statements as with {SIZES[0]}" if size != SIZES[0] else ""
+            first = options.sizes[0]
+            target = f"as many statements as with {first}" if size != first else ""
             rows.append(Row(f"board page, {size:,} runs", value, target))
     publish("The board page", rows, options.json)
 
@@ -66,7 +67,7 @@ def fill(begin: int, end: int) -> None:
         )  # fmt: skip
         BoardEntry.objects.create(
             board="preliminary1", benchmark_version=version, machine_class="bench", user=user,
-            slot=number % PER_USER, run=run, blob_sha256=submission.blob_sha256, score=number + 1.0,
+            user_rank=number % PER_USER, run=run, blob_sha256=submission.blob_sha256, score=number + 1.0,
             score_low=number + 0.5, score_high=number + 1.5, provisional=True,
             position=number + 1 if number < TOP else None,
             rank_low=1 if number < TOP else None, rank_high=TOP if number < TOP else None,

@@ -23,8 +23,10 @@ class Row:
     target: str = ""
 
 
-def parse_arguments(description: str | None, repetitions: int) -> argparse.Namespace:
-    """Return the command line: `--repetitions N` and `--json FILE`."""
+def parse_arguments(
+    description: str | None, repetitions: int, sizes: tuple[int, ...] = ()
+) -> argparse.Namespace:
+    """Return the command line: `--repetitions N`, `--json FILE` and, if there are default sizes, `--sizes N ...`."""
     parser = argparse.ArgumentParser(description=description)
     parser.add_argument(
         "--repetitions",
@@ -32,6 +34,14 @@ def parse_arguments(description: str | None, repetitions: int) -> argparse.Names
         default=repetitions,
         help=f"how often to measure; default: {repetitions}",
     )
+    if sizes:
+        parser.add_argument(
+            "--sizes",
+            type=int,
+            nargs="+",
+            default=list(sizes),
+            help=f"how much to measure, ascending; default: {' '.join(map(str, sizes))}",
+        )
     parser.add_argument("--json", type=output_path, help="also write the figures to this file")
     return parser.parse_args()
 

@@ -43,13 +43,22 @@ PROGRAMS = {
 
 
 def bench() -> int:
-    """Build, run every program, and write the page; return 0."""
+    """Build, run every program, and write the page; return 0, or 1 if a program failed.
+
+    The section of such a program says so. The other sections are written, because they took minutes to measure.
+    """
     packages.install(packages.BENCH)
     set_up_build()
-    sections = [_measure(name, command) for name, command in PROGRAMS.items()]
+    sections, failed = [], []
+    for name, command in PROGRAMS.items():
+        try:
+            sections.append(_measure(name, command))
+        except StepError as error:
+            failed.append(str(error))
+            sections.append(f"## Not measured: {name}\n\nThe program failed.\n")
     FIGURES.write_text("\n".join([_head(), *sections]))
-    print(f"\nwrote {FIGURES.relative_to(ROOT)}")
-    return 0
+    print(f"\nwrote {FIGURES.relative_to(ROOT)}", *failed, sep="\n")
+    return 1 if failed else 0
 
 
 def bench_harness() -> int:
