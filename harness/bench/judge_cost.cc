@@ -1,5 +1,5 @@
-// Implements judge_cost.h: plays a session in this process, with the same memory formats as between
-// referee and player, and judges it.
+// Implements judge_cost.h: plays a session in this process and judges it. Operations and results
+// have the same memory formats as those that referee and player exchange.
 #include "harness/bench/judge_cost.h"
 
 #include <algorithm>

@@ -11,13 +11,13 @@
 
 namespace keydrome {
 
-// Plays a session of one thread on a right library: it inserts a million records and reads them in
-// random order, in transactions of 16 gets. Prints two rows and adds them to `rows`. Each is a
-// median of the CPU time of one thread:
+// Plays a session of one thread on `library`, which must give correct results. The thread inserts a
+// million records and then reads them in scattered order, in transactions of 16 gets. Prints two
+// rows and adds them to `rows`. Each is a median of the CPU time of one thread:
 // - to judge ten million words
 // - to turn the words of a million transactions into a history of calls, and to certify it
 //
-// Stops the program if the library is wrong.
+// Aborts the program if the judge finds a wrong result.
 void add_judge_cost(const player::IndexApi& library, Json& rows);
 
 }  // namespace keydrome

@@ -1,5 +1,5 @@
-// Implements Phases: builds each Phase from the referee's GO message, which begins it, and from
-// what all phases of a session share.
+// Implements Phases: plays each phase with the numbers from the referee's GO message, which begins
+// the phase, and with the memory and clocks that all phases of a session share.
 #include "harness/player/phases.h"
 
 namespace keydrome {

@@ -36,7 +36,8 @@ void Service::serve(PhaseId phase, uint32_t threads, CallWait wait) {
   } catch (const std::system_error& error) {
     give_up(phase, kDonePlayer,
             std::string("a thread could not be started: ") + error.what() +
-                "; threads of the library count in the limit jail.processes, too");
+                "; the limit jail.processes also counts the library's own threads: start fewer "
+                "threads, or raise the limit");
   }
   run_thread(phase, slots_[0], wait);
   for (std::thread& thread : running) thread.join();

@@ -8,7 +8,7 @@
 //     runner or a person  starts the referee; reads progress lines and the report
 //       referee           root; generates the operations, measures the time, judges
 //         jail            root; runs the player, and kills its processes (jail/main.c)
-//           init
+//           init          process 1 of the jail's PID namespace; the player's parent
 //             player      user 60000 + slot, no capabilities, own namespaces, seccomp filter;
 //                         loads the library and plays the programs
 //         driver          only in verified mode; user `nobody`, outside the jail; plays the
@@ -27,8 +27,8 @@
 //
 // Memory that the referee creates as memfds and passes over a channel
 //
-//     ring                operations and keys, piece by piece; only the referee can write to it
-//                         (harness/ring.h)
+//     ring                the programs and their keys, piece by piece; only the referee can write
+//                         to it (harness/ring.h)
 //     outcome             of fixed size, for all phases: the player writes counters, results and
 //                         logs into it
 //     stack page          of fixed size: the player's threads write their stacks when a session
@@ -64,9 +64,9 @@
 // Trust
 //
 // - The referee trusts the jail and the driver. It checks everything from the player: messages must
-//   follow the protocol, counters must fit the programs, and results must fit the model. The
-//   referee measures the time itself.
-// - No seed, no generator and no expected result enters the jail.
+//   follow the protocol, and counters and results must be possible for the programs. The referee
+//   measures the time itself.
+// - No seed, no code that generates operations, and no expected result enters the jail.
 //
 // Exit codes
 //

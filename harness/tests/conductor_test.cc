@@ -80,8 +80,9 @@ TEST_F(ConductorTest, ADeadPlayerIsNotTakenForOneThatClosedItsChannel) {
             "crashed: the process ended with exit code 0 while the library was loaded");
 }
 
-// Kills the player of the only jail that this process runs. Waits for the player's death, but not
-// long: with a v1 freezer, a frozen process dies only after it has been thawed.
+// Kills the player of the only jail that this process runs. Waits for the player's death, but for
+// 200 ms at most: with the freezer of cgroup v1, a frozen process dies only after it has been
+// thawed.
 void kill_player() {
   std::ifstream children("/proc/thread-self/children");
   pid_t jail = 0;
@@ -104,7 +105,7 @@ TEST_F(ConductorTest, APlayerThatIsKilledWhileFrozenHasItsExitStatus) {
             "crashed: the process was ended by SIGKILL after 0 phases had ended");
 }
 
-// Returns the number that seeks_keys printed after `when`.
+// Returns the number of keys that the library seeks_keys printed after `when`, the name of a step.
 uint64_t keys_found(const SessionResult& result, const std::string& when) {
   const std::size_t at = result.standard_output.find(when + ": ");
   EXPECT_NE(at, std::string::npos) << result.standard_output;

@@ -1,4 +1,4 @@
-// Tests that the form of plan (input of the referee) and report (its result) stays the same:
+// Tests that the JSON formats of plan (input of the referee) and report (its result) stay the same:
 // generates plans and reports, and compares them with the files in harness/schema/examples. After
 // an intended change, run the test with KEYDROME_UPDATE_GOLDENS=1, which writes new examples, and
 // review the difference.

@@ -11,7 +11,8 @@
 
 namespace keydrome::testing {
 
-// One instance of a benchmark, ready to estimate and to generate.
+// One instance of a benchmark, with the workload that estimates its memory and generates its
+// operations.
 struct Instance {
   std::string name;  // of the benchmark and of the instance, with a blank in between
   workload::Manifest manifest;

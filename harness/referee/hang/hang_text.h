@@ -1,5 +1,5 @@
-// Turns facts about the threads of the player, the jailed process that runs the library, into text
-// for a person. The player has hung or died.
+// Turns facts about the threads of the player into text for a person, after the player has hung or
+// died. The player is the jailed process that runs the library under test.
 //
 // Thread safety: pure functions.
 #pragma once

@@ -28,15 +28,15 @@ judge::Replay reproducer_of(const JailOptions& session) {
   };
 }
 
-// Returns the name of the finding that a crash, an exception or a hang has.
+// Returns the name of the finding that reports a crash, an exception or a hang.
 std::string end_finding(const RunVerdict& verdict) {
   if (verdict.name == "failed") return "exception";
   return verdict.name == "timed_out" ? "hang" : verdict.name;
 }
 
-// Returns true if the library crashed, threw an exception or did not return from a call, although
-// all calls so far were legal. Such an end is never only a warning. A slow phase or a reached limit
-// may be only a warning.
+// For advisory instances. Returns true if the library crashed, threw an exception or did not return
+// from a call, although all calls so far were legal. Such an end is never only a warning. A slow
+// phase or a reached limit may be only a warning.
 bool ended_in_legal_calls(const PreparedSession& session, const SessionResult& result,
                           const RunVerdict& verdict) {
   const bool crashed = result.stop == StopReason::kClosed && verdict.name == "crashed";
@@ -76,7 +76,7 @@ Judgement judge_session(const PreparedSession& session, const SessionResult& res
   judgement.verdict = decide(result, findings, session.plan.jail.require);
   if (!advisory) return judgement;
   if (ended_in_legal_calls(session, result, judgement.verdict)) {
-    findings.demote(end_finding(judgement.verdict));
+    findings.demote(/*except=*/end_finding(judgement.verdict));
   } else {
     judgement.verdict = as_warning(std::move(judgement.verdict), findings);
   }

@@ -37,8 +37,9 @@ std::string where(const SessionResult& result) {
   return "at the end";
 }
 
-// Returns true if a time limit passed while other programs kept the session from the processors. The
-// library may be right then. A process that crashes has no such excuse.
+// Returns true if a time limit passed while other programs kept the session from the processors.
+// Then the library may be correct, and the verdict must not blame it. A crash is never excused in
+// this way.
 bool is_starved(const SessionResult& result) {
   if (result.starved.empty()) return false;
   return result.stop == StopReason::kDeadline || result.stop == StopReason::kLimit ||

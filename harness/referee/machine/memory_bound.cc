@@ -14,7 +14,8 @@
 namespace keydrome {
 namespace {
 
-// For the program, its libraries, and memory that is reserved but not used.
+// Address space in addition to the bound, for the program, its libraries, and memory that is
+// reserved but not used.
 constexpr uint64_t kAddressSpaceOnly = uint64_t{512} << 20;
 
 rlimit limit_now() {

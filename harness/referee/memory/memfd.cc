@@ -51,7 +51,8 @@ Result<SharedRegion> SharedRegion::create(size_t bytes, Others others) {
   if (!fd) return fd.error();
   void* memory =
       mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, fd->get(), 0);
-  // Out of memory is reported like any other failed allocation; commands.cc catches the exception.
+  // Out of memory is reported like any other failed allocation. commands.cc catches the exception
+  // and writes a report.
   if (memory == MAP_FAILED && errno == ENOMEM) throw std::bad_alloc();
   if (memory == MAP_FAILED) return failure("cannot map");
   SharedRegion region(std::move(*fd), memory, bytes);

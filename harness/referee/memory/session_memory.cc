@@ -12,10 +12,11 @@
 namespace keydrome {
 namespace {
 
-// Size of a piece, the part of a program that a thread receives at a time. Only if a program cannot
-// be cut, its pieces are larger. The player's memory contains at most two pieces of each thread, so
-// a library that searches this memory cannot see further ahead. Two pieces have 21,000 reads of 24
-// bytes, which take 1 to 4 ms. Smaller pieces would cost more (harness/bench).
+// Size of a piece, the part of a program (list of operations) that a thread receives at a time. A
+// piece is larger only if the program cannot be cut. The player's memory contains at most two
+// pieces of each thread, so a library that searches this memory cannot see further ahead. Two
+// pieces contain about 21,000 reads of 24 bytes, which take 1 to 4 ms. With smaller pieces,
+// requesting and copying them would slow down each call more (harness/bench measures this).
 constexpr uint64_t kPieceBytes = uint64_t{256} << 10;
 
 }  // namespace

@@ -1,6 +1,6 @@
-// Implements follow_phase(): publishes the requested pieces of the programs during one phase.
-// Checks of each message that it has the nonce (random number) of the phase and comes in the right
-// order.
+// Implements follow_phase(): publishes the pieces of the programs that the player requests during
+// one phase. Checks that each message has the nonce (random number) of the phase and arrives in the
+// right order.
 #include "harness/referee/session/follow_phase.h"
 
 #include <utility>

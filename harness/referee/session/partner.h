@@ -68,10 +68,12 @@ class Partner {
   // While `watch` is set, each wait samples the threads' progress. nullptr means that no phase
   // runs. At the beginning of a phase, waits poll for a moment before they sleep.
   void set_watch(PhaseWatch* watch);
-  // Called before the clock of a phase starts. From here on the object counts for how long other programs keep the session's threads from the processors (starvation.h).
+  // Called before the clock of a phase starts. From this call on, the object measures for how long
+  // other programs keep the session's threads from the processors (starvation.h).
   void begin_step();
-  // Called after a stop. If the reason may be a time limit, and other programs kept the threads from
-  // the processors for half of that time, returns a sentence that says so. Otherwise returns "".
+  // Called after a stop. If the reason may be a time limit, and other programs kept the threads
+  // from the processors for half of that time, returns a sentence that says so. Otherwise returns
+  // "".
   std::string starved(StopReason reason);
   // nullptr before start(), or if the jail could not be started.
   JailProcess* jail() { return jail_ ? &*jail_ : nullptr; }

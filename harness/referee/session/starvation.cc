@@ -1,5 +1,5 @@
-// Implements starvation.h: compares what the scheduler counts for each thread with the CPU time of all
-// threads.
+// Implements starvation.h: compares how long each thread waited for a processor, as the scheduler
+// counts it, with the CPU time of all threads.
 #include "harness/referee/session/starvation.h"
 
 #include <algorithm>
