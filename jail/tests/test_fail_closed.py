@@ -84,7 +84,7 @@ def test_nothing_runs_when_a_step_fails(jails: Jails, call: str) -> None:
 @pytest.mark.parametrize("error", [errno.EPERM, errno.ENOSYS])
 @pytest.mark.parametrize("program", ["read_outside", "write_outside", "after_tighten"])
 def test_root_without_pivot_root(jails: Jails, program: str, error: int) -> None:
-    """The situation of a container with Docker's default seccomp profile: the jail covers the old root instead."""
+    """Docker's default seccomp profile refuses pivot_root. The jail must then hide the old root by covering it."""
     code, stdout, _stderr, meta = run(program, PIVOT_ROOT, error=error)
     assert code == 0, meta
     assert "exit_code:0" in meta, stdout

@@ -277,7 +277,7 @@ def test_commands(jails: Jails, backend: list[str]) -> None:
 
 @BACKENDS
 def test_a_freeze_that_never_ends_is_polled_slowly(jails: Jails, backend: list[str]) -> None:
-    """A bind mount hides the state of the group, so that the freeze fails after two seconds."""
+    """A bind mount hides the file with the group's state, so the jail never sees that the group is frozen."""
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     with ours:
         with theirs:

@@ -51,8 +51,9 @@ static void* page_of(const volatile void* address) {
   return (void*)((uintptr_t)address & ~(uintptr_t)4095);
 }
 
-/* Makes the page of `what` writable and not executable; only sealing refuses this. The process must
- * not run code in the page meanwhile. */
+/* Makes the page of `what` writable and not executable. The filter of the second stage allows this;
+ * only sealing with mseal refuses it. While the page is not executable, the process must not run
+ * code in it. */
 static long unprotect(const volatile void* what) {
   return mprotect(page_of(what), 4096, PROT_READ | PROT_WRITE);
 }

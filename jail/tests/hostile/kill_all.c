@@ -5,7 +5,7 @@
 #include "jail/tests/hostile/attempt.h"
 
 int main(void) {
-  refused("everybody", kill(-1, SIGKILL), ESRCH);
+  refused("all other processes", kill(-1, SIGKILL), ESRCH);
   refused("another process", kill(3, SIGKILL), ESRCH);
   /* From inside init's PID namespace the kernel accepts these signals to init, but does not deliver
    * them. */
