@@ -5,8 +5,8 @@
 //
 // The referee, the program that runs a session, generates all operations before it plays them. No
 // result of the session includes this time, but users wait for it. For each performance benchmark
-// the output names the instance (set of parameter values) whose operations are most expensive to
-// generate, and shows:
+// (one that measures time) the output names the instance (set of parameter values) whose operations
+// are most expensive to generate, and shows:
 // - the seconds for ten million operations
 // - the bytes per operation in the pools (lists) of keys and payloads; the operation itself has 16
 //   bytes more

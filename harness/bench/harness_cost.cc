@@ -27,7 +27,7 @@
 // Each figure is also given as a multiple of the floor. A virtual machine can become three times
 // slower within a minute; the floor then becomes slower too, so the multiple changes less. Most of
 // the cost is clearing the 248 bytes of a Record before each call. For short transactions, reading
-// the clock also costs much. Recorded inserts show the cost of hashing a payload.
+// the clock also costs much. The log of a recorded insert contains a hash of the payload.
 //
 // Contract B (data structures without transactions)
 //
@@ -88,7 +88,7 @@ constexpr uint32_t kText = 1;  // index in pools.payloads of a text with the con
 constexpr std::size_t kTextBytes = 41;
 constexpr uint32_t kKeyStep = 5003;             // odd, so that every key occurs before one repeats
 constexpr int64_t kContestTransactions = 4000;  // about 130,000 calls
-constexpr std::size_t kContestPhase = 2;        // the phase test, after create and populate
+constexpr std::size_t kContestPhase = 2;        // index of the phase test
 
 format::Op make_op(format::OpCode code, uint8_t flags, uint32_t key, uint32_t argument) {
   format::Op op{};
@@ -172,7 +172,7 @@ script::Script contest_script() {
   fail(KEYDROME_HERE, "sigmod2009 is not registered");
 }
 
-// The tables that the player makes from a script, and a buffer for evidence (copied results).
+// The tables that the player makes from a script (all operations), and a buffer for copied results.
 class Tables {
  public:
   explicit Tables(script::Script script)

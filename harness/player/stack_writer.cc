@@ -54,8 +54,8 @@ void name_frame(StackFrame& frame) {
 
 // Signal handler: writes the stack of the interrupted thread. That thread may hold any lock, so a
 // handler that takes a lock may wait for ever. Therefore the handler allocates no memory, and finds
-// the addresses without a lock. Only finding the names takes a lock, that of the dynamic loader.
-// Therefore the handler publishes the addresses before it looks for the names.
+// the addresses on the stack without a lock. Only finding the names takes a lock, that of the
+// dynamic loader. Therefore the handler publishes the addresses before it looks for the names.
 void write_stack(int) {
   const int saved = errno;
   const uint32_t number =

@@ -69,7 +69,7 @@ TEST_F(ConductorTest, DoesNotBelieveAForgedProtocol) {
 }
 
 // The referee must wait for the exit status of a process that is ending, even if this takes longer
-// than its usual grace.
+// than exit_grace_ms.
 TEST_F(ConductorTest, ADeadPlayerIsNotTakenForOneThatClosedItsChannel) {
   JailOptions options = options_for("exit_in_constructor");
   options.exit_grace_ms = 0;
@@ -95,7 +95,8 @@ void kill_player() {
   ASSERT_GE(poll(&death, 1, 200), 0);
 }
 
-// The jail's init is frozen with the player, so it can report the end only after a thaw.
+// The jail's init is frozen together with the player, so init can report the player's end only
+// after a thaw.
 TEST_F(ConductorTest, APlayerThatIsKilledWhileFrozenHasItsExitStatus) {
   const SessionResult result = play(script(), options_for("honest"), [](const Json& event) {
     if (event.as_object().at("event").as_string() == "phase") kill_player();

@@ -157,7 +157,8 @@ TEST_F(HangTest, TheWallTimeOfASessionIncludesLoading) {
   expect_part(result, "(wait_for_ever+0x");
 }
 
-// The kernel kills the process at once, so the only source is the progress that the threads wrote.
+// The kernel kills the process at once. So the referee knows only what the threads wrote into
+// shared memory before.
 TEST_F(HangTest, NamesTheCallThatTookTheMemory) {
   JailOptions options = testing::options_for("memory_hog");
   options.memory_bytes = uint64_t{64} << 20;

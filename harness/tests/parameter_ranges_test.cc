@@ -52,7 +52,8 @@ class Watchdog {
   static inline std::string text_;
 };
 
-// Returns the bytes of the script and of the largest outcome: what a session needs at least.
+// Returns the memory that a session needs at least: the script, and the largest outcome (the memory
+// for the results of a phase).
 uint64_t bytes_of(const script::Script& script) {
   uint64_t bytes = 0, outcome = 0;
   for (const script::PhaseScript& phase : script.phases) {
@@ -78,7 +79,8 @@ workload::ParameterValues random_values(const workload::Manifest& manifest, std:
   return values;
 }
 
-// One case: an instance with values, of which `kept` keeps its value.
+// One case: an instance with parameter values. If the case needs too much memory, the test lowers
+// the value of `kept` last.
 class Case {
  public:
   Case(const Instance& instance, workload::ParameterValues values, std::string kept)

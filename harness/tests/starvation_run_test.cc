@@ -169,8 +169,9 @@ TEST_F(StarvationTest, ABlockedLibraryHangsHoweverBusyTheMachine) {
   EXPECT_EQ(hangs(result), 1u);
 }
 
-// While the object exists, the library gets its processor before all ordinary programs. So the test
-// does not depend on what else the machine does.
+// While the object exists, this process and the jail that it starts have real-time priority. So the
+// library runs before all ordinary programs, and the test does not depend on what else the machine
+// does.
 class First {
  public:
   First() {
@@ -185,7 +186,8 @@ class First {
   }
 };
 
-// The other processes must be ordinary ones, so they start before the jail.
+// The other processes must not have real-time priority, so they start before the object `first`
+// exists.
 TEST_F(StarvationTest, ALibraryThatSpinsOnItsProcessorHangsHoweverBusyTheMachine) {
   for (const int others : {0, 2}) {
     Load load;

@@ -1,5 +1,5 @@
 // Implements harness/referee/hang/hang.h, which describes what the threads of the player (the
-// jailed process) were doing when a session hung. Reads /proc twice, kHangLookMs apart, and
+// jailed process) were doing when a session hung. Reads /proc twice, 0.1 s apart (kHangLookMs), and
 // collects the stacks of the threads.
 #include "harness/referee/hang/hang.h"
 
@@ -67,8 +67,8 @@ std::string hang_evidence(const HangInputs& inputs) {
   }
   for (const ThreadFacts& facts : after) {
     const bool main_thread = facts.outside == process;
-    // During a phase the main thread is in the list already, as thread 0, or has finished its
-    // program and waits for the other threads.
+    // During a phase the main thread plays the program of thread 0, which is in the list
+    // already.
     if (main_thread && count > 0) continue;
     if (std::ranges::find(clients, facts.inside) != clients.end()) continue;
     HungThread thread;

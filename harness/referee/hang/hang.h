@@ -31,8 +31,9 @@ struct HangInputs {
   PhaseWatch* watch = nullptr;                 // samples the progress of `phase`
 };
 
-// Returns several lines of text. Blocks for up to about 1.1 s: 0.1 s between two readings of the
-// CPU times, and up to 1 s until the threads have written their stacks.
+// Describes the threads of a session that hangs, in several lines of text. Blocks for up to about
+// 1.1 s: 0.1 s between two readings of the CPU times, and up to 1 s until the threads have written
+// their stacks.
 std::string hang_evidence(const HangInputs& inputs);
 
 // Returns one line for each thread of a phase whose process died: the call that the thread was

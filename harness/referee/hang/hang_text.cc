@@ -200,7 +200,8 @@ class HangWriter {
     return text;
   }
 
-  // Shows the last records of a long list, because the first ones are least likely to matter.
+  // Shows only the end of a long list, because the records that the transaction touched last are
+  // most likely to explain the hang.
   std::string touched_text(const ProgramPosition& position) const {
     std::string text = "its open transaction, begun at operation " +
                        std::to_string(position.begin.value_or(0)) + ", has touched ";

@@ -59,7 +59,8 @@ void PhaseWatch::sample(uint64_t now_ns) {
   }
 }
 
-// Counts the words from the end of their memory, because unused words are 0.
+// Counts the words up to the last one that is not 0. The words after it are unused, but words
+// before it may be 0, too.
 uint64_t PhaseWatch::reached(std::size_t number, std::span<const format::Op> ops) const {
   const uint64_t position = threads_[number].position;
   if ((position & format::kInWords) == 0) return position;

@@ -20,11 +20,12 @@ constexpr uint64_t kNsPerUs = 1'000;
 // longer than this limit only if a thread is in the kernel.
 constexpr uint64_t kLateNs = 5'000'000;
 constexpr uint64_t kTickUs = 4'000;  // the kernel may add a thread's CPU time this much too late
-// Ended threads of known origin can have used at most a certain CPU time. Measurement is inexact,
-// so 5 ms and 1 % more than this maximum are no finding yet.
+// add_unaccounted_threads() computes how much CPU time ended threads can have used at most.
+// Measurement is inexact, so it allows 5 ms and 1 % more than this maximum.
 constexpr uint64_t kUnexplainedUs = 5'000;
 constexpr uint64_t kUnexplainedDivisor = 100;
-// The kernel's own threads do a little work at any time.
+// The kernel's own threads do a little work at any time, so up to 1 ms, or 1 % of a longer phase,
+// is no finding.
 constexpr uint64_t kKernelWorkUs = 1'000;
 constexpr uint64_t kKernelWorkDivisor = 100;
 

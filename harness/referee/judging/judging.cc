@@ -1,6 +1,6 @@
-// Implements judge_session() in four steps: compare the logs with the programs (lists of
-// operations), let the workload (the code of the benchmark) judge the outcome, judge the recorded
-// histories, decide the verdict.
+// Implements judge_session() in four steps. First it compares the logs of calls with the programs
+// (lists of operations). Then the workload (the code of the benchmark) judges the outcome. Then the
+// recorded histories of calls are judged. Last, the verdict is decided.
 #include "harness/referee/judging/judging.h"
 
 #include <algorithm>
@@ -34,9 +34,10 @@ std::string end_finding(const RunVerdict& verdict) {
   return verdict.name == "timed_out" ? "hang" : verdict.name;
 }
 
-// For advisory instances. Returns true if the library crashed, threw an exception or did not return
-// from a call, although all calls so far were legal. Such an end is never only a warning. A slow
-// phase or a reached limit may be only a warning.
+// For advisory instances, in which a failed check is only a warning. Returns true if the library
+// crashed, threw an exception or did not return from a call, although the contract allowed all
+// calls so far. Such an end is never only a warning. A slow phase or a reached limit may be only a
+// warning.
 bool ended_in_legal_calls(const PreparedSession& session, const SessionResult& result,
                           const RunVerdict& verdict) {
   const bool crashed = result.stop == StopReason::kClosed && verdict.name == "crashed";

@@ -51,6 +51,7 @@ RunVerdict starved_verdict(const std::string& stop, const SessionResult& result)
 }
 
 // If the jail reports that the player reached a limit of the jail, sets `verdict` and returns true.
+// Otherwise returns false.
 bool decide_by_limits(const SessionResult& result, RunVerdict& verdict) {
   const std::string_view status = result.jail.text("status");
   if (status == "out_of_memory" || result.jail.number("oom_kills").value_or(0) > 0) {
@@ -95,7 +96,8 @@ RunVerdict decide_closed(const SessionResult& result) {
     return {"infrastructure", "the player's process ended " + where(result) +
                                   ", but its jail did not end in time, so how it ended is unknown"};
   }
-  return {"failed", "the library closed the player's channel to the referee " + where(result)};
+  return {"failed", "the library closed the player's channel to the referee " + where(result) +
+                        "; a library may close only descriptors that it has opened"};
 }
 
 RunVerdict decide_load_failure(const SessionResult& result) {
@@ -201,9 +203,9 @@ void add_clock_findings(const SessionResult& result, judge::Findings& findings) 
   }
 }
 
-// The referee freezes the jail between phases, because it measures no time there and the library
-// could work unseen. On a kernel that can freeze a jail, freezing fails only if a thread stays in
-// one system call for seconds.
+// The referee freezes the jail between phases. No time is measured between phases, so a library
+// that was not frozen could work there unseen. On a kernel that can freeze a jail, freezing fails
+// only if a thread stays in one system call for seconds.
 void add_freeze_findings(const SessionResult& result, judge::Findings& findings) {
   if (result.stop != StopReason::kNone || result.unfrozen_after.empty()) return;
   if (std::ranges::count(result.jail.words("mechanisms"), "freeze") == 0) return;
@@ -228,8 +230,9 @@ void add_end_finding(const SessionResult& result, judge::Findings& findings) {
   findings.required(end.name == "timed_out" ? "hang" : end.name, end.reason + evidence);
 }
 
-// The reason is the first line of the first required finding. The report's list of findings shows
-// the other lines.
+// Returns the verdict for findings that make the run fail. The reason is the first line of the
+// first required finding, i.e. the first one that makes the run fail. The report's list of findings
+// shows the other lines.
 RunVerdict failed_by(const judge::Findings& findings) {
   for (const judge::Finding& finding : findings.list()) {
     if (finding.severity != Severity::kRequired) continue;

@@ -170,7 +170,8 @@ void add_memory(const script::Script& script, const SessionResult& result,
   if (const auto peak = result.jail.number("memory_peak_bytes"))
     metrics["memory_peak_bytes"] = *peak;
   std::optional<uint64_t> charge;
-  std::optional<uint64_t> at_start, at_end;  // before the last timed phase, after the last change
+  // Memory before the last timed phase, and after the last phase that changes data.
+  std::optional<uint64_t> at_start, at_end;
   for (size_t i = 0; i < result.phases.size(); ++i) {
     if (script.phases[i].timed) at_start = charge;
     charge = result.phases[i].memory_bytes;

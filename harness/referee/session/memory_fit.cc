@@ -12,15 +12,15 @@
 namespace keydrome {
 namespace {
 
-// Keys, payload texts and tags have numbers of 32 bits (benchmarks/kit/format/program.h). The limit
-// is a little less than 2^32, because the checks need numbers, too. All strings of a kind are in
-// one array with offsets of 32 bits (script/strings.h).
+// Keys, payload texts and tags (the numbers of payloads) have 32 bits
+// (benchmarks/kit/format/program.h). The limit is a little less than 2^32, because the checks need
+// numbers, too. All strings of a kind are in one array with offsets of 32 bits (script/strings.h).
 constexpr double kNumbersMax = 4.2e9;
 constexpr double kStringBytesMax = 4.2e9;
 
-// How many bytes the parts of a session cost the referee. The values follow from the sizes of
-// structs and the growth of arrays. tests/test_memory_demand.py compares the sums with what
-// sessions use.
+// Bytes of the referee's memory for each part of a session, such as kForOp for each operation and
+// kForWord for each word, the result of a call. The values follow from the sizes of structs and the
+// growth of arrays. tests/test_memory_demand.py compares the sums with what sessions use.
 constexpr double kKiB = 1 << 10, kMiB = 1 << 20;
 constexpr double kReferee = 9 * kMiB;     // program, report and small tables
 constexpr double kMargin = 1.38;          // arrays that have grown, and what the allocator keeps
@@ -44,8 +44,8 @@ constexpr double kLibrary = 1024 * kMiB;
 constexpr double kLibraryForRecord = 160;
 constexpr double kLibraryTimesRecordBytes = 4;
 
-// Adds what it costs to replace the keys of a session with those of a file. Strings of the file may
-// be longer than those of the workload.
+// Adds the memory that it takes to replace the keys of a session with those of a file. Strings of
+// the file may be longer than those of the workload.
 void add_key_file(const workload::KeyFile& keys, workload::Demand& demand) {
   constexpr double kForReplaced = 48;  // ranks of old keys, and the chosen new keys
   demand.add_bytes(static_cast<double>(keys.bytes()) + demand.all_keys() * kForReplaced);

@@ -42,8 +42,8 @@ struct Stopped {
   std::string detail;
 };
 
-// What loading the library used, from the command until the jail was frozen: its constructors, and
-// reading its configuration.
+// What was used from the command to load the library until the jail was frozen. In this time the
+// library's constructors run, and it reads its configuration.
 struct LoadingResult {
   uint64_t wall_ns = 0;
   std::optional<uint64_t> cpu_us;        // of the whole jail
