@@ -1,5 +1,6 @@
 // Implements judge_cost.h: plays a session in this process and judges it. Operations and results
-// have the same memory formats as those that referee and player exchange.
+// have the same memory formats as in a real session. There the referee, the trusted process, and
+// the player, the jailed process with the library, exchange them.
 #include "harness/bench/judge_cost.h"
 
 #include <algorithm>
@@ -67,7 +68,7 @@ script::Script reads_of_records() {
   return script.build();
 }
 
-// The memory of one phase's outcome, zeroed and aligned like a memfd.
+// A part of the memory for the results of a phase (the outcome), zeroed and aligned like a memfd.
 struct alignas(64) Line {
   std::byte bytes[64];
 };

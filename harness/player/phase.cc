@@ -123,7 +123,7 @@ player::InterpreterInputs Phase::interpreter_inputs(uint32_t thread) {
 
 void Phase::give_up(DoneStatus status, std::string_view reason) {
   channel_.send(MessageType::kDone, phase_id_, status, reason);
-  for (;;) pause();  // the referee ends the jail
+  for (;;) pause();  // the referee, the process outside that runs the session, ends the jail
 }
 
 }  // namespace keydrome

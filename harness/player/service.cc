@@ -119,7 +119,7 @@ char* Service::stable_name(const CallSlot& slot) {
 
 void Service::give_up(PhaseId phase, DoneStatus status, std::string_view reason) const {
   channel_.send(MessageType::kDone, phase, status, reason);
-  for (;;) pause();  // the referee ends the jail
+  for (;;) pause();  // the referee, the process outside that runs the session, ends the jail
 }
 
 }  // namespace keydrome

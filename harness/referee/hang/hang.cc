@@ -33,8 +33,9 @@ void add_process_facts(const std::vector<ThreadFacts>& before,
   if (const auto stack = stacks.find(id); stack != stacks.end()) thread.stack = stack->second;
 }
 
-// Describes thread `number` of a phase. The referee knows the thread's program, the list of its
-// operations. `watch` derives the current operation from the results that the thread has written.
+// Describes thread `number` of a phase. The referee (the trusted process, which runs this code)
+// knows the thread's program, the list of its operations. `watch` derives the current operation
+// from the results that the thread has written.
 HungThread client_thread(const script::Script& script, const script::PhaseScript& phase,
                          const PhaseWatch& watch, std::size_t number, uint64_t now) {
   HungThread thread;
@@ -67,8 +68,7 @@ std::string hang_evidence(const HangInputs& inputs) {
   }
   for (const ThreadFacts& facts : after) {
     const bool main_thread = facts.outside == process;
-    // During a phase the main thread plays the program of thread 0, which is in the list
-    // already.
+    // During a phase the main thread plays the program of thread 0, which is in the list already.
     if (main_thread && count > 0) continue;
     if (std::ranges::find(clients, facts.inside) != clients.end()) continue;
     HungThread thread;

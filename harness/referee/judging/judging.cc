@@ -14,8 +14,8 @@
 namespace keydrome {
 namespace {
 
-// Returns a function that plays a part of the script again, in a fresh jail. The replay uses the
-// library, the jail slot and the limits of the session.
+// Returns a function that plays a part of the script (all operations of the session) again, in a
+// fresh jail. The replay uses the library, the jail slot and the limits of the session.
 judge::Replay reproducer_of(const JailOptions& session) {
   return [session](const script::Script& script, uint64_t phase_timeout_ms) {
     JailOptions options = session;

@@ -16,7 +16,8 @@ namespace {
 // Exit codes of the jail (docs/reference/jail.md).
 constexpr int kJailFailed = 2;
 constexpr int kJailRefused = 3;
-// The player's time of a phase may differ from the referee's by 50 ms or by a tenth of the phase,
+// Two processes measure the time of a phase: the referee, which is trusted, and the player, the
+// jailed process with the library. Their times may differ by 50 ms or by a tenth of the phase,
 // whichever is longer. Scheduling can explain such a difference.
 constexpr uint64_t kClockSlackNs = 50'000'000;
 constexpr uint64_t kClockSlackDivisor = 10;

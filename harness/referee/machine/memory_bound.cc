@@ -1,5 +1,5 @@
-// Implements memory_bound.h, which bounds the memory of the referee itself: sets the soft limit of
-// RLIMIT_AS, and reads /proc/meminfo and /proc/self/status.
+// Implements memory_bound.h, which bounds the memory of the referee, this process: sets the soft
+// limit of RLIMIT_AS, and reads /proc/meminfo and /proc/self/status.
 #include "harness/referee/machine/memory_bound.h"
 
 #include <sys/resource.h>

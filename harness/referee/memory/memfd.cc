@@ -42,8 +42,9 @@ SharedRegion::~SharedRegion() {
   if (memory_ != nullptr) munmap(memory_, size_);
 }
 
-// The referee writes through its mapping after the memfd has been sealed. F_SEAL_FUTURE_WRITE
-// allows this. F_SEAL_WRITE does not, and fails with EBUSY while a writable mapping exists.
+// The referee (this process) writes through its mapping after the memfd has been sealed.
+// F_SEAL_FUTURE_WRITE allows this. F_SEAL_WRITE does not, and fails with EBUSY while a writable
+// mapping exists.
 Result<SharedRegion> SharedRegion::create(size_t bytes, Others others) {
   const int seals = F_SEAL_GROW | F_SEAL_SHRINK | F_SEAL_SEAL |
                     (others == Others::kReadOnly ? F_SEAL_FUTURE_WRITE : 0);

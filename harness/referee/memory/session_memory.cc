@@ -1,5 +1,6 @@
-// Implements session_memory.h: computes the sizes of ring, outcome and stack page, and prepares
-// ring and outcome before each phase.
+// Implements session_memory.h: computes the sizes of the memory that is shared with the player, the
+// jailed process. Before each phase, prepares two parts of it: the ring for the operations, and the
+// outcome for the results.
 #include "harness/referee/memory/session_memory.h"
 
 #include <algorithm>

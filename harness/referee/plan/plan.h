@@ -55,7 +55,8 @@ struct Plan {
   std::string seed;                           // 16 hexadecimal digits
   bool plain = false;                         // omit the operations that are there only as checks
   bool record = false;                        // log every call and check the history of calls
-  bool verified = false;                      // play the operations in the driver, outside the jail
+  // Verified mode: the driver, a process outside the jail, plays the operations.
+  bool verified = false;
   std::string keys;  // path on the host of a file with keys for the workload; empty: none
   LibraryPlan library;
   std::string player;

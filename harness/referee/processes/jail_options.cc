@@ -14,8 +14,8 @@ namespace keydrome {
 namespace {
 
 constexpr uint64_t kTmpfsBytesDefault = 16 << 20;
-// Allowance for the referee's own work. The wall time limit of a session includes it once for
-// loading and once for each phase.
+// Allowance for the own work of the referee, the process that runs the session. The wall time limit
+// of a session includes it once for loading and once for each phase.
 constexpr uint64_t kOwnWorkMs = 60'000;
 // The default limit of tasks is two for each thread that plays a program, plus these, for the
 // jail's init and threads of the library.

@@ -1,5 +1,5 @@
-// Implements fit_memory(): adds up the memory that a session needs. If it is too much, searches for
-// the parameter to lower.
+// Implements fit_memory(): adds up the memory that the referee (this process) and the library need
+// in a session. If it is too much, searches for the parameter to lower.
 #include "harness/referee/session/memory_fit.h"
 
 #include <algorithm>
@@ -86,8 +86,8 @@ double referee_bytes(const workload::Demand& demand) {
   const double scan_room = demand.inserts * kForScanned + (demand.records > 0 ? longest : 0);
   const double kept = (demand.load_ops + demand.run_words) * kForWord +
                       (demand.load_ops + demand.transactions) * kForEnd;
-  // While the session is played: the shared memory, the next pieces, and then the copy of the
-  // outcome.
+  // While the session is played: the memory shared with the player (the jailed process), the next
+  // pieces (portions of the programs), and then the copy of the outcome (the results).
   const double pieces = std::max(demand.load_ops, demand.run_ops) * kPieceForOp;
   const double ring = std::min(2 * pieces, demand.threads * kRingOfThread);
   const double words = std::max(demand.load_ops, demand.run_words_most);

@@ -36,7 +36,8 @@ struct MemoryRules {
   uint64_t limit_bytes = 0;
   uint64_t machine_bytes = 0;  // the machine's memory; 0: unknown, so every number of bytes fits
   bool certify = false;        // the history of calls is kept, and checked after the session
-  const workload::KeyFile* keys = nullptr;  // replace the keys of the workload; null: none do
+  // A file whose keys replace those of the benchmark; null: there is no such file.
+  const workload::KeyFile* keys = nullptr;
 };
 
 // Returns the need of a session with these parameters. The result does not depend on the machine,

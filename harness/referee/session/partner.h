@@ -41,8 +41,8 @@ class Partner {
   Partner(const Partner&) = delete;
   Partner& operator=(const Partner&) = delete;
 
-  // Starts the processes and waits until each process has sent HELLO. The process that plays the
-  // programs receives `memory` later, with LOAD.
+  // Starts the processes and waits until each process has sent the message HELLO
+  // (harness/protocol.h). The process that plays the programs receives `memory` later, with LOAD.
   virtual std::optional<Stopped> start(const SharedMemory& memory);
 
   // Waits for a message of type `type` from the process whose turn it is. Returns std::nullopt if
@@ -57,7 +57,8 @@ class Partner {
   // Returns true if the programs are played in the jail. They then stop while the jail is frozen.
   virtual bool plays_in_jail() const { return true; }
 
-  // Called after a DONE. Returns true if the player must still send its own DONE for this phase.
+  // Called after a process has sent DONE, which ends a phase. Returns true if the player must still
+  // send its own DONE for this phase.
   virtual bool must_finish(uint64_t /*nonce*/) { return false; }
   // Returns true if the last message came from the driver. A failure of the driver is never the
   // library's fault.

@@ -19,7 +19,8 @@ void add_usage(const JailUsage& before, const JailUsage& after, PhaseResult& pha
   }
 }
 
-// Returns true if the player has closed its channel, because it has exited.
+// Returns true if the player, the process in the jail, has closed its channel, because it has
+// exited.
 bool has_ended(JailProcess& jail) {
   Message message{};
   return jail.wait(message, now_ns()) == JailProcess::Event::kClosed;

@@ -38,8 +38,9 @@ class PhaseAccount {
   std::optional<Stopped> thaw(const std::string& phase);
 
   // Freezes the jail and stops the clock of the phase, which started at `start_ns`. The clock stops
-  // only when the jail is frozen, because a thread of the library may stay in the kernel and work
-  // there after DONE. Sets all measurements of `phase`. REQUIRES: its name is set.
+  // only when the jail is frozen. Even after DONE, the player's message that ends the phase, a
+  // thread of the library may stay in the kernel and work there. Sets all measurements of `phase`.
+  // REQUIRES: its name is set.
   void stop_clock(uint64_t start_ns, PhaseResult& phase);
 
   // Adds to the last phase the CPU time that the kernel accounted late.

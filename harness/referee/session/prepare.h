@@ -24,9 +24,9 @@ struct PreparedSession {
   workload::Parameters parameters;  // including defaults and the plan's overrides
   std::unique_ptr<workload::Workload> workload;
   script::Script script;
-  // True if the referee must certify the recorded histories, i.e. find a serial order of the
-  // transactions that gives every result. This is so if the plan asks for recording and the
-  // benchmark does not record by itself. A benchmark that records by itself also certifies.
+  // True if the referee (this process) must certify the recorded histories, i.e. find a serial
+  // order of the transactions that gives every result. This is so if the plan asks for recording
+  // and the benchmark does not record by itself. A benchmark that records by itself also certifies.
   bool certify = false;
   JailOptions jail;
   MemoryNeed memory;  // estimate of what the session needs, in the jail and outside

@@ -57,7 +57,7 @@ struct PhaseResult {
   uint32_t threads = 0;         // number of threads that play programs
   uint32_t player_threads = 0;  // number of the player's threads that may run at the same time
   // By the referee's clock, from before the jail is thawed until it is frozen again. On a machine
-  // that cannot freeze the jail, from GO to DONE.
+  // that cannot freeze the jail, from GO to DONE, the messages that begin and end a phase.
   uint64_t wall_ns = 0;
   std::optional<uint64_t> cpu_us;  // of the whole jail
   // The last part of wall_ns, from DONE until the jail was frozen, and the jail's CPU time during
