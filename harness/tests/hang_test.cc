@@ -112,7 +112,7 @@ TEST_F(HangTest, ShowsAThreadThatSleepsForEver) {
   expect_part(result, "(create+0x");
 }
 
-// Returns the text of the finding `name`, which must occur exactly once.
+// Returns the text of the finding (entry of the report) `name`, which must occur exactly once.
 std::string found(const SessionResult& result, const std::string& name) {
   judge::Findings findings("test");
   add_session_findings(result, findings);

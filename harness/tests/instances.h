@@ -11,8 +11,9 @@
 
 namespace keydrome::testing {
 
-// One instance of a benchmark, with the workload that estimates its memory and generates its
-// operations.
+// One instance of a benchmark (a named set of parameter values). The workload is the code that
+// estimates the memory of a session and generates its operations. The manifest describes the
+// benchmark.
 struct Instance {
   std::string name;  // of the benchmark and of the instance, with a blank in between
   workload::Manifest manifest;

@@ -1,6 +1,6 @@
-// Tests PhaseWatch, which the referee uses to see at which operation a thread is. The library of
-// these tests reads the PhaseWatch inside its calls. So the tests check the operation at each point
-// at which a thread could hang.
+// Tests PhaseWatch, with which the referee, the process that runs a session, sees at which
+// operation a thread is. The library of these tests reads the PhaseWatch inside its calls. So the
+// tests check the operation at each point at which a thread could hang.
 #include "harness/referee/hang/phase_watch.h"
 
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
-// Tests the finding `hang` on a busy machine, in the real jail. A library that is slow because
-// other programs use its processors must not get the finding; a library that hangs must get it.
-// Needs root.
+// Tests the finding (entry of the report) `hang` on a busy machine, in the real jail. A library
+// that is slow because other programs use its processors must not get the finding; a library that
+// hangs must get it. Needs root.
 #include <sched.h>
 #include <signal.h>
 #include <sys/prctl.h>
@@ -69,7 +69,8 @@ class Load {
 // Number of other processes. With so many, a thread gets only a small part of its processor.
 constexpr int kHeavyLoad = 24;
 
-// Returns a script whose second phase, "test", makes `count` gets of some 0.1 us each.
+// Returns a script (list of operations) whose second phase, "test", makes `count` gets of some 0.1
+// us each.
 script::Script gets(uint32_t count) {
   script::Script script;
   script.indexes = {{"numbers", INT}};

@@ -91,8 +91,8 @@ TEST(Verdict, NamesTheSignal) {
             "the process was ended by SIGSEGV while the library was loaded");
 }
 
-// To shrink a failing session, a workload plays parts of it again and looks for the ending that
-// ending_of() returns.
+// To shrink a failing session, a workload (the code of a benchmark) plays parts of it again and
+// looks for the ending that ending_of() returns.
 TEST(Ending, SaysWhatTheLibraryDid) {
   EXPECT_TRUE(ending_of(complete()).complete);
   EXPECT_EQ(ending_of(complete()).stop, "");
