@@ -38,7 +38,10 @@ TARGET = "median under 3 ms where fork and exec take 0.55 ms: 5.5 times"
 
 
 def _reserve_slot() -> tuple[int, socket.socket]:
-    """Reserve a jail slot by its name, as runner/slots.py does. The socket holds the name until this program ends."""
+    """Reserve a slot, the number of a jail, by its name, as runner/slots.py does.
+
+    The socket holds the name until this program ends.
+    """
     holder = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
     for slot in range(900, 1000):
         with contextlib.suppress(OSError):

@@ -50,7 +50,10 @@ UNUSED = 9999  # no system call has this number
 
 
 def run(program: str, *refused: int, error: int = errno.EPERM) -> tuple[int, str, str, list[str]]:
-    """Run a program on a machine that refuses system calls; return exit code, stdout, stderr and meta lines."""
+    """Run a program on a machine that refuses system calls.
+
+    Return exit code, stdout, stderr, and the meta lines, in which the jail reports how the program ended.
+    """
     reading, writing = os.pipe()
     command = [str(JAIL), "--slot", str(FIRST_SLOT), "--meta-fd", str(writing)]
     command += ["--bind", f"{HOSTILE / program}:/program", "--", "/program"]

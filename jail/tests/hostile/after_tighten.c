@@ -1,7 +1,8 @@
-/* Hostile program, for testing the jail (a sandbox for one program): calls the jail's second stage,
- * keydrome_tighten(), and then tries what the second stage must refuse. Some attempts are also made
- * in a thread that a constructor has started. The program first checks that executable memory,
- * opening files and unprotecting code are possible before the call. */
+/* Hostile program, for testing the jail (a sandbox for one program): calls keydrome_tighten(), by
+ * which a program gives up rights after it has loaded its libraries (the jail's second stage). Then
+ * tries what the second stage must refuse. Some attempts are also made in a thread that a
+ * constructor has started. The program first checks that executable memory, opening files and
+ * unprotecting code are possible before the call. */
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <pthread.h>
