@@ -26,7 +26,8 @@ TxnState* transaction_of(const CallSlot& slot) {
 
 void Service::serve(PhaseId phase, uint32_t threads, CallWait wait) {
   if (threads > slots_.size())
-    give_up(phase, kDonePlayer, "GO names more threads than there are call slots");
+    give_up(phase, kDonePlayer,
+            "GO names more threads than there are call slots, which is a bug of the referee");
   std::vector<std::thread> running;
   running.reserve(threads);
   try {

@@ -167,10 +167,11 @@ TEST_F(HangTest, NamesTheCallThatTookTheMemory) {
     options.plan.driver = verified ? KEYDROME_DRIVER : "";
     const SessionResult result = keydrome::play(numbers({{}}), options, {});
     EXPECT_EQ(decide(result, judge::Findings(), "weak").name, "out_of_memory");
-    EXPECT_NE(found(result, "out_of_memory")
-                  .find("the memory limit was reached after 0 phases had ended\n"
-                        "thread 0: create(\"numbers\") (operation 0) has not returned"),
-              std::string::npos)
+    EXPECT_NE(
+        found(result, "out_of_memory")
+            .find("the memory limit (jail.memory_bytes) was reached after 0 phases had ended\n"
+                  "thread 0: create(\"numbers\") (operation 0) has not returned"),
+        std::string::npos)
         << found(result, "out_of_memory");
   }
 }

@@ -77,10 +77,12 @@ void add_unaccounted_threads(const SessionResult& result, judge::Findings& findi
     if (ended_us <= allowed_us) continue;
     findings.advisory(
         "unaccounted_threads",
-        "phase " + phase.name + ": threads that ended during it used " + cpu_seconds(ended_us) +
-            " of CPU time, but the " + std::to_string(known) +
-            " known ones can have used at most " + cpu_seconds(explained_us) +
-            ". The library starts threads that work and end within the phase; start such "
+        "phase " + phase.name + ": threads that ended in this phase used " + cpu_seconds(ended_us) +
+            " of CPU time. " + std::to_string(known) +
+            " of these threads existed when the phase began or played operations, and can have "
+            "used at most " +
+            cpu_seconds(explained_us) +
+            ". So the library starts threads that work and end within the phase; start such "
             "threads before the timed phases, and keep them alive");
   }
 }

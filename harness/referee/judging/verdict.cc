@@ -56,7 +56,8 @@ RunVerdict starved_verdict(const std::string& stop, const SessionResult& result)
 bool decide_by_limits(const SessionResult& result, RunVerdict& verdict) {
   const std::string_view status = result.jail.text("status");
   if (status == "out_of_memory" || result.jail.number("oom_kills").value_or(0) > 0) {
-    verdict = {"out_of_memory", "the memory limit was reached " + where(result)};
+    verdict = {"out_of_memory",
+               "the memory limit (jail.memory_bytes) was reached " + where(result)};
   } else if (status == "timed_out" && is_starved(result)) {
     verdict =
         starved_verdict("the time limit of the whole session was reached " + where(result), result);
@@ -108,8 +109,10 @@ RunVerdict decide_load_failure(const SessionResult& result) {
     case kLoadNotTightened:
       return {"refused",
               "the player could not drop the rights that only loading needs, so nothing was "
-              "played; the kernel refused a step, or the library has installed a seccomp filter: " +
-                  result.detail};
+              "played: " +
+                  result.detail +
+                  "; a library must not install a seccomp filter, and the kernel must allow this "
+                  "step (run `jail --check`)"};
     case kLoadNotOpened:
       return {"failed", "the library cannot be loaded: " + result.detail};
     default:

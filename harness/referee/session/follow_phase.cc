@@ -57,7 +57,8 @@ class PhaseFollower {
   Stopped failure(Message& message) const {
     message.text[kTextBytes - 1] = '\0';
     const std::string where = " in phase " + name_ + ": " + message.text;
-    if (partner_.driver_spoke()) return {StopReason::kNotStarted, "the driver failed" + where};
+    if (partner_.driver_spoke())
+      return {StopReason::kNotStarted, "the driver, not the library, failed" + where};
     if (message.status == kDoneException) {
       return {StopReason::kException, "an exception left the library" + where};
     }

@@ -113,7 +113,9 @@ std::optional<Stopped> Partner::expect(Message& message, MessageType type, uint6
       return Stopped{StopReason::kViolation, "the player sent a malformed message" + meanwhile +
                                                  "; the library must not use the player's channel"};
     case JailProcess::Event::kOther:
-      return Stopped{StopReason::kNotStarted, "the driver ended" + meanwhile};
+      return Stopped{
+          StopReason::kNotStarted,
+          "the driver ended" + meanwhile + "; the library is not the cause, so repeat the run"};
     case JailProcess::Event::kMessage:
       break;
   }
