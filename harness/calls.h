@@ -52,8 +52,8 @@ inline CallWait call_wait(const Message& go) {
   return (go.flags & kGoSpin) != 0 ? CallWait::kSpin : CallWait::kSleep;
 }
 
-// One direction of a slot: signals calls to the player, or replies to the driver. Stores the number
-// of the latest call or reply, and whether the receiver sleeps.
+// One direction of a slot: tells the player that a call has arrived, or the driver that a reply has
+// arrived. Stores the number of the latest call or reply, and whether the receiver sleeps.
 class CallSignal {
  public:
   // Publishes `number` together with everything that the caller wrote before. The exchange pairs

@@ -17,7 +17,7 @@
 
 namespace keydrome {
 
-inline constexpr size_t kMessageFdsMax = 3;  // as many as LOAD, the message with the most, has
+inline constexpr size_t kMessageFdsMax = 3;  // LOAD carries three; no message carries more
 
 enum class Receive {
   kMessage,    // a message was received and stored in `message`

@@ -12,17 +12,17 @@
 //   LOADED                ->                        a LoadStatus; after an error the reason as text
 //   in each phase:
 //                         <-       GO               nonce, phase number
-//   NEED(thread, piece)   ->                        zero or more times: asks for a piece; the
-//                                                   thread has begun the piece before it
+//   NEED(thread, piece)   ->                        zero or more times: asks for a thread's next
+//                                                   piece, as soon as the thread begins a piece
 //   DONE                  ->                        the nonce of GO, and a DoneStatus
 //   after the last phase:
 //                         <-       END
 //
-// After LOAD the player maps ring and outcome, loads the library, and then drops the rights that
-// only loading needed. The ring (harness/ring.h) carries the operations of every phase and the keys
-// that they use, in pieces: each piece is the next portion of one thread's operations. The outcome
-// is the memory for the player's results. Both are mapped once and are as large as the largest
-// phase needs.
+// After LOAD the player maps ring and outcome, loads the library, and then drops rights that it
+// needed only to load the library. The ring (harness/ring.h) carries the operations of every phase
+// and the keys that they use, in pieces: each piece is the next portion of one thread's operations.
+// The outcome is the memory for the player's results. The player maps ring and outcome once. They
+// are as large as the largest phase needs.
 //
 // When GO arrives, the ring contains the first piece of every thread and no other piece. The
 // referee does not answer NEED with a message: it copies the piece into the ring and wakes the
@@ -32,18 +32,19 @@
 //
 // In verified mode the driver, a trusted process outside the jail, exchanges these messages with
 // the referee on its own socket. The driver's LOAD carries the memfd of the call slots
-// (harness/calls.h) in place of the stack page. The player then only makes the calls that the driver
-// requests, and its messages differ:
+// (harness/calls.h) in place of the stack page. The player then only makes the calls that the
+// driver requests, and its messages differ:
 // - The player's LOAD has the flag kLoadServes, and the call slots in place of ring and outcome.
 // - In the player's GO, Message::threads is the number of slots to serve.
 // - The player sends no NEED, and sends DONE after the driver's threads have finished.
 //
 // Time: the jail is frozen between phases. The referee sends GO to the frozen player, reads
 // CLOCK_MONOTONIC and thaws the jail. It reads the clock again when it has received DONE and the
-// jail is frozen. So the measured time begins with the thaw. The driver is never frozen and starts
-// as soon as it receives GO. Therefore, in verified mode, the referee reads the clock before it
-// sends GO. It does the same on a machine that cannot freeze the jail. A message of unexpected
-// type, size or nonce fails the run.
+// jail is frozen. So the measured time includes the thaw and the freeze. The driver is never frozen
+// and starts as soon as it receives GO. Therefore, in verified mode, the referee reads the clock
+// before it sends GO. It does the same on a machine that cannot freeze the jail.
+//
+// A message of unexpected type, size or nonce fails the run.
 #pragma once
 
 #include <cstdint>
@@ -73,7 +74,7 @@ struct Message {
   char text[kTextBytes];
 };
 
-inline constexpr uint32_t kGoSpin = 1u << 0;      // verified mode: CallWait::kSpin
+inline constexpr uint32_t kGoSpin = 1u << 0;      // verified mode: poll for calls (CallWait::kSpin)
 inline constexpr uint32_t kLoadServes = 1u << 0;  // verified mode: the player serves call slots
 
 // Whether the player could load the library. Every value except kLoadOk ends the session.

@@ -2,9 +2,9 @@
 // session hangs.
 //
 // The player is the jailed process that runs the library under test. The referee is the trusted
-// process outside the jail that runs the session. Both map the page, which is one memfd. After a
-// session has reached a deadline or limit, the referee sends kStackSignal once to each thread of
-// the player, up to kStacksMax threads. The signal handler writes the thread's stack
+// process outside the jail that runs the session. Both map the stack page, which is one memfd.
+// After a session has reached a deadline or limit, the referee sends kStackSignal once to each
+// thread of the player, up to kStacksMax threads. The signal handler writes the thread's stack
 // (player/stack_writer.h), and the referee reads the stack (referee/hang/stack_reader.h).
 //
 // Trust: the library shares the player's process. It may block or catch the signal, and may write

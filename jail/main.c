@@ -25,8 +25,9 @@
  * Steps of the parent
  *
  * 1. Parse the options.
- * 2. Lock the slot, remove the leftovers of an earlier jail of the slot, make the control groups
- *    and set the limits. Refuse to start if the machine offers less isolation than --require.
+ * 2. Lock the slot, remove the processes and control groups that an earlier, killed jail of the
+ *    slot has left, make the control groups and set the limits. Refuse to start if the machine
+ *    offers less isolation than --require.
  * 3. Start the child with clone3 in new mount, PID, IPC, UTS and cgroup namespaces, and in the v2
  *    control group. An ordinary user's child also gets a user namespace and a network namespace.
  * 4. As root, make the network namespace while the child builds its root directory.

@@ -2,7 +2,7 @@
 // library that does nothing (indexes/null). The programs in this folder compare the cost of the
 // harness with it.
 //
-// Thread safety: a pure function.
+// Thread safety: the functions share no state.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@ struct CallFloor {
   uint32_t misses;  // calls that failed; more than 0 shows that the library is not indexes/null
 };
 
-// Loops over the ops and calls get for each kGet, without setting the key.
+// Loops over the ops and calls get for each kGet. Does not set the key, which indexes/null ignores.
 inline CallFloor call_floor(const player::IndexApi& api, std::span<const format::Op> ops) {
   Record record{};
   uint32_t misses = 0;

@@ -1,16 +1,17 @@
-// generation_cost: measures the time to generate the operations of each benchmark at laptop scale,
-// as CPU time of one thread on this machine.
+// generation_cost: measures the time to generate the operations of each benchmark at scale
+// "laptop", the sizes for runs of minutes. The time is CPU time of one thread on this machine.
 //
 //   generation_cost [BENCHMARK [INSTANCE]] [--json FILE]
 //
-// The referee generates the operations of a session before it plays them. This time is in no
-// result, but people wait for it. For each performance benchmark the output names the instance (set
-// of parameter values) whose operations are most expensive to generate, and shows:
+// The referee, the program that runs a session, generates all operations before it plays them. No
+// result of the session includes this time, but users wait for it. For each performance benchmark
+// (one that measures time) the output names the instance (set of parameter values) whose operations
+// are most expensive to generate, and shows:
 // - the seconds for ten million operations
-// - the bytes per operation in the pools (lists) of keys and payloads, in addition to the 16 bytes
-//   of the operation
-// The time includes the fixed part of a script: the constants of a Zipf distribution and the pools
-// of keys.
+// - the bytes per operation in the pools (lists) of keys and payloads; the operation itself has 16
+//   bytes more
+// The time includes work that does not depend on the number of operations: computing the constants
+// of a Zipf distribution, and making the pools of keys.
 #include <algorithm>
 #include <cstdio>
 #include <ctime>
@@ -26,8 +27,8 @@ namespace keydrome {
 namespace {
 
 constexpr double kShown = 1e7;  // number of operations for which the time is shown
-// An instance with fewer operations is never shown as the most expensive one, because the fixed
-// part dominates its time.
+// The smallest number of operations of an instance that can be shown as the most expensive one. In
+// a smaller instance, work that does not depend on the operations takes most of the time.
 constexpr uint64_t kOperationsMin = 100000;
 constexpr int kRepetitions = 3;
 

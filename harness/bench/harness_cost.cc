@@ -15,10 +15,10 @@
 // median over the repetitions. Here the interpreter gets all operations and keys at once. In a
 // session it gets them in pieces; phase_cost measures the cost of the hand-over.
 //
-// The first row is the average cost of a call in the SIGMOD 2009 contest's own mix of operations.
-// These are the timed operations of one thread of sigmod2009's instance Vary Low, with all checks.
-// The other rows isolate parts of that cost. A recorded call is one that is also written into a
-// log.
+// The first row is the average cost of a call in the mix of operations of the SIGMOD 2009 contest:
+// the timed operations of one thread of the benchmark sigmod2009, with the parameters of its
+// instance vary_low and with all checks of the results. The other rows isolate parts of that cost.
+// A recorded call is also written into a log. In "recorder idle", few latencies are measured.
 //
 // Targets on a machine whose floor is 1.5 ns:
 // - An unrecorded call costs at most 5 ns (3.3 times the floor) more than the floor.
@@ -27,7 +27,7 @@
 // Each figure is also given as a multiple of the floor. A virtual machine can become three times
 // slower within a minute; the floor then becomes slower too, so the multiple changes less. Most of
 // the cost is clearing the 248 bytes of a Record before each call. For short transactions, reading
-// the clock also costs much. Recorded inserts show the cost of hashing a payload.
+// the clock also costs much. The log of a recorded insert contains a hash of the payload.
 //
 // Contract B (data structures without transactions)
 //
@@ -35,8 +35,8 @@
 // structure's functions seek and next. The floor is a loop that makes the same two calls of
 // structures/null, through the pointers of the structure's table. The program compares the floor
 // with the time per get of interpreter and runtime together, in the configuration bare, which
-// isolates nothing. So the call of contract A's get counts as cost of the harness. In the last row,
-// the calls of begin and commit count as cost, too.
+// isolates nothing. So the call of contract A's get counts as cost of the harness. In the row
+// "transactions of one get", the calls that begin and commit the transaction count as cost, too.
 //
 // A timed call is one whose latency the player measures, by reading the clock. Targets on a machine
 // whose floor is 1.5 ns: a get may exceed the floor by at most
@@ -80,11 +80,11 @@ namespace {
 constexpr uint32_t kKeys = 1 << 13;  // 64 KiB of int64 keys
 constexpr uint32_t kCalls = 1 << 17;
 constexpr uint32_t kRepetitions = 41;
-constexpr uint32_t kText = 1;  // number of a payload text with the average length in the contest
+constexpr uint32_t kText = 1;  // index in pools.payloads of a text with the contest's mean length
 constexpr std::size_t kTextBytes = 41;
 constexpr uint32_t kKeyStep = 5003;             // odd, so that every key occurs before one repeats
 constexpr int64_t kContestTransactions = 4000;  // about 130,000 calls
-constexpr std::size_t kContestPhase = 2;        // the phase test, after create and populate
+constexpr std::size_t kContestPhase = 2;        // index of the phase test
 
 format::Op make_op(format::OpCode code, uint8_t flags, uint32_t key, uint32_t argument) {
   format::Op op{};
@@ -153,7 +153,7 @@ script::Script plain_script() {
   return script;
 }
 
-// Returns the contest's mix for one thread, as the site plays it.
+// Returns the contest's mix of operations for one thread, as runs on the site play it.
 script::Script contest_script() {
   for (const workload::BenchmarkEntry& entry : workload::benchmark_registry()) {
     if (entry.name != "sigmod2009") continue;
@@ -168,7 +168,7 @@ script::Script contest_script() {
   fail(KEYDROME_HERE, "sigmod2009 is not registered");
 }
 
-// The tables that the player makes from a script, and a buffer for evidence (copied results).
+// The tables that the player makes from a script (all operations), and a buffer for copied results.
 class Tables {
  public:
   explicit Tables(script::Script script)
@@ -198,8 +198,8 @@ class Tables {
 };
 
 // What a call may cost beyond its floor: `ns` on a machine whose floor is 1.5 ns, `floors`
-// (multiples of the floor) on any machine. `goal` is what a prototype of a leaner loop reached, in
-// multiples of the floor; 0: there is no goal.
+// (multiples of the floor) on any machine. `goal` is the cost, in multiples of the floor, that a
+// prototype with a simpler loop reached; 0: there is no goal.
 struct Target {
   double ns;
   double floors;
@@ -288,7 +288,7 @@ class Bench {
 double index_floor(const player::IndexApi& api, const std::vector<format::Op>& ops) {
   const CallFloor floor = call_floor(api, ops);
   if (floor.misses > 0)
-    std::printf("the library is not indexes/null: %u calls failed, so the floor is wrong\n",
+    std::printf("the floor is wrong, because %u calls failed: name the library indexes/null\n",
                 floor.misses);
   return floor.ns / kCalls;
 }
@@ -309,7 +309,8 @@ double structure_floor(const KeydromeStructureTable& table, const std::vector<fo
   const double elapsed = thread_cpu_ns() - start;
   if (hits > 0)
     std::printf(
-        "the structure is not structures/null: %u reads found a record, so the floor is wrong\n",
+        "the structure is not structures/null: %u reads found a record, so the floor is wrong; "
+        "rebuild structures/null\n",
         hits);
   return elapsed / kCalls;
 }

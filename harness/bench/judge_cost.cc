@@ -5,8 +5,9 @@
 //
 //   judge_cost [--json FILE]      needs indexes/global_lock, which is built next to this program
 //
-// The program plays a session of one thread in this process, with the same memory formats as
-// between referee and player: it inserts a million records and reads them in random order, in
+// The program plays a session of one thread in this process. Operations and results have the same
+// memory formats as in a real session, where the referee exchanges them with the player, the jailed
+// process that calls the library. The thread inserts a million records and reads them in random order, in
 // transactions of 16 gets. Each figure is a median of the CPU time of one thread:
 // - to read and judge ten million words
 // - to turn the words of a million transactions into a history of calls, and to certify it
@@ -81,7 +82,7 @@ script::Script reads_of_records() {
   return script.build();
 }
 
-// The memory of one phase's outcome, zeroed and aligned like a memfd.
+// A part of the memory for the results of a phase (the outcome), zeroed and aligned like a memfd.
 struct alignas(64) Line {
   std::byte bytes[64];
 };

@@ -2,14 +2,14 @@
 // verified mode, in real jails on this machine. The referee is the trusted process that runs the
 // session. The player is the process in the jail (a sandbox) that calls the library.
 //
-//   phase_cost [--json FILE]      run as root; needs jail, player, driver and indexes/null, which
-//                                 are built next to this program
+//   phase_cost [--json FILE]      run as root; needs the programs jail, player and driver in the
+//                                 same folder, and ../lib/indexes/null.so
 //
-// Phase: one session has many phases of one thread with nothing to do. The first figure is the
-// referee's time of such a phase: what the protocol adds to a phase. This time includes a message
-// in each direction, and the thaw and the freeze of the jail. The player's main thread plays the
-// program itself. The second figure also includes the referee's work between the phases, such as
-// making the inputs.
+// Phase: one session has many phases of one thread with nothing to do. The first figure, "GO to
+// DONE", is the time that the referee measures for such a phase. It shows what the protocol adds to
+// a phase: the message GO to the player, the answer DONE, and the thaw and the freeze of the jail.
+// The player's main thread plays the program itself. The second figure, "whole phase", also
+// includes the referee's work between the phases, such as making the inputs.
 //
 // Call: one thread makes reads in one long transaction. In an ordinary session the thread is in the
 // player. In verified mode the thread is in the driver, which calls the library in another process.
@@ -19,10 +19,10 @@
 // Hand-over: a thread gets its program, a list of operations, in pieces, which the referee writes
 // into shared memory while the thread works. Here the threads make reads that take some 60 ns each
 // (harness/bench/steady_work.c). A program that is cut into pieces is compared with the same
-// program in one piece, which is there before the clock runs. The difference is the cost of the
-// hand-over per call. It is also shown as a multiple of the floor, the smallest possible cost of a
-// call (call_floor.h). With one thread, the referee has a processor for itself. With a thread for
-// each processor, it must take time from the threads.
+// program in one piece, which is in shared memory before the clock starts. The difference is the
+// cost of the hand-over per call. It is also shown as a multiple of the floor, the smallest
+// possible cost of a call (call_floor.h). With one thread, the referee has a processor for itself.
+// With a thread for each processor, the referee takes CPU time from the threads.
 //
 // Ordinary and verified sessions take turns. Figures are medians over the sessions.
 #include <unistd.h>
@@ -116,8 +116,8 @@ double median(std::vector<double> values) {
 }
 
 struct PhaseCost {
-  double go_to_done_us;  // the referee's time of the phase
-  double all_us;         // also the referee's work between the phases
+  double go_to_done_us;  // the time of the phase, as the referee measures it
+  double all_us;         // in addition, the referee's work between the phases
 };
 
 PhaseCost phase_cost(const JailOptions& options) {
@@ -152,8 +152,9 @@ double call_cost(const JailOptions& options) {
   return static_cast<double>(result.phases[0].wall_ns) / kCalls;
 }
 
-// Returns the program of a thread that reads in transactions. With `cut`, the program can be cut at
-// every unit.
+// Returns the program of a thread that reads in transactions. A unit is a part of a program that is
+// never divided between two pieces. With `cut`, each transaction is a unit; else the whole program
+// is one unit.
 std::vector<format::Op> units(bool cut) {
   std::vector<format::Op> ops;
   for (uint32_t unit = 0; unit < kUnits; ++unit) {
@@ -222,7 +223,8 @@ int run(const Paths& paths, const std::string& json_path) {
   std::vector<double> inside[2], all[2], call[2];
   const LoadedLibrary null = load_library((paths.folder + "../lib/indexes/null.so").c_str(), "");
   if (null.status != kLoadOk) {
-    std::fprintf(stderr, "phase_cost: %s\n", null.reason.c_str());
+    std::fprintf(stderr, "phase_cost: cannot load indexes/null: %s; build it\n",
+                 null.reason.c_str());
     return 2;
   }
   const uint32_t processors = std::max(1u, std::thread::hardware_concurrency());

@@ -2,8 +2,10 @@
  * functions come from indexes/null, whose own get has another name here (harness/CMakeLists.txt).
  *
  * A thread gets its operations in pieces. phase_cost uses this library to measure how much time the
- * hand-over of pieces adds to a call. With a get that returns at once, threads would use up their
- * pieces faster than with any real structure. Thread safety: has no state. */
+ * hand-over of pieces adds to a call. With a get that returns at once, threads would finish their
+ * pieces faster than with any real index, and would wait for the next piece more often.
+ *
+ * Thread safety: has no state. */
 #include <stdint.h>
 
 #include "keydrome/index.h"

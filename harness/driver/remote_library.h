@@ -1,6 +1,6 @@
 // The ten functions of contract A, the interface of an index library (keydrome/index.h), for a
 // library that is in another process. Each function sends its call through the calling thread's
-// CallSlot, a struct in shared memory, and returns the result.
+// CallSlot, a struct in shared memory, and returns the result (harness/calls.h).
 //
 // The library is in the player, a process in the jail. The driver runs outside the jail and passes
 // this table of functions to the interpreter, which executes the benchmark's operations. This

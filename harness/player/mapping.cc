@@ -9,8 +9,8 @@
 
 namespace keydrome {
 
-// Maps inputs with MAP_SHARED, because the library could make a private mapping writable. A shared
-// mapping of a sealed memfd cannot be made writable.
+// Maps inputs with MAP_SHARED, because the library could make a private mapping writable with
+// mprotect(). A shared mapping of a sealed memfd cannot be made writable.
 Mapping::Mapping(int fd, Access access) {
   struct stat status{};
   if (fstat(fd, &status) != 0 || status.st_size <= 0) return;

@@ -27,8 +27,9 @@ class Mapping {
 
   std::span<std::byte> bytes() const { return bytes_; }
 
-  // Forbids every later change of the mapping, so that nothing in the process can replace or unmap it
-  // (mseal). The mapping then stays until the process ends. Does nothing before Linux 6.10.
+  // Forbids every later change of the mapping (mseal), so that the library cannot unmap it or map
+  // other memory in its place. The mapping then stays until the process ends. Does nothing before
+  // Linux 6.10.
   void seal() const;
 
  private:

@@ -36,11 +36,12 @@ void Phase::play() {
     for (uint32_t t = 1; t < count; ++t) threads.emplace_back([this, t] { run_thread(t); });
   } catch (const std::system_error& error) {
     give_up(kDonePlayer, std::string("a thread could not be started: ") + error.what() +
-                             "; threads of the library count in the limit jail.processes, too");
+                             "; the limit jail.processes also counts the library's own threads: "
+                             "start fewer threads, or raise the limit");
   }
-  // The calling thread plays a program too, because starting and joining one more thread would cost
-  // more than everything else that a phase adds to its time. It is thread 0 in every phase, so that
-  // the library sees the same thread.
+  // The calling thread plays a program too. Starting and joining one more thread would take longer
+  // than the rest of the fixed work of a phase, and would count in its time. It is thread 0 in
+  // every phase, so that the library sees the same thread.
   run_thread(0);
   for (std::thread& thread : threads) thread.join();
   channel_.send(MessageType::kDone, phase_id_);
@@ -122,7 +123,7 @@ player::InterpreterInputs Phase::interpreter_inputs(uint32_t thread) {
 
 void Phase::give_up(DoneStatus status, std::string_view reason) {
   channel_.send(MessageType::kDone, phase_id_, status, reason);
-  for (;;) pause();  // the referee ends the jail
+  for (;;) pause();  // the referee, the process outside that runs the session, ends the jail
 }
 
 }  // namespace keydrome

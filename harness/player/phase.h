@@ -5,9 +5,9 @@
 // one thread. A thread receives its program in pieces through the ring, memory that the referee
 // fills (harness/ring.h). The outcome is shared memory for counters, results and logs.
 //
-// All of this work happens between the messages GO and DONE with which the referee begins and the
-// player ends a phase. So it counts in the phase's time. A thread that waits for a piece sleeps, so
-// that it takes no CPU time from the other threads.
+// All of this work counts in the phase's time, because it happens after GO and before DONE. GO is
+// the referee's message that begins a phase. DONE is the player's message that ends it. A thread
+// that waits for a piece sleeps, so that it takes no CPU time from the other threads.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,6 @@
-// Implements Phases: builds each Phase from the referee's GO message, which begins it, and from
-// what all phases of a session share.
+// Implements Phases: plays each phase with the numbers from the message GO, and with the memory and
+// clocks that all phases of a session share. The referee, the process that runs the session, sends
+// GO to begin the phase.
 #include "harness/player/phases.h"
 
 namespace keydrome {

@@ -1,6 +1,6 @@
-// Plays the phases of a session, such as create, populate and test. Keeps what they share: the ring
-// that brings the operations (harness/ring.h), the outcome that takes the results, the names of the
-// indexes, and the clocks.
+// Plays the phases of a session, such as create, populate and test. Keeps what all phases use: the
+// ring, memory that contains the operations (harness/ring.h); the outcome, memory for the results;
+// the names of the indexes; and the clocks.
 //
 // Two programs use Phases. The player runs in the jail and has the library under test in its own
 // process. The driver, which plays the phases in verified mode, runs outside the jail and reaches
@@ -29,8 +29,8 @@ class Phases {
   // be mapped. `channel` must outlive the object.
   Phases(RefereeChannel& channel, const UniqueFd& ring, const UniqueFd& outcome);
 
-  // Plays the phase of the GO message that the channel has just received. After an error play()
-  // sends a DONE with the reason and does not return.
+  // Plays the phase that begins with the message GO, which the channel has just received. After an
+  // error play() sends the message DONE with the reason and does not return.
   void play(const player::IndexApi& api, const ThreadHooks& hooks = {});
 
  private:

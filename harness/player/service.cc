@@ -26,7 +26,8 @@ TxnState* transaction_of(const CallSlot& slot) {
 
 void Service::serve(PhaseId phase, uint32_t threads, CallWait wait) {
   if (threads > slots_.size())
-    give_up(phase, kDonePlayer, "GO names more threads than there are call slots");
+    give_up(phase, kDonePlayer,
+            "GO names more threads than there are call slots, which is a bug of the referee");
   std::vector<std::thread> running;
   running.reserve(threads);
   try {
@@ -36,7 +37,8 @@ void Service::serve(PhaseId phase, uint32_t threads, CallWait wait) {
   } catch (const std::system_error& error) {
     give_up(phase, kDonePlayer,
             std::string("a thread could not be started: ") + error.what() +
-                "; threads of the library count in the limit jail.processes, too");
+                "; the limit jail.processes also counts the library's own threads: start fewer "
+                "threads, or raise the limit");
   }
   run_thread(phase, slots_[0], wait);
   for (std::thread& thread : running) thread.join();
@@ -118,7 +120,7 @@ char* Service::stable_name(const CallSlot& slot) {
 
 void Service::give_up(PhaseId phase, DoneStatus status, std::string_view reason) const {
   channel_.send(MessageType::kDone, phase, status, reason);
-  for (;;) pause();  // the referee ends the jail
+  for (;;) pause();  // the referee, the process outside that runs the session, ends the jail
 }
 
 }  // namespace keydrome

@@ -1,5 +1,6 @@
-// Implements the signal handler that writes a thread's stack into the stack page for the report of
-// a hang.
+// Implements the signal handler that writes the stack of the interrupted thread into the stack
+// page. The referee, the process that runs the session, reads the page and reports the stacks of a
+// hang.
 #include "harness/player/stack_writer.h"
 
 #include <dlfcn.h>
@@ -52,9 +53,9 @@ void name_frame(StackFrame& frame) {
 }
 
 // Signal handler: writes the stack of the interrupted thread. That thread may hold any lock, so a
-// handler that takes a lock may wait for ever. Therefore the handler allocates no memory, and
-// unwinding takes no lock. Finding the names takes the lock of the dynamic loader. Therefore the
-// handler publishes the addresses before it looks for the names.
+// handler that takes a lock may wait for ever. Therefore the handler allocates no memory, and finds
+// the addresses on the stack without a lock. Only finding the names takes a lock, that of the
+// dynamic loader. Therefore the handler publishes the addresses before it looks for the names.
 void write_stack(int) {
   const int saved = errno;
   const uint32_t number =

@@ -25,7 +25,7 @@ inline constexpr std::string_view kUsage =
 struct RunArguments {
   std::string plan_path;
   std::string report_path;
-  bool progress = false;  // print one JSON object per progress step on standard output
+  bool progress = false;  // print a JSON object for each step of the session on standard output
   HistoryRequest histories;
 };
 

@@ -88,7 +88,7 @@ int play_bounded(const Plan& plan, const workload::BenchmarkEntry& entry,
     Result<Json> report = session_report(*session, arguments, progress);
     if (!report) return print_error(report.error(), kExitNotWritten);
     text = std::move(*report);
-  } catch (const std::bad_alloc&) {  // everything is freed here, so there is memory for a report
+  } catch (const std::bad_alloc&) {  // the session's memory is free again: enough for a report
     text = bare_report(plan, memory_verdict(need->referee_bytes, bound));
   }
   return write_report(text, arguments.report_path, progress);

@@ -1,6 +1,6 @@
 // The commands of the referee, the trusted program that plays and judges one session of a
-// benchmark: run, memory, list and fingerprint. Each function returns the exit code of the process,
-// and prints an error, if there is one, to standard error.
+// benchmark: run, memory, keys, list and fingerprint. Each function returns the exit code of the
+// process, and prints an error, if there is one, to standard error.
 #pragma once
 
 #include <string>
@@ -15,10 +15,11 @@ inline constexpr int kExitNotWritten = 3;  // the report or a history could not 
 
 // Plays and judges one session, and writes its report.
 int command_run(const RunArguments& arguments);
-// Prints the memory that the session of a plan (plan/plan.h) would need, as {"referee_bytes": N,
-// "library_bytes": N}.
+// Prints the memory that a session would need, as {"referee_bytes": N, "library_bytes": N}. The
+// plan is the JSON file that describes the session (plan/plan.h).
 int command_memory(const std::string& plan_path);
-// Prints facts about a file of keys, its hardness among them (docs/reference/key-files.md).
+// Prints facts about a file of keys, such as its hardness: how many line segments approximate the
+// keys (docs/reference/key-files.md).
 int command_keys(const std::string& path);
 // Prints the manifest (description and parameters) of every benchmark, as {"benchmarks": [...]}.
 int command_list();

@@ -7,15 +7,18 @@
 //
 //     runner or a person  starts the referee; reads progress lines and the report
 //       referee           root; generates the operations, measures the time, judges
-//         jail            root; runs the player, and kills its processes (jail/main.c)
-//           init
+//         jail            root; makes the sandbox, runs the player in it, and kills the player's
+//                         processes (jail/main.c)
+//           init          process 1 of the jail's PID namespace; the player's parent
 //             player      user 60000 + slot, no capabilities, own namespaces, seccomp filter;
 //                         loads the library and plays the programs
 //         driver          only in verified mode; user `nobody`, outside the jail; plays the
 //                         programs instead of the player
 //
-// A program is the list of operations of one thread. An ordinary user may run the referee too. The
-// jail then gives weak isolation, which the plan must accept (jail.require).
+// A program is the list of operations of one thread. The plan is the JSON file that describes the
+// session. The slot is a number in the plan that gives each running jail its own user. An ordinary
+// user may run the referee too. The jail then gives weak isolation, which the plan must accept
+// (jail.require).
 //
 // Pipes and sockets
 //
@@ -27,8 +30,8 @@
 //
 // Memory that the referee creates as memfds and passes over a channel
 //
-//     ring                operations and keys, piece by piece; only the referee can write to it
-//                         (harness/ring.h)
+//     ring                the programs and their keys, piece by piece; only the referee can write
+//                         to it (harness/ring.h)
 //     outcome             of fixed size, for all phases: the player writes counters, results and
 //                         logs into it
 //     stack page          of fixed size: the player's threads write their stacks when a session
@@ -41,11 +44,11 @@
 // 1. Check the command line, the plan and the files. Make sure that the report can be written.
 // 2. Generate the programs of all threads from the seed (session/prepare.h).
 // 3. Start the jail with the player; in verified mode start the driver too (session/partner.h).
-// 4. Have the player load the library and drop the rights that only loading needed.
+// 4. Have the player load the library, and drop rights that it needed only to load the library.
 // 5. Play each phase (session/conductor.h):
-//    - make its inputs, send GO, read the clock, thaw the jail
+//    - make its inputs, send the message GO, read the clock, thaw the jail
 //    - hand out pieces, which are portions of the programs
-//    - at DONE, freeze the jail, read the clock, copy and check the outcome
+//    - when the message DONE arrives, freeze the jail, read the clock, copy and check the outcome
 // 6. End the jail. Judge outcome and recorded histories, and decide the verdict (judging/). A judge
 //    may play parts of the programs again, each in a fresh jail.
 // 7. Write the report (report/). After step 3, a report is missing only if a file could not be
@@ -64,9 +67,9 @@
 // Trust
 //
 // - The referee trusts the jail and the driver. It checks everything from the player: messages must
-//   follow the protocol, counters must fit the programs, and results must fit the model. The
-//   referee measures the time itself.
-// - No seed, no generator and no expected result enters the jail.
+//   follow the protocol, and counters and results must be possible for the programs. The referee
+//   measures the time itself.
+// - No seed, no code that generates operations, and no expected result enters the jail.
 //
 // Exit codes
 //

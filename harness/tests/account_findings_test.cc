@@ -1,5 +1,6 @@
-// Tests account_findings.h and setup.h with invented measurements: findings about work that a
-// library did when its time was not measured.
+// Tests account_findings.h and setup.h with invented measurements: the findings (entries of a
+// report) about work that a library did while its time was not measured. The player is the process
+// that runs the library.
 #include "harness/referee/judging/account_findings.h"
 
 #include <gtest/gtest.h>
@@ -14,7 +15,8 @@ namespace {
 
 constexpr uint64_t kMiB = uint64_t{1} << 20;
 
-// Returns a session with one timed phase, which has one client and takes 1 s.
+// Returns a session with one timed phase of 1 s, in which only the player's main thread makes
+// calls.
 SessionResult one_phase() {
   SessionResult result;
   PhaseResult phase;
@@ -40,7 +42,7 @@ std::string finding(const SessionResult& result, Severity severity = Severity::k
 TEST(AccountFindings, ThreadsThatCameAndWentAreFound) {
   SessionResult result = one_phase();
   PhaseResult& phase = result.phases[0];
-  phase.threads_used->living_us = 500'000;  // of the leader, which plays the only client
+  phase.threads_used->living_us = 500'000;  // CPU time of the player's main thread
   phase.cpu_us = 515'000;
   EXPECT_EQ(finding(result), "") << "5 ms and 1 % are allowed";
   phase.cpu_us = 515'001;

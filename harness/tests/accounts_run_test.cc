@@ -1,5 +1,5 @@
-// Tests what the referee measures in a session (CPU time, threads, memory), with hostile libraries
-// in the real jail. Needs root.
+// Tests what the referee, the process that runs a session, measures: CPU time, threads and memory
+// of hostile libraries in the real jail. Needs root.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -54,8 +54,8 @@ TEST_F(AccountsRunTest, AnHonestLibraryHasNoThreadsAndNoFindings) {
   }
 }
 
-// The hostile library D16 starts a thread in the first call of create. This thread computes without
-// end.
+// The hostile library D16 (tests/hostile) starts a thread in the first call of create. This thread
+// computes without end.
 TEST_F(AccountsRunTest, AThreadOfTheLibraryIsCountedWithItsTime) {
   const SessionResult result = hostile("D16");
   uint64_t library_us = 0;
@@ -67,20 +67,21 @@ TEST_F(AccountsRunTest, AThreadOfTheLibraryIsCountedWithItsTime) {
   EXPECT_GT(library_us, 0u);
 }
 
-// D52 takes 48 MiB in its constructor and returns them while records are inserted.
+// The hostile library D52 allocates 48 MiB in its constructor and frees them while records are
+// inserted.
 TEST_F(AccountsRunTest, MemoryOfAConstructorCounts) {
   const SessionResult result = hostile("D52");
   EXPECT_GE(bytes(result.loading.memory_bytes), 47 * kMiB);
   const uint64_t before = bytes(result.memory_before_loading_bytes);
   EXPECT_LT(before, 16 * kMiB);
   ASSERT_EQ(result.phases.size(), 3u);
-  // Compared with the end of loading, memory shrinks. Compared with the time before loading, it
-  // grows.
+  // The memory after phase populate is smaller than at the end of loading, but larger than before
+  // loading.
   EXPECT_LT(bytes(result.phases[1].memory_bytes), before + bytes(result.loading.memory_bytes));
   EXPECT_GT(bytes(result.phases[1].memory_bytes), before + kMiB) << "20,000 records need memory";
 }
 
-// D53b takes 160 MiB in its constructor.
+// The hostile library D53b allocates 320 MiB in its constructor. The budget is 192 MiB here.
 TEST_F(AccountsRunTest, MemoryBeforeTheClockHasABudget) {
   const SessionResult result = hostile("D53b");
   judge::Findings findings("test");

@@ -1,6 +1,6 @@
-// Tests the call slots of verified mode: shared memory through which the driver calls a library in
-// another process. Here both sides are in this process. Every call and every result must arrive
-// unchanged.
+// Tests the call slots of verified mode. They are shared memory through which one process, the
+// driver, calls a library in another process. Here both sides are in this process. Every call and
+// every result must arrive unchanged.
 #include "harness/calls.h"
 
 #include <gtest/gtest.h>

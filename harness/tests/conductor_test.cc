@@ -1,5 +1,6 @@
 // Tests play(), which plays one session (one run of a benchmark with one library), with small
-// scripts in the real jail. Needs root.
+// scripts (lists of operations) in the real jail. The referee is the process that plays the
+// session; the player is the jailed process with the library. Needs root.
 #include "harness/referee/session/conductor.h"
 
 #include <gtest/gtest.h>
@@ -69,7 +70,7 @@ TEST_F(ConductorTest, DoesNotBelieveAForgedProtocol) {
 }
 
 // The referee must wait for the exit status of a process that is ending, even if this takes longer
-// than its usual grace.
+// than exit_grace_ms.
 TEST_F(ConductorTest, ADeadPlayerIsNotTakenForOneThatClosedItsChannel) {
   JailOptions options = options_for("exit_in_constructor");
   options.exit_grace_ms = 0;
@@ -80,8 +81,9 @@ TEST_F(ConductorTest, ADeadPlayerIsNotTakenForOneThatClosedItsChannel) {
             "crashed: the process ended with exit code 0 while the library was loaded");
 }
 
-// Kills the player of the only jail that this process runs. Waits for the player's death, but not
-// long: with a v1 freezer, a frozen process dies only after it has been thawed.
+// Kills the player of the only jail that this process runs. Waits for the player's death, but for
+// 200 ms at most: with the freezer of cgroup v1, a frozen process dies only after it has been
+// thawed.
 void kill_player() {
   std::ifstream children("/proc/thread-self/children");
   pid_t jail = 0;
@@ -94,7 +96,8 @@ void kill_player() {
   ASSERT_GE(poll(&death, 1, 200), 0);
 }
 
-// The jail's init is frozen with the player, so it can report the end only after a thaw.
+// The jail's init is frozen together with the player, so init can report the player's end only
+// after a thaw.
 TEST_F(ConductorTest, APlayerThatIsKilledWhileFrozenHasItsExitStatus) {
   const SessionResult result = play(script(), options_for("honest"), [](const Json& event) {
     if (event.as_object().at("event").as_string() == "phase") kill_player();
@@ -104,7 +107,7 @@ TEST_F(ConductorTest, APlayerThatIsKilledWhileFrozenHasItsExitStatus) {
             "crashed: the process was ended by SIGKILL after 0 phases had ended");
 }
 
-// Returns the number that seeks_keys printed after `when`.
+// Returns the number of keys that the library seeks_keys printed after `when`, the name of a step.
 uint64_t keys_found(const SessionResult& result, const std::string& when) {
   const std::size_t at = result.standard_output.find(when + ": ");
   EXPECT_NE(at, std::string::npos) << result.standard_output;

@@ -1,6 +1,7 @@
-// The referee freezes the jail (sandbox) between phases, so that a library cannot work there. This
-// file tests how the referee handles a jail that fails to freeze or thaw, or that sends wrong
-// replies. A Python script replaces the jail and the player, the process in it.
+// The referee, the process that runs a session, freezes the jail (sandbox) between phases, so that
+// a library cannot work while its time is not measured. This file tests how the referee handles a
+// jail that fails to freeze or thaw, or that sends wrong replies. A Python script replaces the jail
+// and the player, the process in it.
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -17,10 +18,10 @@
 namespace keydrome {
 namespace {
 
-// The script sends HELLO and LOADED, logs the commands that it receives, and exits at GO or at the
-// command kill. While it is frozen, it reads no messages. Every reply contains the command's letter
-// in the field for the memory usage, so that a test can see which reply the referee used. The
-// script has three settings:
+// The script sends the player's messages HELLO and LOADED (harness/protocol.h), and logs the
+// commands that it receives. It exits when it receives the message GO or the command kill. While it
+// is frozen, it reads no messages. Every reply contains the command's letter in the field for the
+// memory usage, so that a test can see which reply the referee used. The script has three settings:
 // - `errors`: the errno of the reply, by command
 // - `wrong`: commands whose reply names another command
 // - `late`: commands whose reply arrives together with the next reply

@@ -112,7 +112,7 @@ TEST_F(HangTest, ShowsAThreadThatSleepsForEver) {
   expect_part(result, "(create+0x");
 }
 
-// Returns the text of the finding `name`, which must occur exactly once.
+// Returns the text of the finding (entry of the report) `name`, which must occur exactly once.
 std::string found(const SessionResult& result, const std::string& name) {
   judge::Findings findings("test");
   add_session_findings(result, findings);
@@ -157,7 +157,8 @@ TEST_F(HangTest, TheWallTimeOfASessionIncludesLoading) {
   expect_part(result, "(wait_for_ever+0x");
 }
 
-// The kernel kills the process at once, so the only source is the progress that the threads wrote.
+// The kernel kills the process at once. So the referee knows only what the threads wrote into
+// shared memory before.
 TEST_F(HangTest, NamesTheCallThatTookTheMemory) {
   JailOptions options = testing::options_for("memory_hog");
   options.memory_bytes = uint64_t{64} << 20;
@@ -166,10 +167,11 @@ TEST_F(HangTest, NamesTheCallThatTookTheMemory) {
     options.plan.driver = verified ? KEYDROME_DRIVER : "";
     const SessionResult result = keydrome::play(numbers({{}}), options, {});
     EXPECT_EQ(decide(result, judge::Findings(), "weak").name, "out_of_memory");
-    EXPECT_NE(found(result, "out_of_memory")
-                  .find("the memory limit was reached after 0 phases had ended\n"
-                        "thread 0: create(\"numbers\") (operation 0) has not returned"),
-              std::string::npos)
+    EXPECT_NE(
+        found(result, "out_of_memory")
+            .find("the memory limit (jail.memory_bytes) was reached after 0 phases had ended\n"
+                  "thread 0: create(\"numbers\") (operation 0) has not returned"),
+        std::string::npos)
         << found(result, "out_of_memory");
   }
 }

@@ -21,7 +21,7 @@ uint64_t limit_now() {
   return limit.rlim_cur;
 }
 
-// The test sets limits of its process, so it runs in a child.
+// Runs `check` in a child process, because `check` sets limits of its process.
 void in_a_child(void (*check)()) {
   const pid_t child = fork();
   if (child == 0) {

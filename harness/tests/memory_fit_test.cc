@@ -1,6 +1,7 @@
 // Tests the estimate of a session's memory, which is made before the operations are generated.
-// Covers refusals, their advice which parameter to lower, and the bound of the referee's own
-// memory. parameter_ranges_test.cc tests all parameters.
+// Covers refusals, the parameter that a refusal tells the user to lower, and the bound of the
+// memory of the referee, the process that runs the session. parameter_ranges_test.cc tests all
+// parameters.
 #include "harness/referee/session/memory_fit.h"
 
 #include <gtest/gtest.h>

@@ -3,8 +3,9 @@
 // within the estimated memory.
 //
 // In each case one parameter has its smallest or largest value, and the others have random values
-// from their whole ranges. If the case needs more memory than the test may use, the others are
-// lowered until it does not. With KEYDROME_SOAK there are more cases, and they may use more memory.
+// from their whole ranges. If the case needs more memory than the test may use, the other
+// parameters are lowered until it fits. With KEYDROME_SOAK there are more cases, and they may use
+// more memory.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -31,7 +32,8 @@ constexpr unsigned kSecondsMax = 120;  // a generator that takes longer is taken
 
 bool is_soak() { return std::getenv("KEYDROME_SOAK") != nullptr; }
 
-// Ends the process, and says in which case, if this object lives too long.
+// If this object lives longer than kSecondsMax, prints the case that was being generated and ends
+// the process.
 class Watchdog {
  public:
   explicit Watchdog(std::string text) {
@@ -50,7 +52,8 @@ class Watchdog {
   static inline std::string text_;
 };
 
-// Returns the bytes of the script and of the largest outcome: what a session needs at least.
+// Returns the memory that a session needs at least: the script, and the largest outcome (the memory
+// for the results of a phase).
 uint64_t bytes_of(const script::Script& script) {
   uint64_t bytes = 0, outcome = 0;
   for (const script::PhaseScript& phase : script.phases) {
@@ -76,7 +79,8 @@ workload::ParameterValues random_values(const workload::Manifest& manifest, std:
   return values;
 }
 
-// One case: an instance with values, of which `kept` keeps its value.
+// One case: an instance with parameter values. If the case needs too much memory, the test lowers
+// the value of `kept` last.
 class Case {
  public:
   Case(const Instance& instance, workload::ParameterValues values, std::string kept)
@@ -112,7 +116,8 @@ class Case {
                       {.limit_bytes = 1, .machine_bytes = budget});
   }
 
-  // Brings every value but the kept one closer to its smallest value. Returns false if all are as small as possible.
+  // Lowers every value except the kept one to a quarter of its distance from the minimum. Returns
+  // false if all are at their minimum.
   bool lower_the_others() {
     bool lowered = false;
     for (auto& [name, value] : values_) {
@@ -141,8 +146,8 @@ class Case {
   std::string kept_;
 };
 
-// Plays both extremes of every parameter of a benchmark. The instances take turns; with
-// KEYDROME_SOAK, each instance plays all of them.
+// Plays both extremes of every parameter of a benchmark. Each extreme is played with one instance,
+// and the instances take turns. With KEYDROME_SOAK, each instance plays all extremes.
 TEST(ParameterRanges, EverySessionIsRefusedOrGenerated) {
   std::printf("seed %llu\n", static_cast<unsigned long long>(Case::kSeed));
   std::mt19937_64 rng(Case::kSeed);

@@ -1,6 +1,6 @@
-// Tests PhaseWatch, which the referee uses to see at which operation a thread is. The tests check
-// this at each point at which a thread could hang: the library of these tests looks at the watch
-// from inside its calls.
+// Tests PhaseWatch, with which the referee, the process that runs a session, sees at which
+// operation a thread is. The library of these tests reads the PhaseWatch inside its calls. So the
+// tests check the operation at each point at which a thread could hang.
 #include "harness/referee/hang/phase_watch.h"
 
 #include <gtest/gtest.h>
@@ -130,8 +130,9 @@ TEST_F(PhaseWatchTest, FindsEachCallAndTheWaitForAPiece) {
   EXPECT_EQ(reached(), 7u);
 }
 
-// A call leaves a word, its result in 8 bytes. If there is no room, new words overwrite those of
-// failed attempts. The watch must not take old words for new ones.
+// The interpreter writes a word for each call: the result in 8 bytes. If there is no spare room for
+// failed attempts, the words of the next attempt overwrite theirs. PhaseWatch must not mistake old
+// words for new ones.
 TEST_F(PhaseWatchTest, FindsRepeatedAttempts) {
   const format::Op insert = op(format::OpCode::kInsert, 0, 1);
   prepare({op(format::OpCode::kOpen, 0, 0, format::kUnitStart), op(format::OpCode::kBegin, 0, 4),

@@ -1,5 +1,6 @@
-// Tests the ring, the memory through which the referee passes operations to the player in portions,
-// called pieces. The pieces must arrive in order, and only the referee can write to the ring.
+// Tests the ring, the memory through which the referee, the trusted process, passes operations to
+// the player, the jailed process. The operations arrive in portions, called pieces. The pieces must
+// arrive in order, and only the referee can write to the ring.
 #include "harness/ring.h"
 
 #include <fcntl.h>

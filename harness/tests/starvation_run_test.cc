@@ -1,5 +1,6 @@
-// Tests the finding `hang` on a busy machine, in the real jail: a library that other programs keep
-// from the processors does not get it, and a library that hangs does. Needs root.
+// Tests the finding (entry of the report) `hang` on a busy machine, in the real jail. A library
+// that is slow because other programs use its processors must not get the finding; a library that
+// hangs must get it. Needs root.
 #include <sched.h>
 #include <signal.h>
 #include <sys/prctl.h>
@@ -47,8 +48,8 @@ class Load {
     for (const pid_t process : processes_) waitpid(process, nullptr, 0);
   }
 
-  // A session of its own gives each process a share of its own on a kernel that shares the
-  // processors among sessions (sched_autogroup).
+  // Starts processes, each in a Unix session of its own. On a kernel that divides the CPU time
+  // among sessions (sched_autogroup), each process then gets the same share as the tested jail.
   void start(int processes) {
     for (int i = 0; i < processes; ++i) {
       const pid_t process = fork();
@@ -65,10 +66,11 @@ class Load {
   std::vector<pid_t> processes_;
 };
 
-// With so many other processes, a thread gets a small part of its processor.
+// Number of other processes. With so many, a thread gets only a small part of its processor.
 constexpr int kHeavyLoad = 24;
 
-// Returns a script whose second phase, "test", makes `gets` gets, some 0.1 us of work each.
+// Returns a script (list of operations) whose second phase, "test", makes `count` gets of some 0.1
+// us each.
 script::Script gets(uint32_t count) {
   script::Script script;
   script.indexes = {{"numbers", INT}};
@@ -168,8 +170,9 @@ TEST_F(StarvationTest, ABlockedLibraryHangsHoweverBusyTheMachine) {
   EXPECT_EQ(hangs(result), 1u);
 }
 
-// While the object exists, the library gets its processor before all ordinary programs. So the test
-// does not depend on what else the machine does.
+// While the object exists, this process and the jail that it starts have real-time priority. So the
+// library runs before all ordinary programs, and the test does not depend on what else the machine
+// does.
 class First {
  public:
   First() {
@@ -184,7 +187,8 @@ class First {
   }
 };
 
-// The other processes must be ordinary ones, so they start before the jail.
+// The other processes must not have real-time priority, so they start before the object `first`
+// exists.
 TEST_F(StarvationTest, ALibraryThatSpinsOnItsProcessorHangsHoweverBusyTheMachine) {
   for (const int others : {0, 2}) {
     Load load;

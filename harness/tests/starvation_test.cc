@@ -56,14 +56,16 @@ TEST(Starvation, ThreadsThatWaitForEachOtherAreNot) {
   EXPECT_EQ(starvation.step_kept_ns(), 0u);
 }
 
-// A thread that computes on a machine where others compute too gets its share.
+// A thread that spins while other programs compute still gets its share of the processor, so a hang
+// is its own fault.
 TEST(Starvation, AThreadThatSpinsUnderLoadIsNot) {
   Starvation starvation = begun();
   starvation.sample(10 * kSecond, player({{1, schedule(6 * kSecond, 4 * kSecond)}}), 6 * kSecond);
   EXPECT_EQ(starved_text(starvation.step_kept_ns(), 10 * kSecond), "");
 }
 
-// In verified mode the driver and the player wait for each other's answers, and so for others in turn.
+// In verified mode the driver makes calls, and the player, another process, executes them. They
+// wait for each other's answers. So other programs can delay first one of them and then the other.
 TEST(Starvation, TheWaitsOfSeveralProcessesAddUp) {
   Starvation starvation = begun();
   const ThreadSchedule half = schedule(0, 4 * kSecond);
@@ -73,7 +75,8 @@ TEST(Starvation, TheWaitsOfSeveralProcessesAddUp) {
   EXPECT_EQ(starvation.step_kept_ns(), 11 * kSecond) << "no more than the time that has passed";
 }
 
-// The kernel counts a wait only when it ends.
+// The kernel counts a wait only when the wait has ended, so the class itself measures a wait that
+// continues.
 TEST(Starvation, AWaitThatHasNotEndedCounts) {
   Starvation starvation = begun();
   starvation.sample(kSecond, player({{1, schedule(5, 7, 3)}}), 5);

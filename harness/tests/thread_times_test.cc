@@ -67,7 +67,8 @@ TEST(ThreadTimes, AMissingProcessHasNone) {
   EXPECT_FALSE(read_thread_times(INT32_MAX));
 }
 
-// A container with its own process ids does not show these threads.
+// In a container with its own PID namespace, /proc does not show the kernel's threads, so there may
+// be none.
 TEST(KernelThreads, TheirTimesGrow) {
   const KernelThreads threads;
   const KernelThreads::Times before = threads.cpu_us();

@@ -91,7 +91,8 @@ TEST(Verdict, NamesTheSignal) {
             "the process was ended by SIGSEGV while the library was loaded");
 }
 
-// ending_of() returns the ending that a workload looks for in replays.
+// To shrink a failing session, a workload (the code of a benchmark) plays parts of it again and
+// looks for the ending that ending_of() returns.
 TEST(Ending, SaysWhatTheLibraryDid) {
   EXPECT_TRUE(ending_of(complete()).complete);
   EXPECT_EQ(ending_of(complete()).stop, "");

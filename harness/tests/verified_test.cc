@@ -85,8 +85,9 @@ TEST_F(VerifiedTest, DoesNotBelieveALibraryThatSaysItIsDone) {
   }
 }
 
-// The library can overwrite numbers, handles and codes in its slot. This must harm only its own
-// calls: the driver neither crashes nor follows a pointer.
+// A slot is the shared memory that carries the calls of one thread. The library can overwrite
+// numbers, handles and codes in its slot. This must harm only its own calls: the driver neither
+// crashes nor follows a pointer.
 TEST_F(VerifiedTest, SurvivesALibraryThatScribblesOverItsSlot) {
   JailOptions impatient = options("scribbles_slot");
   impatient.plan.limits.phase_timeout_ms = 500;

@@ -1,11 +1,11 @@
-"""Measures the cost of the jail: the time from start to exit of a trivial program, and the slowdown of a busy program.
+"""Measures the cost of the jail, a sandbox for one program: the start of a trivial program, the slowdown of a busy one.
 
 A variant is one way to start the program: without a jail, in the jail, or in the jail without one of its mechanisms.
 Every turn runs all variants once, in random order, so that a disturbance of the machine affects all of them alike.
 
-One more variant, for comparison, is Debian's package bubblewrap. If bubblewrap is not installed, the program skips this
-variant and prints a message. Bubblewrap does less than the jail. It makes the same namespaces and root and drops all
-capabilities, but has no control groups and no seccomp filter.
+One more variant, for comparison, is the sandbox bubblewrap (Debian package bubblewrap). If it is not installed, the
+program skips this variant and prints a message. Bubblewrap does less than the jail. It makes the same namespaces and
+root and drops all capabilities, but has no control groups and no seccomp filter.
 
 The program prints medians. For the busy program, it divides each turn's time inside the jail by the time outside, and
 prints the median of these ratios. It also measures the start at real-time priority, at which other programs cannot
@@ -38,7 +38,10 @@ TARGET = "median under 3 ms where fork and exec take 0.55 ms: 5.5 times"
 
 
 def _reserve_slot() -> tuple[int, socket.socket]:
-    """Reserve a jail slot by its name, as runner/slots.py does. The socket holds the name until this program ends."""
+    """Reserve a slot, the number of a jail, by its name, as runner/slots.py does.
+
+    The socket holds the name until this program ends.
+    """
     holder = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
     for slot in range(900, 1000):
         with contextlib.suppress(OSError):
@@ -182,7 +185,12 @@ def main() -> None:
     parser.add_argument("--turns", type=int, default=200, help="turns of the trivial program (200)")
     parser.add_argument("--busy-turns", type=int, default=15, help="turns of the busy program (15)")
     parser.add_argument("--seed", type=int, default=1, help="seed of the random order (1)")
-    parser.add_argument("--build", type=Path, default=ROOT / "build" / "release")
+    parser.add_argument(
+        "--build",
+        type=Path,
+        default=ROOT / "build" / "release",
+        help="build folder (build/release)",
+    )
     parser.add_argument(
         "--json", type=Path, help="also write the figures here; - is standard output"
     )

@@ -34,8 +34,8 @@ void cgroup_enter(const struct cgroups* cgroups) {
     if (directory < 0) {
       continue;
     }
-    /* Moving only the calling thread takes microseconds. Writing to cgroup.procs, or moving the
-     * child from outside, takes milliseconds, because the kernel waits for all processors. */
+    /* Moving only the calling thread takes microseconds. Writing to cgroup.procs, or moving this
+     * process from outside, takes milliseconds, because the kernel waits for all processors. */
     int error = write_file_at(directory, "tasks", "0");
     if (error) {
       errno = error;

@@ -137,7 +137,7 @@ static void set_up_pids(struct cgroups* cgroups, const struct options* options,
              enable_v2(cgroups, "pids", isolation)) {
     cgroups->pids = cgroups->groups[HIERARCHY_UNIFIED].directory;
   }
-  /* The limit is --processes plus one, because the jail's init counts too. */
+  /* The limit is --processes plus one, because the jail's init process (PID 1) counts too. */
   if (cgroups->pids >= 0 &&
       set_number(cgroups->pids, "pids.max", options->processes + 1, isolation)) {
     add(isolation, MECHANISM_PIDS);

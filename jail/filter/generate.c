@@ -217,7 +217,10 @@ static scmp_filter_ctx filter;
 
 static void check(int result, const char* what) {
   if (result < 0) {
-    fprintf(stderr, "jail_filter_generate: %s: %s\n", what, strerror(-result));
+    fprintf(stderr,
+            "jail_filter_generate: cannot build the filter (%s): %s; libseccomp 2.5 or newer is "
+            "needed\n",
+            what, strerror(-result));
     exit(1);
   }
 }
@@ -230,7 +233,8 @@ static void allow_names(void) {
     }
   }
   for (size_t i = 0; i < sizeof kAllowedNumbers / sizeof *kAllowedNumbers; i++) {
-    check(seccomp_rule_add(filter, SCMP_ACT_ALLOW, kAllowedNumbers[i], 0), "call by number");
+    check(seccomp_rule_add(filter, SCMP_ACT_ALLOW, kAllowedNumbers[i], 0),
+          "rule for a call by its number");
   }
 }
 
@@ -240,7 +244,7 @@ static void allow_operations(int syscall_number, const int* operations, size_t c
     const struct scmp_arg_cmp is_operation =
         SCMP_CMP32(position, SCMP_CMP_EQ, (uint32_t)operations[i]);
     check(seccomp_rule_add_array(filter, SCMP_ACT_ALLOW, syscall_number, 1, &is_operation),
-          "operation rule");
+          "rule for a fcntl command or prctl operation");
   }
 }
 
@@ -315,8 +319,9 @@ static void allow_special(void) {
 
 static void build(void) {
   filter = seccomp_init(SCMP_ACT_ERRNO(EPERM));
-  check(filter ? 0 : -ENOMEM, "start");
-  check(seccomp_attr_set(filter, SCMP_FLTATR_CTL_OPTIMIZE, 2), "binary tree");
+  check(filter ? 0 : -ENOMEM, "seccomp_init");
+  check(seccomp_attr_set(filter, SCMP_FLTATR_CTL_OPTIMIZE, 2),
+        "sorting the rules into a binary tree");
   /* Kill the process if it makes a system call through the i386 or x32 table. Calls have other
    * numbers there, which this filter would misread. No honest 64-bit program makes such calls. */
   check(seccomp_attr_set(filter, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS), "architecture");

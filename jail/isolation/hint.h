@@ -11,7 +11,7 @@ enum hint {
   HINT_NAMESPACES,       /* root cannot make the namespaces */
   HINT_USER_NAMESPACE,   /* an ordinary user cannot make a user namespace, or map users in it */
   HINT_MOUNTS,           /* the jail cannot change its mounts */
-  HINT_CLONE_INTO_CGROUP /* clone3 cannot start the child in its v2 group */
+  HINT_CLONE_INTO_CGROUP /* clone3 cannot start the jail's child process in its v2 control group */
 };
 
 /* Ends the process with a message of three parts: `what`, the text of errno, and advice for this

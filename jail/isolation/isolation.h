@@ -15,11 +15,13 @@ enum mechanism {
   MECHANISM_NO_NEW_PRIVS,
   MECHANISM_RLIMITS,
   MECHANISM_SECCOMP,
-  MECHANISM_MEMORY,         /* control group limit on memory and swap */
-  MECHANISM_PIDS,           /* control group limit on threads and processes */
-  MECHANISM_CPU_TIME,       /* the jail can read the CPU time of all processes inside */
-  MECHANISM_FREEZE,         /* the jail can stop and continue all processes inside */
-  MECHANISM_KILL,           /* cgroup.kill; without it, ending the PID namespace kills them */
+  MECHANISM_MEMORY,   /* control group limit on memory and swap */
+  MECHANISM_PIDS,     /* control group limit on threads and processes */
+  MECHANISM_CPU_TIME, /* the jail can read the CPU time of all processes inside */
+  MECHANISM_FREEZE,   /* the jail can stop and continue all processes inside */
+  /* The jail can kill all processes inside with cgroup.kill. Without this file, the jail ends the
+   * PID namespace, which kills them, too. */
+  MECHANISM_KILL,
   MECHANISM_CPUSET,         /* all processes inside are pinned to --cpus */
   MECHANISM_NOSYMFOLLOW,    /* the kernel follows symbolic links only in the library folders */
   MECHANISM_USER_NAMESPACE, /* replaces UID if an ordinary user starts the jail: the program runs

@@ -196,7 +196,8 @@ static void check_program(const struct options* options) {
     die("no program given; see jail --help");
   }
   if (!takes_program && options->program) {
-    die("--%s takes no program", options->check ? "check" : "sweep");
+    die("--%s takes no program: remove %s", options->check ? "check" : "sweep",
+        options->program[0]);
   }
   if (options->program && options->program[0][0] != '/') {
     die("program %s: must be an absolute path inside the jail", options->program[0]);

@@ -43,13 +43,14 @@ void rlimits_apply(const struct options* options) {
   set_limit(RLIMIT_FSIZE, "FSIZE", options->file_bytes);
   set_limit(RLIMIT_STACK, "STACK", options->stack_bytes);
   set_limit(RLIMIT_NOFILE, "NOFILE", options->open_files);
-  /* The kernel counts all processes of the user, including the jail's init, so the limit is
-   * --processes plus one. A pids controller gets the same limit. */
+  /* The kernel counts all processes of the user, including the jail's init process (PID 1), so the
+   * limit is --processes plus one. A pids controller gets the same limit. */
   set_limit(RLIMIT_NPROC, "NPROC", options->processes + 1);
   if (options->cpu_seconds) {
     /* A fallback for machines on which control groups do not account CPU time. On other machines
-     * the parent enforces --cpu-seconds. The limit is one second higher, because the kernel counts
-     * this CPU time in clock ticks, and may count more time than the program used. */
+     * the jail's parent process, outside the jail, enforces --cpu-seconds. The limit is one second
+     * higher, because the kernel counts this CPU time in clock ticks, and may count more time than
+     * the program used. */
     set_limit(RLIMIT_CPU, "CPU", options->cpu_seconds + 1);
   }
 }

@@ -28,7 +28,8 @@
 #include "jail/support/files.h"
 
 /* A killed process tree normally disappears within milliseconds. A tree that still exists after 20
- * seconds hangs in the kernel, and waiting longer would not help. */
+ * seconds hangs in the kernel, and waiting longer would not help. The CPU time is checked at most
+ * every 5 ms. */
 enum { kKillTimeoutUs = 20000000, kCpuCheckUs = 5000 };
 
 /* Why the program ended: by itself, or because the jail killed the process tree. */

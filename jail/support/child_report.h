@@ -19,7 +19,7 @@ enum child_report_kind {
 struct child_report {
   uint32_t kind;
   int32_t wait_status;     /* REPORT_ENDED: the program's status as from waitpid */
-  uint32_t processes_left; /* REPORT_ENDED: number of processes that outlived it and were killed */
+  uint32_t processes_left; /* REPORT_ENDED: processes that outlived the program and were killed */
   uint32_t unused;
   uint64_t cpu_us; /* REPORT_ENDED: user and system time of the program, from its rusage */
   char text[kMaxMessage];

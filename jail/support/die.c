@@ -1,5 +1,6 @@
 /* Implements jail/support/die.h. The jail's parent process writes its message to stderr and to the
- * meta descriptor. The child sends its message to the parent over the report pipe. */
+ * meta descriptor. The child, which is inside the jail, sends its message to the parent over a
+ * pipe, the report pipe. */
 #include "jail/support/die.h"
 
 #include <errno.h>

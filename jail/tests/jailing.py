@@ -46,7 +46,7 @@ def _reserve_slots() -> tuple[int, list[socket.socket]]:
 
 FIRST_SLOT, _HOLDERS = _reserve_slots()
 TIMEOUT_S = 30.0
-# Runs a test twice: with all control group hierarchies of the machine, and without the v2 hierarchy.
+# Runs a test twice: with all control group hierarchies that the machine has mounted, and without the v2 hierarchy.
 BACKENDS = pytest.mark.parametrize(
     "backend",
     [pytest.param([], id="as_it_is"), pytest.param(["--without", "unified"], id="without_unified")],

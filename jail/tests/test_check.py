@@ -58,7 +58,7 @@ def test_present_mechanisms_have_no_hint(jails: Jails) -> None:
 
 
 def test_check_needs_no_slot_that_is_in_use(jails: Jails) -> None:
-    """The command ./dev up runs --check on machines where another site's jail may run in slot 0."""
+    """Without --slot, --check must not use slot 0, the default, because a jail of a Keydrome site may run there."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as holder:
         try:
             holder.bind("\0keydrome-slot-0")

@@ -50,7 +50,10 @@ UNUSED = 9999  # no system call has this number
 
 
 def run(program: str, *refused: int, error: int = errno.EPERM) -> tuple[int, str, str, list[str]]:
-    """Run a program on a machine that refuses system calls; return exit code, stdout, stderr and meta lines."""
+    """Run a program on a machine that refuses system calls.
+
+    Return exit code, stdout, stderr, and the meta lines, in which the jail reports how the program ended.
+    """
     reading, writing = os.pipe()
     command = [str(JAIL), "--slot", str(FIRST_SLOT), "--meta-fd", str(writing)]
     command += ["--bind", f"{HOSTILE / program}:/program", "--", "/program"]
@@ -84,7 +87,7 @@ def test_nothing_runs_when_a_step_fails(jails: Jails, call: str) -> None:
 @pytest.mark.parametrize("error", [errno.EPERM, errno.ENOSYS])
 @pytest.mark.parametrize("program", ["read_outside", "write_outside", "after_tighten"])
 def test_root_without_pivot_root(jails: Jails, program: str, error: int) -> None:
-    """The situation of a container with Docker's default seccomp profile: the jail covers the old root instead."""
+    """Docker's default seccomp profile refuses pivot_root. The jail must then hide the old root by covering it."""
     code, stdout, _stderr, meta = run(program, PIVOT_ROOT, error=error)
     assert code == 0, meta
     assert "exit_code:0" in meta, stdout

@@ -277,7 +277,7 @@ def test_commands(jails: Jails, backend: list[str]) -> None:
 
 @BACKENDS
 def test_a_freeze_that_never_ends_is_polled_slowly(jails: Jails, backend: list[str]) -> None:
-    """A bind mount hides the state of the group, so that the freeze fails after two seconds."""
+    """A bind mount hides the file with the group's state, so the jail never sees that the group is frozen."""
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     with ours:
         with theirs:
@@ -363,7 +363,7 @@ def test_frozen_leftover_is_removed(jails: Jails, backend: list[str]) -> None:
 
 @BACKENDS
 def test_frozen_while_it_starts_does_not_keep_the_slot(jails: Jails, backend: list[str]) -> None:
-    """Only the parent may hold the slot's lock: a child frozen during setup must not keep it when the parent dies."""
+    """Only the jail's parent process may hold the slot's lock. A child that is frozen in setup must not keep it."""
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     with ours:
         with theirs:
@@ -391,7 +391,7 @@ def test_jails_side_by_side(jails: Jails) -> None:
     started = [jails.start("sleep_for_ever", slot=slot) for slot in range(4)]
     for each in started:
         each.wait_until_running()
-    # An init may take its name a moment after its program has begun to run.
+    # Each jail has an init process, which may take the name jail-init a moment after the program has begun to run.
     until(
         lambda: len([line for line in jailed_processes() if "jail-init" in line]) == 4,
         "four inits run",

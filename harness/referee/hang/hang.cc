@@ -1,5 +1,5 @@
 // Implements harness/referee/hang/hang.h, which describes what the threads of the player (the
-// jailed process) were doing when a session hung. Reads /proc twice, kHangLookMs apart, and
+// jailed process) were doing when a session hung. Reads /proc twice, 0.1 s apart (kHangLookMs), and
 // collects the stacks of the threads.
 #include "harness/referee/hang/hang.h"
 
@@ -33,8 +33,9 @@ void add_process_facts(const std::vector<ThreadFacts>& before,
   if (const auto stack = stacks.find(id); stack != stacks.end()) thread.stack = stack->second;
 }
 
-// Describes thread `number` of a phase. Its program, the list of its operations, is known. How far
-// the thread is in it follows from the results that the thread has written (PhaseWatch).
+// Describes thread `number` of a phase. The referee (the trusted process, which runs this code)
+// knows the thread's program, the list of its operations. `watch` derives the current operation
+// from the results that the thread has written.
 HungThread client_thread(const script::Script& script, const script::PhaseScript& phase,
                          const PhaseWatch& watch, std::size_t number, uint64_t now) {
   HungThread thread;
@@ -67,8 +68,7 @@ std::string hang_evidence(const HangInputs& inputs) {
   }
   for (const ThreadFacts& facts : after) {
     const bool main_thread = facts.outside == process;
-    // During a phase the main thread plays a program itself, and then waits for the other threads
-    // that do.
+    // During a phase the main thread plays the program of thread 0, which is in the list already.
     if (main_thread && count > 0) continue;
     if (std::ranges::find(clients, facts.inside) != clients.end()) continue;
     HungThread thread;

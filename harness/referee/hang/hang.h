@@ -3,8 +3,9 @@
 //
 // The player is the jailed process that runs the library under test. A hang is described while the
 // jail still runs, from three sources:
-// - A thread's program is the list of operations that the referee generated for the thread. The
-//   program shows the current call, and the records that the open transaction has touched.
+// - The program of each thread, i.e. the list of operations that the referee generated for it. With
+//   the number of the current operation, it shows the current call and the records that the open
+//   transaction has touched.
 // - The kernel shows the system call that each thread waits in (thread_facts.h).
 // - The player's threads write into shared memory: words (8 bytes for each result of a call), the
 //   number of the current operation, and their stacks. The library can forge all of these, so they
@@ -30,8 +31,9 @@ struct HangInputs {
   PhaseWatch* watch = nullptr;                 // samples the progress of `phase`
 };
 
-// Returns several lines of text. Blocks for up to about 1.1 s: 0.1 s between two readings of the
-// CPU times, and up to 1 s until the threads have written their stacks.
+// Describes the threads of a session that hangs, in several lines of text. Blocks for up to about
+// 1.1 s: 0.1 s between two readings of the CPU times, and up to 1 s until the threads have written
+// their stacks.
 std::string hang_evidence(const HangInputs& inputs);
 
 // Returns one line for each thread of a phase whose process died: the call that the thread was

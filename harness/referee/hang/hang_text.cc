@@ -1,5 +1,6 @@
-// Writes the text of the finding `hang`, by which a report explains why a session did not end:
-// first which thread waits for which other thread, then a few lines for each thread.
+// Writes the text of the finding `hang`, by which a report explains why a session did not end. The
+// text first lists which thread waits for which other thread. Then it describes each thread in a
+// few lines.
 #include "harness/referee/hang/hang_text.h"
 
 #include <algorithm>
@@ -117,8 +118,8 @@ class HangWriter {
  private:
   void line(const std::string& text) { text_ += (text_.empty() ? "" : "\n") + text; }
 
-  // Looks for waits on the same key first. Almost every transaction touches the same indexes, so
-  // waits on whole indexes say less.
+  // Looks for waits on the same key first. Almost every transaction touches the same indexes, so a
+  // wait on a whole index is less likely to be the cause of the hang.
   void add_waits() {
     for (const bool exactly : {true, false}) {
       const std::vector<Wait> cycle = cycle_in(waits_between(threads_, exactly), threads_.size());
@@ -129,7 +130,7 @@ class HangWriter {
     if (!waits.empty()) return add_list("Possible waits", waits);
     const bool any = std::ranges::any_of(
         threads_, [](const HungThread& thread) { return thread.position.wants && !runs(thread); });
-    if (any) line("No open transaction has touched what the waiting threads request");
+    if (any) line("No open transaction has touched the records that the waiting threads request");
   }
 
   void add_list(const std::string& title, const std::vector<Wait>& waits) {
@@ -199,7 +200,8 @@ class HangWriter {
     return text;
   }
 
-  // Shows the last records of a long list, because the first ones are least likely to matter.
+  // Shows only the end of a long list, because the records that the transaction touched last are
+  // most likely to explain the hang.
   std::string touched_text(const ProgramPosition& position) const {
     std::string text = "its open transaction, begun at operation " +
                        std::to_string(position.begin.value_or(0)) + ", has touched ";

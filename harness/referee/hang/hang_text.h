@@ -1,5 +1,5 @@
-// Turns facts about the threads of the player, the jailed process that runs the library, into text
-// for a person. The player has hung or died.
+// Turns facts about the threads of the player into text for a person, after the player has hung or
+// died. The player is the jailed process that runs the library under test.
 //
 // Thread safety: pure functions.
 #pragma once
@@ -19,7 +19,7 @@ struct HungThread {
   std::optional<std::size_t> number;  // number in the phase; empty: the thread plays no program
   bool loads_library = false;         // only without `number`: the thread loads the library
   ProgramPosition position;           // of a thread with a number
-  uint64_t stuck_ms = 0;              // its progress counter has not changed for at least this long
+  uint64_t stuck_ms = 0;              // for at least this long, the thread has made no progress
   std::optional<ThreadFacts> facts;   // empty: the kernel does not show the thread
   uint64_t busy_ms = 0;               // CPU time used within kHangLookMs
   std::string stack;                  // empty: the thread wrote no stack

@@ -1,6 +1,6 @@
-// Implements PhaseWatch, which tracks how far the threads of a phase are. Samples what they write
-// into the outcome, a memfd: their words (results of calls) and their positions (numbers of
-// operations).
+// Implements PhaseWatch, which tracks how far the threads of a phase are. It samples the outcome, a
+// memfd into which the threads write. They write words (results of calls) and positions (numbers of
+// the current operations).
 #include "harness/referee/hang/phase_watch.h"
 
 #include <cstring>
@@ -37,9 +37,9 @@ uint64_t PhaseWatch::word(std::size_t thread, uint64_t number) const {
 }
 
 // Returns the index of a word that is 0, although the word before it is not 0 or does not exist.
-// Usually only the end of the words is such a place. But procedures (small programs in an
-// operation) may leave words that are 0, so there may be several. As long as the thread writes
-// nothing, all samples find the same place.
+// Usually this is the end of the words. Procedures (small programs in an operation) may write words
+// that are 0, so there may be several such places. As long as the thread writes nothing, all
+// samples find the same place, so the result still shows whether the thread makes progress.
 uint64_t PhaseWatch::end_of_words(std::size_t thread) const {
   uint64_t low = 0, high = header_.spans[thread].words_capacity;
   while (low < high) {
@@ -59,7 +59,8 @@ void PhaseWatch::sample(uint64_t now_ns) {
   }
 }
 
-// Counts the words from the end of their memory, because unused words are 0.
+// Counts the words up to the last one that is not 0. The words after it are unused, but words
+// before it may be 0, too.
 uint64_t PhaseWatch::reached(std::size_t number, std::span<const format::Op> ops) const {
   const uint64_t position = threads_[number].position;
   if ((position & format::kInWords) == 0) return position;

@@ -1,5 +1,5 @@
-// Computes where a thread is in its program, and what its open transaction has touched. The referee
-// uses this to describe a thread that hangs.
+// Computes where a thread is in its program, and what its open transaction has touched. The
+// referee, the trusted process that runs the session, describes a thread that hangs in this way.
 //
 // A program is the list of operations that the referee generated for one thread. Only the number of
 // the current operation comes from the player, the jailed process that runs the library. The
@@ -15,7 +15,7 @@
 
 namespace keydrome {
 
-// The records that one data call refers to.
+// The records that one call for data (a get, an insert, a delete or a scan) refers to.
 struct Touch {
   uint64_t op = 0;  // number of the operation in the program
   uint32_t index = 0;
@@ -26,9 +26,9 @@ struct Touch {
 struct ProgramPosition {
   uint64_t op = 0;
   bool finished = false;               // the thread has played its last operation
-  bool rolling_back = false;           // in abortTransaction, after the result of `op`
+  bool rolling_back = false;           // in abortTransaction, because of the result of `op`
   bool awaits_piece = false;           // waits for the part of its program that begins with `op`
-  bool in_call = false;                // `op` calls the library; else it waits for other threads
+  bool in_call = false;                // `op` calls the library; false: it waits for other threads
   std::optional<uint64_t> begin = {};  // number of the kBegin of the open transaction
   std::vector<Touch> touched = {};     // records of the open transaction's calls before `op`
   std::optional<Touch> wants = {};     // records that the call of `op` requests

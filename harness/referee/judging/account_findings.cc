@@ -16,15 +16,16 @@ namespace keydrome {
 namespace {
 
 constexpr uint64_t kNsPerUs = 1'000;
-// After the last call, the referee freezes the jail. Freezing takes 0.1 to 0.3 ms, and longer only
-// if a thread is in the kernel.
+// After the last call, the referee freezes the jail. Freezing usually takes 0.1 to 0.3 ms. It takes
+// longer than this limit only if a thread is in the kernel.
 constexpr uint64_t kLateNs = 5'000'000;
-constexpr uint64_t kTickUs = 4'000;  // the kernel may add a thread's CPU time this much too late.
-// The known threads can have used a certain CPU time at most. Measurement is inexact, so the ended
-// threads may have 5 ms and 1 % more than this maximum.
+constexpr uint64_t kTickUs = 4'000;  // the kernel may add a thread's CPU time this much too late
+// add_unaccounted_threads() computes how much CPU time ended threads can have used at most.
+// Measurement is inexact, so it allows 5 ms and 1 % more than this maximum.
 constexpr uint64_t kUnexplainedUs = 5'000;
 constexpr uint64_t kUnexplainedDivisor = 100;
-// The kernel's own threads do a little work at any time.
+// The kernel's own threads do a little work at any time, so up to 1 ms, or 1 % of a longer phase,
+// is no finding.
 constexpr uint64_t kKernelWorkUs = 1'000;
 constexpr uint64_t kKernelWorkDivisor = 100;
 
@@ -36,9 +37,11 @@ std::string cpu_seconds(uint64_t us) {
 
 std::string mebibytes(uint64_t bytes) { return std::to_string(bytes >> 20) + " MiB"; }
 
-// Adds a finding for each phase in which the library still worked after its last call had returned.
-// This time is part of the phase's time, so the library gains nothing. A thread that only waits in
-// the kernel also delays the freeze, but uses no CPU time.
+// Adds a finding for each phase in which the library still worked after its last call had returned,
+// while the referee froze the jail. This time is part of the phase's time, so the library gains
+// nothing. A thread that only waits in the kernel also delays the freeze, but uses no CPU time. So
+// there is a finding only if the library used more than a quarter of the CPU time of all
+// processors.
 void add_late_work(const SessionResult& result, judge::Findings& findings) {
   const auto processors = static_cast<uint64_t>(std::max(1L, sysconf(_SC_NPROCESSORS_ONLN)));
   for (const PhaseResult& phase : result.phases) {
@@ -74,10 +77,12 @@ void add_unaccounted_threads(const SessionResult& result, judge::Findings& findi
     if (ended_us <= allowed_us) continue;
     findings.advisory(
         "unaccounted_threads",
-        "phase " + phase.name + ": threads that ended during it used " + cpu_seconds(ended_us) +
-            " of CPU time, but the " + std::to_string(known) +
-            " known ones can have used at most " + cpu_seconds(explained_us) +
-            ". The library starts threads that work and end within the phase; start such "
+        "phase " + phase.name + ": threads that ended in this phase used " + cpu_seconds(ended_us) +
+            " of CPU time. " + std::to_string(known) +
+            " of these threads existed when the phase began or played operations, and can have "
+            "used at most " +
+            cpu_seconds(explained_us) +
+            ". So the library starts threads that work and end within the phase; start such "
             "threads before the timed phases, and keep them alive");
   }
 }

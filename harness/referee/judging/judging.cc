@@ -1,6 +1,6 @@
-// Implements judge_session() in four steps: compare the logs with the programs (lists of
-// operations), let the workload (the code of the benchmark) judge the outcome, judge the recorded
-// histories, decide the verdict.
+// Implements judge_session() in four steps. First it compares the logs of calls with the programs
+// (lists of operations). Then the workload (the code of the benchmark) judges the outcome. Then the
+// recorded histories of calls are judged. Last, the verdict is decided.
 #include "harness/referee/judging/judging.h"
 
 #include <algorithm>
@@ -14,8 +14,8 @@
 namespace keydrome {
 namespace {
 
-// Returns a function that plays a part of the script again, in a fresh jail. The replay uses the
-// library, the jail slot and the limits of the session.
+// Returns a function that plays a part of the script (all operations of the session) again, in a
+// fresh jail. The replay uses the library, the jail slot and the limits of the session.
 judge::Replay reproducer_of(const JailOptions& session) {
   return [session](const script::Script& script, uint64_t phase_timeout_ms) {
     JailOptions options = session;
@@ -28,15 +28,16 @@ judge::Replay reproducer_of(const JailOptions& session) {
   };
 }
 
-// Returns the name of the finding that a crash, an exception or a hang has.
+// Returns the name of the finding that reports a crash, an exception or a hang.
 std::string end_finding(const RunVerdict& verdict) {
   if (verdict.name == "failed") return "exception";
   return verdict.name == "timed_out" ? "hang" : verdict.name;
 }
 
-// Returns true if the library crashed, threw an exception or did not return from a call, although
-// all calls so far were legal. Such an end is never only a warning. A slow phase or a reached limit
-// may be only a warning.
+// For advisory instances, in which a failed check is only a warning. Returns true if the library
+// crashed, threw an exception or did not return from a call, although the contract allowed all
+// calls so far. Such an end is never only a warning. A slow phase or a reached limit may be only a
+// warning.
 bool ended_in_legal_calls(const PreparedSession& session, const SessionResult& result,
                           const RunVerdict& verdict) {
   const bool crashed = result.stop == StopReason::kClosed && verdict.name == "crashed";
@@ -76,7 +77,7 @@ Judgement judge_session(const PreparedSession& session, const SessionResult& res
   judgement.verdict = decide(result, findings, session.plan.jail.require);
   if (!advisory) return judgement;
   if (ended_in_legal_calls(session, result, judgement.verdict)) {
-    findings.demote(end_finding(judgement.verdict));
+    findings.demote(/*except=*/end_finding(judgement.verdict));
   } else {
     judgement.verdict = as_warning(std::move(judgement.verdict), findings);
   }

@@ -1,7 +1,7 @@
-// Judges a session, i.e. one run of a benchmark with one library, after it was played. The
-// functions judge what the player, the untrusted process in the jail, has left: its logs, its
-// outcome (the results of the operations) and its recorded histories of calls. Then they decide the
-// verdict.
+// Judges a session, i.e. one run of a benchmark with one library, after the referee (the program
+// with this code) has played it. The functions judge what the player, the untrusted process in the
+// jail, has left: its logs, its outcome (the results of the operations) and its recorded histories
+// of calls. Then they decide the verdict.
 #pragma once
 
 #include "benchmarks/kit/judge/finding.h"
@@ -19,13 +19,14 @@ struct Judgement {
   bool histories_judged = false;
 };
 
-// Judges a session. May play parts of the script again, each in a fresh jail: a workload does so to
-// find the smallest part that still fails (benchmarks/kit/judge/replay.h).
+// Judges a session. May play parts of its script (all its operations) again, each part in a fresh
+// jail. A workload (the code of a benchmark) does so to find the smallest part that still fails
+// (benchmarks/kit/judge/replay.h).
 Judgement judge_session(const PreparedSession& session, const SessionResult& result);
 
-// Returns the verdict for a plan whose benchmark version differs from the referee's. The library is
-// not the cause, so nothing is played. The verdict is `infrastructure`, and its reason says what to
-// do.
+// Returns the verdict for a plan (the JSON file that describes a session) whose benchmark version
+// differs from the referee's. The library is not the cause, so nothing is played. The verdict is
+// `infrastructure`, and its reason says what to do.
 RunVerdict stale_verdict(const std::string& benchmark, uint32_t plan_version,
                          uint32_t referee_version);
 

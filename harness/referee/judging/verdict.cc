@@ -16,7 +16,8 @@ namespace {
 // Exit codes of the jail (docs/reference/jail.md).
 constexpr int kJailFailed = 2;
 constexpr int kJailRefused = 3;
-// The player's time of a phase may differ from the referee's by 50 ms or by a tenth of the phase,
+// Two processes measure the time of a phase: the referee, which is trusted, and the player, the
+// jailed process with the library. Their times may differ by 50 ms or by a tenth of the phase,
 // whichever is longer. Scheduling can explain such a difference.
 constexpr uint64_t kClockSlackNs = 50'000'000;
 constexpr uint64_t kClockSlackDivisor = 10;
@@ -37,8 +38,9 @@ std::string where(const SessionResult& result) {
   return "at the end";
 }
 
-// Returns true if a time limit passed while other programs kept the session from the processors. The
-// library may be right then. A process that crashes has no such excuse.
+// Returns true if a time limit passed while other programs kept the session from the processors.
+// Then the library may be correct, and the verdict must not blame it. A crash is never excused in
+// this way.
 bool is_starved(const SessionResult& result) {
   if (result.starved.empty()) return false;
   return result.stop == StopReason::kDeadline || result.stop == StopReason::kLimit ||
@@ -50,10 +52,12 @@ RunVerdict starved_verdict(const std::string& stop, const SessionResult& result)
 }
 
 // If the jail reports that the player reached a limit of the jail, sets `verdict` and returns true.
+// Otherwise returns false.
 bool decide_by_limits(const SessionResult& result, RunVerdict& verdict) {
   const std::string_view status = result.jail.text("status");
   if (status == "out_of_memory" || result.jail.number("oom_kills").value_or(0) > 0) {
-    verdict = {"out_of_memory", "the memory limit was reached " + where(result)};
+    verdict = {"out_of_memory",
+               "the memory limit (jail.memory_bytes) was reached " + where(result)};
   } else if (status == "timed_out" && is_starved(result)) {
     verdict =
         starved_verdict("the time limit of the whole session was reached " + where(result), result);
@@ -94,7 +98,8 @@ RunVerdict decide_closed(const SessionResult& result) {
     return {"infrastructure", "the player's process ended " + where(result) +
                                   ", but its jail did not end in time, so how it ended is unknown"};
   }
-  return {"failed", "the library closed the player's channel to the referee " + where(result)};
+  return {"failed", "the library closed the player's channel to the referee " + where(result) +
+                        "; a library may close only descriptors that it has opened"};
 }
 
 RunVerdict decide_load_failure(const SessionResult& result) {
@@ -104,8 +109,10 @@ RunVerdict decide_load_failure(const SessionResult& result) {
     case kLoadNotTightened:
       return {"refused",
               "the player could not drop the rights that only loading needs, so nothing was "
-              "played; the kernel refused a step, or the library has installed a seccomp filter: " +
-                  result.detail};
+              "played: " +
+                  result.detail +
+                  "; a library must not install a seccomp filter, and the kernel must allow this "
+                  "step (run `jail --check`)"};
     case kLoadNotOpened:
       return {"failed", "the library cannot be loaded: " + result.detail};
     default:
@@ -200,9 +207,9 @@ void add_clock_findings(const SessionResult& result, judge::Findings& findings) 
   }
 }
 
-// The referee freezes the jail between phases, because it measures no time there and the library
-// could work unseen. On a kernel that can freeze a jail, freezing fails only if a thread stays in
-// one system call for seconds.
+// The referee freezes the jail between phases. No time is measured between phases, so a library
+// that was not frozen could work there unseen. On a kernel that can freeze a jail, freezing fails
+// only if a thread stays in one system call for seconds.
 void add_freeze_findings(const SessionResult& result, judge::Findings& findings) {
   if (result.stop != StopReason::kNone || result.unfrozen_after.empty()) return;
   if (std::ranges::count(result.jail.words("mechanisms"), "freeze") == 0) return;
@@ -227,8 +234,9 @@ void add_end_finding(const SessionResult& result, judge::Findings& findings) {
   findings.required(end.name == "timed_out" ? "hang" : end.name, end.reason + evidence);
 }
 
-// The reason is the first line of the first required finding. The report's list of findings shows
-// the other lines.
+// Returns the verdict for findings that make the run fail. The reason is the first line of the
+// first required finding, i.e. the first one that makes the run fail. The report's list of findings
+// shows the other lines.
 RunVerdict failed_by(const judge::Findings& findings) {
   for (const judge::Finding& finding : findings.list()) {
     if (finding.severity != Severity::kRequired) continue;

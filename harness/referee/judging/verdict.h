@@ -30,8 +30,9 @@ void add_session_findings(const SessionResult& result, judge::Findings& findings
 RunVerdict decide(const SessionResult& result, const judge::Findings& findings,
                   const std::string& required_level);
 
-// Returns how the session ended, in the form that its workload uses. If a workload plays parts of
-// the session again, it compares how they end with this ending.
+// Returns how the session ended, in the form that its workload (the code of the benchmark) uses. To
+// find a small cause of a failure, a workload may play parts of the session again. It then compares
+// how they end with this ending.
 judge::Ending ending_of(const SessionResult& result);
 
 // Returns the verdict for an advisory instance, in which a failed check is only a warning. If the

@@ -114,14 +114,14 @@ Json machine_facts() {
     if (load > 0.5 * static_cast<double>(cores)) {
       warnings.push_back(
           "the machine is busy, so times may vary: its load average is more than half of its "
-          "number of cores");
+          "number of cores; end other programs");
     }
   }
   const std::string governor = first_line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor");
   add_text(facts, "governor", governor);
   if (!governor.empty() && governor != "performance") {
     warnings.push_back("the CPU frequency governor is " + governor +
-                       ", not performance, so times may vary");
+                       ", so the frequency and the times may vary; set it to performance");
   }
   add_text(facts, "transparent_huge_pages",
            chosen(first_line("/sys/kernel/mm/transparent_hugepage/enabled")));

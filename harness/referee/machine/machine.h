@@ -13,11 +13,11 @@ namespace keydrome {
 // - cpu: the model's name
 // - frequency_mhz: mean frequency of the CPUs at this moment
 // - cores: number of usable CPUs
-// - compiler: that built this program, the player and the libraries of this repository
+// - compiler: the one that built this program, the player and the libraries of this repository
 // - memory_bytes
 // - kernel
 // - load_1m: load average of the last minute
-// - governor: of the CPU frequency
+// - governor: the governor of the CPU frequency
 // - transparent_huge_pages
 // - address_randomisation
 // - warnings: array of sentences

@@ -1,5 +1,5 @@
-// Implements memory_bound.h, which bounds the memory of the referee itself: sets the soft limit of
-// RLIMIT_AS, and reads /proc/meminfo and /proc/self/status.
+// Implements memory_bound.h, which bounds the memory of the referee, this process: sets the soft
+// limit of RLIMIT_AS, and reads /proc/meminfo and /proc/self/status.
 #include "harness/referee/machine/memory_bound.h"
 
 #include <sys/resource.h>
@@ -14,7 +14,8 @@
 namespace keydrome {
 namespace {
 
-// For the program, its libraries, and memory that is reserved but not used.
+// Address space in addition to the bound, for the program, its libraries, and memory that is
+// reserved but not used.
 constexpr uint64_t kAddressSpaceOnly = uint64_t{512} << 20;
 
 rlimit limit_now() {

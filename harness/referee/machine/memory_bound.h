@@ -5,9 +5,9 @@
 // kills a process. With a bound, an allocation fails before that (std::bad_alloc), and the session
 // ends with a report.
 //
-// The bound is a limit of the address space (RLIMIT_AS). The kernel counts memory there even if it
-// is only reserved and not used. Therefore the limit is 512 MiB higher than the memory that the
-// referee may use.
+// The bound is a limit of the address space (RLIMIT_AS). Memory that is only reserved and not used
+// counts in this limit, too. Therefore the limit is 512 MiB higher than the memory that the referee
+// may use.
 //
 // Not thread-safe.
 #pragma once

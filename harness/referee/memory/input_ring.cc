@@ -1,5 +1,6 @@
-// Implements InputRing: lays out the ring, the memory through which the player gets its operations,
-// and copies them into it in portions, called pieces.
+// Implements InputRing: lays out the ring, the memory through which the player (the jailed process
+// with the library) gets its operations. Copies the operations into the ring in portions, called
+// pieces.
 #include "harness/referee/memory/input_ring.h"
 
 #include <linux/futex.h>

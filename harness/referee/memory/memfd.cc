@@ -42,8 +42,9 @@ SharedRegion::~SharedRegion() {
   if (memory_ != nullptr) munmap(memory_, size_);
 }
 
-// The referee writes through its mapping after the memfd has been sealed. F_SEAL_FUTURE_WRITE
-// allows this. F_SEAL_WRITE does not, and fails with EBUSY while a writable mapping exists.
+// The referee (this process) writes through its mapping after the memfd has been sealed.
+// F_SEAL_FUTURE_WRITE allows this. F_SEAL_WRITE does not, and fails with EBUSY while a writable
+// mapping exists.
 Result<SharedRegion> SharedRegion::create(size_t bytes, Others others) {
   const int seals = F_SEAL_GROW | F_SEAL_SHRINK | F_SEAL_SEAL |
                     (others == Others::kReadOnly ? F_SEAL_FUTURE_WRITE : 0);
@@ -51,7 +52,8 @@ Result<SharedRegion> SharedRegion::create(size_t bytes, Others others) {
   if (!fd) return fd.error();
   void* memory =
       mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, fd->get(), 0);
-  // Out of memory is reported like any other failed allocation; commands.cc catches the exception.
+  // Out of memory is reported like any other failed allocation. commands.cc catches the exception
+  // and writes a report.
   if (memory == MAP_FAILED && errno == ENOMEM) throw std::bad_alloc();
   if (memory == MAP_FAILED) return failure("cannot map");
   SharedRegion region(std::move(*fd), memory, bytes);

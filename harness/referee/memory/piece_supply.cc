@@ -1,6 +1,7 @@
-// Implements PieceSupply: makes the pieces (portions of the threads' lists of operations) of a
-// phase, if possible before its time is measured. Copies them into the ring, the memory shared with
-// the player, one by one.
+// Implements PieceSupply: makes the pieces of a phase, i.e. the portions of the threads' lists of
+// operations, if possible before the time of the phase is measured. Copies the pieces one by one
+// into the ring, the memory that the referee (this process) shares with the player, the jailed
+// process.
 #include "harness/referee/memory/piece_supply.h"
 
 #include <algorithm>

@@ -1,5 +1,6 @@
-// Implements session_memory.h: computes the sizes of ring, outcome and stack page, and prepares
-// ring and outcome before each phase.
+// Implements session_memory.h: computes the sizes of the memory that is shared with the player, the
+// jailed process. Before each phase, prepares two parts of it: the ring for the operations, and the
+// outcome for the results.
 #include "harness/referee/memory/session_memory.h"
 
 #include <algorithm>
@@ -12,10 +13,11 @@
 namespace keydrome {
 namespace {
 
-// Size of a piece, the part of a program that a thread receives at a time. Only if a program cannot
-// be cut, its pieces are larger. The player's memory contains at most two pieces of each thread, so
-// a library that searches this memory cannot see further ahead. Two pieces have 21,000 reads of 24
-// bytes, which take 1 to 4 ms. Smaller pieces would cost more (harness/bench).
+// Size of a piece, the part of a program (list of operations) that a thread receives at a time. A
+// piece is larger only if the program cannot be cut. The player's memory contains at most two
+// pieces of each thread, so a library that searches this memory cannot see further ahead. Two
+// pieces contain about 21,000 reads of 24 bytes, which take 1 to 4 ms. With smaller pieces,
+// requesting and copying them would slow down each call more (harness/bench measures this).
 constexpr uint64_t kPieceBytes = uint64_t{256} << 10;
 
 }  // namespace

@@ -1,8 +1,8 @@
 // SessionMemory: the memory that the referee, the trusted process, shares with the player, the
 // jailed process, in one session. It has three parts:
-// - the ring: brings the programs (lists of operations) to the player
-// - the outcome: takes the player's results
-// - the stack page: takes the stacks of the player's threads when a session hangs
+// - the ring: the referee writes the programs (lists of operations), and the player reads them
+// - the outcome: the player writes its results
+// - the stack page: the player's threads write their stacks when a session hangs
 //
 // A thread receives its program in pieces, so the class also cuts the programs of all phases into
 // pieces.

@@ -13,7 +13,7 @@ namespace keydrome {
 namespace {
 
 constexpr std::string_view kSchema = "keydrome.plan.v1";
-constexpr std::string_view kStructureInside = "/structure.so";
+constexpr std::string_view kStructureInside = "/structure.so";  // path in the jail
 constexpr size_t kSeedDigits = 16;
 
 bool is_identifier(std::string_view text) {

@@ -23,13 +23,13 @@ struct LibraryPlan {
 };
 
 struct JailPlan {
-  std::string path;
-  uint32_t slot = 0;
+  std::string path;              // of the jail program
+  uint32_t slot = 0;             // number that gives the jail its own user and cgroups
   std::string require = "full";  // the weakest isolation that the plan accepts: full, weak or none
   std::string cpus;              // such as 0-1,4; empty: all CPUs
   std::optional<uint64_t> memory_bytes;
-  std::optional<uint64_t> tmpfs_bytes;
-  std::optional<uint64_t> processes;
+  std::optional<uint64_t> tmpfs_bytes;  // size of the jail's only writable file system
+  std::optional<uint64_t> processes;    // threads and processes in the jail
   std::optional<uint64_t> cpu_seconds;
   bool counters = false;  // read performance counters of CPU and kernel; slows the library a little
 };
@@ -55,7 +55,8 @@ struct Plan {
   std::string seed;                           // 16 hexadecimal digits
   bool plain = false;                         // omit the operations that are there only as checks
   bool record = false;                        // log every call and check the history of calls
-  bool verified = false;                      // play the operations in the driver, outside the jail
+  // Verified mode: the driver, a process outside the jail, plays the operations.
+  bool verified = false;
   std::string keys;  // path on the host of a file with keys for the workload; empty: none
   LibraryPlan library;
   std::string player;

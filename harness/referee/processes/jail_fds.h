@@ -1,5 +1,5 @@
 // Numbers of the descriptors that a jail process (the program that makes the sandbox of a session)
-// receives from the referee, which starts it. It also receives 0, 1, 2 and kChannelFd
+// receives from the referee, which starts it. The jail process also receives 0, 1, 2 and kChannelFd
 // (harness/protocol.h).
 #pragma once
 

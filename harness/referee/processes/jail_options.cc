@@ -14,10 +14,10 @@ namespace keydrome {
 namespace {
 
 constexpr uint64_t kTmpfsBytesDefault = 16 << 20;
-// Allowance for the referee's own work. The wall time limit of a session includes it once for
-// loading and once for each phase.
+// Allowance for the own work of the referee, the process that runs the session. The wall time limit
+// of a session includes it once for loading and once for each phase.
 constexpr uint64_t kOwnWorkMs = 60'000;
-// Tasks in addition to two for each thread that plays a program: for the player's main thread, the
+// The default limit of tasks is two for each thread that plays a program, plus these, for the
 // jail's init and threads of the library.
 constexpr uint64_t kSpareTasks = 64;
 
@@ -66,7 +66,8 @@ JailOptions jail_options(const Plan& plan, const workload::Manifest& manifest,
       std::min<uint64_t>(kJailWallMsMax - kJailSpareMs,
                          2 * plan.limits.load_timeout_ms + kOwnWorkMs +
                              script.phases.size() * (plan.limits.phase_timeout_ms + kOwnWorkMs));
-  // Correctness benchmarks have a limit of their own, so that a slow library ends soon.
+  // Correctness benchmarks set a shorter limit in their manifest, so that the session of a slow
+  // library ends soon. It does not apply in verified mode, in which every call is slower.
   const uint64_t session_ms = limit_of(manifest, plan.scale, "session_timeout_ms").value_or(0);
   if (session_ms > 0 && !plan.verified) options.wall_ms = std::min(options.wall_ms, session_ms);
   return options;

@@ -13,9 +13,10 @@
 
 namespace keydrome {
 
-// The plan with the referee's limits. The jail gets the same limits, but more wall time
-// (kJailSpareMs) and CPU time (jail_spare_cpu_seconds()). So the referee reaches a time limit first
-// and can report what the threads were doing; the jail would only kill them.
+// The plan (the JSON file that describes the session) with the limits that the referee, the process
+// that runs the session, enforces. The jail gets the same limits, but more wall time (kJailSpareMs)
+// and CPU time (jail_spare_cpu_seconds()). So the referee reaches a time limit first and can report
+// what the threads were doing; the jail would only kill them.
 struct JailOptions {
   Plan plan;
   uint64_t wall_ms = 60'000;  // limit of the whole session
@@ -24,10 +25,10 @@ struct JailOptions {
   uint64_t processes = 0;               // tasks, including threads
   uint64_t command_timeout_ms = 5'000;  // for each of the commands freeze, thaw and usage
   // How long the referee waits for the player, the process in the jail, to exit after its channel
-  // has closed. A process that exits closes its channel first.
+  // has closed. The kernel closes the channel of a process that exits before the process has ended.
   uint64_t exit_grace_ms = 2'000;
   bool explain_hangs = true;  // describe hung threads; takes up to 1.1 s
-  bool keep_calls = false;    // make a history of calls from the results, so that it can be judged
+  bool keep_calls = false;  // keep the results of all calls as a history, so that it can be judged
 };
 
 // Wall time that the jail gets in addition to JailOptions::wall_ms. It is longer than any step of
@@ -44,9 +45,9 @@ uint64_t jail_spare_cpu_seconds();
 std::optional<uint64_t> limit_of(const workload::Manifest& manifest, const std::string& scale,
                                  const char* name);
 
-// Returns the options for an instance. `memory_bytes` is the limit of the jail (session/memory_fit.h).
-// Each other limit is the plan's, if the plan sets it. Otherwise the limit is the manifest's for the
-// plan's scale, or is computed from the number of phases and threads.
+// Returns the options for an instance. `memory_bytes` is the limit of the jail
+// (session/memory_fit.h). Each other limit is the plan's, if the plan sets it. Otherwise the limit
+// is the manifest's for the plan's scale, or is computed from the number of phases and threads.
 JailOptions jail_options(const Plan& plan, const workload::Manifest& manifest,
                          const script::Script& script, uint64_t memory_bytes);
 

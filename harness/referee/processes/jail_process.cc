@@ -216,9 +216,9 @@ bool JailProcess::wait_for_exit(uint64_t deadline_ns) {
   }
 }
 
-// The jail ends when the player exits, on the command KILL, or when the command channel closes. If
-// a broken jail does not end, SIGKILL ends it; the kernel then kills the jail's init and every
-// process in the jail.
+// The jail ends when the player exits, when it receives the command KILL, or when the command
+// channel closes. If a broken jail does not end, SIGKILL ends it; the kernel then kills the jail's
+// init and every process in the jail.
 JailEnd JailProcess::finish(uint64_t grace_ms) {
   bool exited = false;
   if (grace_ms > 0) {

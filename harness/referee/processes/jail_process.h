@@ -9,8 +9,8 @@
 // - three pipes: the player's standard output, its standard error, and the jail's meta lines
 //   (jail_end.h)
 //
-// The player cannot block the referee: each wait ends at its deadline and reads the pipes empty,
-// and the destructor kills all processes of the jail. Not thread-safe.
+// The player cannot block the referee: each wait ends at its deadline and reads what the pipes
+// contain, and the destructor kills all processes of the jail. Not thread-safe.
 #pragma once
 
 #include <sys/types.h>
@@ -61,9 +61,9 @@ class JailProcess {
   // Returns nothing if the jail did not reply in time.
   std::optional<JailUsage> usage();
 
-  // If `grace_ms` is not 0, thaws the jail and waits that long for the player to exit by itself. Then
-  // kills the remaining processes, reaps the jail and reads its meta lines. Call finish() only once.
-  // If the jail itself is broken, finish() takes up to 45 s more.
+  // If `grace_ms` is not 0, thaws the jail and waits that long for the player to exit by itself.
+  // Then kills the remaining processes, reaps the jail and reads its meta lines. Call finish() only
+  // once. If the jail itself is broken, finish() takes up to 45 s more.
   JailEnd finish(uint64_t grace_ms);
 
   pid_t pid() const { return pid_; }

@@ -1,5 +1,6 @@
-// Implements harness/referee/processes/spawn.h with posix_spawn(). A child gets only the
-// environment variables PATH and LC_ALL, no blocked signals and no memory limit of the referee.
+// Implements harness/referee/processes/spawn.h with posix_spawn(). A child of the referee (this
+// process) gets only the environment variables PATH and LC_ALL, no blocked signals, and not the
+// memory limit that the referee has set for itself.
 #include "harness/referee/processes/spawn.h"
 
 #include <fcntl.h>

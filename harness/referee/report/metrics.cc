@@ -122,8 +122,8 @@ uint64_t recorded_transactions(const script::Outcome& outcome) {
 }
 
 // Adds the memory that the library held at one moment, and the memory per record if the number of
-// records is known. `bytes` is the charge of the jail at that moment. Adds nothing if the charge is
-// unknown, or no larger than before the library was loaded.
+// records is known. `bytes` is the memory that was charged to the jail's cgroup at that moment.
+// Adds nothing if it is unknown, or no larger than before the library was loaded.
 void add_held_memory(const SessionResult& result, std::optional<uint64_t> bytes,
                      std::optional<uint64_t> records, const std::string& memory_name,
                      const std::string& per_record_name, Json& metrics) {
@@ -141,9 +141,9 @@ void add_setup(const SessionResult& result, Json& metrics) {
   if (setup.memory_bytes) metrics["setup_bytes"] = *setup.memory_bytes;
 }
 
-// Adds the largest number of the library's threads that live at the beginning or end of a timed
-// phase. Also adds their CPU time in all timed phases. Adds nothing if a timed phase has no such
-// numbers.
+// Adds two numbers about the library's own threads. library_threads is the largest number of them
+// that lived at the beginning or at the end of a timed phase. library_cpu_us is their CPU time in
+// all timed phases. Adds nothing if these numbers are unknown for a timed phase.
 void add_library_threads(const SessionResult& result, Json& metrics) {
   uint32_t threads = 0;
   uint64_t cpu_us = 0;
@@ -170,7 +170,8 @@ void add_memory(const script::Script& script, const SessionResult& result,
   if (const auto peak = result.jail.number("memory_peak_bytes"))
     metrics["memory_peak_bytes"] = *peak;
   std::optional<uint64_t> charge;
-  std::optional<uint64_t> at_start, at_end;  // before the last timed phase, after the last change
+  // Memory before the last timed phase, and after the last phase that changes data.
+  std::optional<uint64_t> at_start, at_end;
   for (size_t i = 0; i < result.phases.size(); ++i) {
     if (script.phases[i].timed) at_start = charge;
     charge = result.phases[i].memory_bytes;

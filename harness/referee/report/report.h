@@ -25,7 +25,8 @@ struct ReportInputs {
   const judge::Findings& findings;
   RunVerdict verdict;
   Json machine;  // result of machine_facts() before the session
-  // The estimate of the referee's memory before the session; 0 if nothing was played.
+  // The estimate, made before the session, of the memory of the referee (this process); 0 if
+  // nothing was played.
   uint64_t referee_estimate_bytes = 0;
 };
 

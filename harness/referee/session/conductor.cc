@@ -1,6 +1,8 @@
 // Implements play(): starts the processes, loads the library, plays the phases and ends the
-// session. The functions are in the order of the protocol (harness/protocol.h). In verified mode a
-// second process, the driver, takes part; partner.h hides the difference.
+// session. The functions are in the order of the protocol (harness/protocol.h). The player is the
+// jailed process that runs the library, and plays the programs (lists of operations). In verified
+// mode a second process, the driver, plays them outside the jail. The class Partner hides this
+// difference.
 #include "harness/referee/session/conductor.h"
 
 #include <sys/random.h>
@@ -98,9 +100,9 @@ class Conductor {
     return false;
   }
 
-  // Returns how long the player may take to exit before it is killed, which would hide its exit
-  // status. If it has closed the channel, this status says why. A process that is ending gets much
-  // time, because the machine may be busy; one that lives on gets little.
+  // Returns how long the player may take to exit before it is killed. A kill would hide the exit
+  // status, which says why a player closed its channel. A process that is already ending gets much
+  // time, because the machine may be busy; one that continues to run gets little.
   uint64_t exit_grace_ms() {
     if (result_.stop != StopReason::kClosed) return 0;
     result_.player_ended = account_ && is_ending(account_->player());
@@ -131,7 +133,7 @@ class Conductor {
     if (!partner_->send_load(message)) {
       return stop(StopReason::kClosed,
                   "the player ended before it received the command to load the library (LOAD), so "
-                  "the library cannot be the cause; see the player's standard error");
+                  "the library cannot be the cause; see the player's standard error in the report");
     }
     if (!passed(partner_->expect(message, MessageType::kLoaded, partner_->load_deadline_ns(),
                                  "the library to load"))) {
@@ -194,7 +196,7 @@ class Conductor {
       return partner_->send_go(go, threads) ||
              stop(StopReason::kClosed,
                   "the player's process ended before phase " + name +
-                      " began; its exit status and its standard error say why");
+                      " began; see its exit status and its standard error in the report");
     };
     if (sleeps && !send()) return false;
     account_->before_clock();
@@ -225,8 +227,8 @@ class Conductor {
     if (phase != nullptr) result_.detail += unfinished_threads(*phase, *watch);
   }
 
-  // The player wrote the positions, so the referee does not trust them. They have an effect only in
-  // advisory instances: there they decide whether a failure is more than a warning.
+  // The player wrote the positions, so the referee does not trust them. They are used only in
+  // advisory instances: there they decide whether a crash or hang is more than a warning.
   void note_positions(const script::PhaseScript& phase, const PhaseWatch& watch) {
     const uint64_t now = now_ns();
     const uint64_t stuck_ns = options_.plan.limits.phase_timeout_ms * kNsPerMs / 2;

@@ -1,6 +1,6 @@
-// Implements follow_phase(): publishes the requested pieces of the programs during one phase.
-// Checks of each message that it has the nonce (random number) of the phase and comes in the right
-// order.
+// Implements follow_phase(). During one phase, the player (the jailed process) requests the pieces
+// of its programs (lists of operations) one by one. The functions publish these pieces. They check
+// that each message has the nonce (random number) of the phase and arrives in the right order.
 #include "harness/referee/session/follow_phase.h"
 
 #include <utility>
@@ -24,7 +24,7 @@ class PhaseFollower {
       const MessageType type = more ? MessageType::kNeed : MessageType::kDone;
       std::optional<Stopped> stopped =
           partner_.expect(message, type, deadline_ns_, "phase " + name_ + " to end");
-      // A DONE that reports a failure is allowed at any time.
+      // DONE, the message that ends the phase, is allowed at any time if it reports a failure.
       const bool failed = message.type == MessageType::kDone && message.status != kDoneOk &&
                           (!stopped || stopped->reason == StopReason::kViolation);
       if (stopped && !failed) return stopped;
@@ -57,7 +57,8 @@ class PhaseFollower {
   Stopped failure(Message& message) const {
     message.text[kTextBytes - 1] = '\0';
     const std::string where = " in phase " + name_ + ": " + message.text;
-    if (partner_.driver_spoke()) return {StopReason::kNotStarted, "the driver failed" + where};
+    if (partner_.driver_spoke())
+      return {StopReason::kNotStarted, "the driver, not the library, failed" + where};
     if (message.status == kDoneException) {
       return {StopReason::kException, "an exception left the library" + where};
     }

@@ -1,5 +1,5 @@
-// Implements fit_memory(): adds up the memory that a session needs. If it is too much, searches for
-// the parameter to lower.
+// Implements fit_memory(): adds up the memory that the referee (this process) and the library need
+// in a session. If it is too much, searches for the parameter to lower.
 #include "harness/referee/session/memory_fit.h"
 
 #include <algorithm>
@@ -12,13 +12,15 @@
 namespace keydrome {
 namespace {
 
-// Keys, payload texts and tags have numbers of 32 bits (benchmarks/kit/format/program.h). Some are
-// left for checks. All strings of a kind are in one array with offsets of 32 bits (script/strings.h).
+// Keys, payload texts and tags (the numbers of payloads) have 32 bits
+// (benchmarks/kit/format/program.h). The limit is a little less than 2^32, because the checks need
+// numbers, too. All strings of a kind are in one array with offsets of 32 bits (script/strings.h).
 constexpr double kNumbersMax = 4.2e9;
 constexpr double kStringBytesMax = 4.2e9;
 
-// What the parts of a session cost the referee, in bytes. They follow from the sizes of structs and
-// the growth of arrays. tests/test_memory_demand.py compares the sums with what sessions use.
+// Bytes of the referee's memory for each part of a session, such as kForOp for each operation and
+// kForWord for each word, the result of a call. The values follow from the sizes of structs and the
+// growth of arrays. tests/test_memory_demand.py compares the sums with what sessions use.
 constexpr double kKiB = 1 << 10, kMiB = 1 << 20;
 constexpr double kReferee = 9 * kMiB;     // program, report and small tables
 constexpr double kMargin = 1.38;          // arrays that have grown, and what the allocator keeps
@@ -27,7 +29,7 @@ constexpr double kRingOfThread = 512 * kKiB;        // two pieces, if the progra
 constexpr double kForOp = 18;                       // an op, in an array that may have grown
 constexpr double kPieceForOp = 24;                  // an op and its key in a piece
 constexpr double kPiecesMax = 512 * kMiB;           // pieces that are made in advance
-constexpr double kForWord = 8, kSpareWords = 1.25;  // the spare words are a quarter
+constexpr double kForWord = 8, kSpareWords = 1.25;  // a quarter more, for attempts that fail
 constexpr double kForEnd = 1;                       // how a transaction ended
 constexpr double kForKey = 16;                      // in the pool, and in tables of the generator
 constexpr double kForRank = 27;                     // the judge's tables by key
@@ -36,12 +38,14 @@ constexpr double kForChangedKey = 32;    // ExpectedState: the table by key, whi
 constexpr double kForScanned = 32;       // TraceRecord and padding; key and payload follow
 constexpr double kForRecordedCall = 96;  // log, its copy, and the checker's tables
 
+// The memory limit of the library: a fixed part, a part for each record, and a multiple of the size
+// of all records.
 constexpr double kLibrary = 1024 * kMiB;
 constexpr double kLibraryForRecord = 160;
 constexpr double kLibraryTimesRecordBytes = 4;
 
-// Adds what it costs to replace the keys of a session with those of a file. Strings of the file may
-// be longer than those of the workload.
+// Adds the memory that it takes to replace the keys of a session with those of a file. Strings of
+// the file may be longer than those of the workload.
 void add_key_file(const workload::KeyFile& keys, workload::Demand& demand) {
   constexpr double kForReplaced = 48;  // ranks of old keys, and the chosen new keys
   demand.add_bytes(static_cast<double>(keys.bytes()) + demand.all_keys() * kForReplaced);
@@ -61,15 +65,17 @@ workload::Demand demand_of(const workload::Workload& workload,
   return demand;
 }
 
-// Returns the memory of the largest log. It has room for more attempts of the first calls of a thread
-// than of the others (script/script_builder.cc).
+// Returns the memory of the largest log. A call that is attempted again is logged again. The log
+// has room for more attempts of the first calls of a thread than of the others
+// (script/script_builder.cc).
 double log_bytes(const workload::Demand& demand) {
   constexpr double kEventBytes = 32, kAttempts = 16, kAttemptsOfOthers = 4, kFirstCalls = 1 << 18;
   const double first = std::min(demand.logged_calls, demand.threads * kFirstCalls);
   return kEventBytes * (first * kAttempts + (demand.logged_calls - first) * kAttemptsOfOthers);
 }
 
-// Returns an upper bound of the referee's memory, the memory that it shares with the player included.
+// Returns an upper bound of the referee's memory, the memory that it shares with the player
+// included.
 double referee_bytes(const workload::Demand& demand) {
   const double numbers = demand.records + demand.keys;
   const double script = (demand.load_ops + demand.run_ops) * kForOp + numbers * kForKey +
@@ -80,7 +86,8 @@ double referee_bytes(const workload::Demand& demand) {
   const double scan_room = demand.inserts * kForScanned + (demand.records > 0 ? longest : 0);
   const double kept = (demand.load_ops + demand.run_words) * kForWord +
                       (demand.load_ops + demand.transactions) * kForEnd;
-  // While the session is played: the shared memory, the next pieces, and then the copy of the outcome.
+  // While the session is played: the memory shared with the player (the jailed process), the next
+  // pieces (portions of the programs), and then the copy of the outcome (the results).
   const double pieces = std::max(demand.load_ops, demand.run_ops) * kPieceForOp;
   const double ring = std::min(2 * pieces, demand.threads * kRingOfThread);
   const double words = std::max(demand.load_ops, demand.run_words_most);

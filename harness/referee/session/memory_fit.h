@@ -35,12 +35,13 @@ struct MemoryRules {
   uint64_t least_bytes = 0;
   uint64_t limit_bytes = 0;
   uint64_t machine_bytes = 0;  // the machine's memory; 0: unknown, so every number of bytes fits
-  bool certify = false;        // the history of calls is kept and certified
-  const workload::KeyFile* keys = nullptr;  // replace the keys of the workload; null: none do
+  bool certify = false;        // the history of calls is kept, and checked after the session
+  // A file whose keys replace those of the benchmark; null: there is no such file.
+  const workload::KeyFile* keys = nullptr;
 };
 
-// Returns the need of a session with these parameters. The result does not depend on the machine, so a
-// library has the same limit everywhere.
+// Returns the need of a session with these parameters. The result does not depend on the machine,
+// so a library has the same limit everywhere.
 MemoryNeed memory_need(const workload::Workload& workload, const workload::Parameters& parameters,
                        const MemoryRules& rules);
 

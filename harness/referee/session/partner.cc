@@ -63,7 +63,8 @@ std::string Partner::starved(StopReason reason) {
   if (reason == StopReason::kDeadline) {
     return starved_text(starvation_.step_kept_ns(), now - starvation_.step_start_ns());
   }
-  // Only the wall time can pass because of other programs, the CPU time cannot.
+  // The limit is either the wall time or the CPU time of the session. Other programs can be the
+  // cause only of the wall time.
   if (reason == StopReason::kLimit && now < limits_.end_ns()) return "";
   return starved_text(starvation_.session_kept_ns(), now - starvation_.session_start_ns());
 }
@@ -112,7 +113,9 @@ std::optional<Stopped> Partner::expect(Message& message, MessageType type, uint6
       return Stopped{StopReason::kViolation, "the player sent a malformed message" + meanwhile +
                                                  "; the library must not use the player's channel"};
     case JailProcess::Event::kOther:
-      return Stopped{StopReason::kNotStarted, "the driver ended" + meanwhile};
+      return Stopped{
+          StopReason::kNotStarted,
+          "the driver ended" + meanwhile + "; the library is not the cause, so repeat the run"};
     case JailProcess::Event::kMessage:
       break;
   }

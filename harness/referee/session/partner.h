@@ -1,4 +1,5 @@
-// Partner: the processes that play one session for the referee, and the channel to them.
+// Partner: the processes that play one session for the referee, the trusted process, and the
+// channel to them.
 //
 // A plain Partner has one process, the player in its jail. The player runs the library and executes
 // the programs (lists of operations). In verified mode the object is a VerifiedPartner
@@ -41,8 +42,8 @@ class Partner {
   Partner(const Partner&) = delete;
   Partner& operator=(const Partner&) = delete;
 
-  // Starts the processes and waits until each process has sent HELLO. The process that plays the
-  // programs receives `memory` later, with LOAD.
+  // Starts the processes and waits until each process has sent the message HELLO
+  // (harness/protocol.h). The process that plays the programs receives `memory` later, with LOAD.
   virtual std::optional<Stopped> start(const SharedMemory& memory);
 
   // Waits for a message of type `type` from the process whose turn it is. Returns std::nullopt if
@@ -57,7 +58,8 @@ class Partner {
   // Returns true if the programs are played in the jail. They then stop while the jail is frozen.
   virtual bool plays_in_jail() const { return true; }
 
-  // Called after a DONE. Returns true if the player must still send its own DONE for this phase.
+  // Called after a process has sent DONE, which ends a phase. Returns true if the player must still
+  // send its own DONE for this phase.
   virtual bool must_finish(uint64_t /*nonce*/) { return false; }
   // Returns true if the last message came from the driver. A failure of the driver is never the
   // library's fault.
@@ -68,10 +70,12 @@ class Partner {
   // While `watch` is set, each wait samples the threads' progress. nullptr means that no phase
   // runs. At the beginning of a phase, waits poll for a moment before they sleep.
   void set_watch(PhaseWatch* watch);
-  // Called before the clock of a phase starts. From here on the object counts for how long other programs keep the session's threads from the processors (starvation.h).
+  // Called before the clock of a phase starts. From this call on, the object measures for how long
+  // other programs keep the session's threads from the processors (starvation.h).
   void begin_step();
-  // Called after a stop. If the reason may be a time limit, and other programs kept the threads from
-  // the processors for half of that time, returns a sentence that says so. Otherwise returns "".
+  // Called after a stop. If the reason may be a time limit, and other programs kept the threads
+  // from the processors for half of that time, returns a sentence that says so. Otherwise returns
+  // "".
   std::string starved(StopReason reason);
   // nullptr before start(), or if the jail could not be started.
   JailProcess* jail() { return jail_ ? &*jail_ : nullptr; }

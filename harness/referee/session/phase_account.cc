@@ -1,6 +1,6 @@
 // Implements PhaseAccount, which measures what each phase of a session uses. The jail (sandbox)
-// reports totals since its start, so a phase has used the growth of these totals from one freeze to
-// the next.
+// reports totals since its start. What a phase has used is the growth of these totals from one
+// freeze to the next.
 #include "harness/referee/session/phase_account.h"
 
 #include <utility>
@@ -19,7 +19,8 @@ void add_usage(const JailUsage& before, const JailUsage& after, PhaseResult& pha
   }
 }
 
-// Returns true if the player has closed its channel, because it has exited.
+// Returns true if the player, the process in the jail, has closed its channel, because it has
+// exited.
 bool has_ended(JailProcess& jail) {
   Message message{};
   return jail.wait(message, now_ns()) == JailProcess::Event::kClosed;
@@ -27,7 +28,8 @@ bool has_ended(JailProcess& jail) {
 
 }  // namespace
 
-// The player is waiting for its command, so the kernel has accounted all its CPU time.
+// The player sleeps until it receives the command to load the library. So the kernel has accounted
+// all its CPU time, and the reading is exact.
 void PhaseAccount::begin_loading() {
   player_ = program_of(jail_.pid());
   usage_ = jail_.usage().value_or(JailUsage{});
@@ -59,7 +61,7 @@ std::optional<Stopped> PhaseAccount::thaw(const std::string& phase) {
   if (has_ended(jail_)) {
     return Stopped{StopReason::kClosed,
                    "the player's process ended before phase " + phase +
-                       " began; its exit status and its standard error say why"};
+                       " began; see its exit status and its standard error in the report"};
   }
   return Stopped{StopReason::kNotStarted,
                  "the jail, which is frozen between phases, could not be thawed for phase " +
@@ -110,8 +112,8 @@ void PhaseAccount::add_kernel_threads(PhaseResult& phase) const {
 // `step` in unfrozen_after.
 bool PhaseAccount::freeze_after(const std::string& step, JailUsage* usage) {
   if (jail_.freeze(usage)) return true;
-  // A freeze that failed may still take effect later, so thaw at once; otherwise the jail would stay
-  // frozen.
+  // A freeze that failed may still take effect later, so thaw at once; otherwise the jail would
+  // stay frozen.
   jail_.thaw();
   if (result_.unfrozen_after.empty() && !has_ended(jail_)) result_.unfrozen_after = step;
   return false;

@@ -1,6 +1,7 @@
 // PhaseAccount: freezes the jail, the sandbox of the library under test, between the phases of a
-// session, because a library that worked there would not be measured. Measures the time, CPU time,
-// memory and performance counters of loading and of each phase, and the CPU time of each thread.
+// session, because work of the library between phases would not be measured. Measures the time, CPU
+// time, memory and performance counters of loading and of each phase, and the CPU time of each
+// thread.
 //
 // Borrows its arguments, which must outlive the object. Not thread-safe.
 #pragma once
@@ -37,8 +38,9 @@ class PhaseAccount {
   std::optional<Stopped> thaw(const std::string& phase);
 
   // Freezes the jail and stops the clock of the phase, which started at `start_ns`. The clock stops
-  // only when the jail is frozen, because a thread of the library may stay in the kernel and work
-  // there after DONE. Sets all measurements of `phase`. REQUIRES: its name is set.
+  // only when the jail is frozen. Even after DONE, the player's message that ends the phase, a
+  // thread of the library may stay in the kernel and work there. Sets all measurements of `phase`.
+  // REQUIRES: its name is set.
   void stop_clock(uint64_t start_ns, PhaseResult& phase);
 
   // Adds to the last phase the CPU time that the kernel accounted late.

@@ -24,9 +24,9 @@ struct PreparedSession {
   workload::Parameters parameters;  // including defaults and the plan's overrides
   std::unique_ptr<workload::Workload> workload;
   script::Script script;
-  // True if the referee must certify the recorded histories, i.e. find a serial order of the
-  // transactions that gives every result. This is so if the plan asks for recording and the
-  // benchmark does not record by itself. A benchmark that records by itself also certifies.
+  // True if the referee (this process) must certify the recorded histories, i.e. find a serial
+  // order of the transactions that gives every result. This is so if the plan asks for recording
+  // and the benchmark does not record by itself. A benchmark that records by itself also certifies.
   bool certify = false;
   JailOptions jail;
   MemoryNeed memory;  // estimate of what the session needs, in the jail and outside
@@ -38,20 +38,20 @@ Result<const workload::BenchmarkEntry*> find_benchmark(const std::string& name);
 // Reads a file of keys. Returns an error if the file is wrong or does not fit the memory.
 Result<workload::KeyFile> fitting_keys(const std::string& path);
 
-// Reads the plan's file of keys. Returns no keys if the plan names no file, and an error if the file
-// is wrong or does not fit the memory. Reads the whole file: some seconds for hundreds of millions of
-// keys.
+// Reads the plan's file of keys. Returns no keys if the plan names no file, and an error if the
+// file is wrong or does not fit the memory. Reads the whole file: some seconds for hundreds of
+// millions of keys.
 Result<std::optional<workload::KeyFile>> session_keys(const Plan& plan);
 
-// Returns the memory that the session of a plan would need, or an error if this machine has less, or
-// if the parameters are wrong. `keys` are those of session_keys(). Takes less than a millisecond.
-// `entry` must be the plan's benchmark.
+// Returns the memory that the session of a plan would need, or an error if this machine has less,
+// or if the parameters are wrong. `keys` are those of session_keys(). Takes less than a
+// millisecond. `entry` must be the plan's benchmark.
 Result<MemoryNeed> session_memory(const Plan& plan, const workload::BenchmarkEntry& entry,
                                   const std::optional<workload::KeyFile>& keys);
 
-// `entry` must be the plan's benchmark and have the plan's version. Generating the script may take
-// several seconds.
-// Frees `keys` when they have replaced those of the workload.
+// Prepares the session of a plan. `entry` must be the plan's benchmark and have the plan's version.
+// Generating the script may take several seconds. Frees `keys` when they have replaced those of the
+// workload.
 Result<PreparedSession> prepare_session(Plan plan, const workload::BenchmarkEntry& entry,
                                         std::optional<workload::KeyFile> keys);
 

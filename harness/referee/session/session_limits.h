@@ -1,8 +1,9 @@
 // Checks the limits of a whole session, i.e. of one run of a benchmark with one library: wall time
 // and CPU time.
 //
-// The jail enforces the same limits a little later (JailOptions). The referee must act first,
-// because it reports what the threads were doing (hang/hang.h); the jail would only kill them.
+// The jail enforces the same limits a little later (JailOptions). The referee, the process that
+// runs the session, must act first, because it reports what the threads were doing (hang/hang.h);
+// the jail would only kill them.
 #pragma once
 
 #include <sys/types.h>

@@ -42,8 +42,8 @@ struct Stopped {
   std::string detail;
 };
 
-// What loading the library used, from the command until the jail was frozen: its constructors, and
-// reading its configuration.
+// What was used from the command to load the library until the jail was frozen. In this time the
+// library's constructors run, and it reads its configuration.
 struct LoadingResult {
   uint64_t wall_ns = 0;
   std::optional<uint64_t> cpu_us;        // of the whole jail
@@ -57,7 +57,7 @@ struct PhaseResult {
   uint32_t threads = 0;         // number of threads that play programs
   uint32_t player_threads = 0;  // number of the player's threads that may run at the same time
   // By the referee's clock, from before the jail is thawed until it is frozen again. On a machine
-  // that cannot freeze the jail, from GO to DONE.
+  // that cannot freeze the jail, from GO to DONE, the messages that begin and end a phase.
   uint64_t wall_ns = 0;
   std::optional<uint64_t> cpu_us;  // of the whole jail
   // The last part of wall_ns, from DONE until the jail was frozen, and the jail's CPU time during

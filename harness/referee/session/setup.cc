@@ -7,8 +7,8 @@
 namespace keydrome {
 
 uint64_t setup_memory_max(const SessionResult& result) {
-  constexpr uint64_t kLeastBytes = uint64_t{192}
-                                   << 20;  // entries of 2009 have 128 MiB of static data
+  // Some entries of the SIGMOD 2009 contest have 128 MiB of static data.
+  constexpr uint64_t kLeastBytes = uint64_t{192} << 20;
   return std::max(kLeastBytes, result.memory_limit_bytes / 4);
 }
 

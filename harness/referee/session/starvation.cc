@@ -1,5 +1,5 @@
-// Implements starvation.h: compares what the scheduler counts for each thread with the CPU time of all
-// threads.
+// Implements starvation.h: compares how long each thread waited for a processor, as the scheduler
+// counts it, with the CPU time of all threads.
 #include "harness/referee/session/starvation.h"
 
 #include <algorithm>
@@ -13,7 +13,8 @@
 namespace keydrome {
 namespace {
 
-// Between two samples, at least this many times the time that the last one took must pass.
+// After a sample, at least this many times as long as the sample took must pass before the next
+// one.
 constexpr uint64_t kRest = 1000;
 
 uint64_t grown(uint64_t before, uint64_t after) { return after - std::min(before, after); }

@@ -8,11 +8,13 @@
 // they wait for each other, but they also use CPU time. A thread that sleeps or waits for a lock is
 // not ready to run, so it does not count.
 //
-// The processes of a session wait for each other's answers in turn, so the longest waits of their
-// threads are added up.
+// A session has two or three processes. The referee runs it, and the player runs the library in the
+// jail. In verified mode the driver plays the operations outside the jail. These processes wait for
+// each other's answers. So the waits of different processes can delay the session one after the
+// other. Therefore the longest waits, one of each process, are added up.
 //
-// The value is a lower bound for each process. It is 0 on a kernel that does not count the waiting, and it does not
-// know about time that a hypervisor takes from the machine.
+// The value is a lower bound for each process. It is 0 on a kernel that does not count the waiting.
+// It does not include time that a hypervisor takes from the machine.
 #pragma once
 
 #include <sys/types.h>
@@ -42,13 +44,13 @@ class Starvation {
   // Begins a step that is played by these processes; process ids that are 0 are ignored.
   void begin_step(std::vector<pid_t> processes, uint64_t now_ns);
 
-  // Reads the present counts. Call this often, because the kernel counts the waiting of a thread
-  // only when it ends, and forgets threads that have exited. A sample that follows too soon after an
-  // expensive one does nothing, so that sampling takes at most a thousandth of the time, except if
-  // `always` is true.
+  // Reads the present counts. Call this often, because the kernel counts a wait only when the wait
+  // has ended, and forgets threads that have exited. Sampling must take at most a thousandth of the
+  // time. So a sample that follows too soon after an expensive one does nothing, except if `always`
+  // is true.
   void sample(uint64_t now_ns, bool always = false);
-  // The same for given counts, by process; `cpu_ns` is the CPU time of all threads since the start of the
-  // processes, including threads that have exited.
+  // Adds a sample with given counts, one element for each process. `cpu_ns` is the CPU time of all
+  // threads since the start of the processes, including threads that have exited.
   void sample(uint64_t now_ns, const std::vector<ThreadSchedules>& schedules, uint64_t cpu_ns);
 
   // Returns for how long others kept the session waiting, as of the last sample. For the session,
@@ -75,7 +77,7 @@ class Starvation {
   std::optional<uint64_t> first_cpu_ns_;  // of the processes, at the beginning of the step
   uint64_t next_ns_ = 0;                  // the earliest time of the next sample
   std::vector<uint64_t> kept_ns_;         // by process: the longest of its threads
-  uint64_t earlier_kept_ns_ = 0;          // in the steps before
+  uint64_t earlier_kept_ns_ = 0;          // sum over the steps before this one
 };
 
 }  // namespace keydrome

@@ -3,7 +3,9 @@
 //
 // The driver plays the programs (the lists of operations) and collects the results, where the
 // library cannot reach them. The driver passes each call to the player through call slots, a memfd
-// that both processes map (harness/calls.h). The referee exchanges messages in this order:
+// that both processes map (harness/calls.h). Two more parts of memory are shared: the ring carries
+// the programs, and the outcome takes the results. The referee, the trusted process that runs the
+// session, exchanges these messages (harness/protocol.h):
 //
 //   start         player: HELLO
 //                 driver: HELLO, LOAD with slots, ring and outcome, LOADED
@@ -14,7 +16,7 @@
 //
 // In the messages, NEED asks for the next piece of a program, and DONE says that the phase has
 // ended. The player's DONE may arrive before the referee has read the driver's DONE. The object
-// then remembers the early DONE. Not thread-safe.
+// then stores the nonce of the early DONE, the random number of its phase. Not thread-safe.
 #pragma once
 
 #include <sys/types.h>

@@ -40,7 +40,7 @@ bool write_all(int fd, const void* usage, size_t size) {
 }
 
 void fuzz_exit(int status);
-void fuzz_exit(int status) { longjmp(refused, status + 1); } /* --help */
+void fuzz_exit(int status) { longjmp(refused, status + 1); } /* in place of _exit(), for --help */
 
 static void require(bool holds) {
   if (!holds) {

@@ -1,7 +1,8 @@
-/* Hostile program, for testing the jail (a sandbox for one program): calls the jail's second stage,
- * keydrome_tighten(), and then tries what the second stage must refuse. Some attempts are also made
- * in a thread that a constructor has started. The program first checks that executable memory,
- * opening files and unprotecting code are possible before the call. */
+/* Hostile program, for testing the jail (a sandbox for one program): calls keydrome_tighten(), by
+ * which a program gives up rights after it has loaded its libraries (the jail's second stage). Then
+ * tries what the second stage must refuse. Some attempts are also made in a thread that a
+ * constructor has started. The program first checks that executable memory, opening files and
+ * unprotecting code are possible before the call. */
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -51,8 +52,9 @@ static void* page_of(const volatile void* address) {
   return (void*)((uintptr_t)address & ~(uintptr_t)4095);
 }
 
-/* Makes the page of `what` writable and not executable; only sealing refuses this. The process must
- * not run code in the page meanwhile. */
+/* Makes the page of `what` writable and not executable. The filter of the second stage allows this;
+ * only sealing with mseal refuses it. While the page is not executable, the process must not run
+ * code in it. */
 static long unprotect(const volatile void* what) {
   return mprotect(page_of(what), 4096, PROT_READ | PROT_WRITE);
 }

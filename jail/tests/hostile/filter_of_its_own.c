@@ -1,6 +1,7 @@
 /* Hostile program, for testing the jail (a sandbox for one program): a thread installs its own
- * seccomp filter before the second stage of the jail. The kernel then cannot install the second
- * stage's filter in that thread, so keydrome_tighten() must fail. */
+ * seccomp filter before the second stage of the jail, keydrome_tighten(), which also installs a
+ * filter. The kernel then cannot install the second stage's filter in that thread, so
+ * keydrome_tighten() must fail. */
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <pthread.h>

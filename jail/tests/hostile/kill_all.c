@@ -5,10 +5,10 @@
 #include "jail/tests/hostile/attempt.h"
 
 int main(void) {
-  refused("everybody", kill(-1, SIGKILL), ESRCH);
+  refused("all other processes", kill(-1, SIGKILL), ESRCH);
   refused("another process", kill(3, SIGKILL), ESRCH);
-  /* From inside init's PID namespace the kernel accepts these signals to init, but does not deliver
-   * them. */
+  /* Init is process 1 of the jail. The kernel accepts these signals to init from inside its PID
+   * namespace, but does not deliver them. */
   kill(1, SIGKILL);
   kill(1, SIGSTOP);
   required("init still runs", getppid() == 1 && kill(1, 0) == 0);

@@ -23,7 +23,7 @@ int main(void) {
   refused("hard link", link("/program", "/work/link"), EPERM);
   refused("device", mknod("/work/device", S_IFBLK | 0600, 0xfe00), EPERM);
   refused("fifo", mkfifo("/work/fifo", 0600), EPERM);
-  refused("mount over", chown("/work", 0, 0), EPERM);
+  refused("chown", chown("/work", 0, 0), EPERM);
   int file = open("own", O_RDWR | O_CREAT | O_EXCL, 0600);
   required("own file", file >= 0 && write(file, "x", 1) == 1);
   return attempt_result();
