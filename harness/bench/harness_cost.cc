@@ -287,9 +287,13 @@ class Bench {
 // Returns the ns per call of contract A's floor.
 double index_floor(const player::IndexApi& api, const std::vector<format::Op>& ops) {
   const CallFloor floor = call_floor(api, ops);
-  if (floor.misses > 0)
-    std::printf("the floor is wrong, because %u calls failed: name the library indexes/null\n",
-                floor.misses);
+  if (floor.misses > 0) {
+    std::fprintf(stderr,
+                 "harness_cost: the floor is wrong, because %u calls failed: name the library "
+                 "indexes/null\n",
+                 floor.misses);
+    std::exit(2);
+  }
   return floor.ns / kCalls;
 }
 
@@ -307,11 +311,13 @@ double structure_floor(const KeydromeStructureTable& table, const std::vector<fo
     if (table.next(instance, &position, &buffer, &buffer) != 0) ++hits;
   }
   const double elapsed = thread_cpu_ns() - start;
-  if (hits > 0)
-    std::printf(
-        "the structure is not structures/null: %u reads found a record, so the floor is wrong; "
-        "rebuild structures/null\n",
-        hits);
+  if (hits > 0) {
+    std::fprintf(stderr,
+                 "harness_cost: the structure is not structures/null: %u reads found a record, so "
+                 "the floor is wrong; rebuild structures/null\n",
+                 hits);
+    std::exit(2);
+  }
   return elapsed / kCalls;
 }
 
