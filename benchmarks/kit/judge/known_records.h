@@ -89,7 +89,8 @@ class KnownRecords {
   // Returns true if the word is that of a record with these bytes in its window. `known` has a byte
   // 0xff for each byte that is known.
   static bool is_window(uint64_t word, uint32_t bytes, uint32_t known) {
-    const uint64_t right = (format::spread_window(bytes) & ~format::kWordCode) | kFound;
+    const uint64_t folded = format::fold_first(format::spread_window(bytes));
+    const uint64_t right = (folded & ~format::kWordCode) | kFound;
     return ((word ^ right) & format::known_bits(known) & ~format::kWordTag) == 0;
   }
 
