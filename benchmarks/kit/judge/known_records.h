@@ -78,7 +78,7 @@ class KnownRecords {
     if (window < format::kTagBytes) {
       bytes = static_cast<uint32_t>(format::letters_of_word(word) >> 8 * window);
     } else {
-      const uint64_t from = uint64_t{text_offsets_[text]} + window - format::kTagBytes;
+      const uint64_t from = text_offsets_[text] + window - format::kTagBytes;
       if (from + sizeof bytes > text_offsets_[text + 1]) return has_end(word, window, text);
       std::memcpy(&bytes, texts_ + from, sizeof bytes);
     }
@@ -102,7 +102,7 @@ class KnownRecords {
 
   const script::Script* script_;
   const KeyRanks* ranks_;
-  const uint32_t* text_offsets_;
+  const uint64_t* text_offsets_;
   const char* texts_;
   std::vector<Record> records_;                   // by tag
   std::array<std::vector<uint64_t>, 3> changed_;  // by key type: a bit per rank

@@ -13,9 +13,10 @@ namespace keydrome {
 namespace {
 
 // Keys, payload texts and tags have numbers of 32 bits (benchmarks/kit/format/program.h). Some are
-// left for checks. All strings of a kind are in one array with offsets of 32 bits (script/strings.h).
+// left for checks. Decision 26 says why they have no more bits.
 constexpr double kNumbersMax = 4.2e9;
-constexpr double kStringBytesMax = 4.2e9;
+// The image of a session has the strings that procedures use, with offsets of 32 bits.
+constexpr double kImageStringsMax = 4.2e9;
 
 // What the parts of a session cost the referee, in bytes. They follow from the sizes of structs and
 // the growth of arrays. tests/test_memory_demand.py compares the sums with what sessions use.
@@ -109,8 +110,8 @@ std::string gib(uint64_t bytes) {
   return text.data();
 }
 
-// Returns an error text if the session has more keys, payloads or string bytes than the formats of
-// a script can number, or more keys than the file of keys. Returns "" if they fit.
+// Returns an error text if the session has more keys, payloads or strings of procedures than the
+// formats can number, or more keys than the file of keys. Returns "" if they fit.
 std::string too_many(const workload::Demand& demand, const workload::KeyFile* keys) {
   if (keys != nullptr && demand.all_keys() > static_cast<double>(keys->size())) {
     return "the session uses up to " + std::to_string(whole_bytes(demand.all_keys())) +
@@ -123,9 +124,10 @@ std::string too_many(const workload::Demand& demand, const workload::KeyFile* ke
            " keys or payloads, but a session can number only " +
            std::to_string(whole_bytes(kNumbersMax));
   }
-  if (demand.string_bytes <= kStringBytesMax) return "";
+  if (demand.procedures == 0 || demand.string_bytes <= kImageStringsMax) return "";
   return "the session has up to " + gib(whole_bytes(demand.string_bytes)) +
-         " of different strings, but a session can have only " + gib(whole_bytes(kStringBytesMax));
+         " of different strings, but procedures can use only " +
+         gib(whole_bytes(kImageStringsMax)) + " of them";
 }
 
 // A parameter that makes the session fit if it is lowered to `value`.
