@@ -10,9 +10,10 @@
 // 1: a violation was found
 // 2: no verdict, because of a wrong option, an unreadable or incomplete history, or an undecided
 //    search; or FILE cannot be written
+#include <cstddef>
 #include <cstdio>
+#include <span>
 #include <string>
-#include <string_view>
 
 #include "base/output_file.h"
 #include "checker/certify/certify.h"
@@ -72,34 +73,50 @@ int judge(const std::string& path, bool as_json, const std::string& order_path,
   return found.verdict == Verdict::kViolation ? kViolation : kCouldNotJudge;
 }
 
+struct Arguments {
+  bool as_json = false;
+  CertifyOptions options;
+  std::string order_path;  // empty: do not write the order
+  std::string path;
+};
+
+// Returns the arguments, or an error that says which of them is wrong.
+Result<Arguments> parse(std::span<char* const> given) {
+  Arguments found;
+  for (size_t i = 0; i < given.size(); ++i) {
+    const std::string argument = given[i];
+    if (argument == "--json") {
+      found.as_json = true;
+    } else if (argument == "--serialisable") {
+      found.options.strict = false;
+    } else if (argument == "--order") {
+      if (i + 1 == given.size()) return Error{"--order needs the name of the file to write"};
+      found.order_path = given[++i];
+      found.options.keep_order = true;
+    } else if (argument.starts_with('-')) {
+      return Error{"unknown option " + argument};
+    } else if (!found.path.empty()) {
+      return Error{"one history at a time, but got " + found.path + " and " + argument};
+    } else {
+      found.path = argument;
+    }
+  }
+  if (found.path.empty()) return Error{"no history file was given"};
+  return found;
+}
+
 }  // namespace
 }  // namespace keydrome
 
 int main(int argc, char** argv) {
-  bool as_json = false;
-  keydrome::certify::CertifyOptions options;
-  std::string path, order_path;
-  for (int i = 1; i < argc; ++i) {
-    const std::string_view argument = argv[i];
-    if (argument == "--json") {
-      as_json = true;
-    } else if (argument == "--serialisable") {
-      options.strict = false;
-    } else if (argument == "--order" && i + 1 < argc) {
-      order_path = argv[++i];
-      options.keep_order = true;
-    } else if (path.empty() && !argument.starts_with('-')) {
-      path = argument;
-    } else {
-      path.clear();
-      break;
-    }
-  }
-  if (path.empty())
+  const keydrome::Result<keydrome::Arguments> found =
+      keydrome::parse(std::span<char* const>(argv, static_cast<size_t>(argc)).subspan(1));
+  if (!found)
     return keydrome::refuse(
-        "usage: certify [--json] [--serialisable] [--order FILE] HISTORY\n"
+        found.error().message +
+        "\nusage: certify [--json] [--serialisable] [--order FILE] HISTORY\n"
         "  --json          print the report as JSON\n"
         "  --serialisable  accept a serial order that contradicts real time\n"
         "  --order FILE    write the serial order to FILE; checker/replay_order.py checks it");
-  return keydrome::judge(path, as_json, order_path, options);
+  return keydrome::judge(found->path, found->as_json, found->order_path, found->options);
 }

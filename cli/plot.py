@@ -27,8 +27,18 @@ def run(options: argparse.Namespace) -> int:
     output_folder(options.out, "--out")
     schemas = load_settings().root / "harness" / "schema"
     results = [read_result(path, schemas) for path in options.reports]
-    from results.plots.pictures import pictures  # noqa: PLC0415 - matplotlib is slow to import
+    from results.plots.pictures import (  # noqa: PLC0415 - matplotlib is slow to import
+        mixed_versions,
+        pictures,
+    )
 
+    for benchmark, versions in mixed_versions(results).items():
+        print(
+            f"keydrome: the results come from versions {', '.join(map(str, versions))} of {benchmark}, which play "
+            "different operations, so each version gets pictures of its own: to compare the results, repeat those of "
+            "the older versions",
+            file=sys.stderr,
+        )
     drawn = 0
     for picture in pictures(results):
         for path in save(picture, options.out):

@@ -35,6 +35,7 @@ from leaderboard.models import (
 )
 from leaderboard.queue import claims
 from leaderboard.queue.queue_estimate import MACHINE_LOST_SECONDS, Wait, waits
+from leaderboard.ranking.board_result import with_results
 from leaderboard.ranking.eligibility import has_only_stale_reads
 from results.witness_picture import witness_svg
 from runner.report import Finding
@@ -66,7 +67,7 @@ class Standings:
 
     - `machine_class`: the class of the machines that executed the shown runs; None if the board has no entries.
     - `classes`: all machine classes with entries; the class with the newest run comes first.
-    - `rows`: the entries in the order of ranks, with `user`, `run`, `run.submission` and `run.machine` loaded.
+    - `rows`: the entries by rank, with `user`, `run`, `run.submission`, `run.machine` and their results loaded.
     """
 
     board: Board
@@ -228,11 +229,9 @@ def standings(board: Board, machine_class: str | None = None) -> Standings:
     chosen = machine_class if machine_class in classes else next(iter(classes), None)
     rows: tuple[BoardEntry, ...] = ()
     if chosen is not None:
-        rows = tuple(
-            entries.filter(machine_class=chosen, position__isnull=False)
-            .select_related("run__submission", "run__machine", "user")
-            .order_by("position")
-        )
+        shown = entries.filter(machine_class=chosen, position__isnull=False).order_by("position")
+        loaded = shown.select_related("run__submission", "run__machine", "user")
+        rows = tuple(with_results(loaded, board))
     return Standings(board, version, chosen, classes, rows)
 
 

@@ -8,6 +8,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from runner.manifest import OwnMetric
+
+TOTAL_MS = "total_ms"
+# From this time on, a table shows no decimals.
+_WHOLE_FROM_MS = 1000
 
 
 class Unit(StrEnum):
@@ -28,6 +38,39 @@ class Metric:
     label: str
     unit: Unit = Unit.COUNT
     digits: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class RankedBy:
+    """How tables show the metric by which a benchmark ranks libraries: as its total time, or as its own metric.
+
+    - `label` names the metric within a sentence. `unit` is empty if the numbers have none.
+    - `text` writes a number, with commas between thousands.
+    """
+
+    label: str
+    unit: str
+    text: Callable[[float], str]
+
+    @property
+    def heading(self) -> str:
+        """Return label and unit, for the heading of a column."""
+        label = self.label[:1].upper() + self.label[1:]
+        return f"{label} ({self.unit})" if self.unit else label
+
+
+def ranked_by(metric: str, own_metrics: Iterable[OwnMetric]) -> RankedBy:
+    """Return how to show the metric with this name. `own_metrics` are the metrics that only its benchmark has."""
+    for own in own_metrics:
+        if own.name == metric:
+            return RankedBy(own.title[:1].lower() + own.title[1:], own.written_unit, own.text)
+    if metric == TOTAL_MS:
+        return RankedBy("time", "ms", _time_text)
+    return RankedBy(metric, "", lambda value: f"{value:,.1f}")
+
+
+def _time_text(value_ms: float) -> str:
+    return f"{value_ms:,.{1 if abs(value_ms) < _WHOLE_FROM_MS else 0}f}"
 
 
 METRICS = (

@@ -19,7 +19,7 @@ COMPARE_SCHEMA = "keydrome.compare.v1"
 
 @dataclass(frozen=True, slots=True)
 class Instance:
-    """The benchmark, instance and scale of a result. Results that agree in all three may share a plot."""
+    """The benchmark, instance and scale of a result."""
 
     benchmark: str
     instance: str
@@ -39,6 +39,7 @@ class BenchResult:
     """A result of `keydrome bench`. `reports` has the library's report of each session (repetition) that counts."""
 
     instance: Instance
+    version: int  # of the benchmark
     parameters: dict[str, int]
     library: str  # the name of the library, with its configuration if it has one, such as btree:rw
     reports: tuple[Report, ...]
@@ -50,6 +51,7 @@ class BenchResult:
         sessions = [ObjectReader(item, "session") for item in reader.items("sessions")]
         return cls(
             instance=Instance.take(reader),
+            version=reader.integer("benchmark_version"),
             parameters=reader.integers("parameters"),
             library=_library_name(reader),
             reports=tuple(
@@ -81,6 +83,7 @@ class CompareResult:
     """A result of `keydrome compare`. `libraries` contains the libraries with a rank, best first."""
 
     instance: Instance
+    version: int  # of the benchmark
     metric: str
     unit: str
     margin_ratio: float
@@ -96,6 +99,7 @@ class CompareResult:
         ranked = (_ranked(item) for item in reader.items("libraries"))
         return cls(
             instance=Instance.take(reader),
+            version=reader.integer("benchmark_version"),
             metric=metric.text("name"),
             unit=metric.text("unit"),
             margin_ratio=rules.number("margin_ratio"),

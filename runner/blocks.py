@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from runner.contract import Cancelled, Progress
 from runner.drift import Drift, judge_drift
+from runner.inspection.key_file import unchanged
 from runner.referee import RefereeError, build_plan, run_session
 from runner.request import Loadable
 from runner.terms import Verdict
@@ -121,7 +122,8 @@ def run_blocks(
     and one for each possible repetition. The run ends early if fewer than two libraries are left.
 
     This function calls `heartbeat` with the progress at least once a second, and raises Cancelled if `heartbeat`
-    returns False. Raises RefereeError if the control library fails or the machine cannot run a library.
+    returns False. Raises RefereeError if the control library fails or the machine cannot run a library,
+    and RequestError if the file of keys changes.
     """
     runner = _Runner(candidates, request, settings, folder, heartbeat)
     result = runner.result
@@ -185,7 +187,8 @@ class _Runner:
         work = self.folder / "session"
         work.mkdir(mode=0o700)
         try:
-            return run_session(self._plan(name, seed), work, self.settings, tick)
+            with unchanged(self.request.keys):
+                return run_session(self._plan(name, seed), work, self.settings, tick)
         finally:
             shutil.rmtree(work)
 

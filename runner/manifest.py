@@ -101,9 +101,14 @@ class OwnMetric:
     @property
     def label(self) -> str:
         """Return title and unit, for the heading of a table row."""
+        return f"{self.title}, {self.written_unit}" if self.written_unit else self.title
+
+    @property
+    def written_unit(self) -> str:
+        """Return the unit of the numbers that text() writes; empty for a number without a unit."""
         if self.unit in _NOT_IN_LABEL:
-            return self.title
-        return f"{self.title}, {'%' if self.unit is OwnUnit.SHARE else self.unit.value}"
+            return ""
+        return "%" if self.unit is OwnUnit.SHARE else self.unit.value
 
     def text(self, value: float) -> str:
         """Return a value in this metric's unit, with commas between thousands."""

@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING
 from runner import audit
 from runner.contract import Cancelled, Progress, Session
 from runner.drift import VALUES_MIN, judge_drift, why_too_busy
+from runner.inspection.key_file import unchanged
 from runner.referee import RefereeError, build_plan, history_arguments, run_session
 from runner.report import Finding
 from runner.request import Loadable
@@ -70,7 +71,8 @@ def run_series(
     """Run the request's sessions until one fails, and repeat discarded sessions. `folder` is for working files.
 
     This function calls `heartbeat` at least once a second, and raises Cancelled if `heartbeat` returns False. If the
-    control library fails, the verdict is infrastructure, because the candidate is not at fault.
+    control library fails, the verdict is infrastructure, because the candidate is not at fault. Raises RequestError if
+    the file of keys changes.
     """
     series = _Series(candidate, request, settings, folder, heartbeat)
     for number, seed in enumerate(_seeds(request), start=1):
@@ -248,7 +250,8 @@ class _Series:
             limits = request.benchmark.limits[request.scale]
             plan["limits"]["phase_timeout_ms"] = limits.phase_timeout_ms + audit.PHASE_EXTRA_MS
         keep = history_arguments(self.request) if role == CANDIDATE else []
-        return run_session(plan, work, self.settings, tick, keep)
+        with unchanged(request.keys):
+            return run_session(plan, work, self.settings, tick, keep)
 
     def result(self, verdict: Verdict, reason: str) -> SeriesResult:
         """Return the result of the sessions so far."""

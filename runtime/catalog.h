@@ -1,5 +1,4 @@
-// The catalog: finds, adds and deletes the indexes of a runtime by name. A handle or a transaction
-// that uses an index pins it, and a pinned index cannot be deleted.
+// The catalog: finds and adds the indexes of a runtime by name. It owns them as long as it exists.
 //
 // Thread safety: any thread may call any function.
 #pragma once
@@ -9,7 +8,6 @@
 #include <memory>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "base/thread_annotations.h"
 #include "keydrome/index.h"
@@ -21,17 +19,13 @@ class Catalog {
  public:
   bool has(std::string_view name) const;
   // Returns SUCCESS or DB_EXISTS.
-  ErrCode add(const std::shared_ptr<Index>& index);
-  // Pins and returns the index, or returns nullptr if there is none.
-  std::shared_ptr<Index> find_and_pin(std::string_view name) const;
-  // Deletes the index. Returns SUCCESS, DB_DNE if there is no such index, or FAILURE while a handle
-  // or a transaction has the index pinned.
-  ErrCode remove(std::string_view name);
-  std::vector<std::shared_ptr<Index>> all() const;
+  ErrCode add(std::unique_ptr<Index> index);
+  // Returns nullptr if there is no such index.
+  Index* find(std::string_view name) const;
 
  private:
   mutable Mutex mutex_;
-  std::map<std::string, std::shared_ptr<Index>, std::less<>> indexes_ KEYDROME_GUARDED_BY(mutex_);
+  std::map<std::string, std::unique_ptr<Index>, std::less<>> indexes_ KEYDROME_GUARDED_BY(mutex_);
 };
 
 }  // namespace keydrome::runtime

@@ -1,5 +1,5 @@
 // Implements Client, which opens and closes the handles of one thread, and ClientPool, which
-// provides a client for each thread. A handle pins its index, so that the index cannot be deleted.
+// provides a client for each thread.
 #include "runtime/client.h"
 
 #include <functional>
@@ -9,13 +9,12 @@
 
 namespace keydrome::runtime {
 
-Index* Client::find_and_pin(std::string_view name, const Catalog& catalog) {
-  std::shared_ptr<Index>& cached = names_[std::hash<std::string_view>()(name) % names_.size()];
-  if (cached != nullptr && cached->name() == name && cached->try_pin()) return cached.get();
-  std::shared_ptr<Index> index = catalog.find_and_pin(name);
-  if (index == nullptr) return nullptr;
-  cached = std::move(index);
-  return cached.get();
+Index* Client::find(std::string_view name, const Catalog& catalog) {
+  Index*& cached = names_[std::hash<std::string_view>()(name) % names_.size()];
+  if (cached != nullptr && cached->name() == name) return cached;
+  Index* index = catalog.find(name);
+  if (index != nullptr) cached = index;
+  return index;
 }
 
 ErrCode Client::open(std::string_view name, const Catalog& catalog, IdxState** state) {
@@ -25,7 +24,7 @@ ErrCode Client::open(std::string_view name, const Catalog& catalog, IdxState** s
     handles_.push_back(std::make_unique<Handle>(handles_.size()));
     closed_.push_back(static_cast<uint32_t>(handles_.size() - 1));
   }
-  Index* index = find_and_pin(name, catalog);
+  Index* index = find(name, catalog);
   if (index == nullptr) return DB_DNE;
   const uint32_t slot = closed_.back();
   closed_.pop_back();
@@ -41,7 +40,6 @@ ErrCode Client::open(std::string_view name, const Catalog& catalog, IdxState** s
 bool Client::close(const IdxState* state) {
   Handle* open = handle(state);
   if (open == nullptr) return false;
-  open->index->unpin();
   open->index = nullptr;
   open->token = ~open->token;
   closed_.push_back(static_cast<uint32_t>(reinterpret_cast<uintptr_t>(state) & kSlotMask));

@@ -36,7 +36,7 @@ struct Handle {
   // The number in the client's IdxState*. It is inverted while the handle is closed, so that no
   // IdxState* matches it.
   uint64_t token;
-  Index* index = nullptr;  // pinned; nullptr while the handle is closed
+  Index* index = nullptr;  // nullptr while the handle is closed
   uint32_t generation = 0;
   uint64_t cursor_transaction = 0;
   Cursor cursor;
@@ -127,7 +127,7 @@ class Client {
   uint64_t token_of(uint32_t generation, uint64_t slot) const {
     return uint64_t{number_} << kNumberShift | (generation & kGenerationMask) << kSlotBits | slot;
   }
-  Index* find_and_pin(std::string_view name, const Catalog& catalog);
+  Index* find(std::string_view name, const Catalog& catalog);
 
   const uint32_t number_;  // at least 1, so that no handle or transaction is NULL
   const std::unique_ptr<ClientConcurrency> concurrency_;
@@ -139,7 +139,7 @@ class Client {
   std::vector<std::unique_ptr<Handle>> handles_;
   // Slots of closed handles. The vector has capacity for all handles, so push_back cannot fail.
   std::vector<uint32_t> closed_;
-  std::array<std::shared_ptr<Index>, 64> names_;  // recently opened indexes, by hash of the name
+  std::array<Index*, 64> names_{};  // recently opened indexes, by hash of the name
   Cursor scratch_;
 };
 

@@ -72,14 +72,6 @@ Result<Kind> choice_field(const Json& object, const char* name, const Word<Kind>
   return unsupported(name, *text, choices);
 }
 
-template <class Kind, size_t count>
-std::string_view word_of(Kind kind, const Word<Kind> (&words)[count]) {
-  for (const Word<Kind>& word : words) {
-    if (word.kind == kind) return word.word;
-  }
-  return {};
-}
-
 bool is_name(const std::string& text) {
   return !text.empty() && text.size() <= 64 &&
          text.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789-_") == std::string::npos;
@@ -236,13 +228,6 @@ std::unique_ptr<Strategy> make_strategy(const Configuration& configuration,
 std::unique_ptr<Concurrency> make_concurrency(const Configuration& configuration,
                                               const KeydromeStructureTable& table) {
   return method_of(configuration).make({latch_of(configuration.lock), is_thread_safe(table)});
-}
-
-std::string describe(const Configuration& configuration) {
-  std::string text(word_of(configuration.strategy, kStrategies));
-  text += ", " + configuration.concurrency;
-  text += ", lock " + std::string(word_of(configuration.lock, kLocks));
-  return text;
 }
 
 }  // namespace keydrome::runtime

@@ -55,7 +55,4 @@ std::unique_ptr<Strategy> make_strategy(const Configuration& configuration,
 std::unique_ptr<Concurrency> make_concurrency(const Configuration& configuration,
                                               const KeydromeStructureTable& table);
 
-// Returns a short description for the log, such as "direct, index_2pl, lock rw".
-std::string describe(const Configuration& configuration);
-
 }  // namespace keydrome::runtime

@@ -1,12 +1,8 @@
 // Index: one index of the runtime, with its name, its key type, its data, and the data that the
 // concurrency control keeps for it.
-//
-// The catalog and the caches of clients own an index together. A thread may use an index only while
-// a handle or a transaction has pinned it, because an unpinned index may be deleted at any time.
+// It exists as long as the catalog, which owns it.
 #pragma once
 
-#include <atomic>
-#include <cstdint>
 #include <memory>
 #include <string>
 #include <utility>
@@ -34,37 +30,11 @@ class Index {
   const Store& store() const { return *store_; }
   IndexConcurrency& concurrency() { return *concurrency_; }
 
-  // Pins the index. Returns false if the index has been deleted. This function and all functions
-  // below are thread-safe.
-  bool try_pin() {
-    int64_t pins = pins_;
-    while (pins != kDeleted) {
-      if (pins_.compare_exchange_weak(pins, pins + 1)) return true;
-    }
-    return false;
-  }
-  // Precondition: the index is pinned already.
-  void pin() { ++pins_; }
-  void unpin() { --pins_; }
-
-  // Marks the index as deleted and frees its data. Returns false if the index is pinned, or if it
-  // has been deleted already.
-  bool try_delete() {
-    int64_t none = 0;
-    if (!pins_.compare_exchange_strong(none, kDeleted)) return false;
-    store_.reset();
-    concurrency_.reset();
-    return true;
-  }
-
  private:
-  static constexpr int64_t kDeleted = -1;
-
   const std::string name_;
   const KeyType type_;
-  std::unique_ptr<Store> store_;
-  std::unique_ptr<IndexConcurrency> concurrency_;
-  std::atomic<int64_t> pins_ = 0;
+  const std::unique_ptr<Store> store_;
+  const std::unique_ptr<IndexConcurrency> concurrency_;
 };
 
 }  // namespace keydrome::runtime

@@ -8,7 +8,6 @@
 
 #include <atomic>
 #include <cstdio>
-#include <deque>
 #include <memory>
 #include <string>
 
@@ -56,14 +55,6 @@ void write_reason(const std::string& text, char* reason, uint32_t capacity) {
   if (reason != nullptr && capacity > 0) std::snprintf(reason, capacity, "%s", text.c_str());
 }
 
-// Copies the text and keeps the copy until the process exits, as extensions.h promises.
-const char* keep(std::string text) {
-  static Mutex mutex;
-  static auto* texts = new std::deque<std::string>;
-  const MutexLock guard(mutex);
-  return texts->emplace_back(std::move(text)).c_str();
-}
-
 }  // namespace
 
 void keydrome::runtime::install(std::unique_ptr<Runtime> runtime) {
@@ -92,24 +83,6 @@ int keydrome_configure(const char* json, char* reason, uint32_t capacity) {
                  capacity);
     return 1;
   }
-}
-
-const char* keydrome_describe(void) {
-  const Runtime* runtime = g_runtime.load();
-  return runtime == nullptr ? "Keydrome runtime, not configured" : runtime->description().c_str();
-}
-
-const char* keydrome_statistics(void) {
-  try {
-    const Runtime* runtime = g_runtime.load();
-    return runtime == nullptr ? "{}" : keep(runtime->statistics());
-  } catch (...) {
-    return "{}";
-  }
-}
-
-ErrCode keydrome_delete_index(char* name) {
-  return with_runtime([&](Runtime& runtime) { return runtime.delete_index(name); });
 }
 
 ErrCode create(KeyType type, char* name) {

@@ -3,7 +3,6 @@
 // concurrency control.
 #include "runtime/runtime.h"
 
-#include <algorithm>
 #include <cstring>
 #include <utility>
 
@@ -241,8 +240,6 @@ Runtime::Runtime(const StructureLibrary& structure, Configuration configuration)
       configuration_(std::move(configuration)),
       strategy_(make_strategy(configuration_, structure_.table())),
       concurrency_(make_concurrency(configuration_, structure_.table())),
-      description_(std::string(structure_.table().name) + " under " + configuration_.name + " (" +
-                   describe(configuration_) + "): " + structure_.table().description),
       clients_(*concurrency_) {}
 
 void Runtime::end_client(Client& client) {
@@ -257,12 +254,8 @@ ErrCode Runtime::create(KeyType type, const char* name) {
   if (catalog_.has(name)) return DB_EXISTS;
   std::unique_ptr<Store> store = strategy_->make_store();
   if (store == nullptr) return FAILURE;
-  return catalog_.add(std::make_shared<Index>(name, type, std::move(store),
+  return catalog_.add(std::make_unique<Index>(name, type, std::move(store),
                                               concurrency_->make_index_concurrency()));
-}
-
-ErrCode Runtime::delete_index(const char* name) {
-  return name == nullptr ? DB_DNE : catalog_.remove(name);
 }
 
 ErrCode Runtime::open_index(const char* name, IdxState** state) {
@@ -275,28 +268,6 @@ ErrCode Runtime::close_index(IdxState* state) {
   Client* client = current_client();
   if (client == nullptr) return FAILURE;
   return client->close(state) ? SUCCESS : DB_DNE;
-}
-
-std::string Runtime::statistics() const {
-  uint64_t pairs = 0;
-  uint64_t bytes = 0;
-  uint64_t height = 0;
-  const std::vector<std::shared_ptr<Index>> indexes = catalog_.all();
-  for (const std::shared_ptr<Index>& index : indexes) {
-    const StoreStatistics one = index->store().statistics();
-    pairs += one.pairs;
-    bytes += one.bytes;
-    height = std::max(height, one.height);
-  }
-  Json json;
-  json["structure"] = structure_.table().name;
-  json["configuration"] = configuration_.name;
-  json["indexes"] = static_cast<uint64_t>(indexes.size());
-  json["pairs"] = pairs;
-  json["bytes"] = bytes;
-  json["height_max"] = height;
-  json["control"] = concurrency_->statistics();
-  return json.dump();
 }
 
 }  // namespace keydrome::runtime

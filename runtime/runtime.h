@@ -9,13 +9,11 @@
 // transaction, and encodes the key. Then it calls the concurrency control, which reads or changes
 // the index.
 //
-// Thread safety: several threads may call all functions at once, except statistics() and the
-// destructor. Each thread has its own Client. Functions that allocate memory may throw
-// std::bad_alloc.
+// Thread safety: several threads may call all functions at once, except the destructor. Each thread
+// has its own Client. Functions that allocate memory may throw std::bad_alloc.
 #pragma once
 
 #include <memory>
-#include <string>
 #include <string_view>
 
 #include "base/result.h"
@@ -41,7 +39,6 @@ class Runtime {
   virtual ~Runtime() = default;
 
   ErrCode create(KeyType type, const char* name);
-  ErrCode delete_index(const char* name);
   ErrCode open_index(const char* name, IdxState** state);
   ErrCode close_index(IdxState* state);
   virtual ErrCode begin(TxnState** transaction) = 0;
@@ -52,11 +49,6 @@ class Runtime {
   virtual ErrCode insert(IdxState* state, TxnState* transaction, const Key* key,
                          const char* payload) = 0;
   virtual ErrCode erase(IdxState* state, TxnState* transaction, const Record* record) = 0;
-
-  const std::string& description() const { return description_; }
-  // Returns counters of the runtime as JSON. The function reads the structures without a lock, so
-  // no other thread may make a call at the same time.
-  std::string statistics() const;
 
   // Called when a thread exits. Rolls back its open transaction, closes its handles, and makes its
   // client available to another thread.
@@ -77,7 +69,6 @@ class Runtime {
   const Configuration configuration_;
   const std::unique_ptr<Strategy> strategy_;
   const std::unique_ptr<Concurrency> concurrency_;
-  const std::string description_;
   Catalog catalog_;
   ClientPool clients_;
 };

@@ -39,6 +39,7 @@ WRONG = [
     ("denies_deletes", "failed", {"wrong_delete"}, ""),
     ("garbage_codes", "failed", {"illegal_answer"}, "undocumented code 77"),
     ("wrong_payload", "failed", {"impossible_record"}, ""),
+    ("flips_high_half", "failed", {"impossible_record"}, ""),
     ("loses_aborts", "failed", {"impossible_record"}, ""),
     ("unsorted_scan", "failed", {"scan_order"}, "backwards"),
     ("skips_by_caller", "failed", {"impossible_record"}, ""),

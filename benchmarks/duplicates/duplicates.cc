@@ -35,7 +35,6 @@ constexpr std::array kClasses = {"get", "read_all", "replace", "insert_existing"
 // The most payloads of one key that a transaction reads, or deletes and inserts again. Keys with
 // the average number of payloads may always be deleted, so that each thread has a key to delete.
 constexpr uint32_t kPayloadsMax = 1'000;
-constexpr uint64_t kRecordsMax = 1'000'000'000;
 // Calls of an average transaction on keys with few payloads: one call for most operations, more for
 // read_all and delete_all.
 constexpr uint64_t kCallsOnAverage = 3;
@@ -220,13 +219,6 @@ class Duplicates : public workload::Workload {
                    "at least " + std::to_string(2 * threads) + ", or lower threads"};
     }
     const uint32_t mean = parameters.u32("payloads_per_key");
-    const uint64_t records =
-        uint64_t{keys} * mean * (distribution_ == Distribution::kOneHeavy ? 2 : 1);
-    if (records > kRecordsMax) {
-      return Error{"keys and payloads_per_key require " + std::to_string(records) +
-                   " records, but at most " + std::to_string(kRecordsMax) +
-                   " are possible: lower keys or payloads_per_key"};
-    }
     return Generator(payload_counts(distribution_, keys, mean), parameters, seed, policy).write();
   }
 

@@ -28,11 +28,6 @@ constexpr std::array kPhases = {"insert", "lookup", "miss", "scan"};
 constexpr std::array kMetrics = {"inserts_per_s", "lookups_per_s", "misses_per_s",
                                  "scanned_records_per_s"};
 
-// The maximum number of records for a set of strings. A script stores all its string keys in one
-// array of at most 2^32 - 1 bytes (script::Strings). There is one absent key for each present key,
-// so the number is divided by 2. 100,000 keys are left for the checks.
-constexpr int64_t kStringRecordsMax = UINT32_MAX / MAX_VARCHAR_LEN / 2 - 100'000;
-
 // Writes the script: four phases on the keys of one set.
 class Generator : public workload::ClientScript {
  public:
@@ -191,11 +186,6 @@ class KeySets : public workload::Workload {
       return Error{"records_per_scan is " + std::to_string(parameters["records_per_scan"]) +
                    ", but the index has only " + std::to_string(parameters["records"]) +
                    " records: raise records or lower records_per_scan"};
-    }
-    if (is_string_set(set_) && parameters["records"] > kStringRecordsMax) {
-      return Error{"records is " + std::to_string(parameters["records"]) +
-                   ", but sets of strings have at most " + std::to_string(kStringRecordsMax) +
-                   ": lower records"};
     }
     return Generator(set_, parameters, seed, policy).write();
   }

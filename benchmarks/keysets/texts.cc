@@ -29,11 +29,11 @@ class TextNumbers {
 
   // Adds `text` if it is new, and returns whether it is. The caller must then append it to `texts`.
   bool add(std::string_view text, uint64_t hash, const script::Strings& texts) {
-    const auto rest = static_cast<uint32_t>(hash >> 32) >> number_bits_ << number_bits_;
+    const auto rest = static_cast<uint32_t>(hash >> 32 >> number_bits_ << number_bits_);
     std::size_t at = first(hash);
     for (; slots_[at] != 0; at = (at + 1) & (slots_.size() - 1)) {
       const uint32_t number = slots_[at] ^ rest;
-      if (number >> number_bits_ == 0 && texts[number - 1] == text) return false;
+      if (uint64_t{number} >> number_bits_ == 0 && texts[number - 1] == text) return false;
     }
     slots_[at] = rest | static_cast<uint32_t>(texts.size() + 1);
     return true;

@@ -205,10 +205,19 @@ def test_a_wrong_last_answer_is_never_certified(tmp_path: Path) -> None:
 def test_the_program_says_what_it_cannot_do(tmp_path: Path) -> None:
     program = str(BUILD / "bin" / "certify")
     (tmp_path / "noise").write_bytes(b"not a history")
-    for arguments in ([], ["--what"], [str(tmp_path / "missing")], [str(tmp_path / "noise")]):
+    missing, noise = str(tmp_path / "missing"), str(tmp_path / "noise")
+    for arguments, reason in (
+        ([], "no history file was given"),
+        (["--what", noise], "unknown option --what"),
+        (["--json", noise, "--order"], "--order needs the name of the file to write"),
+        ([noise, missing], f"one history at a time, but got {noise} and {missing}"),
+        ([missing], missing),
+        ([noise], noise),
+    ):
         done = subprocess.run([program, *arguments], capture_output=True, text=True, check=False)
         assert done.returncode == 2
         assert done.stderr.startswith("certify: ")
+        assert reason in done.stderr.splitlines()[0]
 
 
 def test_the_text_explains_the_cycle(tmp_path: Path) -> None:

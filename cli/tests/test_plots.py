@@ -121,6 +121,37 @@ def test_results_of_other_instances_are_never_drawn_into_one_picture() -> None:
     assert {name.split("-")[1] for name in found} == {"small", "large"}
 
 
+def test_results_of_two_versions_of_a_benchmark_are_never_drawn_into_one_picture() -> None:
+    found = drawn(bench("a", 4), bench("a", 1) | {"benchmark_version": 4}, bench("b", 2))
+    picture = found["sample-small-smoke-v3-by-threads"]
+    assert [row[:2] for row in picture.rows] == [("a", 4.0), ("b", 2.0)]
+    assert [name for name in found if "-v4" in name] == [
+        "sample-small-smoke-v4-latency",
+        "sample-small-smoke-v4-throughput",
+    ]
+    assert not [name for name in found if "-v3" not in name and "-v4" not in name]
+
+
+def test_a_series_contains_one_version_of_the_benchmark() -> None:
+    newer = [series(n, n) | {"benchmark_version": 4} for n in (10, 30)]
+    found = drawn(series(0, 0), series(20, 20), *newer)
+    swept = {name: picture for name, picture in found.items() if "inserts_N" in name}
+    assert {name: [row[1] for row in picture.rows] for name, picture in swept.items()} == {
+        "sample-inserts_N-smoke-v3-by-insert_percent": [0, 20],
+        "sample-inserts_N-smoke-v4-by-insert_percent": [10, 30],
+    }
+
+
+def test_comparisons_of_two_versions_are_told_apart_by_their_names() -> None:
+    comparison = json.loads(GOLDEN.read_text())
+    version = comparison["benchmark_version"]
+    found = drawn(comparison, comparison | {"benchmark_version": version + 1})
+    assert {name.rpartition("-")[0] for name in found} == {
+        f"sample-small-smoke-v{version}",
+        f"sample-small-smoke-v{version + 1}",
+    }
+
+
 def series(number: int, value: int, threads: int = 4, tps: float = 1.0) -> dict[str, Any]:
     """Return a result of the instance inserts_NUMBER with `value` % inserts."""
     result = bench("pine", threads, session(1000 / tps))
@@ -236,6 +267,18 @@ def test_the_command_writes_pictures_and_tables(
         ["result", "start_ms", "end_ms", "committed", "per_second"],
         ["a", "0.0", "2.0", "10", "5000.0"],
     ]
+
+
+def test_the_command_names_the_versions_that_it_keeps_apart(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    paths = [tmp_path / f"{version}.json" for version in (3, 4)]
+    for path in paths:
+        path.write_text(json.dumps(bench("a") | {"benchmark_version": int(path.stem)}))
+    assert main(["plot", *map(str, paths), "--out", str(tmp_path / "plots")]) == 0
+    assert "versions 3, 4 of sample" in capsys.readouterr().err
+    assert main(["plot", str(paths[0]), "--out", str(tmp_path / "plots")]) == 0
+    assert not capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

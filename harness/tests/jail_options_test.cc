@@ -1,5 +1,5 @@
 // Tests the limits and the command line that the referee, which runs a session, passes to a jail,
-// the sandbox of the session.
+// the sandbox of the session. Also tests the message about a jail that cannot start.
 #include "harness/referee/processes/jail_options.h"
 
 #include <gtest/gtest.h>
@@ -7,6 +7,9 @@
 #include <algorithm>
 #include <string>
 #include <vector>
+
+#include "base/result.h"
+#include "harness/referee/processes/jail_process.h"
 
 namespace keydrome {
 namespace {
@@ -29,6 +32,16 @@ TEST(JailArguments, TheLimitsOfTheJailAreLongerThanThoseOfTheReferee) {
   EXPECT_EQ(given(options, "--cpu-seconds"), std::to_string(7 + jail_spare_cpu_seconds()));
   options.plan.jail.cpu_seconds = INT32_MAX;
   EXPECT_EQ(given(options, "--cpu-seconds"), std::to_string(kJailCpuSecondsMax));
+}
+
+TEST(JailProcess, ThatCannotStartSaysWhatToDo) {
+  JailOptions options;
+  options.plan.jail.path = "/no/such/jail";
+  const Result<JailProcess> started = JailProcess::start(options);
+  ASSERT_FALSE(started.ok());
+  EXPECT_EQ(started.error().message,
+            "cannot start the jail /no/such/jail: No such file or directory; run ./dev build, or "
+            "correct the path in the plan");
 }
 
 }  // namespace

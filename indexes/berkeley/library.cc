@@ -20,7 +20,7 @@
 #include "indexes/berkeley/environment.h"
 #include "indexes/berkeley/scan.h"
 #include "indexes/common/key_bytes.h"
-#include "keydrome/extensions.h"
+#include "keydrome/index.h"
 
 using keydrome::code_of;
 using keydrome::Environment;
@@ -173,8 +173,6 @@ ErrCode read(IdxState* handle, TxnState* txn, ErrCode missing, Body body) {
 }
 
 }  // namespace
-
-const char* keydrome_describe(void) { return "berkeley: Berkeley DB 5.3, in memory"; }
 
 ErrCode create(KeyType type, char* name) {
   if (name == nullptr || (type != SHORT && type != INT && type != VARCHAR)) return FAILURE;

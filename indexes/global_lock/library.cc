@@ -22,7 +22,7 @@
 
 #include "indexes/common/key_bytes.h"
 #include "indexes/global_lock/store.h"
-#include "keydrome/extensions.h"
+#include "keydrome/index.h"
 
 namespace keydrome {
 namespace {
@@ -192,8 +192,6 @@ using keydrome::guarded;
 using keydrome::is_open;
 using keydrome::library;
 using keydrome::thread_state;
-
-const char* keydrome_describe(void) { return "global_lock: std::set per index, one lock"; }
 
 ErrCode create(KeyType type, char* name) {
   if (name == nullptr || (type != SHORT && type != INT && type != VARCHAR)) return FAILURE;

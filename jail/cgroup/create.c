@@ -17,13 +17,18 @@ static void add(struct isolation* isolation, enum mechanism mechanism) {
   isolation->mechanisms |= mechanism_bit(mechanism);
 }
 
-/* Records why a mechanism is missing. Keeps only the first reason, because later errors usually
- * follow from the first one. */
-static void note(struct isolation* isolation, const char* what, int error) {
+/* Records why a mechanism is missing: the file or directory, and the error. Keeps only the first
+ * reason, because later errors usually follow from the first one. */
+static void note_trouble(struct isolation* isolation, const char* what, int error,
+                         enum cgroup_trouble trouble) {
   if (!isolation->note[0]) {
     snprintf(isolation->note, sizeof isolation->note, "%s: %s", what, strerror(error));
-    isolation->trouble = error == EBUSY ? TROUBLE_BUSY : TROUBLE_NOT_WRITABLE;
+    isolation->trouble = trouble;
   }
+}
+
+static void note(struct isolation* isolation, const char* what, int error) {
+  note_trouble(isolation, what, error, error == EBUSY ? TROUBLE_BUSY : TROUBLE_NOT_WRITABLE);
 }
 
 /* Makes the group of a hierarchy. The directory of the first group also serves as the slot's lock.
@@ -68,6 +73,17 @@ static bool set_number(int directory, const char* name, uint64_t number,
   return set_text(directory, name, text, isolation);
 }
 
+/* Limits the swap. Returns true if swap is limited, or if the kernel does not account it; then the
+ * file does not exist. */
+static bool limit_swap(int directory, const char* name, uint64_t bytes,
+                       struct isolation* isolation) {
+  int error = write_number_at(directory, name, bytes);
+  if (error && error != ENOENT) {
+    note(isolation, name, error);
+  }
+  return error == 0 || error == ENOENT;
+}
+
 /* Returns true if `word` is one of the words in the file `name`, which contains a single line. */
 static bool lists(int directory, const char* name, const char* word) {
   char words[256];
@@ -91,6 +107,7 @@ static bool enable_v2(const struct cgroups* cgroups, const char* controller,
   const struct group* group = &cgroups->groups[HIERARCHY_UNIFIED];
   int parent = openat(group->directory, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (parent < 0) {
+    note_trouble(isolation, "the parent of the jail's control group", errno, TROUBLE_NOT_READABLE);
     return false;
   }
   bool enabled = lists(parent, "cgroup.subtree_control", controller);
@@ -111,15 +128,13 @@ static void set_up_memory(struct cgroups* cgroups, const struct options* options
   bool limited = false;
   if (cgroups->groups[HIERARCHY_MEMORY].directory >= 0) {
     int directory = cgroups->groups[HIERARCHY_MEMORY].directory;
-    limited = set_number(directory, "memory.limit_in_bytes", options->memory_bytes, isolation);
-    /* ENOENT: the kernel does not account swap, so the file does not exist. */
-    int error = write_number_at(directory, "memory.memsw.limit_in_bytes", options->memory_bytes);
-    limited = limited && (error == 0 || error == ENOENT);
+    limited =
+        set_number(directory, "memory.limit_in_bytes", options->memory_bytes, isolation) &&
+        limit_swap(directory, "memory.memsw.limit_in_bytes", options->memory_bytes, isolation);
     cgroups->memory = directory;
   } else if (unified->directory >= 0 && enable_v2(cgroups, "memory", isolation)) {
-    limited = set_number(unified->directory, "memory.max", options->memory_bytes, isolation);
-    int error = write_number_at(unified->directory, "memory.swap.max", 0);
-    limited = limited && (error == 0 || error == ENOENT) &&
+    limited = set_number(unified->directory, "memory.max", options->memory_bytes, isolation) &&
+              limit_swap(unified->directory, "memory.swap.max", 0, isolation) &&
               set_text(unified->directory, "memory.oom.group", "1", isolation);
     cgroups->memory = unified->directory;
     cgroups->memory_is_v2 = true;
@@ -157,26 +172,46 @@ static bool gets_all_processors(const struct cgroups* cgroups) {
           strcmp(asked, given) == 0);
 }
 
+/* Removes the group of the v1 controller cpuset, because no process can enter it without a list of
+ * memory nodes. A group that other controllers use or that locks the slot has to stay. */
+static void leave_out_cpuset(struct cgroups* cgroups) {
+  struct group* group = &cgroups->groups[HIERARCHY_CPUSET];
+  bool shared = cgroups->lock == HIERARCHY_CPUSET;
+  for (int other = 0; other < HIERARCHY_COUNT; other++) {
+    shared = shared ||
+             (other != HIERARCHY_CPUSET && cgroups->groups[other].directory == group->directory);
+  }
+  if (!shared) {
+    close(group->directory);
+    group->directory = -1;
+    cgroup_delete(cgroups, HIERARCHY_CPUSET);
+  }
+}
+
 static void set_up_cpuset(struct cgroups* cgroups, const struct options* options,
                           struct isolation* isolation) {
   if (!options->cpus) {
     return;
   }
-  bool ready = false;
   if (make(cgroups, HIERARCHY_CPUSET, isolation)) {
     /* Copies the list of memory nodes from the parent group. A new v1 cpuset has an empty list, and
      * processes cannot enter a cpuset with an empty list. */
     int directory = cgroups->groups[HIERARCHY_CPUSET].directory;
     char nodes[256];
-    ready = read_file_at(directory, "../cpuset.mems", nodes, sizeof nodes) > 0 &&
-            set_text(directory, "cpuset.mems", nodes, isolation);
+    long length = read_file_at(directory, "../cpuset.mems", nodes, sizeof nodes);
+    if (length <= 0) {
+      note_trouble(isolation, "cpuset.mems of the parent group", length < 0 ? errno : ENODATA,
+                   TROUBLE_NOT_READABLE);
+    }
+    if (length <= 0 || !set_text(directory, "cpuset.mems", nodes, isolation)) {
+      leave_out_cpuset(cgroups);
+      return;
+    }
     cgroups->cpuset = directory;
   } else if (cgroups->groups[HIERARCHY_UNIFIED].directory >= 0 &&
              enable_v2(cgroups, "cpuset", isolation)) {
-    ready = true;
     cgroups->cpuset = cgroups->groups[HIERARCHY_UNIFIED].directory;
-  }
-  if (!ready) {
+  } else {
     return;
   }
   int error = write_file_at(cgroups->cpuset, "cpuset.cpus", options->cpus);
@@ -188,7 +223,9 @@ static void set_up_cpuset(struct cgroups* cgroups, const struct options* options
         "/sys/devices/system/cpu/online",
         options->cpus, strerror(error));
   }
-  if (error == 0) {
+  if (error) {
+    note(isolation, "cpuset.cpus", error);
+  } else {
     add(isolation, MECHANISM_CPUSET);
   }
 }

@@ -71,6 +71,10 @@ static const char* control_groups(const struct isolation* isolation) {
                       : "start the jail as root, or let root delegate a group to you and name it "
                         "with --cgroup-parent (systemd-run --user --scope -p Delegate=yes makes "
                         "one)";
+    case TROUBLE_NOT_READABLE:
+      return "the jail copies settings of the parent group, but cannot read them, or they are "
+             "empty: "
+             "check that the group exists and has them, or name another one with --cgroup-parent";
     case TROUBLE_NO_CONTROLLER:
       return "the controller is not enabled for this group: as root write the controller's name, "
              "such as +memory, to cgroup.subtree_control of each parent group; if a v1 hierarchy "

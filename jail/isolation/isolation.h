@@ -42,6 +42,7 @@ enum cgroup_trouble {
   TROUBLE_DISABLED,      /* --without cgroup */
   TROUBLE_NOT_MOUNTED,   /* no hierarchy is mounted */
   TROUBLE_NOT_WRITABLE,  /* the jail could not create a group or write to its files */
+  TROUBLE_NOT_READABLE,  /* the jail could not open the parent group or read a value there */
   TROUBLE_NO_CONTROLLER, /* the parent group of a v2 hierarchy does not offer a controller */
   TROUBLE_BUSY /* v2: the parent group contains processes, so it cannot enable controllers */
 };

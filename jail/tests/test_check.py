@@ -89,6 +89,14 @@ def test_groups_are_read_only(jails: Jails) -> None:
     assert "make the control groups writable" in facts["remedy_pids"]
 
 
+def test_a_setting_that_the_parent_group_lacks_is_named(jails: Jails) -> None:
+    hidden = f"$(dirname $(find {CGROUPS} -maxdepth 1 -name cpuset.mems))/cpuset.mems"
+    _code, facts, _stderr = check(f"mount --bind /dev/null {hidden} && JAIL --cpus 0")
+    assert "cpuset" in facts["missing"].split(",")
+    assert facts["note"] == "cpuset.mems of the parent group: No data available"
+    assert "cannot read them, or they are empty" in facts["remedy_cpuset"]
+
+
 def test_read_only_groups_with_a_writable_bind(jails: Jails) -> None:
     """In a container, the control groups are often mounted read-only, and the user adds a writable bind mount."""
     bind = "mount -t tmpfs none /run; mkdir /run/groups; mount --rbind /sys/fs/cgroup /run/groups;"

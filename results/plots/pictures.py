@@ -1,7 +1,8 @@
 """Decides which plots can be drawn from results of `keydrome bench` and `keydrome compare`.
 
 For each plot, the code returns a function that draws the plot later, and a table of its numbers. The code reads and
-writes no files. An argument called `place` is the first part of a plot's file name. It names the instance.
+writes no files. An argument called `place` is the first part of a plot's file name. It names the instance. If the
+results come from several versions of its benchmark, it names the version too.
 """
 
 from __future__ import annotations
@@ -68,23 +69,38 @@ def pictures(results: Sequence[dict[str, Any]]) -> Iterator[Picture]:
     """Yield the plots of the results. Bench results of the same instance at the same scale share their plots.
 
     If the names of instances differ only in a number at the end, their results also share the plot of a sweep, which
-    shows throughput against a parameter (_series).
+    shows throughput against a parameter (_series). Results of different versions of a benchmark never share a plot.
     """
+    mixed = mixed_versions(results)
     groups: dict[str, list[BenchResult]] = defaultdict(list)
+    series: dict[tuple[str, str], list[BenchResult]] = defaultdict(list)
     numbers: dict[str, int] = defaultdict(int)
     for result in results:
         if result.get("schema") == BENCH_SCHEMA:
             bench = BenchResult.from_json(result)
-            groups[str(bench.instance)].append(bench)
+            version = f"-v{bench.version}" if bench.instance.benchmark in mixed else ""
+            groups[f"{bench.instance}{version}"].append(bench)
+            for parameter, name in _series(bench):
+                series[parameter, f"{name}{version}"].append(bench)
         else:
             comparison = CompareResult.from_json(result)
-            place = str(comparison.instance)
+            version = f"-v{comparison.version}" if comparison.instance.benchmark in mixed else ""
+            place = f"{comparison.instance}{version}"
             numbers[place] += 1
             number = "" if numbers[place] == 1 else f"-{numbers[place]}"
             yield from _of_comparison(f"{place}{number}", comparison)
     for place, group in groups.items():
         yield from _of_group(place, group)
-    yield from _of_series([bench for group in groups.values() for bench in group])
+    for (parameter, place), group in series.items():
+        yield from _of_series(parameter, place, group)
+
+
+def mixed_versions(results: Sequence[dict[str, Any]]) -> dict[str, list[int]]:
+    """Return the benchmarks of which the results have several versions, with these versions."""
+    versions: dict[str, set[int]] = defaultdict(set)
+    for result in results:
+        versions[result["benchmark"]].add(result["benchmark_version"])
+    return {name: sorted(found) for name, found in versions.items() if len(found) > 1}
 
 
 def _of_comparison(place: str, result: CompareResult) -> Iterator[Picture]:
@@ -121,16 +137,11 @@ def _of_group(place: str, group: list[BenchResult]) -> Iterator[Picture]:
     yield from _sweeps(place, varied, group)
 
 
-def _of_series(benches: list[BenchResult]) -> Iterator[Picture]:
-    """Yield the sweeps over series of instances, such as inserts_0 to inserts_100 over insert_percent."""
-    series: dict[tuple[str, str], list[BenchResult]] = defaultdict(list)
-    for bench in benches:
-        for parameter, place in _series(bench):
-            series[parameter, place].append(bench)
-    for (parameter, place), group in series.items():
-        varied = _varied(group)
-        if len({bench.instance for bench in group}) > 1 and parameter in varied:
-            yield from _sweeps(place, varied, group)
+def _of_series(parameter: str, place: str, group: list[BenchResult]) -> Iterator[Picture]:
+    """Yield the sweeps over a series of instances, such as inserts_0 to inserts_100 over insert_percent."""
+    varied = _varied(group)
+    if len({bench.instance for bench in group}) > 1 and parameter in varied:
+        yield from _sweeps(place, varied, group)
 
 
 def _series(bench: BenchResult) -> Iterator[tuple[str, str]]:

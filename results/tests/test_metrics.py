@@ -4,13 +4,27 @@ from __future__ import annotations
 
 import re
 
-from results.metrics import METRICS
+from results.metrics import METRICS, ranked_by
+from runner.manifest import load_benchmarks
 from runner.settings import load_settings
 
 
 def test_names_and_labels_are_unique() -> None:
     assert len({metric.name for metric in METRICS}) == len(METRICS)
     assert len({metric.label for metric in METRICS}) == len(METRICS)
+
+
+def test_every_benchmark_ranks_by_a_metric_with_a_label() -> None:
+    for benchmark in load_benchmarks(load_settings({}).root).values():
+        if benchmark.metric is not None:
+            shown = ranked_by(benchmark.metric.name, benchmark.own_metrics)
+            assert (shown.label, shown.unit) != (benchmark.metric.name, "")
+            assert shown.unit == benchmark.metric.unit
+
+
+def test_a_heading_has_the_unit_and_a_time_few_decimals() -> None:
+    time = ranked_by("total_ms", ())
+    assert (time.heading, time.text(999.94), time.text(1234.5)) == ("Time (ms)", "999.9", "1,234")
 
 
 def is_defined(name: str, page: str) -> bool:

@@ -1,23 +1,27 @@
 """Inspects a file of keys (`--keys FILE`), with which sessions replace the keys of a workload.
 
 The referee, the program that runs and judges a library, reads and checks the file in every session. Its command `keys`
-makes the same checks before the first session, so a wrong file is refused before anything runs.
-docs/reference/key-files.md describes the formats.
+makes the same checks before the first session, so a wrong file is refused before anything runs. After each session the
+file is hashed again, because sessions with different keys cannot be compared. docs/reference/key-files.md describes the
+formats.
 """
 
 from __future__ import annotations
 
 import hashlib
 import subprocess
+from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 from runner.manifest import RequestError
+from runner.referee import RefereeError
 from runner.strict import ObjectReader, StrictError, parse_object
 from runner.text import display_name, printable
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
     from runner.manifest import Benchmark
@@ -48,6 +52,16 @@ class KeyFile:
         """Return the facts for a result file. The name is for display only."""
         return {"file": display_name(self.path.name), "sha256": self.sha256, **self.facts}
 
+    def check_unchanged(self) -> None:
+        """Raise RequestError if the file no longer has the content that the referee accepted."""
+        now = _digest(self.path)
+        if now != self.sha256:
+            raise RequestError(
+                f"--keys {display_name(self.path.name)}: the file changed while the sessions ran (its SHA-256 was "
+                f"{self.sha256[:12]}... and is {now[:12]}...), so the sessions may have had different keys: run again, "
+                "and leave the file as it is until the end"
+            )
+
     def text(self) -> str:
         """Return one line about the keys.
 
@@ -69,6 +83,35 @@ class KeyFile:
         )
 
 
+@contextmanager
+def unchanged(keys: KeyFile | None) -> Iterator[None]:
+    """Check at the end of the `with` block, which runs a session, that the file of keys is unchanged.
+
+    Raises RequestError if it changed. A RefereeError of the block is replaced, because a file that changes while the
+    referee reads it may be the cause.
+    """
+    try:
+        yield
+    except RefereeError:
+        if keys is not None:
+            keys.check_unchanged()
+        raise
+    if keys is not None:
+        keys.check_unchanged()
+
+
+def _digest(path: Path) -> str:
+    """Return the SHA-256 of a file. Raises RequestError if it cannot be read."""
+    try:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        raise RequestError(
+            f"--keys {display_name(path.name)}: cannot read the file ({error.strerror}): leave it where it is until "
+            "the last session has ended"
+        ) from error
+
+
 def inspect_keys(path: Path, settings: Settings) -> KeyFile:
     """Let the referee check a file of keys. Raises RequestError with the place of the fault if the file is wrong."""
     if not settings.referee.is_file():
@@ -86,15 +129,14 @@ def inspect_keys(path: Path, settings: Settings) -> KeyFile:
         reader = ObjectReader(parse_object(ended.stdout, "the referee's answer"), "keys")
         kind, count = reader.word("type", KeyType), reader.integer("count", minimum=1)
         facts = parse_object(ended.stdout, "the referee's answer")
-        with absolute.open("rb") as file:
-            digest = hashlib.file_digest(file, "sha256").hexdigest()
-    except (OSError, StrictError) as error:
+    except StrictError as error:
         detail = printable(ended.stderr.strip()) or str(error)
         raise RequestError(
             f"--keys {path}: the referee could not read it: {detail}: give another file, or run ./dev build if the "
             "referee is of another version"
         ) from error
-    return KeyFile(absolute, kind, count, digest, facts)
+    # The referee has accepted the file, so it is a regular file, and reading it ends.
+    return KeyFile(absolute, kind, count, _digest(absolute), facts)
 
 
 def instance_for(benchmark: Benchmark, named: str | None, keys: KeyFile | None) -> str:

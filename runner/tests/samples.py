@@ -1,10 +1,17 @@
-"""Sample values that tests of several folders share: a manifest, a report, a witness and latencies."""
+"""Sample values that tests of several folders share: a manifest, a report, a file of keys, a witness, latencies."""
 
 from __future__ import annotations
 
+import hashlib
+from typing import TYPE_CHECKING
+
+from runner.inspection.key_file import KeyFile, KeyType
 from runner.report import JailFacts, LatencyClass, Output, Phase, Report
 from runner.terms import JailLevel, Scale, Verdict
 from runner.witness import Call, Edge, EdgeKind, Transaction, Witness
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 MANIFEST = """{
   "name": "sample", "version": 3, "kind": "performance", "title": "Sample", "description": "d",
@@ -16,6 +23,13 @@ MANIFEST = """{
     "small": {"title": "Small", "description": "d", "scales": {"smoke": {"threads": 4}}}
   }
 }"""
+
+
+def key_file(path: Path) -> KeyFile:
+    """Write a file of keys, which the referee would accept."""
+    path.write_text("1\n")
+    digest = hashlib.sha256(path.read_bytes()).hexdigest()
+    return KeyFile(path, KeyType.VARCHAR, 1, digest, {})
 
 
 def report(verdict: str = "passed", total_ms: float | None = 12.5) -> Report:

@@ -15,15 +15,16 @@ import pytest
 
 from runner.blocks import CONTROL, FLOOR, Block, Blocks, block_order, run_blocks
 from runner.contract import Cancelled, Progress
-from runner.manifest import parse_benchmark
+from runner.manifest import RequestError, parse_benchmark
 from runner.referee import RefereeError
 from runner.request import Loadable, Request
 from runner.terms import JailLevel, Scale
-from runner.tests.samples import MANIFEST, report
+from runner.tests.samples import MANIFEST, key_file, report
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from runner.inspection.key_file import KeyFile
     from runner.settings import Settings
 
 # The fake referee returns the report in the file LIBRARY.RUN, where RUN counts the runs of the library. If this file
@@ -60,7 +61,13 @@ class Track:
         lines = (self.folder / "answers" / "played").read_text().splitlines()
         return [(line.split()[0], line.split()[1]) for line in lines]
 
-    def run(self, names: str, wanted: int, heartbeat: Any = lambda _: True) -> Blocks:
+    def run(
+        self,
+        names: str,
+        wanted: int,
+        heartbeat: Any = lambda _: True,
+        keys: KeyFile | None = None,
+    ) -> Blocks:
         request = Request(
             benchmark=parse_benchmark(MANIFEST, "sample"),
             instance="small",
@@ -70,6 +77,7 @@ class Track:
             plain=False,
             require=JailLevel.FULL,
             control=True,
+            keys=keys,
         )
         targets = {name: Loadable(self.folder / f"{name}.so") for name in names}
         return run_blocks(targets, request, self.settings, self.folder, heartbeat, wanted=wanted)
@@ -87,6 +95,19 @@ def track(settings: Settings, tmp_path: Path) -> Track:
         made.answer(name, total_ms)
     made.answer("null", 1.0, "failed")  # the null library stores nothing, so it fails its checks
     return made
+
+
+def test_a_file_of_keys_that_changes_ends_the_comparison(track: Track) -> None:
+    keys = key_file(track.folder / "keys")
+
+    def change(progress: Progress) -> bool:
+        if progress.session == 2:
+            keys.path.write_text("2\n")
+        return True
+
+    with pytest.raises(RequestError, match="the file changed while the sessions ran"):
+        track.run("ab", 3, change, keys)
+    assert {seed for seed, _ in track.played()} == set(SEEDS[:3])
 
 
 def test_each_block_runs_every_library_once_between_two_control_runs(track: Track) -> None:

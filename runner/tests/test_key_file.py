@@ -1,19 +1,21 @@
-"""Tests of runner/inspection/key_file.py: which instance uses the keys of a file, and how a wrong file is refused."""
+"""Tests of runner/inspection/key_file.py: which instance uses the keys, and files that are wrong or change."""
 
 from __future__ import annotations
 
 import json
+import os
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from runner.inspection.key_file import KeyFile, KeyType, inspect_keys, instance_for
+from runner.inspection.key_file import KeyFile, KeyType, inspect_keys, instance_for, unchanged
 from runner.manifest import RequestError, parse_benchmark
+from runner.referee import RefereeError
 from runner.settings import Settings
 from runner.strict import StrictError
-from runner.tests.samples import MANIFEST
+from runner.tests.samples import MANIFEST, key_file
 
 FACTS: dict[str, Any] = {
     "shifted": True,
@@ -54,6 +56,39 @@ def test_the_line_about_integers_shows_their_hardness() -> None:
     text = INTEGERS.text()
     assert "fb: 200,000,000 integers; hardness 5,276 / 8 line segments per million keys" in text
     assert text.endswith("2^63 was subtracted from each")
+
+
+def overwrite(path: Path) -> None:
+    """Change the content of a file, but neither its size nor its inode nor the time of its last change."""
+    before = path.stat()
+    path.write_text("2\n")
+    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+    assert (path.stat().st_size, path.stat().st_ino) == (before.st_size, before.st_ino)
+
+
+def test_a_file_that_changes_in_a_session_ends_the_series(tmp_path: Path) -> None:
+    path = tmp_path / "keys"
+    keys = key_file(path)
+    with unchanged(keys):
+        pass
+    with pytest.raises(RequestError, match=r"keys: the file changed .* run again"), unchanged(keys):
+        overwrite(path)
+    with pytest.raises(RequestError, match=r"cannot read the file \(No such"), unchanged(keys):
+        path.unlink()
+    with unchanged(None):
+        pass
+
+
+def test_a_change_explains_why_the_referee_failed(tmp_path: Path) -> None:
+    keys = key_file(tmp_path / "keys")
+    failed = RefereeError("line 2, column 1")
+    with pytest.raises(RefereeError, match="line 2"), unchanged(keys):
+        raise failed
+    with pytest.raises(RefereeError, match="line 2"), unchanged(None):
+        raise failed
+    keys.path.write_text("2\n")
+    with pytest.raises(RequestError, match="the file changed"), unchanged(keys):
+        raise failed
 
 
 def _settings(folder: Path, referee: str) -> Settings:

@@ -22,9 +22,10 @@ from runner.series import (
     why_machine_too_busy,
 )
 from runner.terms import JailLevel, Scale, Verdict
-from runner.tests.samples import MANIFEST, report
+from runner.tests.samples import MANIFEST, key_file, report
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from runner.settings import Settings
@@ -76,6 +77,7 @@ def series(
     strays: tuple[str, ...] = (),
     stray_ms: float = 12,
     heartbeats: int = 10_000,
+    watch: Callable[[Progress], object] = lambda _: None,
 ) -> tuple[SeriesResult, list[Progress]]:
     path = folder / "build" / "bin" / "referee"
     path.parent.mkdir(parents=True)
@@ -88,12 +90,31 @@ def series(
 
     def heartbeat(now: Progress) -> bool:
         progress.append(now)
+        watch(now)
         return len(progress) < heartbeats
 
     settings = replace(settings, build=folder / "build")
     return run_series(
         Loadable(folder / "library.so"), request, settings, folder, heartbeat
     ), progress
+
+
+def test_a_file_of_keys_that_changes_ends_the_series(settings: Settings, tmp_path: Path) -> None:
+    keys = key_file(tmp_path / "keys")
+    request = replace(REQUEST, keys=keys)
+    sessions: list[int] = []
+
+    def change(now: Progress) -> None:
+        sessions.append(now.session)
+        if now.session == 2:
+            keys.path.write_text("2\n")
+
+    with pytest.raises(RequestError, match="the file changed while the sessions ran"):
+        series(settings, tmp_path / "changed", request=request, watch=change)
+    assert max(sessions) == 2
+    key_file(keys.path)
+    result, _ = series(settings, tmp_path / "unchanged", request=request)
+    assert len(result.sessions) == len(SEEDS)
 
 
 def test_the_order_of_a_session_is_a_fair_coin_of_its_seed() -> None:

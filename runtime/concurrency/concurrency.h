@@ -66,7 +66,7 @@ class Concurrency {
 
   virtual std::unique_ptr<IndexConcurrency> make_index_concurrency() = 0;
   // Makes the object of one more client thread. Returns nullptr if no more threads are allowed. All
-  // calls of the refused thread except create and delete_index then return FAILURE.
+  // calls of the refused thread except create then return FAILURE.
   virtual std::unique_ptr<ClientConcurrency> make_client() = 0;
 
   virtual ErrCode begin(Transaction& transaction) = 0;
@@ -86,7 +86,7 @@ class Concurrency {
                              KeydromeBytes payload) = 0;
   virtual ErrCode erase_key(Transaction& transaction, Index& index, KeydromeBytes key) = 0;
 
-  // Returns counters for the report, such as the number of deadlocks.
+  // Returns counters for tests, such as the number of deadlocks.
   virtual Json statistics() const = 0;
 };
 

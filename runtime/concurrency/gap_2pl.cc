@@ -165,7 +165,6 @@ ErrCode Gap2pl::wait(LockingTransaction& transaction, const BlockedBy& wanted) {
 
 ErrCode Gap2pl::lock_key(LockingTransaction& transaction, Index& index, KeydromeBytes key,
                          LockMode mode) {
-  transaction.pins.add(index);
   const LockName name = key_name(index, key);
   if (try_lock(transaction, name, mode)) return SUCCESS;
   return wait(transaction, {name, mode});
@@ -192,7 +191,6 @@ ErrCode Gap2pl::get(Transaction& transaction, Index& index, Cursor& cursor, Keyd
 
 ErrCode Gap2pl::get_next(Transaction& transaction, Index& index, Cursor& cursor) {
   auto& self = static_cast<LockingTransaction&>(transaction);
-  self.pins.add(index);
   for (;;) {
     BlockedBy blocked;
     const ErrCode code = step(self, index, cursor, blocked);

@@ -62,7 +62,6 @@ std::unique_ptr<ClientConcurrency> Index2pl::make_client() {
 // Returns SUCCESS, DEADLOCK, or FAILURE if the index is broken (if memory ran out during an undo).
 ErrCode Index2pl::lock(Locking& transaction, Index& index, LockMode mode) {
   auto& locked = static_cast<Locked&>(index.concurrency());
-  transaction.pins.add(index);
   const ErrCode granted = acquire(transaction, locked.lock, mode);
   if (granted != SUCCESS) return granted;
   return locked.broken ? FAILURE : SUCCESS;

@@ -145,7 +145,6 @@ Serial::Use& Serial::use_of(Running& transaction, Index& index) {
   const auto found =
       std::find_if(uses.rbegin(), uses.rend(), [&](const Use& use) { return use.index == &index; });
   if (found != uses.rend()) return *found;
-  transaction.pins.add(index);
   uses.push_back({&index, static_cast<Partitioned*>(&index.concurrency()), {}});
   return uses.back();
 }

@@ -1,37 +1,36 @@
 // Implements Instance: creates and destroys one data structure through its table of functions, and
-// counts the bytes that it allocates.
+// provides its memory.
 #include "runtime/instance/instance.h"
 
-#include <algorithm>
+#include <cstddef>
 #include <cstdlib>
 
 namespace keydrome::runtime {
 
-HeapEnvironment::HeapEnvironment() : interface_{this, allocate, retire, 0} {}
+namespace {
 
-void* HeapEnvironment::allocate(void* context, size_t size, size_t alignment) {
-  void* memory = nullptr;
+void* allocate(void*, size_t size, size_t alignment) {
   if (alignment <= alignof(std::max_align_t)) {
-    memory = std::malloc(size);  // several times as fast as posix_memalign
-  } else if (posix_memalign(&memory, alignment, size) != 0) {
-    memory = nullptr;
+    return std::malloc(size);  // several times as fast as posix_memalign
   }
-  if (memory != nullptr) static_cast<HeapEnvironment*>(context)->bytes_ += size;
-  return memory;
+  void* memory = nullptr;
+  return posix_memalign(&memory, alignment, size) == 0 ? memory : nullptr;
 }
 
-void HeapEnvironment::retire(void* context, void* memory, size_t size, size_t) {
-  static_cast<HeapEnvironment*>(context)->bytes_ -= size;
-  std::free(memory);
-}
+// Frees the memory at once, although structure.h promises to wait for concurrent readers. This is
+// safe if a latch or lock keeps readers and writers apart. The configuration `bare` has neither, so
+// under `bare` a thread-safe structure must not rely on the promise.
+void retire(void*, void* memory, size_t, size_t) { std::free(memory); }
+
+constexpr KeydromeEnvironment kHeap = {nullptr, allocate, retire, 0};
+
+}  // namespace
 
 std::unique_ptr<Instance> Instance::make(const KeydromeStructureTable& table,
                                          const std::string& options) {
-  auto environment = std::make_unique<HeapEnvironment>();
-  KeydromeStructure* structure =
-      table.create(&environment->interface(), options.empty() ? nullptr : options.c_str());
+  KeydromeStructure* structure = table.create(&kHeap, options.empty() ? nullptr : options.c_str());
   if (structure == nullptr) return nullptr;
-  return std::unique_ptr<Instance>(new Instance(table, std::move(environment), structure));
+  return std::unique_ptr<Instance>(new Instance(table, structure));
 }
 
 Instance::~Instance() { table_.destroy(structure_); }

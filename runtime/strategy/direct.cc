@@ -13,10 +13,7 @@ class DirectStore final : public Store {
   DirectStore(const KeydromeStructureTable& table, std::unique_ptr<Instance> instance)
       : Store(table, instance->structure()), instance_(std::move(instance)) {}
 
-  StoreStatistics statistics() const override {
-    return {instance_->statistic(KEYDROME_STATISTIC_PAIRS), instance_->allocated_bytes(),
-            instance_->statistic(KEYDROME_STATISTIC_HEIGHT)};
-  }
+  uint64_t pairs() const override { return instance_->statistic(KEYDROME_STATISTIC_PAIRS); }
 
  private:
   std::unique_ptr<Instance> instance_;

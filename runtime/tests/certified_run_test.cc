@@ -108,10 +108,8 @@ class CertifiedRun : public testing::TestWithParam<Variant> {
     const std::unique_ptr<Concurrency> concurrency =
         make_concurrency(configuration, structure.table());
     const auto make_index = [&] {
-      auto index = std::make_unique<Index>("index", INT, strategy->make_store(),
-                                           concurrency->make_index_concurrency());
-      index->pin();
-      return index;
+      return std::make_unique<Index>("index", INT, strategy->make_store(),
+                                     concurrency->make_index_concurrency());
     };
     const auto first = make_index();
     const auto second = make_index();

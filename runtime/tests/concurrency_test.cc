@@ -57,7 +57,7 @@ class World {
   bool counts(const std::string& name) const {
     return concurrency_->statistics().find(name) != nullptr;
   }
-  uint64_t pairs() const { return indexes_[0]->store().statistics().pairs; }
+  uint64_t pairs() const { return indexes_[0]->store().pairs(); }
 
  private:
   StructureLibrary structure_;

@@ -35,7 +35,8 @@ TEST(Configuration, ASoundOneIsUnderstood) {
   EXPECT_EQ(setup->configuration.title, "readers together");
   EXPECT_EQ(setup->configuration.lock, LockKind::kReadWrite);
   EXPECT_EQ(setup->configuration.options, "");
-  EXPECT_EQ(describe(setup->configuration), "direct, index_2pl, lock rw");
+  EXPECT_EQ(setup->configuration.strategy, StrategyKind::kDirect);
+  EXPECT_EQ(setup->configuration.concurrency, "index_2pl");
 }
 
 TEST(Configuration, OptionsAreHandedOn) {

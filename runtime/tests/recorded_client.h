@@ -43,7 +43,7 @@ Call parse_call(const std::string& text);
 class RecordedClient {
  public:
   // `clock` returns increasing timestamps. The indexes have type INT and belong to the concurrency
-  // control. The caller has pinned them, so that they cannot be deleted.
+  // control.
   RecordedClient(Concurrency& concurrency, ClientIndexes indexes, std::function<uint64_t()> clock)
       : concurrency_(concurrency),
         indexes_(indexes),

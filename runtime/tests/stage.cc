@@ -27,7 +27,6 @@ struct Stage::Actor {
 
 Stage::Stage(Concurrency& concurrency, ClientIndexes indexes, size_t actors)
     : concurrency_(concurrency), indexes_(indexes) {
-  for (Index* index : indexes_) index->pin();
   for (size_t at = 0; at < actors; ++at) {
     actors_.push_back(std::make_unique<Actor>(concurrency, indexes, clock_));
     Actor& actor = *actors_.back();
@@ -45,7 +44,6 @@ Stage::~Stage() {
     actor->thread.join();
   }
   actors_.clear();
-  for (Index* index : indexes_) index->unpin();
 }
 
 void Stage::run(Actor& actor) {

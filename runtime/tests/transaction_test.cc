@@ -80,7 +80,6 @@ TEST_F(TransactionTest, TheEndOfAThreadRollsBackAndFreesEverything) {
     EXPECT_EQ(insert(state, begin(), 1, "uncommitted"), SUCCESS);
   });
   EXPECT_EQ(scan(), std::vector<std::string>());  // would wait for ever if the lock were still held
-  EXPECT_EQ(runtime_->delete_index("index"), SUCCESS);
 }
 
 TEST_F(TransactionTest, InventedHandlesAreMisuseAndDoNothing) {
@@ -107,27 +106,6 @@ TEST_F(TransactionTest, InventedHandlesAreMisuseAndDoNothing) {
     EXPECT_EQ(runtime_->get(nullptr, nullptr, &record), DB_DNE);
     EXPECT_NE(open(), mine) << "a closed handle must not be reused at once";
     EXPECT_EQ(runtime_->get(mine, nullptr, &record), DB_DNE);
-  });
-}
-
-TEST_F(TransactionTest, AnIndexInUseIsNotDeleted) {
-  start(KEYDROME_BTREE, "rw");
-  as_client([&] {
-    IdxState* state = open();
-    EXPECT_EQ(runtime_->delete_index("index"), FAILURE) << "a handle is open";
-    TxnState* transaction = begin();
-    EXPECT_EQ(insert(state, transaction, 1, "a"), SUCCESS);
-    EXPECT_EQ(runtime_->close_index(state), SUCCESS);
-    EXPECT_EQ(runtime_->delete_index("index"), FAILURE) << "a transaction may have to undo";
-    EXPECT_EQ(runtime_->abort(transaction), SUCCESS);
-    EXPECT_EQ(runtime_->delete_index("index"), SUCCESS);
-    EXPECT_EQ(runtime_->delete_index("index"), DB_DNE);
-    EXPECT_EQ(runtime_->open_index("index", &state), DB_DNE);
-
-    EXPECT_EQ(runtime_->create(SHORT, "index"), SUCCESS);
-    state = open();
-    Record record = record_of(1);
-    EXPECT_EQ(runtime_->get(state, nullptr, &record), FAILURE) << "the new index has SHORT keys";
   });
 }
 
@@ -276,17 +254,24 @@ TEST_P(AnyConcurrencyWithoutMemory, AnUndoWithoutMemoryBreaksTheIndexVisibly) {
   });
 }
 
-TEST_P(AnyConcurrencyWithoutMemory, AnIndexCanBeDeletedWhenItsTransactionsHaveEnded) {
+TEST_P(AnyConcurrencyWithoutMemory, ATransactionOutlivesItsHandles) {
   as_client([&] {
     EXPECT_EQ(insert_two(), SUCCESS);
     IdxState* state = open();
     TxnState* transaction = begin();
     EXPECT_EQ(erase(state, transaction, 1), SUCCESS);
     EXPECT_EQ(runtime_->close_index(state), SUCCESS);
-    EXPECT_EQ(runtime_->delete_index("index"), FAILURE);
+    EXPECT_EQ(runtime_->abort(transaction), SUCCESS);
+  });
+  EXPECT_EQ(scan(), (std::vector<std::string>{"x", "y"}));
+  as_client([&] {
+    IdxState* state = open();
+    TxnState* transaction = begin();
+    EXPECT_EQ(erase(state, transaction, 1), SUCCESS);
+    EXPECT_EQ(runtime_->close_index(state), SUCCESS);
     EXPECT_EQ(runtime_->commit(transaction), SUCCESS);
   });
-  EXPECT_EQ(runtime_->delete_index("index"), SUCCESS);
+  EXPECT_EQ(scan(), std::vector<std::string>{"y"});
 }
 
 INSTANTIATE_TEST_SUITE_P(, AnyConcurrencyWithoutMemory, testing::ValuesIn(isolating_methods()));

@@ -11,12 +11,15 @@ from typing import TYPE_CHECKING, Any
 
 from django.urls import reverse
 
+from leaderboard.ranking.board_result import result, shown_as
 from web import jinja
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable
 
+    from leaderboard.boards import Board
     from leaderboard.models import BoardEntry
+    from leaderboard.queries import Standings
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,8 +40,8 @@ class Row:
 
     A session is one repetition of a run in new processes. In each session, the library's result is divided by the
     result of the control library (the baseline). `ratio` is the median of these quotients over all sessions of the
-    entry. `ratio_low` and `ratio_high` are the median's confidence interval. `total_ms` and the counts are from the
-    newest run.
+    entry. `ratio_low` and `ratio_high` are the median's confidence interval. `result` is the number by which the board
+    ranks, such as the time. `result`, `total_ms` and the counts are from the newest run.
     """
 
     position: int
@@ -47,6 +50,7 @@ class Row:
     library: str
     description: str
     user: str
+    result: float | None
     total_ms: float | None
     ratio: float
     ratio_low: float
@@ -79,12 +83,33 @@ class Row:
         return values
 
 
-def rows(entries: Iterable[BoardEntry]) -> list[Row]:
-    """Return the rows of board entries. Executes no SQL: run, submission and user of each entry must be loaded."""
-    return [_row(entry) for entry in entries]
+@dataclass(frozen=True, slots=True)
+class ResultColumn:
+    """The column of a board with the number by which it ranks. `label` names this number within a sentence."""
+
+    label: str
+    heading: str
+    write: Callable[[float], str]
+
+    def text(self, value: float | None) -> str:
+        """Return the text of a cell."""
+        return (
+            jinja.UNKNOWN if value is None else self.write(value).replace(",", jinja.NARROW_SPACE)
+        )
 
 
-def _row(entry: BoardEntry) -> Row:
+def result_column(board: Board) -> ResultColumn:
+    """Return the column for the metric of a board."""
+    shown = shown_as(board)
+    return ResultColumn(shown.label, shown.heading, shown.text)
+
+
+def rows(standings: Standings) -> list[Row]:
+    """Return the rows of a board. Executes no SQL."""
+    return [_row(entry, standings.board) for entry in standings.rows]
+
+
+def _row(entry: BoardEntry, board: Board) -> Row:
     if entry.position is None or entry.rank_low is None or entry.rank_high is None:
         message = f"{entry} has no rank: read only entries whose position is not null"
         raise ValueError(message)
@@ -97,6 +122,7 @@ def _row(entry: BoardEntry) -> Row:
         library=jinja.printable(submission.file_name),
         description=jinja.printable(submission.description),
         user=jinja.printable(entry.user.get_username()),
+        result=result(run, board),
         total_ms=run.total_ms,
         ratio=entry.score,
         ratio_low=entry.score_low,

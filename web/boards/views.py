@@ -12,7 +12,7 @@ from django.views.decorators.http import require_safe
 
 from leaderboard import queries
 from leaderboard.boards import all_boards, board_named
-from web.boards.rows import Row, rows
+from web.boards.rows import Row, result_column, rows
 
 if TYPE_CHECKING:
     from django.http import HttpRequest
@@ -52,7 +52,8 @@ def board(request: HttpRequest, slug: str) -> HttpResponse:
         "machine_class": found.machine_class,
         "classes": found.classes,
         "provisional": found.provisional,
-        "rows": rows(found.rows),
+        "column": result_column(found.board),
+        "rows": rows(found),
     }
     return render(request, "boards/board.html", context)
 
@@ -60,7 +61,7 @@ def board(request: HttpRequest, slug: str) -> HttpResponse:
 @require_safe
 def export_csv(request: HttpRequest, slug: str) -> HttpResponse:
     """Return the board's rows as CSV, with one column per field and one for the URL of the run's page."""
-    found = rows(_standings(request, slug).rows)
+    found = rows(_standings(request, slug))
     names = [field.name for field in fields(Row)]
     response = HttpResponse(content_type="text/csv; charset=utf-8")
     response["Content-Disposition"] = f'attachment; filename="{slug}.csv"'
@@ -90,9 +91,10 @@ def export_json(request: HttpRequest, slug: str) -> JsonResponse:
             "title": found.board.title,
             "benchmark": found.board.benchmark,
             "instance": found.board.instance,
+            "metric": found.board.metric,
             "benchmark_version": found.benchmark_version,
             "machine_class": found.machine_class,
             "provisional": found.provisional,
-            "rows": [row.plain() for row in rows(found.rows)],
+            "rows": [row.plain() for row in rows(found)],
         }
     )

@@ -12,7 +12,7 @@ from django.views.decorators.http import require_safe
 
 from leaderboard import catalogue, queries
 from leaderboard.boards import all_boards
-from web.boards.rows import rows
+from web.boards.rows import result_column, rows
 from web.submissions.figures import fact_rows
 
 if TYPE_CHECKING:
@@ -29,7 +29,12 @@ NEWS = 2
 def home(request: HttpRequest) -> HttpResponse:
     """Show the best entries of the main boards and the latest news."""
     tops = [
-        {"board": found.board, "provisional": found.provisional, "rows": rows(found.rows)}
+        {
+            "board": found.board,
+            "provisional": found.provisional,
+            "column": result_column(found.board),
+            "rows": rows(found),
+        }
         for found in queries.home_boards(TOP)
     ]
     context = {

@@ -12,7 +12,9 @@ from django.core.exceptions import PermissionDenied
 from django.test import Client
 from django.utils import timezone
 
+from leaderboard.catalogue import Target
 from leaderboard.models import Announcement, Run
+from web import jinja
 from web.tests.world import BOARD, WINDOWS, World, finish_all, run_of
 
 if TYPE_CHECKING:
@@ -66,6 +68,24 @@ def test_a_board_row_has_the_columns_and_links_to_its_run(client: Client, world:
     assert "provisional" in page
     assert submission.blob_sha256[:12] in page
     assert submission.blob_sha256 in client.get(f"/runs/{run.pk}/").content.decode()
+
+
+def test_a_board_shows_the_metric_by_which_it_ranks(
+    client: Client, world: World, django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
+    world.submit(targets=(BOARD, Target("open_loop", "mixed")))
+    finish_all()
+    with django_assert_num_queries(2):
+        page = client.get("/boards/open_loop/").content.decode()
+    assert page.count("Sustained arrival rate (1/s)") == 2  # the heading, and the label of the cell
+    assert "sustained arrival rate divided by the control" in page
+    assert f"1{jinja.NARROW_SPACE}219{jinja.NARROW_SPACE}512" in page  # 5e7 / 41
+    assert "Time (ms)" not in page
+    (row,) = client.get("/boards/open_loop.json").json()["rows"]
+    assert row["result"] == 5e7 / 41
+    page = client.get("/boards/preliminary1/").content.decode()
+    assert "Time (ms)" in page
+    assert "time divided by the control" in page
 
 
 def test_csv_and_json_have_the_rows_of_the_board(client: Client, world: World) -> None:

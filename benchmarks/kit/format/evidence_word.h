@@ -4,23 +4,26 @@
 // player makes them exactly as written, even if the API forbids them (BareCall in program.h).
 //
 // A word is small, because the player writes one after each call. It holds the result code, the tag
-// of the returned payload, and 28 of the 32 bits of four payload bytes. The tag is a unique number
-// in the first 8 letters of each payload (payload_tag.h). The position of the four bytes is the
-// window. Each read has a window of its own, chosen at random before the run, outside the player.
-// So the judge detects a library that stores only the tags and forgets the text after them.
+// of the returned payload, and 28 bits about four payload bytes. The tag is a unique number in the
+// first 8 letters of each payload (payload_tag.h). The position of the four bytes is the window.
+// Each read has a window of its own, chosen at random before the run, outside the player. So the
+// judge detects a library that stores only the tags and forgets the text after them.
 //
 // Layout, from the low byte 0 to the high byte 7, where w are the four bytes at the window:
 //   - the low half of byte i: letter i of the tag, minus 'A'
 //   - the high half of byte 0: the result code plus 1, so no word is 0
-//   - the high half of bytes 1 to 3: the high half of the same byte of w
+//   - the high half of byte 1: the high halves of bytes 0 and 1 of w, XORed
+//   - the high half of bytes 2 and 3: the high half of the same byte of w
 //   - the high half of bytes 4 to 7: the low half of bytes 0 to 3 of w
 // For getNext, w is XORed with four bytes of the key. They are the low bytes of an integer key, or
 // the bytes of a string key at the position of the window.
 //
 // The letters of a tag are 'A' to 'P', so a letter minus 'A' fits into the low half of its byte. If
 // a faulty library returns another byte there, the high half changes too, and the word differs from
-// the expected word. Only the high half of the first letter is not seen, because the code is in its
-// place.
+// the expected word. The high half of the first letter is XORed into byte 1, like that of w.
+//
+// So every single bit of the tag and of w changes the word. Two faults can cancel out: for example,
+// if only the high halves of bytes 0 and 1 of w change, and both in the same way.
 //
 // A call that returned no record, and every insert and delete, leaves only its code.
 //
@@ -71,12 +74,15 @@ constexpr uint32_t tag_of_word(uint64_t word) {
 // Returns the letters of the tag in a word. The low byte is the first letter.
 constexpr uint64_t letters_of_word(uint64_t word) { return (word & kWordTag) + 0x4141414141414141; }
 
-// Returns the four bytes of the window at the places that they have in a word. The high half of the
-// first byte is in the place of the code.
+// Returns the four bytes of the window at the places that they have in a word before fold_first().
+// The high half of the first byte is in the place of the code.
 constexpr uint64_t spread_window(uint32_t window) {
   const uint64_t bits = window;
   return (bits | bits << 36) & ~kWordTag;
 }
+
+// XORs the bits in the place of the code into the next byte, because the code will replace them.
+constexpr uint64_t fold_first(uint64_t word) { return word ^ (word & kWordCode) << 8; }
 
 // Returns the word of a read that returned a record. `payload` points to at least window + 4 bytes,
 // and `key` points to the four bytes of the key, or to zeros for a get. Takes about 1 ns.
@@ -86,13 +92,13 @@ inline uint64_t record_word(const char* payload, uint32_t window, const void* ke
   std::memcpy(&tag, payload, sizeof tag);
   std::memcpy(&text, payload + window, sizeof text);
   std::memcpy(&mask, key, sizeof mask);
-  const uint64_t word = (tag - 0x4141414141414141) ^ spread_window(text ^ mask);
+  const uint64_t word = fold_first((tag - 0x4141414141414141) ^ spread_window(text ^ mask));
   return (word & ~kWordCode) | code_word(SUCCESS);
 }
 
-// Returns the bits of a record's word that the judge can predict if it knows only some bytes of
-// the window and the key. `known` has a byte 0xff for each known byte. The bits of tag and code
-// are always known.
+// Returns the bits of a record's word that the judge can predict if it knows only the first bytes of
+// the window and the key. `known` has a byte 0xff for each known byte: if the second byte is known,
+// so is the first, which is XORed with it. The bits of tag and code are always known.
 constexpr uint64_t known_bits(uint32_t known) {
   return kWordTag | kWordCode | spread_window(known);
 }

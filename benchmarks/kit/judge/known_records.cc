@@ -48,7 +48,7 @@ void KnownRecords::add_key(std::span<const Change> changes) {
 
 // The library may return any bytes after the NUL at the end of a text.
 bool KnownRecords::has_end(uint64_t word, uint32_t window, uint32_t text) const {
-  const uint64_t from = uint64_t{text_offsets_[text]} + window - format::kTagBytes;
+  const uint64_t from = text_offsets_[text] + window - format::kTagBytes;
   const uint64_t end = text_offsets_[text + 1];
   if (from > end) return is_window(word, 0, 0);
   uint32_t bytes = 0;

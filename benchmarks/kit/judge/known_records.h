@@ -79,7 +79,7 @@ class KnownRecords {
     if (window < format::kTagBytes) {
       bytes = static_cast<uint32_t>(format::letters_of_word(word) >> 8 * window);
     } else {
-      const uint64_t from = uint64_t{text_offsets_[text]} + window - format::kTagBytes;
+      const uint64_t from = text_offsets_[text] + window - format::kTagBytes;
       if (from + sizeof bytes > text_offsets_[text + 1]) return has_end(word, window, text);
       std::memcpy(&bytes, texts_ + from, sizeof bytes);
     }
@@ -90,7 +90,8 @@ class KnownRecords {
   // Returns true if the word is that of a record with these bytes in its window. `known` has a byte
   // 0xff for each byte that is known.
   static bool is_window(uint64_t word, uint32_t bytes, uint32_t known) {
-    const uint64_t right = (format::spread_window(bytes) & ~format::kWordCode) | kFound;
+    const uint64_t folded = format::fold_first(format::spread_window(bytes));
+    const uint64_t right = (folded & ~format::kWordCode) | kFound;
     return ((word ^ right) & format::known_bits(known) & ~format::kWordTag) == 0;
   }
 
@@ -102,7 +103,7 @@ class KnownRecords {
 
   const script::Script* script_;
   const KeyRanks* ranks_;
-  const uint32_t* text_offsets_;
+  const uint64_t* text_offsets_;
   const char* texts_;
   std::vector<Record> records_;                   // by tag
   std::array<std::vector<uint64_t>, 3> changed_;  // by key type: a bit per rank

@@ -2,9 +2,12 @@
 // its header.
 #include "benchmarks/kit/script/images.h"
 
+#include <cstdint>
 #include <cstring>
 #include <string>
+#include <vector>
 
+#include "base/check.h"
 #include "benchmarks/kit/script/piece_writer.h"
 
 namespace keydrome::script {
@@ -25,8 +28,11 @@ class ImageWriter {
     return offset;
   }
 
+  // An image has few strings, so their offsets have 32 bits (format/program.h).
   uint64_t append_strings(const Strings& strings) {
-    const uint64_t offset = append(strings.offsets().data(), strings.offsets().size());
+    KEYDROME_CHECK(strings.bytes().size() <= UINT32_MAX);
+    const std::vector<uint32_t> offsets(strings.offsets().begin(), strings.offsets().end());
+    const uint64_t offset = append(offsets.data(), offsets.size());
     append_raw(strings.bytes().data(), strings.bytes().size());
     return offset;
   }

@@ -1,5 +1,5 @@
-// Strings: stores the millions of strings of a script one after another in one buffer. The pools
-// image (format/program.h) has the same layout.
+// Strings: stores the millions of strings of a script one after another in one buffer. The number of
+// a string has 32 bits, but the buffer may have more than 4 GiB: 200 million keys of YCSB do.
 //
 // With one std::string object per string, each string would cost an allocation, twice the memory
 // and a cache miss per access.
@@ -28,12 +28,12 @@ class Strings {
     for (const std::string_view text : texts) add(text);
   }
 
-  // Appends a string and returns its number, counted from 0. REQUIRES: all strings together have
-  // less than 4 GiB.
+  // Appends a string and returns its number, counted from 0. REQUIRES: there are less than 2^32 - 1
+  // strings.
   uint32_t add(std::string_view text) {
-    KEYDROME_CHECK(text.size() <= UINT32_MAX - bytes_.size());
+    KEYDROME_CHECK(size() < UINT32_MAX);
     bytes_ += text;
-    offsets_.push_back(static_cast<uint32_t>(bytes_.size()));
+    offsets_.push_back(bytes_.size());
     return static_cast<uint32_t>(size() - 1);
   }
 
@@ -75,7 +75,7 @@ class Strings {
   }
 
   // String i consists of the bytes [offsets[i], offsets[i + 1]).
-  std::span<const uint32_t> offsets() const { return offsets_; }
+  std::span<const uint64_t> offsets() const { return offsets_; }
   std::string_view bytes() const { return bytes_; }
 
   // Returns the length of the longest string in bytes, or 0 if there are no strings.
@@ -90,7 +90,7 @@ class Strings {
   bool operator==(const Strings&) const = default;
 
  private:
-  std::vector<uint32_t> offsets_ = {0};
+  std::vector<uint64_t> offsets_ = {0};
   std::string bytes_;
 };
 

@@ -48,6 +48,7 @@ struct Demand {
   void add_procedures(double count, double calls_most, double calls, double parameters) {
     constexpr double kWordsOfCall = 3;  // format/control_word.h
     constexpr double kBytes = 72;       // the result, and what the judge knows of the execution
+    procedures += count;
     add_transactions(count, 1, 0);
     run_words += count * kWordsOfCall * calls;
     run_words_most += count * kWordsOfCall * (calls_most + 1);
@@ -103,6 +104,7 @@ struct Demand {
   double string_bytes = 0;    // bytes of all string keys and payload texts that differ
   double load_ops = 0;
   double transactions = 0;
+  double procedures = 0;  // those of the transactions that are procedures
   double run_ops = 0;
   double run_words = 0;       // words of transactions in the outcome (format/control_word.h)
   double run_words_most = 0;  // words for which the shared memory has room

@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstring>
 #include <utility>
 
 #include "harness/referee/processes/spawn.h"
@@ -20,10 +19,9 @@ Result<DriverProcess> DriverProcess::start(const std::string& path) {
   if (!channel) return channel.error();
   SpawnActions actions;
   actions.give(channel->theirs, kChannelFd);
-  pid_t pid = -1;
-  const int error = actions.spawn(pid, {path, std::to_string(getpid())});
-  if (error != 0) return Error{"cannot start the driver " + path + ": " + std::strerror(error)};
-  return DriverProcess(pid, std::move(channel->ours));
+  const Result<pid_t> pid = actions.spawn("the driver", {path, std::to_string(getpid())});
+  if (!pid) return pid.error();
+  return DriverProcess(*pid, std::move(channel->ours));
 }
 
 DriverProcess::DriverProcess(DriverProcess&& other) noexcept

@@ -12,7 +12,6 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <cstring>
 #include <iterator>
 
 #include "base/clock.h"
@@ -79,12 +78,9 @@ Result<JailProcess> JailProcess::start(const JailOptions& options) {
   actions.give(channel->theirs, kChannelFd);
   actions.give(command->theirs, kCommandFd);
   actions.give(meta->theirs, kMetaFd);
-  pid_t pid = -1;
-  const int error = actions.spawn(pid, jail_arguments(options));
-  if (error != 0) {
-    return Error{"cannot start the jail " + options.plan.jail.path + ": " + std::strerror(error)};
-  }
-  return JailProcess(pid,
+  const Result<pid_t> pid = actions.spawn("the jail", jail_arguments(options));
+  if (!pid) return pid.error();
+  return JailProcess(*pid,
                      {std::move(channel->ours), std::move(command->ours), std::move(meta->ours),
                       std::move(output->ours), std::move(errors->ours)},
                      options);

@@ -20,10 +20,24 @@ namespace {
 // The referee's pipes and sockets have numbers from 16, which are higher than the numbers they get
 // in the child. So dup2() in the child overwrites none of them.
 constexpr int kFirstFreeFd = 16;
+constexpr const char* kMoreFiles = "; raise the limit of open files (ulimit -n)";
 
 UniqueFd raise(int fd) {
   UniqueFd low(fd);
   return UniqueFd(fcntl(low.get(), F_DUPFD_CLOEXEC, kFirstFreeFd));
+}
+
+// Says what to do when posix_spawn() has failed with this error.
+const char* remedy(int error) {
+  switch (error) {
+    case EAGAIN:
+      return "the machine allows no more processes: end other programs, or raise the limit (ulimit "
+             "-u; in a container, pids_limit)";
+    case ENOMEM:
+      return "the machine has too little memory: end other programs";
+    default:
+      return "run ./dev build, or correct the path in the plan";
+  }
 }
 
 }  // namespace
@@ -31,7 +45,7 @@ UniqueFd raise(int fd) {
 Result<DescriptorPair> socket_pair(int type) {
   std::array<int, 2> ends{};
   if (socketpair(AF_UNIX, type | SOCK_CLOEXEC, 0, ends.data()) != 0) {
-    return Error{std::string("cannot make a socket pair: ") + std::strerror(errno)};
+    return Error{std::string("cannot make a socket pair: ") + std::strerror(errno) + kMoreFiles};
   }
   return DescriptorPair{raise(ends[0]), raise(ends[1])};
 }
@@ -39,7 +53,7 @@ Result<DescriptorPair> socket_pair(int type) {
 Result<DescriptorPair> output_pipe() {
   std::array<int, 2> ends{};
   if (pipe2(ends.data(), O_CLOEXEC) != 0) {
-    return Error{std::string("cannot make a pipe: ") + std::strerror(errno)};
+    return Error{std::string("cannot make a pipe: ") + std::strerror(errno) + kMoreFiles};
   }
   DescriptorPair pair{raise(ends[0]), raise(ends[1])};
   fcntl(pair.ours.get(), F_SETFL, O_NONBLOCK);
@@ -60,7 +74,8 @@ void SpawnActions::give(const UniqueFd& fd, int as) {
   posix_spawn_file_actions_adddup2(&actions_, fd.get(), as);
 }
 
-int SpawnActions::spawn(pid_t& pid, const std::vector<std::string>& arguments) {
+Result<pid_t> SpawnActions::spawn(const std::string& what,
+                                  const std::vector<std::string>& arguments) {
   std::vector<char*> argv;
   for (const std::string& argument : arguments) argv.push_back(const_cast<char*>(argument.data()));
   argv.push_back(nullptr);
@@ -77,7 +92,12 @@ int SpawnActions::spawn(pid_t& pid, const std::vector<std::string>& arguments) {
   posix_spawnattr_setflags(&attributes_,
                            POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
   const MemoryUnbound for_the_child;
-  return posix_spawn(&pid, argv[0], &actions_, &attributes_, argv.data(), environment.data());
+  pid_t pid = -1;
+  const int error =
+      posix_spawn(&pid, argv[0], &actions_, &attributes_, argv.data(), environment.data());
+  if (error == 0) return pid;
+  return Error{"cannot start " + what + " " + arguments[0] + ": " + std::strerror(error) + "; " +
+               remedy(error)};
 }
 
 }  // namespace keydrome

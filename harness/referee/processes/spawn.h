@@ -36,11 +36,11 @@ class SpawnActions {
   // Makes `fd` available to the child as descriptor `as`.
   void give(const UniqueFd& fd, int as);
 
-  // Starts the program `arguments[0]`. Returns 0 or an errno value. The environment contains only
+  // Starts the program `arguments[0]`, which messages call `what`. The environment contains only
   // PATH and LC_ALL; standard input is /dev/null. The child is in a process group of its own, so
   // that Ctrl-C at the terminal reaches only the referee. Jail and driver end by themselves when
   // the referee has died.
-  int spawn(pid_t& pid, const std::vector<std::string>& arguments);
+  Result<pid_t> spawn(const std::string& what, const std::vector<std::string>& arguments);
 
  private:
   posix_spawn_file_actions_t actions_;

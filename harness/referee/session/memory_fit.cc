@@ -14,9 +14,10 @@ namespace {
 
 // Keys, payload texts and tags (the numbers of payloads) have 32 bits
 // (benchmarks/kit/format/program.h). The limit is a little less than 2^32, because the checks need
-// numbers, too. All strings of a kind are in one array with offsets of 32 bits (script/strings.h).
+// numbers, too. Decision 26 says why they have no more bits.
 constexpr double kNumbersMax = 4.2e9;
-constexpr double kStringBytesMax = 4.2e9;
+// The image of a session has the strings that procedures use, with offsets of 32 bits.
+constexpr double kImageStringsMax = 4.2e9;
 
 // Bytes of the referee's memory for each part of a session, such as kForOp for each operation and
 // kForWord for each word, the result of a call. The values follow from the sizes of structs and the
@@ -116,8 +117,8 @@ std::string gib(uint64_t bytes) {
   return text.data();
 }
 
-// Returns an error text if the session has more keys, payloads or string bytes than the formats of
-// a script can number, or more keys than the file of keys. Returns "" if they fit.
+// Returns an error text if the session has more keys, payloads or strings of procedures than the
+// formats can number, or more keys than the file of keys. Returns "" if they fit.
 std::string too_many(const workload::Demand& demand, const workload::KeyFile* keys) {
   if (keys != nullptr && demand.all_keys() > static_cast<double>(keys->size())) {
     return "the session uses up to " + std::to_string(whole_bytes(demand.all_keys())) +
@@ -130,9 +131,10 @@ std::string too_many(const workload::Demand& demand, const workload::KeyFile* ke
            " keys or payloads, but a session can number only " +
            std::to_string(whole_bytes(kNumbersMax));
   }
-  if (demand.string_bytes <= kStringBytesMax) return "";
+  if (demand.procedures == 0 || demand.string_bytes <= kImageStringsMax) return "";
   return "the session has up to " + gib(whole_bytes(demand.string_bytes)) +
-         " of different strings, but a session can have only " + gib(whole_bytes(kStringBytesMax));
+         " of different strings, but procedures can use only " +
+         gib(whole_bytes(kImageStringsMax)) + " of them";
 }
 
 // A parameter that makes the session fit if it is lowered to `value`.

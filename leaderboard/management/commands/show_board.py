@@ -8,18 +8,23 @@ from django.core.management.base import BaseCommand, CommandError
 
 from leaderboard import queries
 from leaderboard.boards import all_boards, board_named, main_boards
+from leaderboard.ranking.board_result import result, shown_as
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser
 
+    from leaderboard.boards import Board
     from leaderboard.models import BoardEntry
     from leaderboard.queries import Standings
+    from results.metrics import RankedBy
 
+# The number by which the board ranks. Its heading is the label and the unit of the board's metric.
+RESULT = "result"
 HEAD = (
     "rank",
     "library",
     "user",
-    "time ms",
+    RESULT,
     "ratio",
     "interval",
     "deadlocks",
@@ -28,7 +33,7 @@ HEAD = (
     "jail",
     "digest",
 )
-RIGHT = {"time ms", "ratio", "deadlocks", "failed", "completed"}
+RIGHT = {RESULT, "ratio", "deadlocks", "failed", "completed"}
 
 
 class Command(BaseCommand):
@@ -61,7 +66,10 @@ def text_table(standings: Standings) -> list[str]:
     title = f"{board.title} ({board.benchmark} version {standings.benchmark_version}){mark}"
     if not standings.rows:
         return [title, "  no entries yet"]
-    lines = [HEAD, *(_cells(row) for row in standings.rows)]
+    shown = shown_as(board)
+    heading = f"{shown.label} {shown.unit}".rstrip()
+    head = tuple(heading if name == RESULT else name for name in HEAD)
+    lines = [head, *(_cells(row, board, shown) for row in standings.rows)]
     widths = [max(len(line[i]) for line in lines) for i in range(len(HEAD))]
     aligned = [
         "  ".join(
@@ -73,18 +81,19 @@ def text_table(standings: Standings) -> list[str]:
     return [title, f"machine class: {standings.machine_class}", *aligned]
 
 
-def _cells(row: BoardEntry) -> tuple[str, ...]:
+def _cells(row: BoardEntry, board: Board, shown: RankedBy) -> tuple[str, ...]:
     """Return the texts of one row, in the order of HEAD."""
     run = row.run
     ranks = (
         str(row.rank_low) if row.rank_low == row.rank_high else f"{row.rank_low}-{row.rank_high}"
     )
     name = run.submission.description or run.submission.file_name
+    value = result(run, board)
     return (
         ranks,
         f"{name} [{row.configuration}]" if row.configuration else name,
         row.user.get_username(),
-        _number(run.total_ms, "{:,.1f}"),
+        "-" if value is None else shown.text(value),
         f"{row.score:.3f}",
         f"{row.score_low:.3f}-{row.score_high:.3f}",
         _number(run.deadlocks),
@@ -95,6 +104,6 @@ def _cells(row: BoardEntry) -> tuple[str, ...]:
     )
 
 
-def _number(value: float | None, form: str = "{:,}") -> str:
+def _number(value: int | None) -> str:
     """Return a number as text for the table; a dash if it is unknown."""
-    return "-" if value is None else form.format(value)
+    return "-" if value is None else f"{value:,}"

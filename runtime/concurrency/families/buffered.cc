@@ -75,7 +75,6 @@ void Buffered::end(Running& transaction) {
     transaction.uses[at]->log.clear();
   }
   transaction.used = 0;
-  transaction.pins.clear();
 }
 
 Buffered::Use& Buffered::use_of(Running& transaction, Index& index) {
@@ -85,7 +84,6 @@ Buffered::Use& Buffered::use_of(Running& transaction, Index& index) {
   if (transaction.used == transaction.uses.size()) {
     transaction.uses.push_back(std::make_unique<Use>());
   }
-  transaction.pins.add(index);
   Use& use = *transaction.uses[transaction.used++];
   use.index = &index;
   first_use(transaction, use);

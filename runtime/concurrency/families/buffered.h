@@ -35,7 +35,6 @@
 #include "runtime/concurrency/concurrency.h"
 #include "runtime/content/content.h"
 #include "runtime/content/overlay.h"
-#include "runtime/content/pins.h"
 #include "runtime/content/read_log.h"
 #include "runtime/locks/latch.h"
 
@@ -69,7 +68,6 @@ class Buffered : public Concurrency {
   struct Running : Transaction {
     std::vector<std::unique_ptr<Use>> uses;  // only the first `used` belong to this transaction
     size_t used = 0;
-    Pins pins;
 
     bool writes() const;
   };

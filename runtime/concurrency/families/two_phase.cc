@@ -26,7 +26,6 @@ void TwoPhase::end(Locking& transaction) {
   transaction.undo.clear();
   locks_.release_all(transaction.owner);
   after_release(transaction);
-  transaction.pins.clear();
 }
 
 ErrCode TwoPhase::acquire(Locking& transaction, Lock& lock, LockMode mode) {

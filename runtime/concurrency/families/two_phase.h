@@ -9,7 +9,6 @@
 
 #include "runtime/concurrency/concurrency.h"
 #include "runtime/content/content.h"
-#include "runtime/content/pins.h"
 #include "runtime/content/undo_log.h"
 #include "runtime/locks/lock_manager.h"
 
@@ -27,7 +26,6 @@ class TwoPhase : public Concurrency {
     explicit Locking(Waiter& waiter) : owner(waiter) {}
     LockOwner owner;
     UndoLog undo;
-    Pins pins;
   };
 
   // The two transactions of a thread share one Waiter, because only one of them can wait at a time.
@@ -53,8 +51,7 @@ class TwoPhase : public Concurrency {
   // Called at the end of a transaction, when its changes are final or undone. The transaction still
   // holds its locks.
   virtual void before_release(Locking&) {}
-  // Called after the locks have been released. The indexes are still pinned, so that no thread can
-  // delete them.
+  // Called after the locks have been released.
   virtual void after_release(Locking&) {}
 
   LockManager locks_;
