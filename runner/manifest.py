@@ -58,6 +58,7 @@ class Instance:
     scales: dict[Scale, dict[str, int]]
     advisory: bool = False  # whether findings of this instance are only warnings
     keys: str = ""  # the type of the keys that a user's file may replace: int64 or varchar; empty if none may
+    trace: bool = False  # whether the instance plays a recorded trace of the user
 
 
 @dataclass(frozen=True, slots=True)
@@ -284,6 +285,7 @@ def _instance(name: str, value: object, where: str) -> Instance:
         scales={_scale(key, f"{where}.scales"): scales.integers(key) for key in given},
         advisory=reader.boolean("advisory", default=False),
         keys=reader.text("keys", ""),
+        trace=reader.boolean("trace", default=False),
     )
     reader.end()
     if instance.keys not in _KEY_TYPES:

@@ -89,6 +89,7 @@ SIZES: dict[str, dict[str, int]] = {
         "newest_orders": 3_333,
         "transactions_per_thread": 20_000,
     },
+    "trace/recorded": {},
     "ycsb/a": _TWO | {"records": 100_000, "operations_per_thread": 150_000},
     "ycsb/e": _TWO | {"records": 100_000, "operations_per_thread": 20_000},
     "ycsb/int64_a": _TWO | {"records": 200_000, "operations_per_thread": 150_000},
