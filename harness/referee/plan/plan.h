@@ -56,7 +56,8 @@ struct Plan {
   bool plain = false;                         // omit the operations that are there only as checks
   bool record = false;                        // log every call and check the history of calls
   bool verified = false;                      // play the operations in the driver, outside the jail
-  std::string keys;  // path on the host of a file with keys for the workload; empty: none
+  std::string keys;   // path on the host of a file with keys for the workload; empty: none
+  std::string trace;  // path on the host of a recorded trace to play; empty: none
   LibraryPlan library;
   std::string player;
   std::string driver;  // path of the driver; only in verified mode

@@ -37,6 +37,7 @@ struct MemoryRules {
   uint64_t machine_bytes = 0;  // the machine's memory; 0: unknown, so every number of bytes fits
   bool certify = false;        // the history of calls is kept and certified
   const workload::KeyFile* keys = nullptr;  // replace the keys of the workload; null: none do
+  bool plays_trace = false;                 // a recorded trace, not the parameters, sets the size
 };
 
 // Returns the need of a session with these parameters. The result does not depend on the machine, so a
