@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from runner.inspection.key_file import KeyFile
+    from runner.inspection.trace_file import TraceFile
     from runner.manifest import Benchmark
     from runner.settings import Settings
     from runner.terms import JailLevel, Scale
@@ -54,6 +55,7 @@ class Request:
     - `memory_bytes`: the memory limit of a library. If it is None, the referee computes the limit from the parameters.
     - `keys`: the file whose keys replace those of the workload, or None. Only the command line uses it, because the
       keys of a board's runs are those of the benchmark.
+    - `trace`: the recorded trace that sessions play, or None. Only the command line uses it.
     - `counters`: whether to count cycles, cache misses, context switches and more.
     - `verified`: whether a process outside the jail makes every call (docs/explanation/security.md).
     - `audited_seeds`: the seeds of the sessions that are played a second time in the other mode (runner/audit.py). The
@@ -75,6 +77,7 @@ class Request:
     all_histories: bool = False
     memory_bytes: int | None = None
     keys: KeyFile | None = None
+    trace: TraceFile | None = None
     counters: bool = False
     verified: bool = False
     audited_seeds: tuple[str, ...] = ()

@@ -6,24 +6,20 @@ session, so a wrong file is refused before anything runs. docs/reference/key-fil
 
 from __future__ import annotations
 
-import hashlib
-import subprocess
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
+from runner.inspection.user_file import ask_referee
 from runner.manifest import RequestError
-from runner.strict import ObjectReader, StrictError, parse_object
-from runner.text import display_name, printable
+from runner.strict import ObjectReader, StrictError
+from runner.text import display_name
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from runner.manifest import Benchmark
     from runner.settings import Settings
-
-_REFUSED = 2  # the referee's exit status for a file that it cannot use
-_PREFIX = "referee: "
 
 
 class KeyType(StrEnum):
@@ -66,27 +62,13 @@ class KeyFile:
 
 def inspect_keys(path: Path, settings: Settings) -> KeyFile:
     """Let the referee check a file of keys. Raises RequestError with the place of the fault if the file is wrong."""
-    if not settings.referee.is_file():
-        raise RequestError(f"{settings.referee} is missing: run ./dev build")
-    absolute = path.absolute()
+    file = ask_referee("keys", path, settings)
     try:
-        ended = subprocess.run(
-            [settings.referee, "keys", absolute], capture_output=True, text=True, check=False
-        )
-    except (OSError, ValueError) as error:
-        raise RequestError(f"--keys {path}: {error}: give another file") from error
-    if ended.returncode == _REFUSED:
-        raise RequestError(f"--keys {printable(ended.stderr.strip().removeprefix(_PREFIX))}")
-    try:
-        reader = ObjectReader(parse_object(ended.stdout, "the referee's answer"), "keys")
+        reader = ObjectReader(file.facts, "keys")
         kind, count = reader.word("type", KeyType), reader.integer("count", minimum=1)
-        facts = parse_object(ended.stdout, "the referee's answer")
-        with absolute.open("rb") as file:
-            digest = hashlib.file_digest(file, "sha256").hexdigest()
-    except (OSError, StrictError) as error:
-        detail = printable(ended.stderr.strip()) or str(error)
-        raise RequestError(f"--keys {path}: the referee could not read it: {detail}") from error
-    return KeyFile(absolute, kind, count, digest, facts)
+    except StrictError as error:
+        raise RequestError(f"--keys {path}: the referee could not read it: {error}") from error
+    return KeyFile(file.path, kind, count, file.sha256, file.facts)
 
 
 def instance_for(benchmark: Benchmark, named: str | None, keys: KeyFile | None) -> str:
