@@ -473,6 +473,10 @@ Result<void> TraceParser::check_threads() const {
 Result<TraceFile> TraceParser::finish() {
   if (const Result<void> fine = check_indexes(); !fine) return fine.error();
   if (const Result<void> fine = check_threads(); !fine) return fine.error();
+  // The trace is kept for the whole session.
+  trace_.pairs.shrink_to_fit();
+  trace_.load.shrink_to_fit();
+  for (std::vector<TraceCall>& calls : trace_.threads) calls.shrink_to_fit();
   return std::move(trace_);
 }
 
