@@ -19,6 +19,7 @@ from cli.common import (
     stream_for_people,
     write_json,
 )
+from cli.input_files import chosen_benchmark, inspect_files
 from cli.progress import shown_progress
 from results.look_ahead import (
     PAIRS_MIN,
@@ -30,9 +31,8 @@ from results.look_ahead import (
 from results.result_files import BENCH_SCHEMA
 from results.summary import RANKED_SESSIONS_MIN, Summary, session_ratio, summarise
 from runner.execute import run_file, session_output
-from runner.inspection.key_file import inspect_keys, instance_for
 from runner.machine import facts_of_sessions, machine_facts
-from runner.manifest import Kind, find_benchmark, load_benchmarks
+from runner.manifest import Kind
 from runner.request import Request
 from runner.series import why_machine_too_busy
 from runner.settings import load_settings
@@ -46,7 +46,6 @@ if TYPE_CHECKING:
     from runner.series import SeriesResult
     from runner.settings import Settings
 
-DEFAULT_BENCHMARK = "sigmod2009"
 LOCAL_LOG_LINES = 20
 # The option --at-capacity first measures the library's highest throughput with sweeps. A sweep runs the library at
 # CAPACITY_STEPS arrival rates, in transactions per second. If the library completes at least the fraction SATURATED of
@@ -84,18 +83,23 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _request(options: argparse.Namespace, settings: Settings) -> Request:
-    benchmark = find_benchmark(load_benchmarks(settings.root), options.benchmark)
+    benchmark = chosen_benchmark(options, settings)
     if options.history is not None and not options.record and benchmark.kind is Kind.PERFORMANCE:
         raise UsageError("--history writes the histories of recorded runs only: give --record too")
     if options.audit and (options.no_control or benchmark.kind is not Kind.PERFORMANCE):
         raise UsageError(
             "--audit compares the library with the control library: choose a timed benchmark, without --no-control"
         )
-    keys = inspect_keys(options.keys, settings) if options.keys is not None else None
+    if options.audit and "threads" not in benchmark.parameters:
+        raise UsageError(
+            f"--audit must know how many threads call, and {benchmark.name} has no parameter threads: choose another "
+            "benchmark"
+        )
+    files = inspect_files(options, benchmark, settings)
     seeds = seed_series(options.seed, options.sessions)
     return Request(
         benchmark=benchmark,
-        instance=instance_for(benchmark, options.instance, keys),
+        instance=files.instance,
         scale=Scale(options.scale),
         overrides=parse_parameters(options.parameter, options.threads),
         seeds=seeds,
@@ -109,7 +113,8 @@ def _request(options: argparse.Namespace, settings: Settings) -> Request:
         all_histories=options.all_histories,
         counters=options.counters,
         memory_bytes=options.memory,
-        keys=keys,
+        keys=files.keys,
+        trace=files.trace,
         verified=options.verified,
         audited_seeds=seeds if options.audit else (),
     )
@@ -180,6 +185,7 @@ def bench_json(
         "scale": request.scale.value,
         "parameters": request.benchmark.resolve(request.instance, request.scale, request.overrides),
         **({"keys": request.keys.to_json()} if request.keys else {}),
+        **({"trace": request.trace.to_json()} if request.trace else {}),
         "plain": request.plain,
         "record": request.record,
         "verified": request.verified,
@@ -238,8 +244,9 @@ def _show(
     facts = library["facts"]
     size = f"{facts['size_bytes']:,} bytes"
     machine = machine_facts()["class"]
-    if request.keys is not None:
-        out.print(request.keys.text(), markup=False, soft_wrap=True)
+    for used in (request.keys, request.trace):
+        if used is not None:
+            out.print(used.text(), markup=False, soft_wrap=True)
     out.print(f"library: {facts['kind']}, {size}, sha256 {library['sha256']}", soft_wrap=True)
     out.print(f"machine: {machine}; jail: {result.jail_level or 'not used'}", soft_wrap=True)
     if summary.ratio is not None:

@@ -26,15 +26,15 @@ from cli.common import (
     stream_for_people,
     write_json,
 )
+from cli.input_files import chosen_benchmark, inspect_files
 from cli.progress import shown_progress
 from results.compared import Compared, Library, compare_json
 from results.stats.pairs import sessions_needed
 from results.stats.signed_rank import DIFFERENCES_MAX
 from runner.blocks import CONTROL, FLOOR, run_blocks
 from runner.execute import copy_into
-from runner.inspection.key_file import inspect_keys, instance_for
 from runner.inspection.library import LibraryKind, inspect_library
-from runner.manifest import Kind, RequestError, find_benchmark, load_benchmarks
+from runner.manifest import Kind, RequestError
 from runner.referee import RefereeError
 from runner.request import Loadable, Request, make_loadable
 from runner.settings import load_settings
@@ -106,15 +106,15 @@ def _request(options: argparse.Namespace, settings: Settings) -> Request:
             f"--sessions {options.sessions}: at most {_SESSIONS_MAX} are allowed; if a pair is still undecided after "
             "so many sessions, the difference is too small to matter"
         )
-    benchmark = find_benchmark(load_benchmarks(settings.root), options.benchmark)
+    benchmark = chosen_benchmark(options, settings)
     if benchmark.kind is Kind.CORRECTNESS:
         raise UsageError(
             f"the benchmark {benchmark.name} has no times to compare: use `keydrome check`"
         )
-    keys = inspect_keys(options.keys, settings) if options.keys is not None else None
+    files = inspect_files(options, benchmark, settings)
     return Request(
         benchmark=benchmark,
-        instance=instance_for(benchmark, options.instance, keys),
+        instance=files.instance,
         scale=Scale(options.scale),
         overrides=parse_parameters(options.parameter, options.threads),
         # One seed for the rehearsal, one per block, and one per possible repetition.
@@ -123,7 +123,8 @@ def _request(options: argparse.Namespace, settings: Settings) -> Request:
         require=JailLevel(options.require),
         control=True,
         memory_bytes=options.memory,
-        keys=keys,
+        keys=files.keys,
+        trace=files.trace,
     )
 
 

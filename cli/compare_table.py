@@ -41,8 +41,9 @@ def show(out: Console, compared: Compared) -> None:
     if compared.comparison is not None:
         out.print(_libraries(compared))
         out.print(_pairs(compared.comparison.pairs))
-    if compared.request.keys is not None:
-        out.print(Text(compared.request.keys.text()), soft_wrap=True)
+    for file in (compared.request.keys, compared.request.trace):
+        if file is not None:
+            out.print(Text(file.text()), soft_wrap=True)
     for line in notes(compared):
         out.print(Text(printable(line)), soft_wrap=True)
 

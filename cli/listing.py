@@ -48,7 +48,8 @@ def _print_benchmark(benchmark: Benchmark) -> None:
     for instance in benchmark.instances.values():
         scales = ", ".join(scale.value for scale in instance.scales)
         keys = f"; --keys {instance.keys}" if instance.keys else ""
-        print(f"    {instance.name} ({scales}{keys}): {instance.title}")
+        trace = "; --trace" if instance.trace else ""
+        print(f"    {instance.name} ({scales}{keys}{trace}): {instance.title}")
     for parameter in benchmark.parameters.values():
         bounds = f"{parameter.minimum}..{parameter.maximum} {parameter.unit}"
         print(f"    -p {parameter.name}={bounds}: {parameter.description}")

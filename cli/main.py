@@ -15,9 +15,11 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from cli import bench, check, compare, inspect_file, listing, machine, plot, score
+from cli import bench, check, compare, convert_ycsb, inspect_file, listing, machine, plot, score
 from cli.common import UsageError, gibibytes, positive
+from cli.input_files import DEFAULT_BENCHMARK
 from runner.contract import Cancelled
+from runner.inspection.trace_file import TRACE_BENCHMARK
 from runner.manifest import RequestError
 from runner.output_file import output_path
 from runner.settings import SettingsError
@@ -90,6 +92,11 @@ def _parser() -> argparse.ArgumentParser:
             "score", help="combine results of compare into one score", allow_abbrev=False
         )
     )
+    _add_convert_ycsb(
+        commands.add_parser(
+            "convert-ycsb", help="turn what YCSB prints into a recorded trace", allow_abbrev=False
+        )
+    )
     inspecting = commands.add_parser("inspect", help="read a library file without running it")
     inspecting.add_argument("library", metavar="LIB", type=Path, help="a shared object")
     _add_json(inspecting, "facts")
@@ -149,8 +156,7 @@ def _add_workload(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--benchmark",
         metavar="B",
-        default=bench.DEFAULT_BENCHMARK,
-        help="`keydrome list` prints the names; default: %(default)s",
+        help=f"`keydrome list` prints the names; default: {DEFAULT_BENCHMARK}, or {TRACE_BENCHMARK} with --trace",
     )
     parser.add_argument(
         "--instance",
@@ -172,6 +178,12 @@ def _add_workload(parser: argparse.ArgumentParser) -> None:
         type=Path,
         help="replace the workload's keys with those of a file: 64-bit integers in SOSD's binary format, or lines of "
         "text",
+    )
+    parser.add_argument(
+        "--trace",
+        metavar="FILE",
+        type=Path,
+        help="play the recorded calls of a file in the format of docs/reference/trace-files.md",
     )
     parser.add_argument(
         "--plain", action="store_true", help="run the workload only, without checks"
@@ -293,6 +305,30 @@ def _add_score(parser: argparse.ArgumentParser) -> None:
     )
     _add_json(parser, "scores")
     parser.set_defaults(run=score.run)
+
+
+def _add_convert_ycsb(parser: argparse.ArgumentParser) -> None:
+    parser.description = "Write the trace to standard output (docs/reference/trace-files.md)."
+    parser.add_argument(
+        "printed",
+        metavar="RUN",
+        type=Path,
+        help="what `ycsb run basic` has printed to standard output",
+    )
+    parser.add_argument(
+        "--load",
+        metavar="LOAD",
+        type=Path,
+        help="what `ycsb load basic` has printed; these records are loaded before the clock starts",
+    )
+    parser.add_argument(
+        "--threads",
+        metavar="N",
+        type=positive,
+        default=1,
+        help="number of threads; the operations of one key stay in order; default: %(default)s",
+    )
+    parser.set_defaults(run=convert_ycsb.run)
 
 
 def _add_verified(parser: argparse.ArgumentParser) -> None:

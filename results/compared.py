@@ -129,6 +129,7 @@ def compare_json(compared: Compared) -> dict[str, Any]:
         "scale": request.scale.value,
         "parameters": request.benchmark.resolve(request.instance, request.scale, request.overrides),
         **({"keys": request.keys.to_json()} if request.keys else {}),
+        **({"trace": request.trace.to_json()} if request.trace else {}),
         "plain": request.plain,
         "metric": {"name": metric.name, "direction": metric.direction.value, "unit": metric.unit},
         "rules": {

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from runner.contract import Cancelled, Progress
 from runner.drift import Drift, judge_drift
-from runner.inspection.key_file import unchanged
+from runner.inspection.user_file import unchanged
 from runner.referee import RefereeError, build_plan, run_session
 from runner.request import Loadable
 from runner.terms import Verdict
@@ -187,7 +187,7 @@ class _Runner:
         work = self.folder / "session"
         work.mkdir(mode=0o700)
         try:
-            with unchanged(self.request.keys):
+            with unchanged(self.request.user_files):
                 return run_session(self._plan(name, seed), work, self.settings, tick)
         finally:
             shutil.rmtree(work)

@@ -60,6 +60,7 @@ class Instance:
     keys: str = (
         ""  # if a user's file may replace the keys, their type: int64 or varchar; otherwise empty
     )
+    trace: bool = False  # whether the instance plays a recorded trace of the user
 
 
 @dataclass(frozen=True, slots=True)
@@ -293,6 +294,7 @@ def _instance(name: str, value: object, where: str) -> Instance:
         scales={_scale(key, f"{where}.scales"): scales.integers(key) for key in given},
         advisory=reader.boolean("advisory", default=False),
         keys=reader.text("keys", ""),
+        trace=reader.boolean("trace", default=False),
     )
     reader.end()
     if instance.keys not in _KEY_TYPES:

@@ -83,6 +83,7 @@ def build_plan(
         jail["cpus"] = lists[settings.slot % len(lists)]
     timeout_factor = _VERIFIED_TIMEOUT_FACTOR if request.verified else 1
     keys = {"keys": str(request.keys.path)} if request.keys else {}
+    trace = {"trace": str(request.trace.path)} if request.trace else {}
     driver = {"driver": str(settings.driver)} if request.verified else {}
     return {
         "schema": PLAN_SCHEMA,
@@ -96,6 +97,7 @@ def build_plan(
         "record": request.record,
         "verified": request.verified,
         **keys,
+        **trace,
         **driver,
         "library": library,
         "player": str(settings.player),

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from runner.inspection.key_file import KeyFile
+    from runner.inspection.trace_file import TraceFile
+    from runner.inspection.user_file import UserFile
     from runner.manifest import Benchmark
     from runner.settings import Settings
     from runner.terms import JailLevel, Scale
@@ -55,6 +57,7 @@ class Request:
     - `memory_bytes`: the memory limit of a library. If it is None, the referee computes the limit from the parameters.
     - `keys`: the file whose keys replace those of the workload, or None. Only the command line uses it, because the
       keys of a board's runs are those of the benchmark.
+    - `trace`: the recorded trace that sessions play, or None. Only the command line uses it.
     - `counters`: whether to count cycles, cache misses, context switches and more.
     - `verified`: whether a process outside the jail makes every call (docs/explanation/security.md).
     - `audited_seeds`: the seeds of the audited sessions. An audited session is played a second time, with the other
@@ -76,9 +79,15 @@ class Request:
     all_histories: bool = False
     memory_bytes: int | None = None
     keys: KeyFile | None = None
+    trace: TraceFile | None = None
     counters: bool = False
     verified: bool = False
     audited_seeds: tuple[str, ...] = ()
+
+    @property
+    def user_files(self) -> list[UserFile]:
+        """Return the user's files that every session reads."""
+        return [used.file for used in (self.keys, self.trace) if used is not None]
 
     def __post_init__(self) -> None:
         self.benchmark.resolve(self.instance, self.scale, self.overrides)

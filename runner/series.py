@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING
 from runner import audit
 from runner.contract import Cancelled, Progress, Session
 from runner.drift import VALUES_MIN, judge_drift, why_too_busy
-from runner.inspection.key_file import unchanged
+from runner.inspection.user_file import unchanged
 from runner.referee import RefereeError, build_plan, history_arguments, run_session
 from runner.report import Finding
 from runner.request import Loadable
@@ -250,7 +250,7 @@ class _Series:
             limits = request.benchmark.limits[request.scale]
             plan["limits"]["phase_timeout_ms"] = limits.phase_timeout_ms + audit.PHASE_EXTRA_MS
         keep = history_arguments(self.request) if role == CANDIDATE else []
-        with unchanged(request.keys):
+        with unchanged(request.user_files):
             return run_session(plan, work, self.settings, tick, keep)
 
     def result(self, verdict: Verdict, reason: str) -> SeriesResult:

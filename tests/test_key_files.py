@@ -63,7 +63,7 @@ def built() -> Settings:
 def test_every_command_of_the_guide_works(built: Settings, tmp_path: Path) -> None:
     page = (built.root / "docs" / "how-to" / "use-your-own-data.md").read_text()
     commands = re.findall(r"^```\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
-    assert len(commands) == 5
+    assert len(commands) == 10
     for command in commands:
         local = command.replace("build/release", str(built.build))
         outcome = subprocess.run(
@@ -81,8 +81,8 @@ def test_every_command_of_the_guide_works(built: Settings, tmp_path: Path) -> No
             check=False,
         )
         assert outcome.returncode == 0, command + outcome.stdout + outcome.stderr
-        if "keydrome" in command:
-            assert "keys: " in outcome.stdout
+        if "keydrome bench" in command or "keydrome compare" in command:
+            assert ("trace: " if "--trace" in command else "keys: ") in outcome.stdout
 
 
 def bench(settings: Settings, var: Path, *options: str | Path) -> subprocess.CompletedProcess[str]:

@@ -20,6 +20,7 @@ from runner.terms import Scale
 from tests.binaries import built_settings
 from tests.referee_run import BUILD, ROOT, Case, plan_of, require_root_and_build
 from tests.test_key_files import integers, texts
+from tests.test_trace_files import trace_text
 from tools.paper_scale import Target, estimate
 
 if TYPE_CHECKING:
@@ -90,6 +91,7 @@ SIZES: dict[str, dict[str, int]] = {
         "newest_orders": 3_333,
         "transactions_per_thread": 20_000,
     },
+    "trace/recorded": {},
     "ycsb/a": _TWO | {"records": 100_000, "operations_per_thread": 150_000},
     "ycsb/e": _TWO | {"records": 100_000, "operations_per_thread": 20_000},
     "ycsb/int64_a": _TWO | {"records": 200_000, "operations_per_thread": 150_000},
@@ -117,6 +119,7 @@ FACTORS: dict[str, float] = {
     "skew/shifting_zipf": 1.7,  # so small that the fixed part decides
     "tpcw/browsing": 1.8,
     "tpcw/ordering": 2.3,
+    "trace/recorded": 1.7,  # the example is so small that the fixed part decides
     "ycsb/e": 1.6,
 }
 """The instances whose estimates are less exact, with their largest factor."""
@@ -170,14 +173,18 @@ def _play(plan: Path, folder: Path, *, address_space: int | None = None) -> dict
 
 
 def _check(
-    name: str, parameters: dict[str, int], scale: str, folder: Path, keys: Path | None = None
+    name: str,
+    parameters: dict[str, int],
+    scale: str,
+    folder: Path,
+    files: dict[str, Path] | None = None,
 ) -> str:
-    """Play an instance, with keys of a file if there is one. Return what is wrong with its estimates, or ""."""
+    """Play an instance, with these files of the plan. Return what is wrong with its estimates, or ""."""
     benchmark, instance = name.split("/")
     case = Case("honest", benchmark, instance, parameters=parameters, phase_timeout_ms=120_000)
     plan = _write_plan(case, folder, scale)
-    if keys is not None:
-        plan.write_text(json.dumps(json.loads(plan.read_text()) | {"keys": str(keys)}))
+    named = {member: str(path) for member, path in (files or {}).items()}
+    plan.write_text(json.dumps(json.loads(plan.read_text()) | named))
     estimate = _estimate(plan)
     report = _play(plan, folder)
     if report["verdict"] != "passed":
@@ -189,7 +196,7 @@ def _check(
         f"{name} {scale}: the referee used {used >> 20} of {guess >> 20} MiB, the library"
         f" {library >> 20} of {limit >> 20} MiB"
     )
-    factor = FACTORS.get(name if keys is None else f"keys of {name}", FACTOR_MAX)
+    factor = FACTORS.get(" of ".join([*named, name]), FACTOR_MAX)
     fits = used <= guess <= factor * used and library <= limit
     return "" if fits else text
 
@@ -208,7 +215,21 @@ def test_the_estimate_counts_the_keys_of_a_file(
 ) -> None:
     require_root_and_build()
     keys = write(tmp_path / "keys", 1_000_000)
-    assert _check(name, SIZES[name], "smoke", tmp_path, keys) == ""
+    assert _check(name, SIZES[name], "smoke", tmp_path, {"keys": keys}) == ""
+
+
+def _inserts() -> str:
+    """Return a trace that only inserts, without transactions."""
+    lines = [f"{number % 2} insert a {number}\n" for number in range(300_000)]
+    return "keydrome trace 1\nindex a int64\n" + "".join(lines)
+
+
+@pytest.mark.parametrize("text", [lambda: trace_text(200_000, 400_000), _inserts])
+def test_the_estimate_counts_the_calls_of_a_trace(text: Callable[[], str], tmp_path: Path) -> None:
+    require_root_and_build()
+    trace = tmp_path / "trace"
+    trace.write_text(text())
+    assert _check("trace/recorded", {}, "smoke", tmp_path, {"trace": trace}) == ""
 
 
 def test_every_performance_benchmark_has_a_size() -> None:

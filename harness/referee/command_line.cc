@@ -67,10 +67,10 @@ Result<CommandLine> parse_command_line(Arguments arguments) {
     if (rest.empty()) return Error{"memory: the argument PLAN.json is missing"};
     line.plan_path = rest[0];
     expected = 1;
-  } else if (command == "keys") {
-    line.command = CommandLine::Command::kKeys;
-    if (rest.empty()) return Error{"keys: the argument FILE is missing"};
-    line.keys_path = rest[0];
+  } else if (command == "keys" || command == "trace") {
+    line.command = command == "keys" ? CommandLine::Command::kKeys : CommandLine::Command::kTrace;
+    if (rest.empty()) return Error{std::string(command) + ": the argument FILE is missing"};
+    line.file_path = rest[0];
     expected = 1;
   } else if (command == "fingerprint") {
     line.command = CommandLine::Command::kFingerprint;

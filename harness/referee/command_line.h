@@ -18,6 +18,7 @@ inline constexpr std::string_view kUsage =
     " [--histories FOLDER [--all-histories]]\n"
     "       referee memory PLAN.json\n"
     "       referee keys FILE\n"
+    "       referee trace FILE\n"
     "       referee list\n"
     "       referee fingerprint BENCHMARK\n"
     "       referee --version\n";
@@ -30,11 +31,11 @@ struct RunArguments {
 };
 
 struct CommandLine {
-  enum class Command { kRun, kMemory, kKeys, kList, kFingerprint, kVersion };
+  enum class Command { kRun, kMemory, kKeys, kTrace, kList, kFingerprint, kVersion };
   Command command = Command::kRun;
   RunArguments run;       // set for Command::kRun
   std::string plan_path;  // set for Command::kMemory
-  std::string keys_path;  // set for Command::kKeys
+  std::string file_path;  // set for Command::kKeys and Command::kTrace
   std::string benchmark;  // set for Command::kFingerprint
 };
 

@@ -75,15 +75,15 @@ int write_report(const Json& report, const std::string& path, const Progress& pr
 // Plays a session within the bound of the referee's memory, and writes its report.
 int play_bounded(const Plan& plan, const workload::BenchmarkEntry& entry,
                  const RunArguments& arguments, const Progress& progress) {
-  Result<std::optional<workload::KeyFile>> keys = session_keys(plan);
-  if (!keys) return print_error(keys.error(), kExitUnusable);
-  const Result<MemoryNeed> need = session_memory(plan, entry, *keys);
+  Result<InputFiles> files = read_input_files(plan);
+  if (!files) return print_error(files.error(), kExitUnusable);
+  const Result<MemoryNeed> need = session_memory(plan, entry, *files);
   if (!need) return print_error(need.error(), kExitUnusable);
   const uint64_t bound =
       bound_memory(referee_bound(*need, physical_memory_bytes(), available_memory_bytes()));
   Json text;
   try {
-    const Result<PreparedSession> session = prepare_session(plan, entry, std::move(*keys));
+    const Result<PreparedSession> session = prepare_session(plan, entry, std::move(*files));
     if (!session) return print_error(session.error(), kExitUnusable);
     Result<Json> report = session_report(*session, arguments, progress);
     if (!report) return print_error(report.error(), kExitNotWritten);
@@ -124,9 +124,9 @@ int command_memory(const std::string& plan_path) {
   if (!plan) return print_error(plan.error(), kExitUnusable);
   const Result<const workload::BenchmarkEntry*> entry = find_benchmark(plan->benchmark);
   if (!entry) return print_error(entry.error(), kExitUnusable);
-  const Result<std::optional<workload::KeyFile>> keys = session_keys(*plan);
-  if (!keys) return print_error(keys.error(), kExitUnusable);
-  const Result<MemoryNeed> need = session_memory(*plan, **entry, *keys);
+  const Result<InputFiles> files = read_input_files(*plan);
+  if (!files) return print_error(files.error(), kExitUnusable);
+  const Result<MemoryNeed> need = session_memory(*plan, **entry, *files);
   if (!need) return print_error(need.error(), kExitUnusable);
   const auto whole = [](uint64_t bytes) { return static_cast<int64_t>(bytes); };
   const Json text = Json::Object{{"referee_bytes", whole(need->referee_bytes)},
@@ -151,6 +151,28 @@ int command_keys(const std::string& path) {
     text["mean_bytes"] = facts.mean_bytes;
     text["longest_bytes"] = static_cast<int64_t>(keys->longest_bytes);
     text["mean_shared_bytes"] = facts.mean_shared_bytes;
+  }
+  std::puts(text.dump().c_str());
+  return kExitDone;
+}
+
+int command_trace(const std::string& path) {
+  const Result<workload::TraceFile> trace = fitting_trace(path);
+  if (!trace) return print_error(trace.error(), kExitUnusable);
+  const auto whole = [](uint64_t number) { return static_cast<int64_t>(number); };
+  const workload::TraceCounts& counts = trace->counts;
+  Json text = Json::Object{{"threads", whole(trace->threads.size())},
+                           {"loaded", whole(trace->load.size())},
+                           {"keys", whole(trace->keys())},
+                           {"transactions", whole(counts.transactions)},
+                           {"single_calls", whole(counts.single_calls)},
+                           {"gets", whole(counts.gets)},
+                           {"next_calls", whole(counts.next_calls)},
+                           {"inserts", whole(counts.inserts)},
+                           {"deletes", whole(counts.deletes)}};
+  text["indexes"] = Json::Object{};
+  for (const workload::TraceFile::Index& index : trace->indexes) {
+    text["indexes"][index.name] = workload::trace_type_name(index.type);
   }
   std::puts(text.dump().c_str());
   return kExitDone;

@@ -21,6 +21,8 @@ int command_memory(const std::string& plan_path);
 // Prints facts about a file of keys, such as its hardness: how many line segments approximate the
 // keys (docs/reference/key-files.md).
 int command_keys(const std::string& path);
+// Prints what a recorded trace contains (docs/reference/trace-files.md).
+int command_trace(const std::string& path);
 // Prints the manifest (description and parameters) of every benchmark, as {"benchmarks": [...]}.
 int command_list();
 // Prints the fingerprint of a benchmark, a SHA-256 of its generated operations. Tests compare the

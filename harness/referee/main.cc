@@ -98,7 +98,9 @@ int run(const CommandLine& line) {
     case CommandLine::Command::kMemory:
       return command_memory(line.plan_path);
     case CommandLine::Command::kKeys:
-      return command_keys(line.keys_path);
+      return command_keys(line.file_path);
+    case CommandLine::Command::kTrace:
+      return command_trace(line.file_path);
     case CommandLine::Command::kFingerprint:
       return command_fingerprint(line.benchmark);
     case CommandLine::Command::kVersion:

@@ -42,11 +42,15 @@ TEST(CommandLineArguments, OfTheOtherCommands) {
   EXPECT_EQ(memory->plan_path, "plan.json");
 }
 
-TEST(CommandLineArguments, KeysReadsAFile) {
+TEST(CommandLineArguments, KeysAndTraceReadAFile) {
   const Result<CommandLine> keys = parse_command_line(Arguments{"keys", "urls.txt"});
   ASSERT_TRUE(keys.ok());
   EXPECT_EQ(keys->command, CommandLine::Command::kKeys);
-  EXPECT_EQ(keys->keys_path, "urls.txt");
+  EXPECT_EQ(keys->file_path, "urls.txt");
+  const Result<CommandLine> trace = parse_command_line(Arguments{"trace", "calls.txt"});
+  ASSERT_TRUE(trace.ok());
+  EXPECT_EQ(trace->command, CommandLine::Command::kTrace);
+  EXPECT_EQ(trace->file_path, "calls.txt");
 }
 
 TEST(CommandLineArguments, AnErrorNamesTheArgument) {
@@ -63,6 +67,8 @@ TEST(CommandLineArguments, AnErrorNamesTheArgument) {
       {{"list", "all"}, "list: unexpected argument \"all\""},
       {{"keys"}, "keys: the argument FILE is missing"},
       {{"keys", "a", "b"}, "keys: unexpected argument \"b\""},
+      {{"trace"}, "trace: the argument FILE is missing"},
+      {{"trace", "a", "b"}, "trace: unexpected argument \"b\""},
       {{"memory"}, "memory: the argument PLAN.json is missing"},
       {{"fingerprint"}, "fingerprint: the argument BENCHMARK is missing"},
       {{"fingerprint", "a", "b"}, "fingerprint: unexpected argument \"b\""},

@@ -122,6 +122,22 @@ TEST(FitMemory, MemoryBoundsTheRecordsUntilTheNumbersEnd) {
   }
 }
 
+TEST(FitMemory, ATraceThatDoesNotFitMustBeShorter) {
+  std::size_t traces = 0;
+  for (const Instance& instance : all_instances()) {
+    if (!instance.manifest.instances.at(instance.scale_of).trace) continue;
+    ++traces;
+    const Result<MemoryNeed> need =
+        fit_memory(*instance.workload, instance.manifest, workload::Parameters(),
+                   {.machine_bytes = 64 * kMiB, .plays_trace = true});
+    ASSERT_FALSE(need.ok());
+    EXPECT_TRUE(need.error().message.ends_with("shorten the trace")) << need.error().message;
+  }
+#ifndef KEYDROME_SANITIZED  // builds with sanitizers leave most benchmarks out
+  EXPECT_EQ(traces, 1u);
+#endif
+}
+
 TEST(FitMemory, TheLimitOfThePlanCounts) {
   const std::vector<Instance> all = all_instances();
   const Instance& first = all.front();

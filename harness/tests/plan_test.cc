@@ -42,6 +42,7 @@ TEST(Plan, IsTheSameAfterJson) {
   json["jail"]["memory_bytes"] = uint64_t{1} << 30;
   json["jail"]["cpus"] = "0-1";
   json["keys"] = "/data/a:b";
+  json["trace"] = "/data/calls";
   const Result<Plan> plan = parse_plan(json);
   ASSERT_TRUE(plan.ok()) << plan.error().message;
   const Result<Plan> again = parse_plan(to_json(*plan));
@@ -49,6 +50,7 @@ TEST(Plan, IsTheSameAfterJson) {
   EXPECT_EQ(to_json(*again).dump(), to_json(*plan).dump());
   EXPECT_EQ(again->parameters.at("threads"), 4);
   EXPECT_EQ(again->keys, "/data/a:b");
+  EXPECT_EQ(again->trace, "/data/calls");
 }
 
 TEST(Plan, SaysWhatIsWrong) {
@@ -60,6 +62,7 @@ TEST(Plan, SaysWhatIsWrong) {
   const Case cases[] = {
       {"schema", "keydrome.plan.v2", "plan.schema: must be one of keydrome.plan.v1"},
       {"keys", "books", "plan.keys: must be an absolute path"},
+      {"trace", "calls", "plan.trace: must be an absolute path"},
       {"scale", "huge", "plan.scale: must be one of smoke, laptop, paper"},
       {"seed", "12", "plan.seed: must be 16 lower-case hexadecimal digits"},
       {"seed", 12, "plan.seed: must be a string"},

@@ -6,6 +6,7 @@ import hashlib
 from typing import TYPE_CHECKING
 
 from runner.inspection.key_file import KeyFile, KeyType
+from runner.inspection.user_file import UserFile
 from runner.report import JailFacts, LatencyClass, Output, Phase, Report
 from runner.terms import JailLevel, Scale, Verdict
 from runner.witness import Call, Edge, EdgeKind, Transaction, Witness
@@ -29,7 +30,7 @@ def key_file(path: Path) -> KeyFile:
     """Write a file of keys, which the referee would accept."""
     path.write_text("1\n")
     digest = hashlib.sha256(path.read_bytes()).hexdigest()
-    return KeyFile(path, KeyType.VARCHAR, 1, digest, {})
+    return KeyFile(UserFile("keys", path, digest, {}), KeyType.VARCHAR, 1)
 
 
 def report(verdict: str = "passed", total_ms: float | None = 12.5) -> Report:

@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from runner.inspection.key_file import KeyFile, KeyType, inspect_keys, instance_for, unchanged
+from runner.inspection.key_file import KeyFile, KeyType, inspect_keys, instance_for
+from runner.inspection.user_file import UserFile, unchanged
 from runner.manifest import RequestError, parse_benchmark
 from runner.referee import RefereeError
 from runner.settings import Settings
@@ -22,7 +23,7 @@ FACTS: dict[str, Any] = {
     "segments_32_per_million": 5276.5,
     "segments_4096_per_million": 8.4,
 }
-INTEGERS = KeyFile(Path("/data/fb"), KeyType.INT64, 200_000_000, "0" * 64, FACTS)
+INTEGERS = KeyFile(UserFile("keys", Path("/data/fb"), "0" * 64, FACTS), KeyType.INT64, 200_000_000)
 
 
 def with_keys(keys: str) -> str:
@@ -69,25 +70,31 @@ def overwrite(path: Path) -> None:
 def test_a_file_that_changes_in_a_session_ends_the_series(tmp_path: Path) -> None:
     path = tmp_path / "keys"
     keys = key_file(path)
-    with unchanged(keys):
+    with unchanged([keys.file]):
         pass
-    with pytest.raises(RequestError, match=r"keys: the file changed .* run again"), unchanged(keys):
+    with (
+        pytest.raises(RequestError, match=r"keys: the file changed .* run again"),
+        unchanged([keys.file]),
+    ):
         overwrite(path)
-    with pytest.raises(RequestError, match=r"cannot read the file \(No such"), unchanged(keys):
+    with (
+        pytest.raises(RequestError, match=r"cannot read the file \(No such"),
+        unchanged([keys.file]),
+    ):
         path.unlink()
-    with unchanged(None):
+    with unchanged([]):
         pass
 
 
 def test_a_change_explains_why_the_referee_failed(tmp_path: Path) -> None:
     keys = key_file(tmp_path / "keys")
     failed = RefereeError("line 2, column 1")
-    with pytest.raises(RefereeError, match="line 2"), unchanged(keys):
+    with pytest.raises(RefereeError, match="line 2"), unchanged([keys.file]):
         raise failed
-    with pytest.raises(RefereeError, match="line 2"), unchanged(None):
+    with pytest.raises(RefereeError, match="line 2"), unchanged([]):
         raise failed
     keys.path.write_text("2\n")
-    with pytest.raises(RequestError, match="the file changed"), unchanged(keys):
+    with pytest.raises(RequestError, match="the file changed"), unchanged([keys.file]):
         raise failed
 
 

@@ -55,6 +55,8 @@ TEST(Manifest, RefusesMistakes) {
     return parsed.ok() ? std::string("no error") : parsed.error().message;
   };
   EXPECT_EQ(error_of([](Json& json) { json["colour"] = 1; }), "manifest: unknown member colour");
+  EXPECT_EQ(error_of([](Json& json) { json["instances"]["small"]["trace"] = 1; }),
+            "instances.small: trace must be true or false");
   EXPECT_EQ(error_of([](Json& json) { json["version"] = 0; }),
             "version: must be from 1 to 4294967295");
   EXPECT_EQ(error_of([](Json& json) { json["kind"] = "fun"; }),

@@ -29,14 +29,17 @@ void Client::begin(uint32_t index, uint32_t class_number) {
   out_->begin(format::Kind::kStream, class_number);
 }
 
+void Client::use_all() {
+  if (opened_ == kAll) return;
+  close();
+  out_->unit_start();
+  const uint32_t count = clients_->script_->index_count();
+  for (uint32_t index = 0; index < count; ++index) out_->open(static_cast<uint8_t>(index), index);
+  opened_ = kAll;
+}
+
 void Client::begin_on_all(uint32_t class_number) {
-  if (opened_ != kAll) {
-    close();
-    out_->unit_start();
-    const uint32_t count = clients_->script_->index_count();
-    for (uint32_t index = 0; index < count; ++index) out_->open(static_cast<uint8_t>(index), index);
-    opened_ = kAll;
-  }
+  use_all();
   out_->begin(format::Kind::kStream, class_number);
 }
 

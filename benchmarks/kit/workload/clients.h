@@ -57,6 +57,8 @@ class Client {
 
   // Makes sure that the index is open in kSlot and that no other handle is open.
   void use(uint32_t index);
+  // Makes sure that all indexes are open, index i in slot i.
+  void use_all();
   // Begins a transaction of the workload on one index.
   void begin(uint32_t index, uint32_t class_number);
   // Begins a transaction of the workload on all indexes. Index i is open in slot i.

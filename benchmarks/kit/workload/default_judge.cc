@@ -1,9 +1,14 @@
 // Implements the defaults of Workload's virtual functions: a complete session is judged by its
 // script alone.
+#include "base/check.h"
 #include "benchmarks/kit/judge/judge.h"
 #include "benchmarks/kit/workload/workload.h"
 
 namespace keydrome::workload {
+
+void Workload::play_trace(std::shared_ptr<const TraceFile> /*trace*/) {
+  fail(KEYDROME_HERE, "this workload plays no recorded trace, so its manifest must not say so");
+}
 
 void Workload::judge(const script::Script& script, const script::Outcome& outcome,
                      judge::Findings& findings) const {

@@ -90,8 +90,8 @@ Result<ParameterValues> parse_scale(const Json& json, const std::string& place,
 
 Result<InstanceManifest> parse_instance(const Json& json, const std::string& place,
                                         const Manifest& manifest) {
-  if (Result<void> fine =
-          check_members(json, place, {"title", "description", "scales"}, {"advisory", "keys"});
+  if (Result<void> fine = check_members(json, place, {"title", "description", "scales"},
+                                        {"advisory", "keys", "trace"});
       !fine) {
     return fine.error();
   }
@@ -100,9 +100,12 @@ Result<InstanceManifest> parse_instance(const Json& json, const std::string& pla
   if (!title) return at(place, title.error().message);
   if (!description) return at(place, description.error().message);
   InstanceManifest instance{.title = *title, .description = *description, .keys = {}, .scales = {}};
-  if (const Json* advisory = json.find("advisory"); advisory != nullptr) {
-    if (!advisory->is_bool()) return at(place, "advisory must be true or false");
-    instance.advisory = advisory->as_bool();
+  for (const auto& [member, flag] :
+       {std::pair("advisory", &instance.advisory), std::pair("trace", &instance.trace)}) {
+    const Json* value = json.find(member);
+    if (value == nullptr) continue;
+    if (!value->is_bool()) return at(place, std::string(member) + " must be true or false");
+    *flag = value->as_bool();
   }
   if (json.find("keys") != nullptr) {
     const Result<std::string> keys = json.string_member("keys");

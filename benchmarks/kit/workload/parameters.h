@@ -49,6 +49,7 @@ struct InstanceManifest {
   std::string title;
   std::string description;
   std::string keys;       // type of the keys that a file may replace: int64 or varchar; empty: none
+  bool trace = false;     // true: plays the recorded trace of a user, if there is one
   bool advisory = false;  // true: findings are warnings, except a crash or hang in legal calls
   std::map<std::string, ParameterValues, std::less<>> scales;  // by scale: smoke, laptop, paper
 };

@@ -26,6 +26,8 @@
 
 namespace keydrome::workload {
 
+struct TraceFile;
+
 // Measurements of a finished phase. The referee measures outside the jail.
 struct PhaseMeasures {
   uint64_t wall_ns = 0;                  // elapsed time of the phase
@@ -47,6 +49,10 @@ struct CheckPolicy {
 class Workload {
  public:
   virtual ~Workload() = default;
+  // Gives the workload a recorded trace to play. The referee calls play_trace() before the functions
+  // below, if the plan names a trace. The default, for instances whose manifest has no member
+  // `trace`, ends the process.
+  virtual void play_trace(std::shared_ptr<const TraceFile> trace);
   // Estimates the memory of a session with these parameters (demand.h). Takes microseconds, and
   // gives a result for all parameters within their bounds, even those that generate() refuses.
   virtual Demand demand(const Parameters& parameters) const = 0;

@@ -136,9 +136,11 @@ Result<Plan> parse_plan(const Json& json) {
   if (!is_seed(plan.seed)) reader.fail("seed", "must be 16 lower-case hexadecimal digits");
   plan.plain = reader.optional_bool("plain", false);
   plan.record = reader.optional_bool("record", false);
-  if (const auto keys = reader.optional_string("keys")) {
-    plan.keys = *keys;
-    if (!keys->starts_with('/')) reader.fail("keys", "must be an absolute path");
+  for (const auto& [key, path] : {std::pair("keys", &plan.keys), std::pair("trace", &plan.trace)}) {
+    const auto given = reader.optional_string(key);
+    if (!given) continue;
+    *path = *given;
+    if (!given->starts_with('/')) reader.fail(key, "must be an absolute path");
   }
   plan.player = reader.required_string("player");
   expect_path(reader, "player", plan.player);
@@ -164,6 +166,7 @@ Json to_json(const Plan& plan) {
   json["plain"] = plan.plain;
   json["record"] = plan.record;
   if (!plan.keys.empty()) json["keys"] = plan.keys;
+  if (!plan.trace.empty()) json["trace"] = plan.trace;
   json["library"]["path"] = plan.library.path;
   if (!plan.library.structure.empty()) json["library"]["structure"] = plan.library.structure;
   if (plan.library.configuration) json["library"]["configuration"] = *plan.library.configuration;

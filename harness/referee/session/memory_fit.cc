@@ -210,8 +210,9 @@ Result<MemoryNeed> fit_memory(const workload::Workload& workload,
   const std::string advice =
       !remedy.parameter.empty()
           ? "lower " + remedy.parameter + " to " + std::to_string(remedy.value) + " or less"
-      : limit_helps ? "lower the library's memory limit"
-                    : "choose a smaller scale";
+      : limit_helps       ? "lower the library's memory limit"
+      : rules.plays_trace ? "shorten the trace"
+                          : "choose a smaller scale";
   const std::string text = too_many(demand_of(workload, parameters, rules), rules.keys);
   if (!text.empty()) {
     return Error{text + ": " + advice};

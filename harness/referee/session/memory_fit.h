@@ -38,6 +38,7 @@ struct MemoryRules {
   bool certify = false;        // the history of calls is kept, and checked after the session
   // A file whose keys replace those of the benchmark; null: there is no such file.
   const workload::KeyFile* keys = nullptr;
+  bool plays_trace = false;  // a recorded trace, not the parameters, sets the size
 };
 
 // Returns the need of a session with these parameters. The result does not depend on the machine,

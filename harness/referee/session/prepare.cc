@@ -59,34 +59,66 @@ Result<void> check_key_type(const Plan& plan, const workload::Manifest& manifest
                plan.keys + " are of type " + given + ": choose another instance"};
 }
 
+// Returns an error if the plan's instance does not use the files that the plan names.
+Result<void> check_files_used(const Plan& plan, const workload::Manifest& manifest,
+                              const InputFiles& files) {
+  if (files.trace && !manifest.instances.find(plan.instance)->second.trace) {
+    return Error{
+        "plan.trace: " + plan.benchmark + "/" + plan.instance +
+        " does not play recorded traces: choose an instance whose manifest has the member " +
+        "trace"};
+  }
+  return files.keys ? check_key_type(plan, manifest, *files.keys) : Result<void>();
+}
+
 Result<Basis> find_basis(const Plan& plan, const workload::BenchmarkEntry& entry,
-                         const std::optional<workload::KeyFile>& keys) {
+                         const InputFiles& files) {
   Result<workload::Manifest> manifest = workload::Manifest::parse(entry.manifest_json);
   if (!manifest) return manifest.error();
   const workload::ParameterValues overrides(plan.parameters.begin(), plan.parameters.end());
   Result<workload::Parameters> parameters = manifest->resolve(plan.instance, plan.scale, overrides);
   if (!parameters) return parameters.error();
-  if (keys) {
-    if (const Result<void> fits = check_key_type(plan, *manifest, *keys); !fits) {
-      return fits.error();
-    }
+  if (const Result<void> usable = check_files_used(plan, *manifest, files); !usable) {
+    return usable.error();
   }
   std::unique_ptr<workload::Workload> workload = entry.make(plan.instance);
   if (workload == nullptr) {
     return Error{"benchmark " + plan.benchmark + " has no instance \"" + plan.instance + "\""};
   }
+  if (files.trace) workload->play_trace(files.trace);
   const uint64_t least_bytes = limit_of(*manifest, plan.scale, "memory_bytes").value_or(0);
   const Result<MemoryNeed> memory = fit_memory(*workload, *manifest, *parameters,
                                                {.least_bytes = least_bytes,
                                                 .limit_bytes = plan.jail.memory_bytes.value_or(0),
                                                 .machine_bytes = physical_memory_bytes(),
                                                 .certify = plan.record,
-                                                .keys = keys ? &*keys : nullptr});
+                                                .keys = files.keys ? &*files.keys : nullptr,
+                                                .plays_trace = files.trace != nullptr});
   if (!memory) return memory.error();
   return Basis{.manifest = std::move(*manifest),
                .parameters = std::move(*parameters),
                .workload = std::move(workload),
                .memory = *memory};
+}
+
+// Reads a file. `size_of` bounds the memory that `read` needs. `content` names in errors what must be
+// fewer.
+template <typename File>
+Result<File> fitting(const std::string& path, Result<uint64_t> (&size_of)(const std::string&),
+                     Result<File> (&read)(const std::string&), const std::string& content) {
+  const Result<uint64_t> bytes = size_of(path);
+  if (!bytes) return bytes.error();
+  const uint64_t available = available_memory_bytes();
+  if (available > 0 && *bytes > available / 100 * kMemoryPercentMax) {
+    return Error{path + ": reading the " + content + " may take " + std::to_string(*bytes >> 20) +
+                 " MiB of memory, but only " + std::to_string(available >> 20) +
+                 " MiB are free: lower the number of " + content + " in the file"};
+  }
+  try {
+    return read(path);
+  } catch (const std::bad_alloc&) {  // other programs have taken the memory meanwhile
+    return Error{path + ": there is not enough memory for the " + content + ": lower their number"};
+  }
 }
 
 bool records_itself(const script::Script& script) {
@@ -106,40 +138,40 @@ Result<const workload::BenchmarkEntry*> find_benchmark(const std::string& name) 
 }
 
 Result<workload::KeyFile> fitting_keys(const std::string& path) {
-  const Result<uint64_t> bytes = workload::key_file_bytes(path);
-  if (!bytes) return bytes.error();
-  const uint64_t available = available_memory_bytes();
-  if (available > 0 && *bytes > available / 100 * kMemoryPercentMax) {
-    return Error{path + ": reading the keys may take " + std::to_string(*bytes >> 20) +
-                 " MiB of memory, but only " + std::to_string(available >> 20) +
-                 " MiB are free: lower the number of keys in the file"};
-  }
-  try {
-    return workload::read_key_file(path);
-  } catch (const std::bad_alloc&) {  // other programs have taken the memory meanwhile
-    return Error{path + ": there is not enough memory for the keys: lower their number"};
-  }
+  return fitting(path, workload::key_file_bytes, workload::read_key_file, "keys");
 }
 
-Result<std::optional<workload::KeyFile>> session_keys(const Plan& plan) {
-  if (plan.keys.empty()) return std::optional<workload::KeyFile>();
-  Result<workload::KeyFile> keys = fitting_keys(plan.keys);
-  if (!keys) return keys.error();
-  return std::optional(std::move(*keys));
+Result<workload::TraceFile> fitting_trace(const std::string& path) {
+  return fitting(path, workload::trace_file_bytes, workload::read_trace_file, "calls");
+}
+
+Result<InputFiles> read_input_files(const Plan& plan) {
+  InputFiles files;
+  if (!plan.keys.empty()) {
+    Result<workload::KeyFile> keys = fitting_keys(plan.keys);
+    if (!keys) return keys.error();
+    files.keys = std::move(*keys);
+  }
+  if (!plan.trace.empty()) {
+    Result<workload::TraceFile> trace = fitting_trace(plan.trace);
+    if (!trace) return trace.error();
+    files.trace = std::make_shared<const workload::TraceFile>(std::move(*trace));
+  }
+  return files;
 }
 
 Result<MemoryNeed> session_memory(const Plan& plan, const workload::BenchmarkEntry& entry,
-                                  const std::optional<workload::KeyFile>& keys) {
-  const Result<Basis> basis = find_basis(plan, entry, keys);
+                                  const InputFiles& files) {
+  const Result<Basis> basis = find_basis(plan, entry, files);
   if (!basis) return basis.error();
   return basis->memory;
 }
 
 Result<PreparedSession> prepare_session(Plan plan, const workload::BenchmarkEntry& entry,
-                                        std::optional<workload::KeyFile> keys) {
-  Result<Basis> basis = find_basis(plan, entry, keys);
+                                        InputFiles files) {
+  Result<Basis> basis = find_basis(plan, entry, files);
   if (!basis) return basis.error();
-  if (Result<void> files = check_files(plan); !files) return files.error();
+  if (Result<void> found = check_files(plan); !found) return found.error();
   PreparedSession session;
   session.manifest = std::move(basis->manifest);
   session.parameters = std::move(basis->parameters);
@@ -149,10 +181,10 @@ Result<PreparedSession> prepare_session(Plan plan, const workload::BenchmarkEntr
   Result<script::Script> script =
       session.workload->generate(session.parameters, plan.seed_number(), policy);
   if (!script) return script.error();
-  if (keys) {
-    const Result<void> replaced = workload::replace_keys(*script, *keys, plan.seed_number());
+  if (files.keys) {
+    const Result<void> replaced = workload::replace_keys(*script, *files.keys, plan.seed_number());
     if (!replaced) return replaced.error();
-    keys.reset();
+    files.keys.reset();
   }
   session.certify = plan.record && !records_itself(*script);
   session.memory = basis->memory;

@@ -10,6 +10,7 @@
 #include "base/result.h"
 #include "benchmarks/kit/workload/key_file/key_file.h"
 #include "benchmarks/kit/workload/parameters.h"
+#include "benchmarks/kit/workload/trace_file/trace_file.h"
 #include "benchmarks/kit/workload/workload.h"
 #include "harness/referee/plan/plan.h"
 #include "harness/referee/processes/jail_options.h"
@@ -35,24 +36,30 @@ struct PreparedSession {
 // Returns the benchmark of this name, or an error that lists all names.
 Result<const workload::BenchmarkEntry*> find_benchmark(const std::string& name);
 
-// Reads a file of keys. Returns an error if the file is wrong or does not fit the memory.
-Result<workload::KeyFile> fitting_keys(const std::string& path);
+// The files of a user that a plan names. They are read outside of the jail, before anything is generated.
+struct InputFiles {
+  std::optional<workload::KeyFile> keys;
+  std::shared_ptr<const workload::TraceFile> trace;  // null: the plan names none
+};
 
-// Reads the plan's file of keys. Returns no keys if the plan names no file, and an error if the
-// file is wrong or does not fit the memory. Reads the whole file: some seconds for hundreds of
-// millions of keys.
-Result<std::optional<workload::KeyFile>> session_keys(const Plan& plan);
+// Read a file. They return an error if the file is wrong or does not fit the memory that is free.
+Result<workload::KeyFile> fitting_keys(const std::string& path);
+Result<workload::TraceFile> fitting_trace(const std::string& path);
+
+// Reads the files that the plan names, if there are any, as a whole: some seconds for hundreds of
+// millions of keys or calls.
+Result<InputFiles> read_input_files(const Plan& plan);
 
 // Returns the memory that the session of a plan would need, or an error if this machine has less,
-// or if the parameters are wrong. `keys` are those of session_keys(). Takes less than a
+// or if the parameters are wrong. `files` are those of read_input_files(). Takes less than a
 // millisecond. `entry` must be the plan's benchmark.
 Result<MemoryNeed> session_memory(const Plan& plan, const workload::BenchmarkEntry& entry,
-                                  const std::optional<workload::KeyFile>& keys);
+                                  const InputFiles& files);
 
 // Prepares the session of a plan. `entry` must be the plan's benchmark and have the plan's version.
-// Generating the script may take several seconds. Frees `keys` when they have replaced those of the
-// workload.
+// Generating the script may take several seconds. Frees the keys of `files` when they have replaced
+// those of the workload.
 Result<PreparedSession> prepare_session(Plan plan, const workload::BenchmarkEntry& entry,
-                                        std::optional<workload::KeyFile> keys);
+                                        InputFiles files);
 
 }  // namespace keydrome

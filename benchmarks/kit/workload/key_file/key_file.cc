@@ -2,18 +2,12 @@
 // looks for duplicates.
 #include "benchmarks/kit/workload/key_file/key_file.h"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <array>
-#include <cerrno>
-#include <cstring>
 #include <optional>
 #include <utility>
 
-#include "base/unique_fd.h"
+#include "benchmarks/kit/workload/files/input_file.h"
 #include "benchmarks/kit/workload/key_file/segments.h"
 
 namespace keydrome::workload {
@@ -27,60 +21,25 @@ constexpr uint64_t kLeftForChecks = uint64_t{1} << 20;
 // average.
 constexpr uint64_t kTextFactor = 1 + sizeof(std::string_view) / 4;
 
-// A regular file that is open for reading.
-struct OpenFile {
-  UniqueFd descriptor;
-  uint64_t bytes = 0;
-};
-
 Error at_byte(const std::string& path, uint64_t byte, const std::string& what) {
   return Error{path + ", byte " + std::to_string(byte) + ": " + what};
 }
 
-Error at_line(const std::string& path, uint64_t line, uint64_t column, const std::string& what) {
-  return Error{path + ", line " + std::to_string(line) + ", column " + std::to_string(column) +
-               ": " + what};
-}
-
-// Opens a regular file. Uses O_NONBLOCK, because the open of a FIFO without a writer would block.
-Result<OpenFile> open_file(const std::string& path) {
-  OpenFile file{.descriptor = UniqueFd(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK))};
-  struct stat facts{};
-  if (!file.descriptor.valid() || fstat(file.descriptor.get(), &facts) != 0) {
-    return Error{path + ": cannot be read (" + std::strerror(errno) + "): give another key file"};
-  }
-  if (!S_ISREG(facts.st_mode)) {
-    return Error{path + (S_ISDIR(facts.st_mode) ? ": is a directory" : ": is a device or a pipe") +
-                 ", but keys are read from a regular file: give another key file"};
-  }
-  if (facts.st_size == 0) return Error{path + ": is empty: a key file has at least one key"};
-  file.bytes = static_cast<uint64_t>(facts.st_size);
-  return file;
-}
-
-// Reads up to `bytes` bytes from the file's position. Returns how many bytes there were.
-Result<uint64_t> read_some(const std::string& path, const OpenFile& file, char* to,
-                           uint64_t bytes) {
-  uint64_t done = 0;
-  while (done < bytes) {
-    const ssize_t got = read(file.descriptor.get(), to + done, bytes - done);
-    if (got == 0) break;
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return Error{path + ": cannot be read: " + std::strerror(errno)};
-    done += static_cast<uint64_t>(got);
-  }
-  return done;
+Result<InputFile> open_file(const std::string& path) {
+  Result<InputFile> file = InputFile::open(path, "key file");
+  if (!file || file->bytes() > 0) return file;
+  return Error{path + ": is empty: a key file has at least one key"};
 }
 
 // Reads the rest of the file, which must have exactly `bytes` bytes.
-Result<void> read_rest(const std::string& path, const OpenFile& file, char* to, uint64_t bytes) {
-  const Result<uint64_t> got = read_some(path, file, to, bytes);
+Result<void> read_rest(const InputFile& file, char* to, uint64_t bytes) {
+  const Result<uint64_t> got = file.read(to, bytes);
   if (!got) return got.error();
   char more = 0;
-  const Result<uint64_t> beyond = read_some(path, file, &more, 1);
+  const Result<uint64_t> beyond = file.read(&more, 1);
   if (!beyond) return beyond.error();
   if (*got == bytes && *beyond == 0) return {};
-  return Error{path + ": changed while it was read: start again when the file is complete"};
+  return Error{file.path() + ": changed while it was read: start again when the file is complete"};
 }
 
 uint64_t little_endian(const char* bytes) {
@@ -150,13 +109,13 @@ Result<void> sort_integers(const std::string& path, KeyFile& keys) {
   return {};
 }
 
-Result<KeyFile> read_binary(const std::string& path, const OpenFile& file, const char* head) {
+Result<KeyFile> read_binary(const std::string& path, const InputFile& file, const char* head) {
   const uint64_t count = little_endian(head);
-  if (const Result<void> fits = check_count(path, count, file.bytes); !fits) return fits.error();
+  if (const Result<void> fits = check_count(path, count, file.bytes()); !fits) return fits.error();
   KeyFile keys;
   keys.integers.resize(count);
   char* const raw = reinterpret_cast<char*>(keys.integers.data());
-  if (const Result<void> whole = read_rest(path, file, raw, count * kWord); !whole) {
+  if (const Result<void> whole = read_rest(file, raw, count * kWord); !whole) {
     return whole.error();
   }
   for (uint64_t i = 0; i < count; ++i) {
@@ -221,13 +180,13 @@ Result<void> sort_strings(const std::string& path, KeyFile& keys) {
                      ": leave one of them out");
 }
 
-Result<KeyFile> read_text(const std::string& path, const OpenFile& file, std::string_view head) {
+Result<KeyFile> read_text(const std::string& path, const InputFile& file, std::string_view head) {
   KeyFile keys;
   keys.type = VARCHAR;
-  keys.text.resize(file.bytes);
+  keys.text.resize(file.bytes());
   std::copy(head.begin(), head.end(), keys.text.begin());
   if (const Result<void> whole =
-          read_rest(path, file, keys.text.data() + head.size(), file.bytes - head.size());
+          read_rest(file, keys.text.data() + head.size(), file.bytes() - head.size());
       !whole) {
     return whole.error();
   }
@@ -247,17 +206,17 @@ uint64_t KeyFile::bytes() const {
 }
 
 Result<uint64_t> key_file_bytes(const std::string& path) {
-  const Result<OpenFile> file = open_file(path);
+  const Result<InputFile> file = open_file(path);
   if (!file) return file.error();
-  return file->bytes * kTextFactor;
+  return file->bytes() * kTextFactor;
 }
 
 Result<KeyFile> read_key_file(const std::string& path) {
-  const Result<OpenFile> file = open_file(path);
+  const Result<InputFile> file = open_file(path);
   if (!file) return file.error();
   std::array<char, kWord> head{};
-  const uint64_t wanted = std::min<uint64_t>(kWord, file->bytes);
-  const Result<uint64_t> got = read_some(path, *file, head.data(), wanted);
+  const uint64_t wanted = std::min<uint64_t>(kWord, file->bytes());
+  const Result<uint64_t> got = file->read(head.data(), wanted);
   if (!got) return got.error();
   const std::string_view start(head.data(), *got);
   if (start.find('\0') == std::string_view::npos) return read_text(path, *file, start);

@@ -1,0 +1,76 @@
+"""Inspects a recorded trace (`--trace FILE`), which sessions play in place of a generated workload.
+
+docs/reference/trace-files.md describes the format.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from runner.inspection.user_file import UserFile, ask_referee
+from runner.manifest import RequestError
+from runner.strict import ObjectReader, StrictError
+from runner.text import display_name
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from runner.manifest import Benchmark
+    from runner.settings import Settings
+
+TRACE_BENCHMARK = "trace"
+
+
+@dataclass(frozen=True, slots=True)
+class TraceFile:
+    """A recorded trace that the referee accepted."""
+
+    file: UserFile
+    threads: int
+    loaded: int
+    transactions: int
+    single_calls: int
+
+    @property
+    def path(self) -> Path:
+        """Return the absolute path."""
+        return self.file.path
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the facts for a result file. The name is for display only."""
+        name = display_name(self.path.name)
+        return {"file": name, "sha256": self.file.sha256, **self.file.facts}
+
+    def text(self) -> str:
+        """Return one line about the trace."""
+        threads = f"{self.threads:,} threads" if self.threads > 1 else "1 thread"
+        return (
+            f"trace: {display_name(self.path.name)}: {self.loaded:,} loaded records, {self.transactions:,} "
+            f"transactions and {self.single_calls:,} auto-commit calls of {threads}"
+        )
+
+
+def inspect_trace(path: Path, settings: Settings) -> TraceFile:
+    """Let the referee check a trace. Raises RequestError with line and column if the trace is wrong."""
+    file = ask_referee("trace", path, settings)
+    try:
+        reader = ObjectReader(file.facts, "the referee's answer")
+        return TraceFile(
+            file,
+            threads=reader.integer("threads", minimum=1),
+            loaded=reader.integer("loaded", minimum=0),
+            transactions=reader.integer("transactions", minimum=0),
+            single_calls=reader.integer("single_calls", minimum=0),
+        )
+    except StrictError as error:
+        raise RequestError(f"--trace {path}: the referee could not read it: {error}") from error
+
+
+def check_plays_trace(benchmark: Benchmark, instance: str, trace: TraceFile | None) -> None:
+    """Raise RequestError if there is a trace and the instance does not play it."""
+    if trace is not None and not benchmark.instance(instance).trace:
+        raise RequestError(
+            f"--trace: {benchmark.name}/{instance} plays no recorded trace: use --benchmark {TRACE_BENCHMARK}, "
+            "or leave --benchmark and --instance out"
+        )

@@ -1,0 +1,104 @@
+"""Lets the referee check a file of the user, such as keys or a recorded trace, before anything runs.
+
+The referee, the program that runs and judges a library, reads and checks the file again in every session. After each
+session the file is hashed again, because sessions with different content cannot be compared.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import subprocess
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from runner.manifest import RequestError
+from runner.referee import RefereeError
+from runner.strict import StrictError, parse_object
+from runner.text import display_name, printable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from pathlib import Path
+
+    from runner.settings import Settings
+
+_REFUSED = 2  # the referee's exit status for a file that it cannot use
+_PREFIX = "referee: "
+
+
+@dataclass(frozen=True, slots=True)
+class UserFile:
+    """A file that the referee accepted. `facts` is what the referee printed about it."""
+
+    option: str  # the option that names it, without dashes: keys or trace
+    path: Path  # absolute
+    sha256: str
+    facts: dict[str, Any]
+
+    def check_unchanged(self) -> None:
+        """Raise RequestError if the file no longer has the content that the referee accepted."""
+        now = _digest(self.option, self.path)
+        if now != self.sha256:
+            raise RequestError(
+                f"--{self.option} {display_name(self.path.name)}: the file changed while the sessions ran (its SHA-256 "
+                f"was {self.sha256[:12]}... and is {now[:12]}...), so the sessions may have had different {self.option}: "
+                "run again, and leave the file as it is until the end"
+            )
+
+
+@contextmanager
+def unchanged(files: Iterable[UserFile]) -> Iterator[None]:
+    """Check at the end of the `with` block, which runs a session, that the files are unchanged.
+
+    Raises RequestError if one changed. A RefereeError of the block is replaced, because a file that changes while the
+    referee reads it may be the cause.
+    """
+    try:
+        yield
+    except RefereeError:
+        for file in files:
+            file.check_unchanged()
+        raise
+    for file in files:
+        file.check_unchanged()
+
+
+def _digest(option: str, path: Path) -> str:
+    """Return the SHA-256 of a file. Raises RequestError if it cannot be read."""
+    try:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        raise RequestError(
+            f"--{option} {display_name(path.name)}: cannot read the file ({error.strerror}): leave it where it is "
+            "until the last session has ended"
+        ) from error
+
+
+def ask_referee(command: str, path: Path, settings: Settings) -> UserFile:
+    """Let the command `command` of the referee check the file that the option `--command` names.
+
+    Raises RequestError with the place of the fault if the file is wrong.
+    """
+    if not settings.referee.is_file():
+        raise RequestError(f"{settings.referee} is missing: run ./dev build")
+    absolute = path.absolute()
+    try:
+        ended = subprocess.run(
+            [settings.referee, command, absolute], capture_output=True, text=True, check=False
+        )
+    except (OSError, ValueError) as error:
+        raise RequestError(f"--{command} {path}: {error}: give another file") from error
+    if ended.returncode == _REFUSED:
+        raise RequestError(f"--{command} {printable(ended.stderr.strip().removeprefix(_PREFIX))}")
+    try:
+        facts = parse_object(ended.stdout, "the referee's answer")
+    except StrictError as error:
+        detail = printable(ended.stderr.strip()) or str(error)
+        raise RequestError(
+            f"--{command} {path}: the referee could not read it: {detail}: give another file, or run ./dev build if "
+            "the referee is of another version"
+        ) from error
+    # The referee has accepted the file, so it is a regular file, and reading it ends.
+    return UserFile(command, absolute, _digest(command, absolute), facts)
