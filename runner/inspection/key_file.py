@@ -55,17 +55,17 @@ class KeyFile:
         For integers, the line has their hardness: how many line segments approximate the function from a key to its
         position, with an error of at most 32 or 4,096 positions.
         """
-        name = display_name(self.path.name)
+        name, facts = display_name(self.path.name), self.file.facts
         if self.type is KeyType.VARCHAR:
             return (
-                f"keys: {name}: {self.count:,} strings of {self.file.facts['mean_bytes']:.1f} bytes on average, at most "
-                f"{self.file.facts['longest_bytes']}; on average a key begins with the same "
-                f"{self.file.facts['mean_shared_bytes']:.1f} bytes as the key before it, in key order"
+                f"keys: {name}: {self.count:,} strings of {facts['mean_bytes']:.1f} bytes on average, at most "
+                f"{facts['longest_bytes']}; on average a key begins with the same "
+                f"{facts['mean_shared_bytes']:.1f} bytes as the key before it, in key order"
             )
-        shifted = "; 2^63 was subtracted from each" if self.file.facts["shifted"] else ""
+        shifted = "; 2^63 was subtracted from each" if facts["shifted"] else ""
         return (
-            f"keys: {name}: {self.count:,} integers; hardness {self.file.facts['segments_32_per_million']:,.0f} / "
-            f"{self.file.facts['segments_4096_per_million']:,.0f} line segments per million keys (errors within 32 / 4,096)"
+            f"keys: {name}: {self.count:,} integers; hardness {facts['segments_32_per_million']:,.0f} / "
+            f"{facts['segments_4096_per_million']:,.0f} line segments per million keys (errors within 32 / 4,096)"
             f"{shifted}"
         )
 

@@ -42,8 +42,8 @@ class UserFile:
         if now != self.sha256:
             raise RequestError(
                 f"--{self.option} {display_name(self.path.name)}: the file changed while the sessions ran (its SHA-256 "
-                f"was {self.sha256[:12]}... and is {now[:12]}...), so the sessions may have had different {self.option}: "
-                "run again, and leave the file as it is until the end"
+                f"was {self.sha256[:12]}... and is {now[:12]}...), so the sessions may not have had the same "
+                f"{self.option}: run again, and leave the file as it is until the end"
             )
 
 
