@@ -57,7 +57,8 @@ SIZES: dict[str, dict[str, int]] = {
     "lookups/half": _TWO | {"records": 300_000, "lookups_per_thread": 100_000},
     "lookups/misses_suffix": _TWO | {"records": 200_000, "lookups_per_thread": 100_000},
     "mixgraph/facebook": _TWO | {"records": 200_000, "operations_per_thread": 50_000},
-    "open_loop/mixed": _TWO | {"records": 300_000, "rate_first_per_s": 4_000, "step_ms": 100},
+    "open_loop/int64_a": _TWO
+    | {"records": 300_000, "arrivals_per_step": 10_000, "rate_lowest_per_s": 200_000},
     "scan/range_100": _TWO | {"records": 100_000, "scans_per_thread": 20_000},
     "scan/full_wide": _TWO | {"records": 300_000, "scans_per_thread": 4},
     "sigmod2009/preliminary2": {

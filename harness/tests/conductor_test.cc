@@ -55,6 +55,28 @@ TEST_F(ConductorTest, PlaysManyPiecesWithTwoThreads) {
   EXPECT_EQ(records, kThreads * kKeysPerThread);
 }
 
+// The arrivals that count are those that the workload sets between the phases.
+TEST_F(ConductorTest, PlaysAPhaseAsItIsAdapted) {
+  using format::OpCode;
+  constexpr uint32_t kDayS = 86'400;
+  script::Script counting = testing::counting_script(1, 1, 10);
+  std::vector<format::Op>& ops = counting.phases[1].threads[0];
+  ops.insert(ops.begin(), {testing::op(OpCode::kArrive, 0, 0, format::kUnitStart)});
+  ops.front().payload = kDayS;  // times 2^32 ns
+  std::vector<std::size_t> played;
+  const SessionResult result =
+      play(counting, options_for("honest"), {}, [&](uint32_t phase, const script::Outcome& so_far) {
+        played.push_back(so_far.phases.size());
+        EXPECT_EQ(phase, so_far.phases.size());
+        counting.phases[1].threads[0].front().payload = 0;
+        counting.phases[1].name = "adapted";
+      });
+  ASSERT_EQ(result.stage, Stage::kComplete) << verdict_of(result);
+  EXPECT_EQ(played, (std::vector<std::size_t>{0, 1, 2}));
+  EXPECT_EQ(result.phases[1].name, "adapted");
+  EXPECT_EQ(result.outcome.phases[1].threads[0].totals.committed[0], 10u);
+}
+
 TEST_F(ConductorTest, CatchesAnException) {
   const SessionResult result = play(script(), options_for("throws_exception"), {});
   EXPECT_EQ(result.stop, StopReason::kException) << verdict_of(result);

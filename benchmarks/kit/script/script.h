@@ -55,8 +55,11 @@ struct Pools {
 // One phase of a script: create, populate, test or verify, for example.
 struct PhaseScript {
   std::string name;
-  bool timed = false;                            // true: its time is part of the result
-  bool verifies = false;                         // true: it is the final scan of all records
+  bool timed = false;     // true: its time is part of the result
+  bool verifies = false;  // true: it is the final scan of all records
+  // The scheduled end in ns after GO, the start of the phase: transactions that commit later are late
+  // (ThreadTotals::late). By default none is.
+  uint64_t scheduled_end_ns = UINT64_MAX;
   std::vector<std::vector<format::Op>> threads;  // one program per thread
   std::vector<uint64_t> trace_capacity_bytes;    // by thread: maximum size of its evidence
   // For each thread, how many calls its log can hold. Empty if the phase is not recorded.

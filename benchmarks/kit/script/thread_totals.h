@@ -34,6 +34,8 @@ struct ThreadTotals {
   // Transactions by how they ended. Auto-commit ops are transactions too.
   std::array<uint64_t, format::kTransactionClasses> committed{};
   uint64_t aborted = 0, failed = 0, deadlocked = 0;
+  // Transactions with known times that committed after the scheduled end of the phase, by class.
+  std::array<uint64_t, format::kTransactionClasses> late{};
   uint64_t calls = 0;               // calls of the library, except for overwritten attempts
   uint64_t gets = 0, get_hits = 0;  // gets of procedures in transactions of the workload itself
   // Latencies by transaction class: kHistogramBuckets counts, or none.
@@ -45,7 +47,9 @@ struct ThreadTotals {
 // Counts commits with their times in the latencies and windows of a ThreadTotals.
 class Timings {
  public:
-  Timings(const TickClock& clock, ThreadTotals& totals) : clock_(clock), totals_(totals) {}
+  // `scheduled_end_ns` is that of the phase, in ns after GO (script.h).
+  Timings(const TickClock& clock, uint64_t scheduled_end_ns, ThreadTotals& totals)
+      : clock_(clock), scheduled_end_ns_(scheduled_end_ns), totals_(totals) {}
 
   // Counts a transaction that began and committed at these ticks since GO.
   void committed(uint32_t class_number, uint64_t begin, uint64_t end);
@@ -59,9 +63,10 @@ class Timings {
   void finish(uint64_t end);
 
  private:
-  void count_in_window(uint64_t ticks, uint64_t count);
+  void count_in_window(uint64_t ns, uint64_t count);
 
   const TickClock& clock_;
+  const uint64_t scheduled_end_ns_;
   ThreadTotals& totals_;
   uint64_t pending_ = 0;  // commits that are not yet in a window
 };

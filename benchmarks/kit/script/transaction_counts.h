@@ -20,9 +20,10 @@ namespace keydrome::script {
 
 class TransactionCounts {
  public:
-  TransactionCounts(const TickClock& clock, uint64_t transactions,
+  // `scheduled_end_ns` is that of the phase (script.h).
+  TransactionCounts(const TickClock& clock, uint64_t scheduled_end_ns, uint64_t transactions,
                     std::vector<TransactionEnd>& ends, ThreadTotals& totals)
-      : ends_(ends), totals_(totals), timings_(clock, totals) {
+      : ends_(ends), totals_(totals), timings_(clock, scheduled_end_ns, totals) {
     ends_.assign(transactions, TransactionEnd::kNotRun);
   }
 

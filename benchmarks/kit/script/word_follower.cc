@@ -273,10 +273,10 @@ class CallReader {
 class Follower : CallReader {
  public:
   Follower(std::span<const format::Op> ops, const TickClock& clock, uint64_t ended_ticks,
-           std::vector<uint64_t>& words, CallObserver* observer)
+           std::vector<uint64_t>& words, CallObserver* observer, uint64_t scheduled_end_ns)
       : CallReader(ended_ticks, words, observer),
         ops_(ops),
-        counts_(clock, format::count_transactions(ops), out_.ends, totals_) {}
+        counts_(clock, scheduled_end_ns, format::count_transactions(ops), out_.ends, totals_) {}
 
   Result<Followed> follow() {
     while (at_ < ops_.size()) {
@@ -475,12 +475,12 @@ class Follower : CallReader {
 
 Result<Followed> follow_words(std::span<const format::Op> ops, const TickClock& clock,
                               uint64_t ended_ticks, std::vector<uint64_t>& words,
-                              CallObserver* observer) {
-  return Follower(ops, clock, ended_ticks, words, observer).follow();
+                              CallObserver* observer, uint64_t scheduled_end_ns) {
+  return Follower(ops, clock, ended_ticks, words, observer, scheduled_end_ns).follow();
 }
 
 uint64_t reached_op(std::span<const format::Op> ops, std::vector<uint64_t> words) {
-  return Follower(ops, TickClock(1), UINT64_MAX, words, nullptr).reached();
+  return Follower(ops, TickClock(1), UINT64_MAX, words, nullptr, UINT64_MAX).reached();
 }
 
 }  // namespace keydrome::script

@@ -198,6 +198,20 @@ TEST(Interpreter, LatencyCountsFromTheArrival) {
   EXPECT_LE(longest_ns(totals, 1), elapsed_ns - kEarlyNs + elapsed_ns / 16);
 }
 
+// A transaction is late if it commits after the scheduled end of its phase.
+TEST(Timings, CountsLateCommits) {
+  const TickClock clock(1);
+  script::ThreadTotals totals;
+  script::Timings timings(clock, 1'000'000, totals);
+  timings.committed(2, 0, clock.to_ticks(900'000));
+  timings.committed(2, 0, clock.to_ticks(1'100'000));
+  timings.committed(3, 0, clock.to_ticks(1'200'000));
+  timings.committed_untimed(3);
+  EXPECT_EQ(totals.committed[2], 2u);
+  EXPECT_EQ(totals.late[2], 1u);
+  EXPECT_EQ(totals.late[3], 1u);
+}
+
 TEST(Zeroed, LeavesNothingOfEarlierCalls) {
   player::Zeroed<Record> record;
   std::memset(&record.value(), 0x5a, sizeof(Record));

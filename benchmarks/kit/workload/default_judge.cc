@@ -5,6 +5,9 @@
 
 namespace keydrome::workload {
 
+void Workload::adapt_phase(script::Script& /*script*/, uint32_t /*phase*/,
+                           const script::Outcome& /*so_far*/) const {}
+
 void Workload::judge(const script::Script& script, const script::Outcome& outcome,
                      judge::Findings& findings) const {
   judge::judge_script(script, outcome, findings);
