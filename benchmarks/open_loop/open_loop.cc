@@ -79,18 +79,18 @@ std::vector<double> poisson_arrivals(workload::Rng& rng, uint64_t count) {
 // Stretches or shortens the schedule of a phase to the given length.
 void set_schedule(script::PhaseScript& phase, uint64_t length_ns) {
   const double factor =
-      static_cast<double>(length_ns) / static_cast<double>(phase.scheduled_end_ns - kHeadStartNs);
+      static_cast<double>(length_ns) / static_cast<double>(phase.schedule.end_ns - kHeadStartNs);
   for (std::vector<format::Op>& ops : phase.threads) {
     for (format::Op& op : ops) {
       if (op.code != format::OpCode::kArrive) continue;
-      const uint64_t old_ns = (uint64_t{op.payload} << 32 | op.argument) - kHeadStartNs;
+      const uint64_t old_ns = format::ns_after_go(op) - kHeadStartNs;
       const uint64_t at_ns =
           kHeadStartNs + static_cast<uint64_t>(static_cast<double>(old_ns) * factor);
       op.payload = static_cast<uint32_t>(at_ns >> 32);
       op.argument = static_cast<uint32_t>(at_ns);
     }
   }
-  phase.scheduled_end_ns = kHeadStartNs + length_ns;
+  phase.schedule.end_ns = kHeadStartNs + length_ns;
 }
 
 // Writes the script: the operations of all threads. Item i of YCSB is key number i. All schedules
@@ -255,7 +255,7 @@ class OpenLoop : public workload::Workload {
     const uint64_t length_ns = schedule_ns(arrivals_, next_rate(parameters, {}));
     script::Script script = Generator(strings_, parameters, length_ns, seed, policy).write();
     for (script::PhaseScript& phase : script.phases) {
-      if (phase.timed) phase.scheduled_end_ns = kHeadStartNs + length_ns;
+      if (phase.timed) phase.schedule.end_ns = kHeadStartNs + length_ns;
     }
     return script;
   }

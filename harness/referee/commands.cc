@@ -54,6 +54,7 @@ Result<Json> session_report(PreparedSession& session, const RunArguments& argume
     session.workload->adapt_phase(session.script, phase, so_far);
   };
   const SessionResult result = play(session.script, session.jail, progress, adapt);
+  script::drop_unplayed(session.script, result.outcome);
   add_stolen_time(before, cpu_times(), machine);
   Judgement judgement = judge_session(session, result);
   if (judgement.histories_judged) {

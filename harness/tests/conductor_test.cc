@@ -77,6 +77,19 @@ TEST_F(ConductorTest, PlaysAPhaseAsItIsAdapted) {
   EXPECT_EQ(result.outcome.phases[1].threads[0].totals.committed[0], 10u);
 }
 
+// The time of the unit in the middle has passed, so the thread plays no unit from there on. It has
+// not asked for most of the pieces then.
+TEST_F(ConductorTest, AProgramEndsByTheClock) {
+  script::Script counting = testing::counting_until(kUnits, kInsertsPerUnit);
+  const SessionResult result = play(counting, options_for("honest"), {});
+  ASSERT_EQ(result.stage, Stage::kComplete) << verdict_of(result);
+  script::drop_unplayed(counting, result.outcome);
+  const script::ThreadResult& thread = result.outcome.phases[1].threads[0];
+  EXPECT_EQ(thread.totals.committed[0], kUnits / 2 * kInsertsPerUnit);
+  EXPECT_EQ(thread.ends.size(), kUnits / 2 * kInsertsPerUnit);
+  EXPECT_EQ(counting.phases[1].threads[0].size(), kUnits / 2 * (kInsertsPerUnit + 3));
+}
+
 TEST_F(ConductorTest, CatchesAnException) {
   const SessionResult result = play(script(), options_for("throws_exception"), {});
   EXPECT_EQ(result.stop, StopReason::kException) << verdict_of(result);

@@ -109,11 +109,12 @@ Result<void> follow(const Script& script, const PhaseScript& phase, std::size_t 
   const uint64_t ended_ticks = result.reported->ended_ticks;
   WordEvents events(script, result.reported->go_ticks, ended_ticks);
   Result<Followed> followed = follow_words(ops, clock, ended_ticks, result.words,
-                                           keep_calls ? &events : nullptr, phase.scheduled_end_ns);
+                                           keep_calls ? &events : nullptr, phase.schedule);
   if (!followed) return misfit(thread, followed.error().message);
   add_unexpected_entries(*followed, *result.reported);
   keep_wanted_records(ops, result.trace);
   result.results = std::move(followed->results);
+  result.ops = followed->ops;
   result.ends = std::move(followed->ends);
   result.totals = std::move(followed->totals);
   if (!keep_calls) return {};
@@ -182,6 +183,15 @@ Result<PhaseOutcome> read_outcome(std::span<const std::byte> image, const Outcom
     outcome.threads.push_back(std::move(*thread));
   }
   return outcome;
+}
+
+void drop_unplayed(Script& script, const Outcome& outcome) {
+  for (std::size_t p = 0; p < outcome.phases.size(); ++p) {
+    PhaseScript& phase = script.phases[p];
+    for (std::size_t t = 0; t < phase.threads.size(); ++t) {
+      phase.threads[t].resize(outcome.phases[p].threads[t].ops);
+    }
+  }
 }
 
 bool TraceReader::next(Evidence& out) {

@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "benchmarks/kit/format/program.h"
 #include "benchmarks/kit/script/histogram.h"
+#include "benchmarks/kit/script/script.h"
 
 namespace keydrome::script {
 
@@ -42,14 +43,15 @@ struct ThreadTotals {
   std::array<std::vector<uint32_t>, format::kTransactionClasses> latency;
   uint32_t window_shift = kWindowShiftMin;  // a window is 2^window_shift ns wide
   std::array<uint64_t, kWindows> windows{};
+  // Commits with known times before the scheduled end of the phase, in windows of the width that the
+  // schedule asks for. Empty if it asks for none.
+  std::vector<uint64_t> scheduled;
 };
 
 // Counts commits with their times in the latencies and windows of a ThreadTotals.
 class Timings {
  public:
-  // `scheduled_end_ns` is that of the phase, in ns after GO (script.h).
-  Timings(const TickClock& clock, uint64_t scheduled_end_ns, ThreadTotals& totals)
-      : clock_(clock), scheduled_end_ns_(scheduled_end_ns), totals_(totals) {}
+  Timings(const TickClock& clock, const Schedule& schedule, ThreadTotals& totals);
 
   // Counts a transaction that began and committed at these ticks since GO.
   void committed(uint32_t class_number, uint64_t begin, uint64_t end);
@@ -66,7 +68,7 @@ class Timings {
   void count_in_window(uint64_t ns, uint64_t count);
 
   const TickClock& clock_;
-  const uint64_t scheduled_end_ns_;
+  const Schedule schedule_;
   ThreadTotals& totals_;
   uint64_t pending_ = 0;  // commits that are not yet in a window
 };

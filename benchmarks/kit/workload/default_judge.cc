@@ -24,6 +24,11 @@ void Workload::judge_memory(const script::Script& /*script*/, const script::Outc
                             std::span<const PhaseMeasures> /*phases*/,
                             judge::Findings& /*findings*/) const {}
 
+std::optional<judge::Throughput> Workload::throughput(const script::Script& /*script*/,
+                                                      const script::Outcome& /*outcome*/) const {
+  return std::nullopt;
+}
+
 void Workload::measure(const script::Script& /*script*/, const script::Outcome& /*outcome*/,
                        std::span<const PhaseMeasures> /*phases*/, Metrics& /*metrics*/) const {}
 

@@ -18,6 +18,7 @@
 #include "base/result.h"
 #include "benchmarks/kit/judge/finding.h"
 #include "benchmarks/kit/judge/replay.h"
+#include "benchmarks/kit/judge/totals.h"
 #include "benchmarks/kit/script/outcome_reader.h"
 #include "benchmarks/kit/script/script.h"
 #include "benchmarks/kit/workload/demand.h"
@@ -76,6 +77,10 @@ class Workload {
   // sessions. `phases[i]` belongs to `script.phases[i]`. The default adds none.
   virtual void judge_memory(const script::Script& script, const script::Outcome& outcome,
                             std::span<const PhaseMeasures> phases, judge::Findings& findings) const;
+  // Returns the throughput over time that the report shows. The referee calls throughput() if the last
+  // timed phase has ended. The default returns nothing: the report then shows that phase.
+  virtual std::optional<judge::Throughput> throughput(const script::Script& script,
+                                                      const script::Outcome& outcome) const;
   // Adds metrics that only this workload has. The referee calls measure() for complete sessions.
   // `phases[i]` belongs to `script.phases[i]`. The default adds no metric.
   virtual void measure(const script::Script& script, const script::Outcome& outcome,

@@ -89,7 +89,7 @@ double rate_of(const script::PhaseScript& phase) {
   for (const std::vector<format::Op>& ops : phase.threads) {
     arrivals += static_cast<double>(arrivals_of(ops).size());
   }
-  return arrivals * 1e9 / static_cast<double>(phase.scheduled_end_ns - kHeadStartNs);
+  return arrivals * 1e9 / static_cast<double>(phase.schedule.end_ns - kHeadStartNs);
 }
 
 // Each thread has its own Poisson process with exponential gaps. The distribution function of the
@@ -114,7 +114,7 @@ TEST(OpenLoop, TransactionsArriveAsAPoissonProcess) {
     EXPECT_EQ(arrivals.size(), kArrivals / kThreads);
     for (const uint64_t at : arrivals) {
       ASSERT_GE(at, last);
-      ASSERT_LE(at, phase.scheduled_end_ns);
+      ASSERT_LE(at, phase.schedule.end_ns);
       const double share = -std::expm1(-static_cast<double>(at - last) * per_ns);
       ++distribution[static_cast<std::size_t>(share * static_cast<double>(distribution.size()))];
       last = at;
@@ -148,7 +148,7 @@ struct Imagined {
       if (!phase.timed) continue;
       names.push_back(phase.name);
       double arrivals =
-          rate_of(phase) * static_cast<double>(phase.scheduled_end_ns - kHeadStartNs) / 1e9;
+          rate_of(phase) * static_cast<double>(phase.schedule.end_ns - kHeadStartNs) / 1e9;
       measures.back().wall_ns = kHeadStartNs + static_cast<uint64_t>(arrivals / throughput * 1e9);
     }
     workload->measure(script, outcome, measures, metrics);
