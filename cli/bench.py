@@ -47,15 +47,12 @@ if TYPE_CHECKING:
     from runner.settings import Settings
 
 LOCAL_LOG_LINES = 20
-# The option --at-capacity first measures the library's highest throughput with sweeps. A sweep runs the library at
-# CAPACITY_STEPS arrival rates, in transactions per second. If the library completes at least the fraction SATURATED of
-# the highest rate, it may be able to do more, so a sweep with higher rates follows. There are at most CAPACITY_SWEEPS
-# sweeps. CAPACITY is the name of the parameter that receives the result.
+# The option --at-capacity first measures the library's throughput in a closed loop. At SATURATING_PER_S transactions per
+# second, the next transaction of a thread has always arrived already. CAPACITY is the name of the parameter that receives
+# the result.
 CAPACITY = "capacity_per_s"
 DEFAULT_OPEN_LOOP = "open_loop"
-CAPACITY_STEPS = 7
-CAPACITY_SWEEPS = 3
-SATURATED = 0.9
+SATURATING_PER_S = 100_000_000
 _LIBRARY_FAULTS = {Verdict.FAILED, Verdict.CRASHED, Verdict.TIMED_OUT, Verdict.OUT_OF_MEMORY}
 
 
@@ -134,8 +131,7 @@ def with_look_ahead(request: Request, result: SeriesResult) -> SeriesResult:
 def at_capacity(file: Path, request: Request, settings: Settings, folder: Path) -> Request:
     """Measure the library's highest throughput, and return the request with arrival rates relative to this throughput.
 
-    Raises UsageError if the benchmark has no arrival rates, if the library fails, or if the library keeps up with the
-    rates of all CAPACITY_SWEEPS sweeps.
+    Raises UsageError if the benchmark has no arrival rates or the library fails.
     """
     known = request.benchmark.resolve(request.instance, request.scale, request.overrides)
     if CAPACITY not in known:
@@ -143,31 +139,25 @@ def at_capacity(file: Path, request: Request, settings: Settings, folder: Path) 
             "--at-capacity needs a benchmark with arrival rates; use, for example, "
             f"--benchmark {DEFAULT_OPEN_LOOP}"
         )
-    first = known["rate_first_per_s"]
-    for attempt in range(CAPACITY_SWEEPS):
-        overrides = {**request.overrides, CAPACITY: 0, "rate_first_per_s": first}
-        sweep = replace(
-            request, overrides=overrides, seeds=request.seeds[:1], control=False, audited_seeds=()
-        )
-        work = folder / f"capacity-{attempt}"
-        work.mkdir(mode=0o700)
-        with shown_progress("capacity") as heartbeat:
-            result, _ = run_file(file, sweep, settings, work, heartbeat)
-        if result.verdict is not Verdict.PASSED:
-            verdict = result.verdict.value.replace("_", " ")
-            raise UsageError(
-                f"cannot measure the capacity: the library did not pass ({verdict}): {result.reason}"
-            )
-        delivered = result.sessions[0].candidate.metrics["delivered_max_per_s"]
-        most = first * (known["rate_growth_percent"] / 100) ** (CAPACITY_STEPS - 1)
-        if delivered < SATURATED * most:
-            sys.stderr.write(f"capacity: {delivered:,.0f} transactions/s\n")
-            return replace(request, overrides={**request.overrides, CAPACITY: round(delivered)})
-        first *= 8
-    raise UsageError(
-        f"cannot measure the capacity: the library completed {delivered:,.0f} transactions/s and kept up with all "
-        "arrival rates; start with a higher rate: -p rate_first_per_s=N"
+    saturated = replace(
+        request,
+        overrides={**request.overrides, CAPACITY: SATURATING_PER_S},
+        seeds=request.seeds[:1],
+        control=False,
+        audited_seeds=(),
     )
+    work = folder / "capacity"
+    work.mkdir(mode=0o700)
+    with shown_progress("capacity") as heartbeat:
+        result, _ = run_file(file, saturated, settings, work, heartbeat)
+    if result.verdict is not Verdict.PASSED:
+        verdict = result.verdict.value.replace("_", " ")
+        raise UsageError(
+            f"cannot measure the capacity: the library's verdict is {verdict}: {result.reason}"
+        )
+    delivered = result.sessions[0].candidate.metrics["delivered_max_per_s"]
+    sys.stderr.write(f"capacity: {delivered:,.0f} transactions/s\n")
+    return replace(request, overrides={**request.overrides, CAPACITY: round(delivered)})
 
 
 def bench_json(

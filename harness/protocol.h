@@ -14,7 +14,9 @@
 //                         <-       GO               nonce, phase number
 //   NEED(thread, piece)   ->                        zero or more times: asks for a thread's next
 //                                                   piece, as soon as the thread begins a piece
-//   DONE                  ->                        the nonce of GO, and a DoneStatus
+//   DONE                  ->                        the nonce of GO, and a DoneStatus; in a phase
+//                                                   that ends by the clock (kUntil), perhaps before
+//                                                   the last pieces
 //   after the last phase:
 //                         <-       END
 //

@@ -93,7 +93,7 @@ def test_bench_asks_for_shares_of_what_a_library_delivers(built: Settings, tmp_p
         "--at-capacity needs a benchmark with arrival rates; use, for example, --benchmark open_loop"
         in refused.stderr
     )
-    options += ["--benchmark", "open_loop", "-p", "rate_first_per_s=50000", "-p", "step_ms=10"]
+    options += ["--benchmark", "open_loop"]
     outcome = keydrome("bench", file, *options, var=tmp_path)
     assert outcome.returncode == 0, outcome.stdout + outcome.stderr
     assert "capacity:" in outcome.stderr

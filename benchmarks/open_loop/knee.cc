@@ -1,5 +1,4 @@
-// Implements sustained_per_s(): finds the last step within the bound and interpolates on logarithmic
-// scales.
+// Implements the bisection of arrival rates.
 #include "benchmarks/open_loop/knee.h"
 
 #include <algorithm>
@@ -8,33 +7,41 @@
 namespace keydrome::open_loop {
 namespace {
 
-double log_of(uint64_t value) {
-  return std::log(static_cast<double>(std::max<uint64_t>(value, 1)));
-}
-
-// Returns the rate at which the percentile reaches the bound, as if the latencies were all true.
-double knee_per_s(std::span<const Step> steps, uint64_t bound_ns) {
-  std::size_t within = steps.size();  // the number of steps up to the last one within the bound
-  while (within > 0 && steps[within - 1].p99_ns > bound_ns) --within;
-  if (within == steps.size()) return static_cast<double>(steps.back().rate_per_s);
-  const Step& beyond = steps[within];
-  const auto rate = static_cast<double>(beyond.rate_per_s);
-  if (within == 0) {
-    return rate * static_cast<double>(bound_ns) / static_cast<double>(beyond.p99_ns);
-  }
-  const Step& last = steps[within - 1];
-  const double share =
-      (log_of(bound_ns) - log_of(last.p99_ns)) / (log_of(beyond.p99_ns) - log_of(last.p99_ns));
-  const auto low = static_cast<double>(last.rate_per_s);
-  return low * std::pow(rate / low, share);
+double room(uint64_t bound_ns, const std::optional<uint64_t>& percentile_ns) {
+  if (!percentile_ns || *percentile_ns <= bound_ns) return 1;
+  return static_cast<double>(bound_ns) / static_cast<double>(*percentile_ns);
 }
 
 }  // namespace
 
-double sustained_per_s(std::span<const Step> steps, uint64_t bound_ns) {
-  double delivered = 0;
-  for (const Step& step : steps) delivered = std::max(delivered, step.delivered_per_s);
-  return std::min(knee_per_s(steps, bound_ns), delivered);
+double margin(const Try& measured, const Bounds& bounds) {
+  const double in_time = static_cast<double>(measured.committed_in_time) /
+                         static_cast<double>(std::max<uint64_t>(measured.arrivals, 1));
+  return std::min({in_time / kInTimeMin, room(bounds.p99_ns, measured.p99_ns),
+                   room(bounds.p999_ns, measured.p999_ns)});
+}
+
+uint64_t next_rate_per_s(Range range, std::span<const Step> steps) {
+  for (const Step& step : steps) {
+    (step.counts() ? range.lowest_per_s : range.highest_per_s) = step.rate_per_s;
+  }
+  return static_cast<uint64_t>(std::llround(std::sqrt(static_cast<double>(range.lowest_per_s) *
+                                                      static_cast<double>(range.highest_per_s))));
+}
+
+const Step* knee(std::span<const Step> steps) {
+  const Step* highest = nullptr;
+  for (const Step& step : steps) {
+    if (!step.counts()) continue;
+    if (highest == nullptr || step.rate_per_s > highest->rate_per_s) highest = &step;
+  }
+  return highest;
+}
+
+double knee_per_s(std::span<const Step> steps) {
+  if (const Step* found = knee(steps)) return static_cast<double>(found->rate_per_s);
+  const auto lowest = std::ranges::min_element(steps, {}, &Step::rate_per_s);
+  return static_cast<double>(lowest->rate_per_s) * lowest->margin;
 }
 
 }  // namespace keydrome::open_loop

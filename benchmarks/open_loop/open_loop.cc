@@ -1,10 +1,11 @@
-// Generates the operations of the benchmark "open_loop": transactions that arrive on a schedule, at
-// increasing rates (README.md).
+// Generates the operations of the benchmark "open_loop": YCSB's workload A, with transactions that
+// arrive on a schedule. Chooses the rate of each step by the results of the steps before it
+// (README.md).
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,6 +15,7 @@
 #include "benchmarks/kit/script/outcome_reader.h"
 #include "benchmarks/kit/workload/client_script.h"
 #include "benchmarks/kit/workload/demand.h"
+#include "benchmarks/kit/workload/distributions.h"
 #include "benchmarks/kit/workload/workload.h"
 #include "benchmarks/open_loop/knee.h"
 
@@ -23,225 +25,340 @@ namespace {
 
 constexpr uint32_t kSteps = 7;  // each step has a transaction class; the checks have another
 static_assert(kSteps + 1 == format::kTransactionClasses);
+constexpr uint32_t kTries = 2;  // phases of a step
 constexpr uint64_t kNsPerSecond = 1'000'000'000, kNsPerUs = 1'000, kPercent = 100;
 // Time from the start of a phase to its first possible arrival. In this time all threads start and
 // load their first page of operations.
 constexpr uint64_t kHeadStartNs = 5 * kNsPerMs;
-constexpr uint64_t kTransactionsMax = 200'000'000;  // their operations take 13 GB of memory
-constexpr double kQuantile = 0.99;
+// YCSB's workload A: half of the operations update a record, and the others read one.
+constexpr uint64_t kUpdatePercent = 50;
+constexpr uint32_t kTexts = 1024;
+constexpr uint32_t kTextBytes = 92;  // with the tag, 100 bytes: the longest payload
 
-using Rates = std::array<uint64_t, kSteps>;
+// The rates of the steps if capacity_per_s is set, in percent of it.
+constexpr std::array<uint64_t, kSteps> kSharesPercent{20, 50, 70, 80, 90, 95, 100};
+constexpr uint64_t kCapacityMin = 100;  // of smaller ones, two steps would have the same rate
 
-// The rates of the steps if capacity_per_s is set, in percent of capacity_per_s.
-constexpr Rates kSharesPercent{20, 50, 70, 80, 90, 95, 100};
-
-Rates rates_of(const workload::Parameters& parameters) {
-  Rates rates{};
-  const auto capacity = parameters.u64("capacity_per_s");
-  if (capacity > 0) {
-    std::ranges::transform(kSharesPercent, rates.begin(),
-                           [&](uint64_t percent) { return capacity * percent / kPercent; });
-    return rates;
-  }
-  rates[0] = parameters.u64("rate_first_per_s");
-  for (uint32_t step = 1; step < kSteps; ++step) {
-    rates[step] = rates[step - 1] * parameters.u64("rate_growth_percent") / kPercent;
-  }
-  return rates;
+// Returns the arrivals of each thread in a try.
+uint64_t arrivals_per_thread(const workload::Parameters& parameters) {
+  const uint64_t threads = parameters.u64("threads");
+  return (parameters.u64("arrivals_per_step") + threads - 1) / threads;
 }
 
-std::string name_of(uint64_t rate) { return std::to_string(rate) + "_per_s"; }
+// Returns the rate of the step after `done`.
+uint64_t next_rate(const workload::Parameters& parameters, std::span<const Step> done) {
+  const uint64_t capacity = parameters.u64("capacity_per_s");
+  if (capacity > 0) return capacity * kSharesPercent[done.size()] / kPercent;
+  return next_rate_per_s({.lowest_per_s = parameters.u64("rate_lowest_per_s"),
+                          .highest_per_s = parameters.u64("rate_highest_per_s")},
+                         done);
+}
 
-// Draws the arrivals of a Poisson process: the gaps between them are exponential and independent.
-class Arrivals {
- public:
-  Arrivals(uint64_t seed, uint32_t thread) : rng_(seed, thread, workload::Purpose::kArrivals) {}
+// Returns the time from the first possible to the last possible arrival.
+uint64_t schedule_ns(uint64_t arrivals, uint64_t rate_per_s) {
+  return static_cast<uint64_t>(
+      std::llround(static_cast<double>(arrivals) * kNsPerSecond / static_cast<double>(rate_per_s)));
+}
 
-  double gap_ns(double per_s) {
-    constexpr int kMantissa = 53;
-    const double uniform = std::ldexp(static_cast<double>(rng_.next() >> (64 - kMantissa)),
-                                      -kMantissa);  // in [0, 1)
-    return -std::log1p(-uniform) / per_s * static_cast<double>(kNsPerSecond);
+// Returns `count` arrivals of a Poisson process as ascending fractions of the schedule in [0, 1].
+// The gaps are exponential, with one more gap up to the end, and are scaled to fill the schedule.
+// That is the distribution of a Poisson process whose number of arrivals is known.
+std::vector<double> poisson_arrivals(workload::Rng& rng, uint64_t count) {
+  std::vector<double> arrivals;
+  arrivals.reserve(count);
+  double at = 0;
+  for (uint64_t i = 0; i < count; ++i) {
+    at -= std::log1p(-workload::unit_interval(rng));
+    arrivals.push_back(at);
   }
+  at -= std::log1p(-workload::unit_interval(rng));
+  for (double& arrival : arrivals) arrival /= std::max(at, 1e-300);
+  return arrivals;
+}
 
- private:
-  workload::Rng rng_;
-};
+// Stretches or shortens the schedule of a phase to the given length.
+void set_schedule(script::PhaseScript& phase, uint64_t length_ns) {
+  const double factor =
+      static_cast<double>(length_ns) / static_cast<double>(phase.schedule.end_ns - kHeadStartNs);
+  for (std::vector<format::Op>& ops : phase.threads) {
+    for (format::Op& op : ops) {
+      if (op.code != format::OpCode::kArrive) continue;
+      const uint64_t old_ns = format::ns_after_go(op) - kHeadStartNs;
+      const uint64_t at_ns =
+          kHeadStartNs + static_cast<uint64_t>(static_cast<double>(old_ns) * factor);
+      op.payload = static_cast<uint32_t>(at_ns >> 32);
+      op.argument = static_cast<uint32_t>(at_ns);
+    }
+  }
+  phase.schedule.end_ns = kHeadStartNs + length_ns;
+}
 
-// Writes the script: the operations of all threads. The script's list of keys (pool) begins with
-// the keys 0 .. 2 * records - 1, so each of these keys equals its number in the pool.
-// Even keys are loaded. Odd keys are inserted during the run. Each odd key has one fixed payload,
-// so the stored record is the same whichever thread inserts the key.
+// Writes the script: the operations of all threads. Item i of YCSB is key number i. All schedules
+// last `length_ns`, until the referee changes them (OpenLoop::adapt_phase).
 class Generator : public workload::ClientScript {
  public:
-  Generator(const Parameters& parameters, uint64_t seed, const CheckPolicy& policy)
+  Generator(bool strings, const Parameters& parameters, uint64_t length_ns, uint64_t seed,
+            const CheckPolicy& policy)
       : ClientScript(seed, policy),
         records_(parameters.u32("records")),
-        insert_percent_(parameters.u64("insert_percent")),
-        step_ns_(parameters.u64("step_ms") * kNsPerMs),
-        rates_(rates_of(parameters)),
-        tags_(records_) {
-    index_ = builder().add_index("index", INT);
-    for (uint64_t key = 0; key < uint64_t{2} * records_; ++key) {
-      builder().add_int64_key(static_cast<int64_t>(key));
+        arrivals_(arrivals_per_thread(parameters)),
+        length_ns_(static_cast<double>(length_ns)),
+        // YCSB's range includes both ends.
+        items_(records_ + uint64_t{1}) {
+    index_ = builder().add_index("usertable", strings ? VARCHAR : INT);
+    for (uint64_t item = 0; item < records_; ++item) add_key(strings, workload::fnv_63(item));
+    texts_ = workload::random_texts(builder(), seed, kTexts, strings ? kTextBytes : 0);
+    for (uint32_t step = 0; step < kSteps; ++step) {
+      builder().add_class("step_" + std::to_string(step + 1));
     }
-    for (const uint64_t rate : rates_) builder().add_class(name_of(rate));
     const uint32_t threads = parameters.u32("threads");
-    for (uint32_t thread = 0; thread < threads; ++thread) arrivals_.emplace_back(seed, thread);
-    add_clients(threads, [this](Rng& rng, uint32_t) { return even_key(rng); });
+    for (uint32_t thread = 0; thread < threads; ++thread) {
+      arrival_rngs_.emplace_back(seed, thread, Purpose::kArrivals);
+    }
+    add_clients(threads, [this](Rng& rng, uint32_t) { return item(rng); });
   }
 
  private:
-  static constexpr uint64_t kArriveAndCall =
-      2;  // operations of a transaction without begin and commit: the arrival and one call
+  void add_key(bool strings, uint64_t hash) {
+    if (strings) {
+      builder().add_varchar_key("user" + std::to_string(hash));
+    } else {
+      builder().add_int64_key(static_cast<int64_t>(hash));
+    }
+  }
 
   void load() override {
-    load_shuffled(records_, [this](uint32_t i) {
-      return Row{.index = index_, .key = 2 * i, .payload = builder().new_payload()};
+    clients().load(records_, [this](uint64_t item) {
+      return Row{.index = index_,
+                 .key = static_cast<uint32_t>(item),
+                 .payload = builder().new_payload(texts_[item % texts_.size()])};
     });
   }
 
   void run() override {
+    constexpr uint64_t kArriveAndUpdate = 3;
     for (uint32_t step = 0; step < kSteps; ++step) {
-      const uint64_t expected = rates_[step] / clients().size() * step_ns_ / kNsPerSecond;
-      const uint64_t margin = expected / 10;  // because the number of arrivals is random
-      start_phase(name_of(rates_[step]), expected + margin, kArriveAndCall);
-      for (Client& client : clients()) append_arrivals(client, step);
-      clients().finish();
+      for (uint32_t number = 0; number < kTries; ++number) {
+        const std::string name = "step_" + std::to_string(step + 1) + (number > 0 ? "_again" : "");
+        start_phase(name, arrivals_, kArriveAndUpdate);
+        for (Client& client : clients()) append_arrivals(client, step);
+        clients().finish();
+      }
     }
   }
 
-  // Appends the transactions of a thread in a step, each with its arrival.
+  // Appends the transactions of a thread in a try, each with its arrival.
   void append_arrivals(Client& client, uint32_t step) {
-    const double per_s = static_cast<double>(rates_[step]) / clients().size();
-    Arrivals& arrivals = arrivals_[client.number()];
-    const auto step_ns = static_cast<double>(step_ns_);
-    double at_ns = arrivals.gap_ns(per_s);
-    while (at_ns < step_ns) {
+    for (const double at : poisson_arrivals(arrival_rngs_[client.number()], arrivals_)) {
       client.use(index_);
-      client.out().arrive(kHeadStartNs + static_cast<uint64_t>(at_ns));
+      client.out().arrive(kHeadStartNs + static_cast<uint64_t>(at * length_ns_));
       client.begin(index_, step);
-      call(client);
+      operate(client);
       client.commit();
-      at_ns += arrivals.gap_ns(per_s);
     }
   }
 
-  void call(Client& client) {
-    if (client.rng().below(kPercent) >= insert_percent_) {
-      client.out().get(kSlot, even_key(client.rng()));
-      return;
-    }
-    const uint64_t number = client.rng().below(records_);
-    if (tags_[number] == format::kNoTag) tags_[number] = builder().new_payload().tag;
-    const uint8_t flags = format::kMayExist;
-    client.out().insert(kSlot, static_cast<uint32_t>(2 * number + 1),
-                        {.tag = tags_[number], .text = script::kNoText}, flags);
+  // The API has no update call: an update deletes the record of the key and inserts a new one.
+  void operate(Client& client) {
+    const bool updates = client.rng().below(kPercent) < kUpdatePercent;
+    const uint32_t key = item(client.rng());
+    if (!updates) return client.out().get(kSlot, key);
+    client.out().delete_key(kSlot, key);
+    const uint32_t text = texts_[client.rng().below(texts_.size())];
+    client.out().insert(kSlot, key, builder().new_payload(text));
   }
 
-  uint32_t even_key(Rng& rng) const { return static_cast<uint32_t>(2 * rng.below(records_)); }
+  // Chooses an item again if the range of the distribution exceeds the records, as YCSB does.
+  uint32_t item(Rng& rng) const {
+    uint64_t item = items_.next(rng);
+    while (item >= records_) item = items_.next(rng);
+    return static_cast<uint32_t>(item);
+  }
 
   uint32_t records_;
-  uint64_t insert_percent_, step_ns_;
-  Rates rates_;
+  uint64_t arrivals_;  // of a thread in a try
+  double length_ns_;
+  workload::ScrambledZipf items_;
   uint32_t index_ = 0;
-  // By i: the tag of the payload of odd key 2 * i + 1, or kNoTag before its first insert.
-  std::vector<uint32_t> tags_;
-  std::vector<Arrivals> arrivals_;
+  std::vector<uint32_t> texts_;
+  std::vector<Rng> arrival_rngs_;  // by thread
 };
 
-constexpr double kKeyBytes = 8, kRecordBytes = 16;
+// The sum of what all threads report about one try.
+struct Sums {
+  uint64_t committed = 0, late = 0;
+  std::vector<uint64_t> latency = std::vector<uint64_t>(script::kHistogramBuckets);
+};
+
+Sums sums_of(const script::PhaseOutcome& outcome, uint32_t step) {
+  Sums sums;
+  for (const script::ThreadResult& thread : outcome.threads) {
+    sums.committed += thread.totals.committed[step];
+    sums.late += thread.totals.late[step];
+    const std::vector<uint32_t>& latency = thread.totals.latency[step];
+    for (std::size_t bucket = 0; bucket < latency.size(); ++bucket) {
+      sums.latency[bucket] += latency[bucket];
+    }
+  }
+  return sums;
+}
+
+// Returns the latency that only 1 of `one_of` transactions exceeds. Returns nothing if too few
+// transactions do.
+std::optional<uint64_t> percentile_ns(const Sums& sums, uint64_t one_of) {
+  if (sums.committed / one_of < kSamplesBeyondMin) return std::nullopt;
+  return script::histogram_quantile_ns(sums.latency, 1 - 1 / static_cast<double>(one_of));
+}
+
+constexpr uint64_t kOneOfP99 = 100, kOneOfP999 = 1'000;
+
+constexpr double kKeyBytes = 8, kPayloadBytes = 8;
+constexpr double kStringKeyBytes = 24;  // "user" and a hash in decimal
 
 class OpenLoop : public workload::Workload {
  public:
+  explicit OpenLoop(bool strings) : strings_(strings) {}
+
   workload::Demand demand(const workload::Parameters& parameters) const override {
     const double threads = parameters.number("threads"), records = parameters.number("records");
-    double transactions = 0;
-    for (const uint64_t rate : rates_of(parameters)) {
-      transactions += static_cast<double>(rate) * parameters.number("step_ms") / 1e3;
-    }
     workload::Demand demand(threads);
-    demand.add_load(records, kRecordBytes);
-    demand.add_transactions(transactions, 2, 1);
-    // Each odd key has a key and a tag, even if no transaction inserts it.
-    const double inserts = transactions * parameters.number("insert_percent") / 100;
-    const double inserted = std::min(records, inserts);
-    demand.add_inserts(inserted, kRecordBytes);
-    demand.add_changes(inserts - inserted, 0);
-    demand.add_keys(records - inserted, kKeyBytes);
-    demand.add_bytes(records * sizeof(uint32_t));
+    demand.add_load(records, strings_ ? kStringKeyBytes + kTextBytes + kPayloadBytes
+                                      : kKeyBytes + kPayloadBytes);
+    const double transactions =
+        static_cast<double>(arrivals_per_thread(parameters)) * threads * uint64_t{kSteps * kTries};
+    constexpr double kUpdates = kUpdatePercent / 100.0;
+    demand.add_transactions(transactions, 2 + kUpdates, 1 + kUpdates);
+    demand.add_changes(transactions * kUpdates, transactions * kUpdates);
+    if (strings_) demand.add_strings(records * kStringKeyBytes);
     return demand;
   }
 
   Result<script::Script> generate(const workload::Parameters& parameters, uint64_t seed,
                                   const workload::CheckPolicy& policy) override {
-    rates_ = rates_of(parameters);
-    bound_ns_ = parameters.u64("p99_bound_us") * kNsPerUs;
-    const auto* const equal = std::ranges::adjacent_find(rates_, std::greater_equal<>());
-    if (equal != rates_.end()) {
-      return Error{
-          "the rates of the seven steps must increase, but two steps have the same rate, " +
-          std::to_string(*equal) + " per second: raise capacity_per_s to at least " +
-          std::to_string(kPercent) + ", or raise rate_first_per_s or rate_growth_percent"};
+    parameters_ = parameters;
+    arrivals_ = arrivals_per_thread(parameters) * parameters.u64("threads");
+    bounds_ = {.p99_ns = parameters.u64("p99_bound_us") * kNsPerUs,
+               .p999_ns = parameters.u64("p999_bound_us") * kNsPerUs};
+    const uint64_t lowest = parameters.u64("rate_lowest_per_s"),
+                   highest = parameters.u64("rate_highest_per_s");
+    if (highest < 2 * lowest) {
+      return Error{"rate_highest_per_s is " + std::to_string(highest) +
+                   " and rate_lowest_per_s is " + std::to_string(lowest) +
+                   ", but the highest rate must be at least twice the lowest one: raise "
+                   "rate_highest_per_s or lower rate_lowest_per_s"};
     }
-    double transactions = 0;
-    for (const uint64_t rate : rates_) {
-      transactions += static_cast<double>(rate) * static_cast<double>(parameters["step_ms"]) / 1e3;
+    const uint64_t capacity = parameters.u64("capacity_per_s");
+    if (capacity > 0 && capacity < kCapacityMin) {
+      return Error{"capacity_per_s is " + std::to_string(capacity) +
+                   ": set it to 0, or raise it to at least " + std::to_string(kCapacityMin)};
     }
-    if (transactions > static_cast<double>(kTransactionsMax)) {
-      return Error{"the seven steps together have " +
-                   std::to_string(static_cast<uint64_t>(transactions)) +
-                   " transactions, but at most " + std::to_string(kTransactionsMax) +
-                   " are possible: lower rate_first_per_s (or capacity_per_s), "
-                   "rate_growth_percent or step_ms"};
+    const uint64_t length_ns = schedule_ns(arrivals_, next_rate(parameters, {}));
+    script::Script script = Generator(strings_, parameters, length_ns, seed, policy).write();
+    for (script::PhaseScript& phase : script.phases) {
+      if (phase.timed) phase.schedule.end_ns = kHeadStartNs + length_ns;
     }
-    return Generator(parameters, seed, policy).write();
+    return script;
   }
 
-  // Computes the throughput of a step from the number of its transactions and the time between the
-  // head start and the end of the last transaction.
+  // Sets the rate of the phase, and names the phase and its class after it.
+  void adapt_phase(script::Script& script, uint32_t phase,
+                   const script::Outcome& so_far) const override {
+    script::PhaseScript& next = script.phases[phase];
+    if (!next.timed) return;
+    const Tried tried = tried_in(script, so_far);
+    const uint64_t rate = next_rate(parameters_, tried.steps);
+    set_schedule(next, schedule_ns(arrivals_, rate));
+    std::string& class_name = script.class_names[tried.steps.size()];
+    class_name = std::to_string(rate) + "_per_s";
+    next.name = class_name + (tried.unfinished ? "_again" : "");
+  }
+
   void measure(const script::Script& script, const script::Outcome& outcome,
                std::span<const workload::PhaseMeasures> phases,
                workload::Metrics& metrics) const override {
-    std::vector<Step> steps;
-    double delivered = 0;
-    for (std::size_t p = 0; p < outcome.phases.size(); ++p) {
-      if (!script.phases[p].timed) continue;
-      const auto step = static_cast<uint32_t>(steps.size());
-      const uint64_t waited = std::min(phases[p].wall_ns, kHeadStartNs);
-      const workload::PhaseMeasures busy{.wall_ns = phases[p].wall_ns - waited + 1,
-                                         .memory_bytes = {}};
-      steps.push_back(
-          {.rate_per_s = rates_[step],
-           .p99_ns = p99_ns(outcome.phases[p], step),
-           .delivered_per_s = workload::committed_per_second(outcome.phases[p], busy, step)});
-      delivered = std::max(delivered, steps.back().delivered_per_s);
-    }
-    metrics["sustained_per_s"] = sustained_per_s(steps, bound_ns_);
+    const Tried tried = tried_in(script, outcome);
+    if (tried.steps.empty()) return;
+    const double delivered = delivered_max(script, outcome, phases);
+    metrics["sustained_per_s"] = std::min(knee_per_s(tried.steps), delivered);
     metrics["delivered_max_per_s"] = delivered;
+    metrics["samples_beyond_p99"] = static_cast<double>(arrivals_ / kOneOfP99);
+    metrics["samples_beyond_p999"] = static_cast<double>(arrivals_ / kOneOfP999);
+    const Step* const found = knee(tried.steps);
+    if (found == nullptr) return;
+    add_percentile("knee_p99_ms", found->best.p99_ns, metrics);
+    add_percentile("knee_p999_ms", found->best.p999_ns, metrics);
   }
 
  private:
-  static uint64_t p99_ns(const script::PhaseOutcome& outcome, uint32_t step) {
-    std::vector<uint64_t> sum(script::kHistogramBuckets);
-    for (const script::ThreadResult& thread : outcome.threads) {
-      const std::vector<uint32_t>& latency = thread.totals.latency[step];
-      for (std::size_t bucket = 0; bucket < latency.size(); ++bucket) {
-        sum[bucket] += latency[bucket];
+  struct Tried {
+    std::vector<Step> steps;  // those whose tries have all been played
+    bool unfinished = false;  // a try of the next step has been played
+  };
+
+  Tried tried_in(const script::Script& script, const script::Outcome& outcome) const {
+    Tried tried;
+    Step step;
+    uint32_t tries = 0;
+    for (std::size_t p = 0; p < outcome.phases.size(); ++p) {
+      if (!script.phases[p].timed) continue;
+      const auto number = static_cast<uint32_t>(tried.steps.size());
+      const Try measured = try_of(sums_of(outcome.phases[p], number));
+      const double its_margin = margin(measured, bounds_);
+      if (tries == 0 || its_margin > step.margin) {
+        step = {.rate_per_s = next_rate(parameters_, tried.steps),
+                .margin = its_margin,
+                .best = measured};
       }
+      if (++tries < kTries) continue;
+      tried.steps.push_back(step);
+      tries = 0;
     }
-    return script::histogram_quantile_ns(sum, kQuantile);
+    tried.unfinished = tries > 0;
+    return tried;
   }
 
-  Rates rates_{};
-  uint64_t bound_ns_ = 0;
+  Try try_of(const Sums& sums) const {
+    return {.arrivals = arrivals_,
+            .committed_in_time = sums.committed - sums.late,
+            .p99_ns = percentile_ns(sums, kOneOfP99),
+            .p999_ns = percentile_ns(sums, kOneOfP999)};
+  }
+
+  // Returns the highest throughput of a try. It counts the time between the head start and the end
+  // of the last transaction, by the referee's clock.
+  static double delivered_max(const script::Script& script, const script::Outcome& outcome,
+                              std::span<const workload::PhaseMeasures> phases) {
+    double highest = 0;
+    uint32_t timed = 0;
+    for (std::size_t p = 0; p < outcome.phases.size(); ++p) {
+      if (!script.phases[p].timed) continue;
+      const uint64_t waited = std::min(phases[p].wall_ns, kHeadStartNs);
+      const workload::PhaseMeasures busy{.wall_ns = phases[p].wall_ns - waited + 1,
+                                         .memory_bytes = {}};
+      const uint32_t step = timed++ / kTries;
+      highest = std::max(highest, workload::committed_per_second(outcome.phases[p], busy, step));
+    }
+    return highest;
+  }
+
+  static void add_percentile(const char* name, const std::optional<uint64_t>& percentile_ns,
+                             workload::Metrics& metrics) {
+    if (percentile_ns) {
+      metrics[name] = static_cast<double>(*percentile_ns) / static_cast<double>(kNsPerMs);
+    }
+  }
+
+  bool strings_;
+  workload::Parameters parameters_;
+  uint64_t arrivals_ = 0;  // of all threads in a try
+  Bounds bounds_;
 };
 
 }  // namespace
 }  // namespace open_loop
 
-std::unique_ptr<workload::Workload> make_open_loop(std::string_view /*instance*/) {
-  return std::make_unique<open_loop::OpenLoop>();
+std::unique_ptr<workload::Workload> make_open_loop(std::string_view instance) {
+  return std::make_unique<open_loop::OpenLoop>(instance == "a");
 }
 
 }  // namespace keydrome

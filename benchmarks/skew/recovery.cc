@@ -1,5 +1,4 @@
-// Implements the recovery of throughput: compares the windows after each change with the median of
-// the part's second half.
+// Implements the recovery of throughput and its noise.
 #include "benchmarks/skew/recovery.h"
 
 #include <algorithm>
@@ -10,47 +9,62 @@ namespace {
 constexpr double kRecovered = 0.95;
 
 double median(std::span<const uint64_t> counts) {
+  if (counts.empty()) return 0;
   std::vector<uint64_t> sorted(counts.begin(), counts.end());
-  std::sort(sorted.begin(), sorted.end());
+  std::ranges::sort(sorted);
   const std::size_t middle = sorted.size() / 2;
   if (sorted.size() % 2 == 1) return static_cast<double>(sorted[middle]);
   return static_cast<double>(sorted[middle - 1] + sorted[middle]) / 2;
 }
 
-Recovery recovery_of(std::span<const uint64_t> part) {
-  const double plateau = median(part.subspan(part.size() / 2));
-  Recovery result;
-  for (const uint64_t count : part) {
-    const auto rate = static_cast<double>(count);
-    if (rate >= kRecovered * plateau) break;
-    ++result.windows;
-    result.drop = std::max(result.drop, 1 - rate / plateau);
+double plateau(std::span<const uint64_t> part) { return median(part.subspan(part.size() / 2)); }
+
+// Returns the low windows with which `windows` begin.
+Dip dip_at(std::span<const uint64_t> windows, double plateau) {
+  Dip dip;
+  for (const uint64_t count : windows) {
+    const auto commits = static_cast<double>(count);
+    if (commits >= kRecovered * plateau) break;
+    const double drop = 1 - commits / plateau;
+    ++dip.windows;
+    dip.drop = std::max(dip.drop, drop);
+    dip.lost += drop;
   }
-  return result;
+  return dip;
+}
+
+void add(const Dip& dip, Dip& worst) {
+  worst.windows = std::max(worst.windows, dip.windows);
+  worst.drop = std::max(worst.drop, dip.drop);
+  worst.lost = std::max(worst.lost, dip.lost);
 }
 
 }  // namespace
 
-std::optional<std::vector<Recovery>> recoveries(std::span<const uint64_t> committed,
-                                                std::span<const std::size_t> changes) {
-  std::vector<Recovery> result;
-  for (std::size_t i = 0; i < changes.size(); ++i) {
-    // Ignores the last window of the phase, because the phase usually ends within it.
-    const std::size_t end = i + 1 < changes.size() ? changes[i + 1] : committed.size() - 1;
-    const std::size_t begin = changes[i] + 1;
-    if (end > committed.size() || begin + kWindowsMin > end) return std::nullopt;
-    result.push_back(recovery_of(committed.subspan(begin, end - begin)));
+Dip recovery(std::span<const uint64_t> part) { return dip_at(part, plateau(part)); }
+
+Dip noise(std::span<const std::vector<uint64_t>> parts) {
+  Dip worst;
+  for (const std::span<const uint64_t> part : parts) {
+    const double usual = plateau(part);
+    for (std::size_t at = 0; at < part.size();) {
+      const Dip dip = dip_at(part.subspan(at), usual);
+      add(dip, worst);
+      at += dip.windows + 1;  // the window after the dip is not low
+    }
   }
-  return result;
+  return worst;
 }
 
-std::size_t window_of(std::span<const uint64_t> committed, uint64_t transactions) {
-  uint64_t sum = 0;
-  for (std::size_t window = 0; window < committed.size(); ++window) {
-    sum += committed[window];
-    if (sum >= transactions) return window;
+Recoveries recoveries(std::span<const std::vector<uint64_t>> parts, const Dip& noise) {
+  Recoveries result;
+  for (std::size_t part = 1; part < parts.size(); ++part) {
+    const Dip found = recovery(parts[part]);
+    if (found.lost <= kAboveNoise * noise.lost) continue;
+    ++result.count;
+    add(found, result.worst);
   }
-  return committed.empty() ? 0 : committed.size() - 1;
+  return result;
 }
 
 }  // namespace keydrome::skew

@@ -1,36 +1,48 @@
-// Computes how fast throughput returns to normal after the workload has changed.
+// Computes how fast throughput returns to normal after the workload has changed, and which of these
+// drops are more than noise.
+//
+// A run consists of parts, and the workload changes between them. The throughput of a part is given
+// as the number of commits in windows of equal width. Its plateau is the median of its second half.
+// A window is low if it has less than 95 % of the plateau.
+//
+// Thread safety: pure functions.
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <vector>
 
 namespace keydrome::skew {
 
-// The recovery from one change of the workload, counted in time windows of the throughput curve.
-struct Recovery {
-  uint64_t windows = 0;  // windows of the part before the first with at least 95 % of the plateau
-  double drop = 0;       // largest drop in these windows, as a fraction of the plateau
+// A series of low windows.
+struct Dip {
+  uint64_t windows = 0;
+  double drop = 0;  // largest drop in these windows, as a fraction of the plateau
+  double lost =
+      0;  // sum of the drops, i.e. the commits that are missing, in windows of the plateau
 };
 
-// Returns one Recovery for each change. `committed` contains the number of commits in each window.
-// `changes` contains the windows in which the workload changed, in ascending order.
-//
-// The time from one change to the next is a part. The window of a change also covers time before
-// the change, so the part begins with the following window. The part ends before the window of the
-// next change. The plateau of a part is the median of its second half.
-//
-// Returns nothing if a part has fewer than kWindowsMin windows, because so few windows prove
-// nothing. Also returns nothing if the changes contradict the windows: both arguments come from the
-// jail and are not trusted.
-inline constexpr std::size_t kWindowsMin = 8;
-std::optional<std::vector<Recovery>> recoveries(std::span<const uint64_t> committed,
-                                                std::span<const std::size_t> changes);
+// Returns the low windows with which a part begins. This is the recovery from the change before the
+// part.
+Dip recovery(std::span<const uint64_t> part);
 
-// Returns the window that contains commit number `transactions` of a thread, or the last window if
-// the thread committed fewer transactions. `committed` contains the number of the thread's commits
-// in each window.
-std::size_t window_of(std::span<const uint64_t> committed, uint64_t transactions);
+// Returns the longest series of low windows in the parts, the largest drop and the most commits that
+// one series lost. The three may come from different series. In a run without changes, this is the
+// noise.
+Dip noise(std::span<const std::vector<uint64_t>> parts);
+
+// A recovery is reported only if it loses more than this many times what any dip of the noise loses. The
+// factor is 2 because the largest of five recoveries exceeds the largest dip often by chance, if
+// only a little.
+inline constexpr double kAboveNoise = 2;
+
+// The recoveries that stand out of the noise.
+struct Recoveries {
+  uint64_t count = 0;
+  Dip worst;  // the longest, the deepest, and the most lost
+};
+
+// Returns the recoveries from the changes before each of the parts except the first.
+Recoveries recoveries(std::span<const std::vector<uint64_t>> parts, const Dip& noise);
 
 }  // namespace keydrome::skew

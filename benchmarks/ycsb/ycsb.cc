@@ -323,10 +323,12 @@ class Ycsb : public workload::Workload {
 
   Result<script::Script> generate(const workload::Parameters& parameters, uint64_t seed,
                                   const workload::CheckPolicy& policy) override {
-    if (parameters["records"] < 2 * parameters["indices"]) {
+    // With fewer items, Gray's approximation has no valid ranks after it has grown.
+    const int64_t least = mix_.items == Items::kLatest ? 4 : 2;
+    if (parameters["records"] < least * parameters["indices"]) {
       return Error{"records is " + std::to_string(parameters["records"]) + " and indices is " +
-                   std::to_string(parameters["indices"]) +
-                   ", but each index needs at least two records: raise records or lower indices"};
+                   std::to_string(parameters["indices"]) + ", but each index needs at least " +
+                   std::to_string(least) + " records: raise records or lower indices"};
     }
     return Generator(mix_, parameters, seed, policy).run();
   }

@@ -97,7 +97,7 @@ void Phase::play_pieces(player::Interpreter& interpreter, format::ThreadOutcome&
     if (!piece) give_up(kDonePlayer, piece.error().message);
     if (!piece->last) channel_.need(phase_id_, thread, number + 1);
     interpreter.run(*piece);
-    if (piece->last) break;
+    if (piece->last || interpreter.ended()) break;
   }
   interpreter.finish();
   outcome.context_switches = context_switches_of_this_thread() - switches;

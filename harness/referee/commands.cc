@@ -44,13 +44,17 @@ Json bare_report(const Plan& plan, RunVerdict verdict) {
       {plan, {}, {}, nullptr, {}, judge::Findings(), std::move(verdict), machine_facts()});
 }
 
-Result<Json> session_report(const PreparedSession& session, const RunArguments& arguments,
+Result<Json> session_report(PreparedSession& session, const RunArguments& arguments,
                             const Progress& progress) {
   Json machine = machine_facts();  // first, because the session makes the machine busy
   machine["pinning"] =
       session.plan.jail.cpus.empty() ? "none" : "to the CPUs " + session.plan.jail.cpus;
   const std::optional<CpuTimes> before = cpu_times();
-  const SessionResult result = play(session.script, session.jail, progress);
+  const Adapt adapt = [&](uint32_t phase, const script::Outcome& so_far) {
+    session.workload->adapt_phase(session.script, phase, so_far);
+  };
+  const SessionResult result = play(session.script, session.jail, progress, adapt);
+  script::drop_unplayed(session.script, result.outcome);
   add_stolen_time(before, cpu_times(), machine);
   Judgement judgement = judge_session(session, result);
   if (judgement.histories_judged) {
@@ -83,7 +87,7 @@ int play_bounded(const Plan& plan, const workload::BenchmarkEntry& entry,
       bound_memory(referee_bound(*need, physical_memory_bytes(), available_memory_bytes()));
   Json text;
   try {
-    const Result<PreparedSession> session = prepare_session(plan, entry, std::move(*files));
+    Result<PreparedSession> session = prepare_session(plan, entry, std::move(*files));
     if (!session) return print_error(session.error(), kExitUnusable);
     Result<Json> report = session_report(*session, arguments, progress);
     if (!report) return print_error(report.error(), kExitNotWritten);

@@ -56,6 +56,41 @@ TEST_F(ConductorTest, PlaysManyPiecesWithTwoThreads) {
   EXPECT_EQ(records, kThreads * kKeysPerThread);
 }
 
+// The arrivals that count are those that the workload sets between the phases.
+TEST_F(ConductorTest, PlaysAPhaseAsItIsAdapted) {
+  using format::OpCode;
+  constexpr uint32_t kDayS = 86'400;
+  script::Script counting = testing::counting_script(1, 1, 10);
+  std::vector<format::Op>& ops = counting.phases[1].threads[0];
+  ops.insert(ops.begin(), {testing::op(OpCode::kArrive, 0, 0, format::kUnitStart)});
+  ops.front().payload = kDayS;  // times 2^32 ns
+  std::vector<std::size_t> played;
+  const SessionResult result =
+      play(counting, options_for("honest"), {}, [&](uint32_t phase, const script::Outcome& so_far) {
+        played.push_back(so_far.phases.size());
+        EXPECT_EQ(phase, so_far.phases.size());
+        counting.phases[1].threads[0].front().payload = 0;
+        counting.phases[1].name = "adapted";
+      });
+  ASSERT_EQ(result.stage, Stage::kComplete) << verdict_of(result);
+  EXPECT_EQ(played, (std::vector<std::size_t>{0, 1, 2}));
+  EXPECT_EQ(result.phases[1].name, "adapted");
+  EXPECT_EQ(result.outcome.phases[1].threads[0].totals.committed[0], 10u);
+}
+
+// The time of the unit in the middle has passed, so the thread plays no unit from there on. It has
+// not asked for most of the pieces then.
+TEST_F(ConductorTest, AProgramEndsByTheClock) {
+  script::Script counting = testing::counting_until(kUnits, kInsertsPerUnit);
+  const SessionResult result = play(counting, options_for("honest"), {});
+  ASSERT_EQ(result.stage, Stage::kComplete) << verdict_of(result);
+  script::drop_unplayed(counting, result.outcome);
+  const script::ThreadResult& thread = result.outcome.phases[1].threads[0];
+  EXPECT_EQ(thread.totals.committed[0], kUnits / 2 * kInsertsPerUnit);
+  EXPECT_EQ(thread.ends.size(), kUnits / 2 * kInsertsPerUnit);
+  EXPECT_EQ(counting.phases[1].threads[0].size(), kUnits / 2 * (kInsertsPerUnit + 3));
+}
+
 TEST_F(ConductorTest, CatchesAnException) {
   const SessionResult result = play(script(), options_for("throws_exception"), {});
   EXPECT_EQ(result.stop, StopReason::kException) << verdict_of(result);

@@ -66,4 +66,23 @@ inline script::Script counting_script(uint32_t threads, uint32_t units, uint32_t
   return script;
 }
 
+// Returns a counting script for one thread in which each unit begins with a kUntil. The times of the
+// first half of the units are days ahead; those of the second half have passed at GO.
+inline script::Script counting_until(uint32_t units, uint32_t inserts_per_unit) {
+  script::Script script = counting_script(1, units, inserts_per_unit);
+  std::vector<format::Op> ops;
+  uint32_t unit = 0;
+  for (const format::Op& next : script.phases[1].threads[0]) {
+    if (next.code == format::OpCode::kOpen) {
+      constexpr uint32_t kDay = 86'400;  // times 2^32 ns
+      format::Op until = op(format::OpCode::kUntil, 0, 0, format::kUnitStart);
+      until.payload = unit++ < units / 2 ? kDay : 0;
+      ops.push_back(until);
+    }
+    ops.push_back(next);
+  }
+  script.phases[1].threads[0] = std::move(ops);
+  return script;
+}
+
 }  // namespace keydrome::testing

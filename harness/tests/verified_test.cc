@@ -57,6 +57,15 @@ TEST_F(VerifiedTest, RecordsOutsideTheLibrarysProcess) {
   }
 }
 
+// The driver ends before it has asked for all pieces. The player, which makes its calls, ends after it.
+TEST_F(VerifiedTest, AProgramEndsByTheClock) {
+  constexpr uint32_t kUnits = 150;
+  const SessionResult result =
+      play(testing::counting_until(kUnits, kKeysPerThread), options("honest"));
+  ASSERT_EQ(result.stage, Stage::kComplete) << verdict_of(result);
+  EXPECT_EQ(result.outcome.phases[1].threads[0].totals.committed[0], kUnits / 2 * kKeysPerThread);
+}
+
 TEST_F(VerifiedTest, CatchesAnException) {
   const SessionResult result = play(script(), options("throws_exception"));
   EXPECT_EQ(result.stop, StopReason::kException) << verdict_of(result);

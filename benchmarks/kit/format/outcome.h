@@ -42,6 +42,8 @@ struct IllegalAnswer {
 // that the thread is at the first op of its program whose words are incomplete
 // (script/word_follower.h). In a failed attempt, at a procedure and at an op that leaves no words,
 // the position is the number of the op. One of the other two bits can be added to this number.
+// After the end of the program, the position is the number of its ops, or the largest number if a
+// kUntil ended the program.
 inline constexpr uint64_t kInWords = uint64_t{1} << 61;
 inline constexpr uint64_t kAwaitsPiece = uint64_t{1} << 62;  // waits for the piece with this op
 inline constexpr uint64_t kRollingBack = uint64_t{1} << 63;  // aborts the transaction of this op

@@ -21,7 +21,7 @@
 
 namespace keydrome::format {
 
-inline constexpr uint32_t kProgramVersion = 5;
+inline constexpr uint32_t kProgramVersion = 6;
 inline constexpr uint32_t kSlots = 16;              // handles that a thread can have open
 inline constexpr uint32_t kTransactionClasses = 8;  // such as get or scan; each has a histogram
 inline constexpr uint32_t kEvents = 16;             // counters for kSignal and kWait
@@ -82,10 +82,12 @@ enum class OpCode : uint8_t {
   // `key` of the parameter pool, and its tags at number `argument`. With kEvidence, its result is
   // evidence.
   kRun,
-  // Sets the arrival time of the next transaction: `payload` * 2^32 + `argument` ns after GO, the
-  // start of the phase. Waits until then. The latency of the transaction counts from its arrival
-  // time.
+  // Sets the arrival time of the next transaction: ns_after_go(op) after GO, the start of the phase.
+  // Waits until then. The latency of the transaction counts from its arrival time.
   kArrive,
+  // Ends the thread's program if ns_after_go(op) have passed since GO. No handle and no transaction
+  // is open here. A program with such ops begins with one.
+  kUntil,
 };
 
 // The flags of an Op. The player gets only kPlayerFlags, because the others say what is judged.
@@ -157,6 +159,9 @@ struct Op {
   uint32_t argument = 0;  // its meaning depends on `code` (see OpCode)
 };
 static_assert(sizeof(Op) == 16);
+
+// Returns the time of a kArrive or kUntil.
+constexpr uint64_t ns_after_go(const Op& op) { return uint64_t{op.payload} << 32 | op.argument; }
 
 // Describes the call that a kBareCall makes. The struct is packed into Op::argument. Op::slot
 // selects the handle, which may be closed or may never have been opened. For create and openIndex,

@@ -50,8 +50,11 @@ class Interpreter : InterpreterState {
   // in order. The piece is no longer used when run() returns.
   void run(const PieceView& piece);
 
+  // Returns true if a kUntil has ended the program. The thread then plays no further piece.
+  bool ended() const { return ended_; }
+
   // Writes the number of words and the end time to the outcome. The caller calls finish() once,
-  // after the last piece.
+  // after the last piece that the thread plays.
   void finish();
 
   // Publishes that the thread waits for its next piece. The next run() ends this.
@@ -99,6 +102,7 @@ class Interpreter : InterpreterState {
   void start_scan(const format::Op& op);
   void synchronise(const format::Op& op);
   void repeat(const format::Op& op);
+  void until(const format::Op& op);
   void wait(const format::Op& op);
   void yield(const format::Op& op);
   void arrive(const format::Op& op);

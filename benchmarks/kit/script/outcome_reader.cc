@@ -104,18 +104,20 @@ void add_unexpected_entries(const Followed& followed, format::ThreadOutcome& rep
   reported.code_violations += followed.unexpected_entries;
 }
 
-// Follows the words of a thread.
-Result<void> follow(const Script& script, std::span<const format::Op> ops, std::size_t thread,
+// Follows the words of a thread of the phase.
+Result<void> follow(const Script& script, const PhaseScript& phase, std::size_t thread,
                     bool keep_calls, ThreadResult& result) {
+  const std::span<const format::Op> ops = phase.threads[thread];
   const TickClock& clock = referee_clock();
   const uint64_t ended_ticks = result.reported->ended_ticks;
   WordEvents events(script, result.reported->go_ticks, ended_ticks);
-  Result<Followed> followed =
-      follow_words(ops, clock, ended_ticks, result.words, keep_calls ? &events : nullptr);
+  Result<Followed> followed = follow_words(ops, clock, ended_ticks, result.words,
+                                           keep_calls ? &events : nullptr, phase.schedule);
   if (!followed) return misfit(thread, followed.error().message);
   add_unexpected_entries(*followed, *result.reported);
   keep_wanted_records(ops, result.trace);
   result.results = std::move(followed->results);
+  result.ops = followed->ops;
   result.ends = std::move(followed->ends);
   result.totals = std::move(followed->totals);
   if (!keep_calls) return {};
@@ -178,12 +180,21 @@ Result<PhaseOutcome> read_outcome(std::span<const std::byte> image, const Outcom
   for (std::size_t t = 0; t < layout.header.threads; ++t) {
     Result<ThreadResult> thread = copy_thread(image, layout, t);
     if (!thread) return thread.error();
-    if (Result<void> fits = follow(script, phase.threads[t], t, keep_calls, *thread); !fits) {
+    if (Result<void> fits = follow(script, phase, t, keep_calls, *thread); !fits) {
       return fits.error();
     }
     outcome.threads.push_back(std::move(*thread));
   }
   return outcome;
+}
+
+void drop_unplayed(Script& script, const Outcome& outcome) {
+  for (std::size_t p = 0; p < outcome.phases.size(); ++p) {
+    PhaseScript& phase = script.phases[p];
+    for (std::size_t t = 0; t < phase.threads.size(); ++t) {
+      phase.threads[t].resize(outcome.phases[p].threads[t].ops);
+    }
+  }
 }
 
 bool TraceReader::next(Evidence& out) {

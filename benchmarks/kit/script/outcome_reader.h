@@ -32,7 +32,8 @@ namespace keydrome::script {
 struct ThreadResult {
   std::unique_ptr<format::ThreadOutcome> reported;  // never null
   ThreadTotals totals;                              // computed from the words
-  std::vector<TransactionEnd> ends;                 // one per transaction, in program order
+  uint64_t ops = 0;                                 // ops of its program that the thread has played
+  std::vector<TransactionEnd> ends;  // one per transaction of these ops, in program order
   // The words of calls on records in final attempts (word_follower.h).
   std::vector<uint64_t> words;
   std::vector<ProcedureResult> results;  // of all procedures
@@ -67,6 +68,10 @@ const TickClock& referee_clock();
 Result<PhaseOutcome> read_outcome(std::span<const std::byte> image, const OutcomeLayout& layout,
                                   const Script& script, const PhaseScript& phase,
                                   bool keep_calls = false);
+
+// Removes the ops that the threads have not played from the programs of a script, because a kUntil
+// ended the programs. The judges need a script of what was played.
+void drop_unplayed(Script& script, const Outcome& outcome);
 
 // One record of evidence: the result of a single call. The strings refer to the bytes of the
 // ThreadResult.

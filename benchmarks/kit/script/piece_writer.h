@@ -37,7 +37,7 @@ struct PieceCounts {
 
 class PieceWriter {
  public:
-  // Borrows the script, which must not change.
+  // Borrows the script, which must not change, except for the times of kArrive ops.
   explicit PieceWriter(const Script& script);
 
   // Returns the end of the longest piece that begins at op `from` and has at most `bytes_max`

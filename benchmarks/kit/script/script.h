@@ -52,16 +52,33 @@ struct Pools {
   }
 };
 
+// What a workload with a clock wants to know about the commits of a phase.
+struct Schedule {
+  // The scheduled end in ns after GO, the start of the phase: transactions that commit later are late
+  // (ThreadTotals::late). By default none is.
+  uint64_t end_ns = UINT64_MAX;
+  // If not 0: the commits before the scheduled end are counted in windows of exactly this width
+  // (ThreadTotals::scheduled).
+  uint64_t window_ns = 0;
+};
+
 // One phase of a script: create, populate, test or verify, for example.
 struct PhaseScript {
   std::string name;
-  bool timed = false;                            // true: its time is part of the result
-  bool verifies = false;                         // true: it is the final scan of all records
+  bool timed = false;     // true: its time is part of the result
+  bool verifies = false;  // true: it is the final scan of all records
+  Schedule schedule;
   std::vector<std::vector<format::Op>> threads;  // one program per thread
   std::vector<uint64_t> trace_capacity_bytes;    // by thread: maximum size of its evidence
   // For each thread, how many calls its log can hold. Empty if the phase is not recorded.
   std::vector<uint64_t> log_capacity;
 };
+
+// Returns true if the threads of the phase may end before their last op (format::OpCode::kUntil).
+inline bool ends_by_clock(const PhaseScript& phase) {
+  return !phase.threads.empty() && !phase.threads[0].empty() &&
+         phase.threads[0][0].code == format::OpCode::kUntil;
+}
 
 // The whole script. Equal parameters and seeds give equal scripts on every machine.
 struct Script {

@@ -194,6 +194,14 @@ void ThreadBuilder::arrive(uint64_t ns_after_go) {
           .argument = static_cast<uint32_t>(ns_after_go)});
 }
 
+void ThreadBuilder::until(uint64_t ns_after_go) {
+  KEYDROME_CHECK(ops_->empty() || ops_->front().code == format::OpCode::kUntil);
+  unit_start();
+  append({.code = format::OpCode::kUntil,
+          .payload = static_cast<uint32_t>(ns_after_go >> 32),
+          .argument = static_cast<uint32_t>(ns_after_go)});
+}
+
 void ThreadBuilder::step(uint32_t number, uint32_t us_max) {
   append({.code = format::OpCode::kStep, .payload = us_max, .argument = number});
 }

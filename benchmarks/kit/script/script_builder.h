@@ -90,6 +90,10 @@ class ThreadBuilder {
   // latency of the transaction counts from its arrival time, even if the thread is still busy then.
   void arrive(uint64_t ns_after_go);
 
+  // Ends the program here if so many ns have passed since GO. REQUIRES (checked): no handle and no
+  // transaction is open, and the program begins with an op of this kind.
+  void until(uint64_t ns_after_go);
+
   // Waits for the turn of step `number` (player/turns.h). If an earlier step takes longer than
   // `us_max` microseconds, skips this earlier step.
   void step(uint32_t number, uint32_t us_max);

@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "benchmarks/kit/format/program.h"
 #include "benchmarks/kit/script/histogram.h"
+#include "benchmarks/kit/script/script.h"
 
 namespace keydrome::script {
 
@@ -34,18 +35,23 @@ struct ThreadTotals {
   // Transactions by how they ended. Auto-commit ops are transactions too.
   std::array<uint64_t, format::kTransactionClasses> committed{};
   uint64_t aborted = 0, failed = 0, deadlocked = 0;
+  // Transactions with known times that committed after the scheduled end of the phase, by class.
+  std::array<uint64_t, format::kTransactionClasses> late{};
   uint64_t calls = 0;               // calls of the library, except for overwritten attempts
   uint64_t gets = 0, get_hits = 0;  // gets of procedures in transactions of the workload itself
   // Latencies by transaction class: kHistogramBuckets counts, or none.
   std::array<std::vector<uint32_t>, format::kTransactionClasses> latency;
   uint32_t window_shift = kWindowShiftMin;  // a window is 2^window_shift ns wide
   std::array<uint64_t, kWindows> windows{};
+  // Commits with known times before the scheduled end of the phase, in windows of the width that the
+  // schedule asks for. Empty if it asks for none.
+  std::vector<uint64_t> scheduled;
 };
 
 // Counts commits with their times in the latencies and windows of a ThreadTotals.
 class Timings {
  public:
-  Timings(const TickClock& clock, ThreadTotals& totals) : clock_(clock), totals_(totals) {}
+  Timings(const TickClock& clock, const Schedule& schedule, ThreadTotals& totals);
 
   // Counts a transaction that began and committed at these ticks since GO, the start of the phase.
   void committed(uint32_t class_number, uint64_t begin, uint64_t end);
@@ -59,9 +65,10 @@ class Timings {
   void finish(uint64_t end);
 
  private:
-  void count_in_window(uint64_t ticks, uint64_t count);
+  void count_in_window(uint64_t ns, uint64_t count);
 
   const TickClock& clock_;
+  const Schedule schedule_;
   ThreadTotals& totals_;
   uint64_t pending_ = 0;  // commits that are not yet in a window
 };

@@ -9,6 +9,7 @@
 // Not thread-safe.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <utility>
 #include <vector>
@@ -20,9 +21,9 @@ namespace keydrome::script {
 
 class TransactionCounts {
  public:
-  TransactionCounts(const TickClock& clock, uint64_t transactions,
+  TransactionCounts(const TickClock& clock, const Schedule& schedule, uint64_t transactions,
                     std::vector<TransactionEnd>& ends, ThreadTotals& totals)
-      : ends_(ends), totals_(totals), timings_(clock, totals) {
+      : ends_(ends), totals_(totals), timings_(clock, schedule, totals) {
     ends_.assign(transactions, TransactionEnd::kNotRun);
   }
 
@@ -73,7 +74,11 @@ class TransactionCounts {
     if (next_ >= reached) set(next_, TransactionEnd::kNotRun);
     ++next_;
   }
-  void finish(uint64_t now) { timings_.finish(now); }
+  // Ends the program, perhaps before its last transaction.
+  void finish(uint64_t now) {
+    ends_.resize(std::min<uint64_t>(ends_.size(), next_));
+    timings_.finish(now);
+  }
 
  private:
   void set(uint64_t transaction, TransactionEnd end) {

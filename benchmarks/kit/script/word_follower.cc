@@ -269,24 +269,34 @@ class CallReader {
   std::array<uint32_t, format::kSlots> slots_{};  // the index that each slot has open
 };
 
+// The state of a Follower at the begin of a transaction.
+struct BeginState {
+  std::size_t at = 0, kept = 0, results = 0;
+  uint32_t round = 0;
+};
+
 // Follows the transactions of the program. It is the counterpart of player::Interpreter and makes
 // the same decisions, but finds in the words how each attempt ended.
 class Follower : CallReader {
  public:
   Follower(std::span<const format::Op> ops, const TickClock& clock, uint64_t ended_ticks,
-           std::vector<uint64_t>& words, CallObserver* observer)
+           std::vector<uint64_t>& words, CallObserver* observer, const Schedule& schedule)
       : CallReader(ended_ticks, words, observer),
         ops_(ops),
-        counts_(clock, format::count_transactions(ops), out_.ends, totals_) {}
+        counts_(clock, schedule, format::count_transactions(ops), out_.ends, totals_) {}
 
   Result<Followed> follow() {
     while (at_ < ops_.size()) {
       if (open_) at_ += successes(ops_.subspan(at_));
+      if (at_ < ops_.size() && ops_[at_].code == OpCode::kUntil && words_.at_end()) {
+        ops_ = ops_.first(at_);  // the clock ended the program here
+      }
       if (at_ == ops_.size() || step()) continue;
       return Error{"words that do not fit operation " + std::to_string(at_) + " of its program (" +
                    fault_ + ")"};
     }
     if (!words_.at_end()) return Error{"words after the end of its program"};
+    out_.ops = ops_.size();
     counts_.finish(ended_);
     words_.finish();
     out_.totals = std::move(totals_);
@@ -301,11 +311,6 @@ class Follower : CallReader {
   }
 
  private:
-  struct Saved {
-    std::size_t at = 0, kept = 0, results = 0;
-    uint32_t round = 0;
-  };
-
   bool step() {
     const format::Op& op = ops_[at_];
     if (op.code == OpCode::kBegin) return begin(op);
@@ -461,12 +466,12 @@ class Follower : CallReader {
     return go_on();
   }
 
-  const std::span<const format::Op> ops_;
+  std::span<const format::Op> ops_;
   Followed out_;
   TransactionCounts counts_;
   std::size_t at_ = 0;                     // position of the current op
   uint32_t round_ = 0;                     // repetition of the kRepeat body
-  Saved saved_;                            // at the begin of the open transaction
+  BeginState saved_;                       // at the begin of the open transaction
   uint64_t start_ = 0;                     // ticks of that begin
   bool open_ = false, is_stream_ = false;  // is a transaction open? is it of the workload itself?
   bool rolls_back_ = false, is_unfit_ = false;
@@ -476,12 +481,12 @@ class Follower : CallReader {
 
 Result<Followed> follow_words(std::span<const format::Op> ops, const TickClock& clock,
                               uint64_t ended_ticks, std::vector<uint64_t>& words,
-                              CallObserver* observer) {
-  return Follower(ops, clock, ended_ticks, words, observer).follow();
+                              CallObserver* observer, const Schedule& schedule) {
+  return Follower(ops, clock, ended_ticks, words, observer, schedule).follow();
 }
 
 uint64_t reached_op(std::span<const format::Op> ops, std::vector<uint64_t> words) {
-  return Follower(ops, TickClock(1), UINT64_MAX, words, nullptr).reached();
+  return Follower(ops, TickClock(1), UINT64_MAX, words, nullptr, {}).reached();
 }
 
 }  // namespace keydrome::script

@@ -84,7 +84,9 @@ struct ProcedureResult {
 };
 
 struct Followed {
-  std::vector<TransactionEnd> ends;  // one per transaction, in program order
+  // How many ops the thread has played: all, unless a kUntil ended the program.
+  uint64_t ops = 0;
+  std::vector<TransactionEnd> ends;  // one per transaction of these ops, in program order
   ThreadTotals totals;
   std::vector<ProcedureResult> results;  // in program order
   // Inserts that returned ENTRY_EXISTS although their pair cannot have been stored.
@@ -95,10 +97,10 @@ struct Followed {
 // Follows a thread that executed `ops` and left `words`. Keeps in `words` only the evidence words
 // of ops on records (format::is_on_records) in transactions that committed or aborted as
 // programmed, and in auto-commit ops that succeeded. Without an observer, this takes about 3 ns per
-// call.
+// call. `schedule` is that of the phase.
 Result<Followed> follow_words(std::span<const format::Op> ops, const TickClock& clock,
                               uint64_t ended_ticks, std::vector<uint64_t>& words,
-                              CallObserver* observer);
+                              CallObserver* observer, const Schedule& schedule = {});
 
 // Returns the number of the first op that has not left all its words, or ops.size(). `words` are
 // those of a thread that is still playing or has died. Returns the first op whose words do not fit,

@@ -198,6 +198,54 @@ TEST(Interpreter, LatencyCountsFromTheArrival) {
   EXPECT_LE(longest_ns(totals, 1), elapsed_ns - kEarlyNs + elapsed_ns / 16);
 }
 
+// A kUntil ends the program if its time has passed, and the referee finds the place.
+TEST(Interpreter, AProgramEndsByTheClock) {
+  constexpr uint64_t kSinceGoNs = 30'000'000;
+  const format::Op begin{.code = format::OpCode::kBegin, .argument = 1},
+      commit{.code = format::OpCode::kCommit},
+      later{.code = format::OpCode::kUntil, .payload = 1'000},  // in more than an hour
+      passed{.code = format::OpCode::kUntil, .argument = 10'000'000};
+  for (const bool ends : {false, true}) {
+    TwoEmptyTransactions two(kSinceGoNs);
+    player::Interpreter session(two.inputs);
+    const std::array ops = {later, begin, commit, ends ? passed : later, begin, commit};
+    session.run({.pools = {}, .ops = ops});
+    EXPECT_EQ(session.ended(), ends);
+    session.finish();
+    std::vector<uint64_t> words(two.words.begin(),
+                                two.words.begin() + static_cast<int64_t>(two.outcome.words));
+    const script::Followed followed =
+        script::follow_words(ops, two.clock, UINT64_MAX, words, nullptr).value();
+    EXPECT_EQ(followed.ops, ends ? 3u : 6u);
+    EXPECT_EQ(followed.ends.size(), ends ? 1u : 2u);
+    EXPECT_EQ(followed.totals.committed[0], ends ? 1u : 2u);
+  }
+}
+
+TEST(Timings, CountsCommitsInScheduledWindows) {
+  const TickClock clock(1);
+  script::ThreadTotals totals;
+  script::Timings timings(clock, {.end_ns = 3'000'000, .window_ns = 1'000'000}, totals);
+  for (const uint64_t ns : {500'000u, 1'500'000u, 1'600'000u, 2'500'000u, 3'500'000u}) {
+    timings.committed(0, 0, clock.to_ticks(ns));
+  }
+  EXPECT_EQ(totals.scheduled, (std::vector<uint64_t>{1, 2, 1}));
+}
+
+// A transaction is late if it commits after the scheduled end of its phase.
+TEST(Timings, CountsLateCommits) {
+  const TickClock clock(1);
+  script::ThreadTotals totals;
+  script::Timings timings(clock, {.end_ns = 1'000'000, .window_ns = 0}, totals);
+  timings.committed(2, 0, clock.to_ticks(900'000));
+  timings.committed(2, 0, clock.to_ticks(1'100'000));
+  timings.committed(3, 0, clock.to_ticks(1'200'000));
+  timings.committed_untimed(3);
+  EXPECT_EQ(totals.committed[2], 2u);
+  EXPECT_EQ(totals.late[2], 1u);
+  EXPECT_EQ(totals.late[3], 1u);
+}
+
 TEST(Zeroed, LeavesNothingOfEarlierCalls) {
   player::Zeroed<Record> record;
   std::memset(&record.value(), 0x5a, sizeof(Record));

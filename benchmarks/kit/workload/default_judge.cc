@@ -10,6 +10,9 @@ void Workload::play_trace(std::shared_ptr<const TraceFile> /*trace*/) {
   fail(KEYDROME_HERE, "this workload plays no recorded trace, so its manifest must not say so");
 }
 
+void Workload::adapt_phase(script::Script& /*script*/, uint32_t /*phase*/,
+                           const script::Outcome& /*so_far*/) const {}
+
 void Workload::judge(const script::Script& script, const script::Outcome& outcome,
                      judge::Findings& findings) const {
   judge::judge_script(script, outcome, findings);
@@ -25,6 +28,11 @@ bool Workload::has_misused(uint32_t /*phase*/, uint64_t /*op*/) const { return f
 void Workload::judge_memory(const script::Script& /*script*/, const script::Outcome& /*outcome*/,
                             std::span<const PhaseMeasures> /*phases*/,
                             judge::Findings& /*findings*/) const {}
+
+std::optional<judge::Throughput> Workload::throughput(const script::Script& /*script*/,
+                                                      const script::Outcome& /*outcome*/) const {
+  return std::nullopt;
+}
 
 void Workload::measure(const script::Script& /*script*/, const script::Outcome& /*outcome*/,
                        std::span<const PhaseMeasures> /*phases*/, Metrics& /*metrics*/) const {}

@@ -67,6 +67,7 @@ uint64_t calls_of(const format::Op& op, const script::Pools& pools) {
     case format::OpCode::kSignal:
     case format::OpCode::kWait:
     case format::OpCode::kArrive:
+    case format::OpCode::kUntil:
     case format::OpCode::kYield:
       return 0;
     case format::OpCode::kNext:

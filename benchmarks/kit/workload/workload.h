@@ -18,6 +18,7 @@
 #include "base/result.h"
 #include "benchmarks/kit/judge/finding.h"
 #include "benchmarks/kit/judge/replay.h"
+#include "benchmarks/kit/judge/totals.h"
 #include "benchmarks/kit/script/outcome_reader.h"
 #include "benchmarks/kit/script/script.h"
 #include "benchmarks/kit/workload/demand.h"
@@ -59,6 +60,13 @@ class Workload {
   // Returns the script for these parameters. Equal arguments must give equal scripts.
   virtual Result<script::Script> generate(const Parameters& parameters, uint64_t seed,
                                           const CheckPolicy& policy) = 0;
+  // Adapts a phase to the results of the phases before it. The referee calls adapt_phase() before it
+  // plays phase `phase`, so equal results give an equal phase. The function may change only the
+  // names and the scheduled end of the phase, the names of classes, and the times of its kArrive
+  // ops: the referee has already cut the programs into pieces. A replay of parts of the script plays
+  // them as they are. The default changes nothing.
+  virtual void adapt_phase(script::Script& script, uint32_t phase,
+                           const script::Outcome& so_far) const;
   // Adds a finding for each violation in a complete session. The default (judge/judge.h) checks the
   // results of all calls and the final scan of any script.
   virtual void judge(const script::Script& script, const script::Outcome& outcome,
@@ -76,6 +84,10 @@ class Workload {
   // sessions. `phases[i]` belongs to `script.phases[i]`. The default adds none.
   virtual void judge_memory(const script::Script& script, const script::Outcome& outcome,
                             std::span<const PhaseMeasures> phases, judge::Findings& findings) const;
+  // Returns the throughput over time that the report shows. The referee calls throughput() if the last
+  // timed phase has ended. The default returns nothing: the report then shows that phase.
+  virtual std::optional<judge::Throughput> throughput(const script::Script& script,
+                                                      const script::Outcome& outcome) const;
   // Adds metrics that only this workload has. The referee calls measure() for complete sessions.
   // `phases[i]` belongs to `script.phases[i]`. The default adds no metric.
   virtual void measure(const script::Script& script, const script::Outcome& outcome,

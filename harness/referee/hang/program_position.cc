@@ -46,7 +46,7 @@ constexpr bool waits_for_threads(format::OpCode code) {
   return code == format::OpCode::kWait || code == format::OpCode::kYield ||
          code == format::OpCode::kStep || code == format::OpCode::kArrive ||
          code == format::OpCode::kSignal || code == format::OpCode::kStepDone ||
-         code == format::OpCode::kRepeat;
+         code == format::OpCode::kRepeat || code == format::OpCode::kUntil;
 }
 
 // Steps through a program operation by operation. A handle slot is a variable of the program that

@@ -43,6 +43,8 @@ class PieceSupply {
   uint32_t pieces(uint32_t thread) const {
     return static_cast<uint32_t>(plan_.cuts[thread].size()) - 1;
   }
+  // Returns true if the threads may end before their last piece.
+  bool may_end_early() const { return script::ends_by_clock(phase_); }
   // Returns how many pieces the thread has received.
   uint32_t published(uint32_t thread) const { return ring_.filled(thread); }
 

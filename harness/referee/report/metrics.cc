@@ -216,12 +216,17 @@ Json latency_of(const script::Script& script, const judge::Totals& sums) {
   return latency;
 }
 
-Json throughput_of(const std::string& phase, const script::PhaseOutcome& outcome) {
-  const judge::Throughput windows = judge::phase_throughput(outcome);
+// Returns the throughput over time: what the workload wants to show, or that of the phase.
+Json throughput_of(const script::Script& script, const workload::Workload* workload,
+                   const SessionResult& result, std::size_t phase) {
+  std::optional<judge::Throughput> own;
+  if (workload != nullptr) own = workload->throughput(script, result.outcome);
+  const judge::Throughput windows =
+      own ? *own : judge::phase_throughput(result.outcome.phases[phase]);
   Json committed = Json::Array{};
   for (const uint64_t count : windows.committed) committed.push_back(count);
   Json throughput;
-  throughput["phase"] = phase;
+  throughput["phase"] = result.phases[phase].name;
   throughput["window_ns"] = std::min<uint64_t>(windows.window_ns, INT64_MAX);
   throughput["committed"] = std::move(committed);
   return throughput;
@@ -252,7 +257,7 @@ void add_metrics(const script::Script& script, const workload::Workload* workloa
     add_library_threads(result, metrics);
     add_final_scan(script, result, metrics);
     latency = latency_of(script, sums);
-    report["throughput"] = throughput_of(result.phases[*phase].name, result.outcome.phases[*phase]);
+    report["throughput"] = throughput_of(script, workload, result, *phase);
   }
   const uint64_t recorded = recorded_transactions(result.outcome);
   if (recorded > 0) metrics["transactions_recorded"] = recorded;

@@ -76,9 +76,9 @@ class Conductor {
         progress_(progress),
         partner_(Partner::create(options, threads_max(script))) {}
 
-  SessionResult play() {
+  SessionResult play(const Adapt& adapt) {
     result_.memory_limit_bytes = options_.memory_bytes;
-    const bool complete = start() && load() && play_phases();
+    const bool complete = start() && load() && play_phases(adapt);
     JailProcess* jail = partner_->jail();
     if (complete) {
       result_.stage = Stage::kComplete;
@@ -146,10 +146,11 @@ class Conductor {
     return stop(StopReason::kLoadFailed, message.text);
   }
 
-  bool play_phases() {
+  bool play_phases(const Adapt& adapt) {
     result_.stage = Stage::kPlaying;
     account_->begin();
     for (uint32_t i = 0; i < script_.phases.size(); ++i) {
+      if (adapt) adapt(i, result_.outcome);
       report(phase_event(script_, i, nullptr));
       if (!play_phase(i)) return false;
       report(phase_event(script_, i, &result_.phases.back()));
@@ -230,14 +231,13 @@ class Conductor {
   // The player wrote the positions, so the referee does not trust them. They are used only in
   // advisory instances: there they decide whether a crash or hang is more than a warning.
   void note_positions(const script::PhaseScript& phase, const PhaseWatch& watch) {
-    const uint64_t now = now_ns();
     const uint64_t stuck_ns = options_.plan.limits.phase_timeout_ms * kNsPerMs / 2;
     for (std::size_t t = 0; t < phase.threads.size(); ++t) {
       const std::vector<format::Op>& ops = phase.threads[t];
       const ProgramPosition position = program_position(script_, ops, watch.reached(t, ops));
       result_.positions.push_back(position.op);
       const bool calls = !position.finished && (position.in_call || position.rolling_back);
-      if (calls && now - watch.thread(t).since_ns >= stuck_ns) result_.stuck = true;
+      if (calls && now_ns() - watch.thread(t).since_ns >= stuck_ns) result_.stuck = true;
     }
   }
 
@@ -271,8 +271,8 @@ class Conductor {
 }  // namespace
 
 SessionResult play(const script::Script& script, const JailOptions& options,
-                   const Progress& progress) {
-  return Conductor(script, options, progress).play();
+                   const Progress& progress, const Adapt& adapt) {
+  return Conductor(script, options, progress).play(adapt);
 }
 
 }  // namespace keydrome

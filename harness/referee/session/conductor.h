@@ -19,9 +19,13 @@ namespace keydrome {
 // and the number of phases. "phase_done" also contains wall_ns.
 using Progress = std::function<void(const Json&)>;
 
+// Is called before each phase, with its number and the results of the phases before it. May change
+// the script as Workload::adapt_phase() may. The jail is frozen meanwhile, where it can be.
+using Adapt = std::function<void(uint32_t phase, const script::Outcome& so_far)>;
+
 // Plays the session. Takes at most options.wall_ms plus the time to end the jail
-// (JailProcess::finish()).
+// (JailProcess::finish()). `adapt` may be empty.
 SessionResult play(const script::Script& script, const JailOptions& options,
-                   const Progress& progress);
+                   const Progress& progress, const Adapt& adapt = {});
 
 }  // namespace keydrome

@@ -22,8 +22,8 @@ class PhaseFollower {
     for (;;) {
       const bool more = unpublished_ > 0;
       const MessageType type = more ? MessageType::kNeed : MessageType::kDone;
-      std::optional<Stopped> stopped =
-          partner_.expect(message, type, deadline_ns_, "phase " + name_ + " to end");
+      std::optional<Stopped> stopped = partner_.expect(
+          message, type, deadline_ns_, "phase " + name_ + " to end", pieces_.may_end_early());
       // DONE, the message that ends the phase, is allowed at any time if it reports a failure.
       const bool failed = message.type == MessageType::kDone && message.status != kDoneOk &&
                           (!stopped || stopped->reason == StopReason::kViolation);
@@ -35,7 +35,10 @@ class PhaseFollower {
                            name_ + "; the library must not use the player's channel"};
       }
       if (failed) return failure(message);
-      if (!more) return std::nullopt;
+      if (message.type == MessageType::kDone) {
+        unpublished_ = 0;
+        return std::nullopt;
+      }
       if (!is_next(message)) {
         return Stopped{StopReason::kViolation,
                        "the player requested a piece of a program out of order in phase " + name_ +
@@ -70,7 +73,8 @@ class PhaseFollower {
   const std::string& name_;
   PieceSupply& pieces_;
   const uint64_t deadline_ns_;
-  uint64_t unpublished_ = 0;  // pieces of all threads that the player has not received
+  // Pieces of all threads that the player has not received and can still ask for.
+  uint64_t unpublished_ = 0;
 };
 
 }  // namespace

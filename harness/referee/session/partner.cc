@@ -99,7 +99,7 @@ JailProcess::Event Partner::wait(Message& message, uint64_t deadline_ns) {
 }
 
 std::optional<Stopped> Partner::expect(Message& message, MessageType type, uint64_t deadline_ns,
-                                       const std::string& what) {
+                                       const std::string& what, bool or_done) {
   const std::string meanwhile = " while the referee waited for " + what;
   switch (wait(message, deadline_ns)) {
     case JailProcess::Event::kClosed:
@@ -119,7 +119,8 @@ std::optional<Stopped> Partner::expect(Message& message, MessageType type, uint6
     case JailProcess::Event::kMessage:
       break;
   }
-  if (message.type == type && in_turn()) return std::nullopt;
+  const bool done = or_done && message.type == MessageType::kDone && message.status == kDoneOk;
+  if ((message.type == type || done) && in_turn()) return std::nullopt;
   return Stopped{StopReason::kViolation, "an unexpected message of type " +
                                              std::to_string(static_cast<uint32_t>(message.type)) +
                                              " arrived" + meanwhile +

@@ -141,6 +141,7 @@ class Follower {
       case format::OpCode::kStep:
       case format::OpCode::kStepDone:
       case format::OpCode::kArrive:
+      case format::OpCode::kUntil:
         return at + 1;
       default:
         break;

@@ -189,6 +189,8 @@ void Interpreter::synchronise(const format::Op& op) {
   switch (op.code) {
     case format::OpCode::kRepeat:
       return repeat(op);
+    case format::OpCode::kUntil:
+      return until(op);
     default:
       wait(op);
       if (recording_ != nullptr) recording_->paused();
@@ -207,6 +209,13 @@ void Interpreter::repeat(const format::Op& op) {
   }
   round_ = 0;
   ++at_;
+}
+
+// Ends the program if its time has come. No op of this piece is executed any more, and the caller
+// asks for no further piece (ended()).
+void Interpreter::until(const format::Op& op) {
+  ended_ = clock_.since_go() >= clock_.to_ticks(format::ns_after_go(op));
+  at_ = ended_ ? ops_.size() : at_ + 1;
 }
 
 // Executes an op that orders the threads.
@@ -241,7 +250,7 @@ void Interpreter::yield(const format::Op& op) {
 // long wait begins with sleeps, which leave the processor to the library. The last millisecond
 // spins, because a sleeping thread would wake too late.
 void Interpreter::arrive(const format::Op& op) {
-  known_start_ticks_ = clock_.to_ticks(uint64_t{op.payload} << 32 | op.argument);
+  known_start_ticks_ = clock_.to_ticks(format::ns_after_go(op));
   known_start_ = base_ + at_ + 1;
   while (const uint64_t ns = clock_.ns_until(known_start_ticks_)) {
     if (ns > kNsPerMs) {

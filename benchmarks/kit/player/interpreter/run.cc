@@ -30,7 +30,7 @@ constexpr unsigned Interpreter::step_of(Function function) {
 void Interpreter::finish() {
   evidence_.finish(*outcome_);
   outcome_->words = static_cast<uint64_t>(word_ - words_.data());
-  publish(base_);
+  publish(ended_ ? ~format::kPositionBits : base_);
   clock_.finish();
 }
 

@@ -196,6 +196,7 @@ class InterpreterState {
   std::span<const format::Op> ops_;  // the ops of the current piece, a part of the program
   std::size_t at_ = 0;               // position of the current op in ops_
   uint64_t base_ = 0;                // number of ops_[0] in the program
+  bool ended_ = false;               // a kUntil has ended the program
   Task task_ = Task::kProgram;
   const bool is_plain_;  // the thread leaves only words: it is not recorded and has no trace
   bool hot_;             // true: run() uses its fast path (task_ is kProgram and is_plain_)

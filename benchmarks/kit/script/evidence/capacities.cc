@@ -36,6 +36,7 @@ uint64_t calls_of(const format::Op& op, const Pools& pools) {
     case format::OpCode::kStep:
     case format::OpCode::kStepDone:
     case format::OpCode::kArrive:
+    case format::OpCode::kUntil:
       return 0;
     default:
       return 1;
