@@ -47,9 +47,9 @@ if TYPE_CHECKING:
     from runner.settings import Settings
 
 LOCAL_LOG_LINES = 20
-# The option --at-capacity first measures the library's throughput in a closed loop. At SATURATING_PER_S transactions per
-# second, the next transaction of a thread has always arrived already. CAPACITY is the name of the parameter that receives
-# the result.
+# The option --at-capacity first measures the library's throughput in a closed loop. At SATURATING_PER_S transactions
+# per second, the next transaction of a thread has always arrived already. CAPACITY is the name of the parameter that
+# receives the result.
 CAPACITY = "capacity_per_s"
 DEFAULT_OPEN_LOOP = "open_loop"
 SATURATING_PER_S = 100_000_000

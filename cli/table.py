@@ -162,7 +162,8 @@ def _phases(sessions: tuple[Session, ...]) -> list[tuple[str, tuple[str, str]]]:
         for column, reports in enumerate(((session.candidate,), session.controls)):
             for phase in (phase for report in reports for phase in report.phases):
                 if phase.timed:
-                    pair = cells.setdefault(phase.name, ([], []))
+                    name = f"{phase.name}, pinned" if phase.pinned else phase.name
+                    pair = cells.setdefault(name, ([], []))
                     pair[column].append(phase.wall_ns / 1e6)
     return [
         (

@@ -53,7 +53,7 @@
 
 namespace keydrome {
 
-inline constexpr uint32_t kProtocolVersion = 4;
+inline constexpr uint32_t kProtocolVersion = 5;
 // Descriptor of the channel in the player and in the driver. At start, only descriptors 0 to 3 are
 // open.
 inline constexpr int kChannelFd = 3;
@@ -68,7 +68,7 @@ struct Message {
   uint32_t phase;
   uint32_t piece;    // NEED: number of the piece in the thread's program, from 1
   uint32_t status;   // LOADED: LoadStatus; DONE: DoneStatus
-  uint32_t flags;    // LOAD: kLoadServes; GO: kGoSpin
+  uint32_t flags;    // LOAD: kLoadServes; GO: kGoSpin, kGoPinned
   uint32_t threads;  // GO to the player in verified mode: number of slots to serve
   uint32_t thread;   // NEED: the thread that asks
   // LOAD: the library's path, a NUL, then the configuration as JSON (may be empty).
@@ -76,7 +76,9 @@ struct Message {
   char text[kTextBytes];
 };
 
-inline constexpr uint32_t kGoSpin = 1u << 0;      // verified mode: poll for calls (CallWait::kSpin)
+inline constexpr uint32_t kGoSpin = 1u << 0;  // verified mode: poll for calls (CallWait::kSpin)
+// The phase is pinned: each thread that calls the library is bound to one CPU (player/pinning.h).
+inline constexpr uint32_t kGoPinned = 1u << 1;
 inline constexpr uint32_t kLoadServes = 1u << 0;  // verified mode: the player serves call slots
 
 // Whether the player could load the library. Every value except kLoadOk ends the session.

@@ -94,9 +94,9 @@ class Phase:
     """The times of one phase of a session, such as "create" or "test".
 
     - `wall_ns`: the duration by the referee's clock. The jail is frozen between phases; the time runs from before the
-      jail is thawed until it is frozen again. The player is the process in
-      the jail that runs the library. If the jail cannot be frozen, the time runs from the referee's message GO to the
-      player's message DONE.
+      jail is thawed until it is frozen again. The player is the process in the jail that runs the library. If the jail
+      cannot be frozen, the time runs from the referee's message GO to the player's message DONE.
+    - `pinned`: each thread that called the library was bound to one CPU.
     - `player_ns`: the duration by the player's clock.
     - `cpu_us`: the CPU time of the jail in the phase, or None if the jail cannot measure it.
     - `freezing_ns`: the last part of `wall_ns`, from the player's message DONE until the jail was frozen. None if the
@@ -113,6 +113,7 @@ class Phase:
     name: str
     timed: bool
     wall_ns: int
+    pinned: bool = False
     cpu_us: int | None = None
     freezing_ns: int | None = None
     freezing_cpu_us: int | None = None
@@ -126,6 +127,7 @@ class Phase:
         """Return the JSON form."""
         value = {"name": self.name, "timed": self.timed, "wall_ns": self.wall_ns}
         return value | _known(
+            pinned=self.pinned or None,
             cpu_us=self.cpu_us,
             freezing_ns=self.freezing_ns,
             freezing_cpu_us=self.freezing_cpu_us,
@@ -144,6 +146,7 @@ class Phase:
             name=reader.text("name"),
             timed=reader.boolean("timed"),
             wall_ns=reader.integer("wall_ns", minimum=0),
+            pinned=reader.boolean("pinned", default=False),
             cpu_us=reader.optional_integer("cpu_us"),
             freezing_ns=reader.optional_integer("freezing_ns"),
             freezing_cpu_us=reader.optional_integer("freezing_cpu_us"),

@@ -76,6 +76,7 @@ RIGHT = [
     "seeks_keys",
     "slowed_20",
     "stray_thread",
+    "tells_cpus",
 ]
 
 

@@ -36,6 +36,7 @@ class Generator : public workload::ClientScript {
   }
 
   void run() override {
+    if (affine_) clients().pin_threads();
     run_phase("run", lookups_, 1, [this](Client& client) {
       client.begin(index_, lookup_);
       client.out().get(kSlot, key_of(client));

@@ -52,6 +52,14 @@ def test_discarded_sessions_do_not_count(settings: Settings) -> None:
     assert printed((*kept, noisy, noisy, noisy), benchmark) == text
 
 
+def test_a_pinned_phase_is_named(settings: Settings) -> None:
+    benchmark = find_benchmark(load_benchmarks(settings.root), "affinity")
+    report = samples.report()
+    assert "test, ms" in printed((Session("0" * 16, True, report, report),), benchmark)
+    pinned = replace(report, phases=tuple(replace(one, pinned=True) for one in report.phases))
+    assert "test, pinned, ms" in printed((Session("0" * 16, True, pinned, pinned),), benchmark)
+
+
 def test_a_long_final_scan_gets_a_note(settings: Settings) -> None:
     benchmark = find_benchmark(load_benchmarks(settings.root), "sigmod2009")
 

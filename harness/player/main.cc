@@ -14,6 +14,7 @@
 #include "harness/calls.h"
 #include "harness/player/library.h"
 #include "harness/player/phases.h"
+#include "harness/player/pinning.h"
 #include "harness/player/referee_channel.h"
 #include "harness/player/service.h"
 #include "harness/player/stack_writer.h"
@@ -77,12 +78,14 @@ class Player {
     while (channel_.receive() == MessageType::kGo) {
       const Message& go = channel_.message();
       const PhaseId phase{go.nonce, go.phase};
-      service.serve(phase, go.threads, call_wait(go));
+      service.serve(phase, go.threads, call_wait(go),
+                    (go.flags & kGoPinned) != 0 ? &cpus_ : nullptr);
       channel_.send(MessageType::kDone, phase);
     }
   }
 
   RefereeChannel channel_;
+  const Cpus cpus_;
   Mapping stack_page_;
   std::optional<Phases> phases_;  // not in verified mode
   Mapping slots_;                 // only in verified mode

@@ -52,6 +52,8 @@ void Phase::play() {
 // this one.
 void Phase::run_thread(uint32_t thread) {
   interpreter_inputs(thread).outcome->thread_id = static_cast<uint32_t>(gettid());
+  if (inputs_.pins != nullptr && !inputs_.pins->bind(thread))
+    give_up(kDonePlayer, "a thread could not be bound to one CPU, as the phase demands");
   try {
     if (inputs_.hooks.before) inputs_.hooks.before(thread);
     inputs_.event_clock == nullptr ? play_unrecorded(thread) : play_recorded(thread);
@@ -61,6 +63,7 @@ void Phase::run_thread(uint32_t thread) {
   } catch (...) {
     give_up(kDoneException, "its type is not derived from std::exception");
   }
+  if (inputs_.pins != nullptr) inputs_.pins->release();
 }
 
 void Phase::play_unrecorded(uint32_t thread) {

@@ -23,6 +23,7 @@
 #include "benchmarks/kit/player/pools_view.h"
 #include "benchmarks/kit/player/signals.h"
 #include "benchmarks/kit/player/turns.h"
+#include "harness/player/pinning.h"
 #include "harness/player/referee_channel.h"
 #include "harness/player/ring_view.h"
 
@@ -46,6 +47,7 @@ struct PhaseInputs {
   const TickClock* clock = nullptr;
   uint64_t go_ticks = 0;                      // time at which the process received GO
   player::EventClock* event_clock = nullptr;  // makes timestamps; nullptr if calls are not logged
+  const Cpus* pins = nullptr;                 // the phase is pinned; nullptr: no thread is bound
 };
 
 class Phase {

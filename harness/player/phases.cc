@@ -32,7 +32,8 @@ void Phases::play(const player::IndexApi& api, const ThreadHooks& hooks) {
                .retry_budget = &retry_budget_,
                .clock = &clock_,
                .go_ticks = go_ticks,
-               .event_clock = event_clock()});
+               .event_clock = event_clock(),
+               .pins = (channel_.message().flags & kGoPinned) != 0 ? &cpus_ : nullptr});
   phase.play();
 }
 

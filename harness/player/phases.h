@@ -19,6 +19,7 @@
 #include "benchmarks/kit/player/retry_budget.h"
 #include "harness/player/mapping.h"
 #include "harness/player/phase.h"
+#include "harness/player/pinning.h"
 #include "harness/player/referee_channel.h"
 
 namespace keydrome {
@@ -40,6 +41,7 @@ class Phases {
   RefereeChannel& channel_;
   const Mapping ring_memory_, outcome_;
   const RingView ring_;
+  const Cpus cpus_;
   TickClock clock_;
   player::RetryBudget retry_budget_;
   std::optional<player::EventClock> event_clock_;

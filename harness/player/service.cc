@@ -24,7 +24,7 @@ TxnState* transaction_of(const CallSlot& slot) {
 
 }  // namespace
 
-void Service::serve(PhaseId phase, uint32_t threads, CallWait wait) {
+void Service::serve(PhaseId phase, uint32_t threads, CallWait wait, const Cpus* pins) {
   if (threads > slots_.size())
     give_up(phase, kDonePlayer,
             "GO names more threads than there are call slots, which is a bug of the referee");
@@ -32,7 +32,7 @@ void Service::serve(PhaseId phase, uint32_t threads, CallWait wait) {
   running.reserve(threads);
   try {
     for (uint32_t t = 1; t < threads; ++t) {
-      running.emplace_back([&, t] { run_thread(phase, slots_[t], wait); });
+      running.emplace_back([&, t] { run_thread(phase, t, wait, pins); });
     }
   } catch (const std::system_error& error) {
     give_up(phase, kDonePlayer,
@@ -40,20 +40,23 @@ void Service::serve(PhaseId phase, uint32_t threads, CallWait wait) {
                 "; the limit jail.processes also counts the library's own threads: start fewer "
                 "threads, or raise the limit");
   }
-  run_thread(phase, slots_[0], wait);
+  run_thread(phase, 0, wait, pins);
   for (std::thread& thread : running) thread.join();
 }
 
 // Serves one slot until the phase ends. An exception caught here comes from the library, because
 // the other functions throw none.
-void Service::run_thread(PhaseId phase, CallSlot& slot, CallWait wait) {
+void Service::run_thread(PhaseId phase, uint32_t number, CallWait wait, const Cpus* pins) {
+  if (pins != nullptr && !pins->bind(number))
+    give_up(phase, kDonePlayer, "a thread could not be bound to one CPU, as the phase demands");
   try {
-    serve_slot(slot, wait);
+    serve_slot(slots_[number], wait);
   } catch (const std::exception& error) {
     give_up(phase, kDoneException, error.what());
   } catch (...) {
     give_up(phase, kDoneException, "its type is not derived from std::exception");
   }
+  if (pins != nullptr) pins->release();
 }
 
 void Service::serve_slot(CallSlot& slot, CallWait wait) {

@@ -12,6 +12,7 @@
 #include "base/thread_annotations.h"
 #include "benchmarks/kit/player/index_api.h"
 #include "harness/calls.h"
+#include "harness/player/pinning.h"
 #include "harness/player/referee_channel.h"
 
 namespace keydrome {
@@ -25,11 +26,12 @@ class Service {
   // Serves one phase with one thread for each of the first `threads` slots (at least 1). The
   // calling thread serves the first slot. Returns when the driver has ended the calls of each slot
   // (kEndOfCalls). After an error serve() sends the reason to the referee, in the message DONE
-  // (harness/protocol.h), and does not return.
-  void serve(PhaseId phase, uint32_t threads, CallWait wait);
+  // (harness/protocol.h), and does not return. If the phase is pinned, `pins` are the CPUs for its
+  // threads; otherwise `pins` is nullptr.
+  void serve(PhaseId phase, uint32_t threads, CallWait wait, const Cpus* pins = nullptr);
 
  private:
-  void run_thread(PhaseId phase, CallSlot& slot, CallWait wait);
+  void run_thread(PhaseId phase, uint32_t number, CallWait wait, const Cpus* pins);
   void serve_slot(CallSlot& slot, CallWait wait);
   uint32_t call(CallSlot& slot);
   char* stable_name(const CallSlot& slot);

@@ -87,6 +87,7 @@ SessionResult example_result() {
   PhaseResult phase;
   phase.name = "test";
   phase.timed = true;
+  phase.pinned = true;
   phase.threads = 1;
   phase.wall_ns = 5'000'000;
   phase.cpu_us = 4'800;

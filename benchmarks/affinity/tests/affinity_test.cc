@@ -64,6 +64,15 @@ TEST(Affinity, ScatteredThreadsAskForAllKeysAndAffineOnesForTheirPart) {
   expect_uniform_parts("affine", 2'000, 2'000);
 }
 
+TEST(Affinity, OnlyTheRunOfAffineThreadsIsPinned) {
+  for (const char* instance : {"scattered", "affine"}) {
+    for (const script::PhaseScript& phase : make_script(kName, instance, 3).phases) {
+      const bool pinned = phase.timed && std::string(instance) == "affine";
+      EXPECT_EQ(phase.pinned, pinned) << instance << ", phase " << phase.name;
+    }
+  }
+}
+
 TEST(Affinity, RefusesFewerRecordsThanThreads) {
   const workload::Parameters parameters =
       testing::manifest_of(kName).resolve("affine", "smoke", {{"records", 3}}).value();

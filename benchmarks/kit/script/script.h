@@ -67,6 +67,7 @@ struct PhaseScript {
   std::string name;
   bool timed = false;     // true: its time is part of the result
   bool verifies = false;  // true: it is the final scan of all records
+  bool pinned = false;    // true: each thread stays on one CPU
   Schedule schedule;
   std::vector<std::vector<format::Op>> threads;  // one program per thread
   std::vector<uint64_t> trace_capacity_bytes;    // by thread: maximum size of its evidence

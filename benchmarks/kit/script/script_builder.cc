@@ -318,6 +318,7 @@ uint32_t ScriptBuilder::add_phase(std::string name, uint32_t threads, PhaseOptio
   phase.name = std::move(name);
   phase.timed = options.timed;
   phase.verifies = options.verifies;
+  phase.pinned = options.pinned;
   phase.threads.resize(threads);
   if (options.recorded) phase.log_capacity.resize(threads);  // build() sets the capacities
   script_.phases.push_back(std::move(phase));

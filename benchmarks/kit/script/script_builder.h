@@ -148,6 +148,7 @@ class ScriptBuilder {
     bool timed = false;
     bool verifies = false;
     bool recorded = false;
+    bool pinned = false;
   };
 
   // These functions add an index or a key and return its number.

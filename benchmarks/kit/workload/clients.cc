@@ -102,7 +102,7 @@ void Clients::load_part(script::ThreadBuilder out, uint32_t thread, uint64_t fir
 }
 
 uint32_t Clients::start(const std::string& phase, uint64_t ops_per_thread) {
-  const uint32_t number = script_->add_phase(phase, size(), {.timed = true});
+  const uint32_t number = script_->add_phase(phase, size(), {.timed = true, .pinned = pinned_});
   script_->reserve(number, ops_per_thread);
   for (Client& client : clients_) client.out_.emplace(script_->thread(number, client.number_));
   barriers_ = 0;

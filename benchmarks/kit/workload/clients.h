@@ -111,6 +111,8 @@ class Clients {
   // auto-commit calls. After each hundred records, it inserts one record for the stripes.
   void load(uint64_t count, const std::function<Row(uint64_t number)>& row);
 
+  // Pins the timed phases that start() begins from now on: each client's thread stays on one CPU.
+  void pin_threads() { pinned_ = true; }
   // start() begins a timed phase of all clients and returns its number. `ops_per_thread` is the
   // expected number of ops, for which memory is reserved. finish() ends the phase.
   uint32_t start(const std::string& phase, uint64_t ops_per_thread = 0);
@@ -142,6 +144,7 @@ class Clients {
   std::optional<Canaries> canaries_;
   std::vector<Client> clients_;
   uint32_t barriers_ = 0;  // barriers of the current phase so far
+  bool pinned_ = false;
 };
 
 // Adds `count` random texts of `bytes` printable characters to the script and returns their

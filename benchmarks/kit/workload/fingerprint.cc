@@ -47,7 +47,7 @@ std::string fingerprint(const script::Script& script) {
   sha.update(std::as_bytes(std::span(script.pools.parameters)));
   for (const script::PhaseScript& phase : script.phases) {
     sha.update("phase " + phase.name + (phase.timed ? " timed" : "") +
-               (phase.verifies ? " verifies" : ""));
+               (phase.verifies ? " verifies" : "") + (phase.pinned ? " pinned" : ""));
     for (const std::vector<format::Op>& ops : phase.threads) {
       sha.update("thread");
       add_ops(sha, ops);

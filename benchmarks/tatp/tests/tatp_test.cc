@@ -1,18 +1,24 @@
-// Tests the benchmark "tatp": table sizes, the mix of transactions, the distribution of
-// subscribers, and repeated inserts.
+// Tests the benchmark "tatp": table sizes, the mix of transactions and their rates of success, the
+// distribution of subscribers, rows that several threads change, and each finding of the row check.
 #include <gtest/gtest.h>
 
 #include <array>
 #include <cmath>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "benchmarks/kit/judge/totals.h"
+#include "benchmarks/kit/tests/play.h"
+#include "benchmarks/kit/tests/test_index.h"
 #include "benchmarks/kit/tests/workloads.h"
 #include "benchmarks/kit/workload/fingerprint.h"
+#include "benchmarks/tatp/books.h"
+#include "benchmarks/tatp/rows.h"
+#include "benchmarks/tatp/tests/stale_index.h"
 
 namespace keydrome::tatp {
 namespace {
@@ -21,9 +27,13 @@ using testing::expect_faults_are_found;
 using testing::expect_right_is_not_accused;
 using testing::for_each_transaction;
 using testing::make_script;
+using testing::play;
+using testing::test_index;
+using testing::text_of;
 using testing::timed_phase;
 
 constexpr const char* kName = "tatp";
+constexpr uint32_t kLoad = 1, kRun = 2, kVerify = 3;
 const workload::ParameterValues kSmall = {{"subscribers", 150}, {"transactions_per_thread", 600}};
 
 void expect_share(double count, double n, double share) {
@@ -34,10 +44,13 @@ class TatpInstance : public ::testing::TestWithParam<const char*> {};
 
 TEST_P(TatpInstance, ARightIndexPassesAndFaultyOnesAreFound) {
   const script::Script script = make_script(kName, GetParam(), 1, kSmall);
-  const judge::Totals sum =
-      judge::totals(script, expect_right_is_not_accused(kName, GetParam(), script));
+  const script::Outcome outcome = expect_right_is_not_accused(kName, GetParam(), script);
+  const judge::Totals sum = judge::totals(script, outcome);
   EXPECT_EQ(sum.transactions_completed, 4 * 600u);
   EXPECT_LT(sum.get_hits, sum.gets);  // some gets must miss
+  const Books books = keep_books(script, outcome, kLoad, kRun);
+  EXPECT_TRUE(books.exact);
+  EXPECT_EQ(books.succeeded + books.failed, 4 * 600u);
   expect_faults_are_found(kName, GetParam(), script);
 }
 
@@ -85,27 +98,37 @@ TEST(Tatp, TablesHaveTheirSizes) {
   }
 }
 
-// The mix of transactions and the hit ratios are those of the specification. A random type of
-// access or facility exists in 62.5 % of cases.
-TEST(Tatp, TheMixAndItsHitsAreThePublishedOnes) {
+// The mix of transactions is that of the specification. The rates of success follow from its
+// distributions: 62.5 % for a random type, 31.25 % for a random forwarding, 14.8 % for a destination.
+TEST(Tatp, TheMixAndItsRatesOfSuccessAreThePublishedOnes) {
   const script::Script script = make_script(
       kName, "uniform", 3, {{"subscribers", 2'000}, {"transactions_per_thread", 10'000}});
   const std::array<std::set<int64_t>, 5> rows = loaded(script);
-  std::array<double, 7> counts{};
-  double access = 0, updates = 0, forwards = 0;
+  std::array<double, kTransactions> counts{};
+  double access = 0;
   for_each_transaction(timed_phase(script), [&](std::span<const format::Op> ops) {
-    const uint32_t operation = ops[0].class_;
-    ++counts.at(operation);
-    if (operation == 2) access += rows[2].contains(script.pools.int64_keys[ops[1].key]) ? 1 : 0;
-    if (operation == 3) updates += ops.size() > 3 ? 1 : 0;
-    if (operation == 5) forwards += ops[ops.size() - 2].code == format::OpCode::kInsert ? 1 : 0;
+    const uint32_t transaction = ops[0].class_;
+    ++counts.at(transaction);
+    if (transaction == kGetAccessData)
+      access += rows[2].contains(script.pools.int64_keys[ops[1].key]) ? 1 : 0;
+    if (transaction < kProcedures) {
+      ASSERT_EQ(ops[1].payload, transaction);
+    }
   });
-  const std::array shares = {0.35, 0.10, 0.35, 0.02, 0.14, 0.02, 0.02};
+  const std::array shares = {0.10, 0.02, 0.14, 0.02, 0.02, 0.35, 0.35};
   for (std::size_t i = 0; i < shares.size(); ++i) expect_share(counts[i], 40'000, shares[i]);
+  const script::Outcome outcome = play(script, test_index({}));
+  const Books books = keep_books(script, outcome, kLoad, kRun);
+  std::array<double, kProcedures> succeeded{};
+  for (const Observation& seen : books.observations) {
+    succeeded.at(seen.transaction) += seen.result != 0 ? 1 : 0;
+  }
   // The bounds are wider than the binomial interval, because the loaded rows are random as well.
-  EXPECT_NEAR(access / counts[2], 0.625, 0.03);
-  EXPECT_NEAR(updates / counts[3], 0.625, 0.07);
-  EXPECT_NEAR(forwards / counts[5], 0.625, 0.07);
+  EXPECT_NEAR(access / counts[kGetAccessData], 0.625, 0.03);
+  EXPECT_NEAR(succeeded[kGetNewDestination] / counts[kGetNewDestination], 0.148, 0.02);
+  EXPECT_NEAR(succeeded[kUpdateSubscriberData] / counts[kUpdateSubscriberData], 0.625, 0.07);
+  EXPECT_NEAR(succeeded[kInsertCallForwarding] / counts[kInsertCallForwarding], 0.3125, 0.07);
+  EXPECT_NEAR(succeeded[kDeleteCallForwarding] / counts[kDeleteCallForwarding], 0.3125, 0.07);
 }
 
 // Compares the non-uniform choice among 60 subscribers with its exact distribution.
@@ -119,7 +142,7 @@ TEST(Tatp, SubscribersFollowTheNonuniformDistribution) {
       kName, "nonuniform", 4, {{"subscribers", kSubscribers}, {"transactions_per_thread", 15'000}});
   double draws = 0;
   for_each_transaction(timed_phase(script), [&](std::span<const format::Op> ops) {
-    if (ops[0].class_ != 0) return;
+    if (ops[0].class_ != kGetSubscriberData) return;
     ++counts.at(ops[1].key);
     ++draws;
   });
@@ -133,48 +156,217 @@ TEST(Tatp, SubscribersFollowTheNonuniformDistribution) {
   EXPECT_GT(chi_square, 30.0);
 }
 
-// A repeated insert has the payload of the existing row. An insert of a missing row has a payload
-// that was never used before. Only one thread writes a row.
-TEST(Tatp, ARowOfForwardingIsThereOnce) {
+// Several threads change each of the three tables, and the same rows of them.
+TEST(Tatp, SeveralThreadsChangeTheSameRows) {
   const script::Script script =
-      make_script(kName, "uniform", 5, {{"subscribers", 50}, {"transactions_per_thread", 3'000}},
-                  {.stripes = false, .canaries = false, .evidence = false});
-  std::map<uint32_t, uint32_t> there;  // tag of the present row, by key
-  std::map<uint32_t, std::size_t> writer;
-  std::set<uint32_t> tags;
-  uint64_t again = 0;
-  for (const std::size_t phase : {1u, 2u}) {
-    for (std::size_t t = 0; t < script.phases[phase].threads.size(); ++t) {
-      uint32_t opened = 0;  // table that is open in slot 0 during loading
-      for (const format::Op& op : script.phases[phase].threads[t]) {
-        if (op.code == format::OpCode::kOpen && op.slot == 0) opened = op.argument;
-        if ((phase == 1 ? opened : op.slot) != 4) continue;
-        if (op.code != format::OpCode::kInsert && op.code != format::OpCode::kDeleteKey) continue;
-        if (phase == 2) {
-          ASSERT_EQ(writer.try_emplace(op.key, t).first->second, t);
-        }
-        if (op.code == format::OpCode::kDeleteKey) {
-          there.erase(op.key);
-        } else if ((op.flags & format::kMayExist) != 0) {
-          ASSERT_EQ(there.at(op.key), op.argument);
-          ++again;
-        } else {
-          ASSERT_TRUE(there.emplace(op.key, op.argument).second);
-          ASSERT_TRUE(tags.insert(op.argument).second);
-        }
-      }
-    }
+      make_script(kName, "uniform", 5, {{"subscribers", 5}, {"transactions_per_thread", 3'000}});
+  const script::Outcome outcome = expect_right_is_not_accused(kName, "uniform", script);
+  const Books books = keep_books(script, outcome, kLoad, kRun);
+  for (const Table table : {kSubscriber, kFacility, kForwarding}) {
+    std::map<uint32_t, std::set<uint32_t>> threads;
+    for (const Change& change : books.changes[table]) threads[change.row].insert(change.thread);
+    std::size_t shared = 0;
+    for (const auto& [row, writers] : threads) shared += writers.size() > 1 ? 1 : 0;
+    EXPECT_GT(shared, threads.size() / 2) << "table " << table;
+    EXPECT_GE(threads.size(), 5u) << "table " << table;
   }
-  EXPECT_GT(again, 20u);
 }
 
-TEST(Tatp, FewerSubscribersThanThreadsAreRefused) {
-  const workload::Parameters parameters =
-      testing::manifest_of(kName).resolve("uniform", "smoke", {{"subscribers", 3}}).value();
-  const Result<script::Script> script =
-      testing::benchmark(kName).make("uniform")->generate(parameters, 1, {});
-  ASSERT_FALSE(script.ok());
-  EXPECT_NE(script.error().message.find("raise subscribers"), std::string::npos);
+// An update changes one column and keeps the others. A rolled-back update changes none.
+TEST(Tatp, AnUpdateChangesOneColumn) {
+  const script::Script script =
+      make_script(kName, "uniform", 8, {{"subscribers", 200}, {"transactions_per_thread", 600}});
+  const script::Outcome outcome = play(script, test_index({}));
+  const Books books = keep_books(script, outcome, kLoad, kRun);
+  const FoundRows found = read_rows(script, outcome, kVerify, books.subscribers());
+  uint64_t located = 0;
+  for (uint32_t s = 0; s < books.subscribers(); ++s) {
+    std::string_view before = script.pools.payloads[books.loaded[kSubscriber][s].text];
+    std::string_view after = found.rows[kSubscriber][s].text;
+    ASSERT_EQ(before.substr(1, kVlrLocation.at - 1u), after.substr(1, kVlrLocation.at - 1u));
+    located += before.substr(kVlrLocation.at) != after.substr(kVlrLocation.at) ? 1 : 0;
+  }
+  EXPECT_GT(located, 100u);
+}
+
+judge::Findings judged(const script::Script& script, const script::Outcome& outcome) {
+  judge::Findings findings{kName};
+  testing::benchmark(kName).make("uniform")->judge(script, outcome, findings);
+  return findings;
+}
+
+// Without evidence (copied results) the judge still checks the rows of subscribers and facilities.
+TEST(Tatp, APlainRunIsJudgedByItsRows) {
+  const script::Script script = make_script(
+      kName, "uniform", 9, kSmall, {.stripes = false, .canaries = false, .evidence = false});
+  const script::Outcome outcome = play(script, test_index({}));
+  const Books books = keep_books(script, outcome, kLoad, kRun);
+  EXPECT_FALSE(books.exact);
+  EXPECT_TRUE(judged(script, outcome).empty()) << text_of(judged(script, outcome));
+  FoundRows found = read_rows(script, outcome, kVerify, books.subscribers());
+  found.rows[kSubscriber][7].tag = books.changes[kSubscriber].front().tag;
+  judge::Findings findings;
+  check_rows(script.pools, books, found, findings);
+  EXPECT_EQ(findings.count("lost_update"), 1u) << text_of(findings);
+}
+
+// The row check finds old rows of subscribers, which a lost update leaves. The check of single reads
+// finds gets that return old rows.
+TEST(Tatp, StaleRowsAreFound) {
+  const script::Script script =
+      make_script(kName, "uniform", 10, {{"subscribers", 20}, {"transactions_per_thread", 500}});
+  const judge::Findings lost = judged(script, play(script, stale::index_with(stale::What::kRow)));
+  EXPECT_GT(lost.count("lost_update"), 0u) << text_of(lost);
+  const judge::Findings read = judged(script, play(script, stale::index_with(stale::What::kRead)));
+  EXPECT_GT(read.count("impossible_read"), 0u) << text_of(read);
+}
+
+struct Corruption {
+  const char* finding;
+  std::function<void(Books&, FoundRows&)> corrupt;
+};
+
+// Returns a row of the table that `accepts` accepts.
+uint32_t row_with(const Books& books, Table table, const std::function<bool(uint32_t)>& accepts) {
+  uint32_t row = 0;
+  while (row < books.loaded[table].size() && !accepts(row)) ++row;
+  EXPECT_LT(row, books.loaded[table].size());
+  return row;
+}
+
+class TatpCheck : public ::testing::Test {
+ protected:
+  TatpCheck()
+      : script_(make_script(kName, "uniform", 11,
+                            {{"subscribers", 300}, {"transactions_per_thread", 1'000}})),
+        outcome_(play(script_, test_index({}))),
+        books_(keep_books(script_, outcome_, kLoad, kRun)),
+        found_(read_rows(script_, outcome_, kVerify, books_.subscribers())) {}
+
+  // Corrupts the books or the rows once for each entry, and expects its finding.
+  void expect_found(const std::vector<Corruption>& corruptions) {
+    judge::Findings right;
+    check_rows(script_.pools, books_, found_, right);
+    EXPECT_TRUE(right.empty()) << text_of(right);
+    for (std::size_t i = 0; i < corruptions.size(); ++i) {
+      Books books = books_;
+      FoundRows found = found_;
+      corruptions[i].corrupt(books, found);
+      judge::Findings findings;
+      check_rows(script_.pools, books, found, findings);
+      EXPECT_GT(findings.count(corruptions[i].finding), 0u)
+          << corruptions[i].finding << " was not found by corruption " << i << ", but:\n"
+          << text_of(findings);
+    }
+  }
+
+  bool is_active(uint32_t facility) const {
+    const uint32_t text = books_.loaded[kFacility][facility].text;
+    return format::read_number(script_.pools.payloads[text], kIsActive) == 1;
+  }
+
+  const script::Script script_;
+  const script::Outcome outcome_;
+  const Books books_;
+  const FoundRows found_;
+};
+
+TEST_F(TatpCheck, RowsThatAreMissingOrTwiceThereAreFound) {
+  const uint32_t absent =
+      row_with(books_, kFacility, [&](uint32_t row) { return !books_.is_loaded(kFacility, row); });
+  const uint32_t free = row_with(
+      books_, kForwarding, [&](uint32_t row) { return found_.rows[kForwarding][row].rows == 0; });
+  const uint32_t taken = row_with(
+      books_, kForwarding, [&](uint32_t row) { return found_.rows[kForwarding][row].rows == 1; });
+  expect_found({
+      {"row_count", [](Books&, FoundRows& f) { f.rows[kSubscriber][3].rows = 0; }},
+      {"row_count", [](Books&, FoundRows& f) { f.rows[kSubscriber][3].rows = 2; }},
+      {"row_count", [&](Books&, FoundRows& f) { f.rows[kFacility][absent].rows = 1; }},
+      {"row_count", [&](Books&, FoundRows& f) { f.rows[kForwarding][free].rows = 1; }},
+      {"row_count", [&](Books&, FoundRows& f) { f.rows[kForwarding][taken].rows = 0; }},
+      {"row_count", [&](Books&, FoundRows& f) { f.rows[kForwarding][taken].rows = 2; }},
+      {"malformed_row", [](Books&, FoundRows& f) { f.malformed.push_back("facility 7"); }},
+      {"impossible_read", [](Books& b, FoundRows&) { b.wrong_reads.push_back({3, 0, "failed"}); }},
+  });
+}
+
+TEST_F(TatpCheck, ColumnsAndLostUpdatesAreFound) {
+  const auto& changes = books_.changes[kSubscriber];
+  const auto changed = [&](uint32_t row) { return !books_.changes_of(kSubscriber, row).empty(); };
+  const auto twice = [&](uint32_t row) {  // the first thread changed the row more than once
+    const auto of_row = books_.changes_of(kSubscriber, row);
+    return of_row.size() > 1 && of_row[0].thread == of_row[1].thread;
+  };
+  const uint32_t s = row_with(books_, kSubscriber, changed),
+                 old = row_with(books_, kSubscriber, twice),
+                 quiet = row_with(books_, kSubscriber, [&](uint32_t row) { return !changed(row); }),
+                 facility = row_with(books_, kFacility, [&](uint32_t row) {
+                   return !books_.changes_of(kFacility, row).empty();
+                 });
+  std::string text;  // of the corrupted row
+  const auto with_column = [&](FoundRows& f, Table table, uint32_t row, format::Field field) {
+    FoundRow& found = f.rows[table][row];
+    text = found.text;
+    const int64_t value = *format::read_number(text, field);
+    format::write_number(text.data(), field, value == 0 ? 1 : value - 1);
+    found.text = text;
+  };
+  ASSERT_FALSE(changes.empty());
+  expect_found({
+      {"lost_update",
+       [&](Books& b, FoundRows& f) { f.rows[kSubscriber][s].tag = b.loaded[kSubscriber][s].tag; }},
+      {"lost_update",
+       [&](Books& b, FoundRows& f) {
+         f.rows[kSubscriber][old].tag = b.changes_of(kSubscriber, old)[0].tag;
+       }},
+      {"lost_update", [&](Books&, FoundRows& f) { f.rows[kSubscriber][s].tag = 1; }},
+      {"lost_update", [&](Books&, FoundRows& f) { with_column(f, kSubscriber, s, kVlrLocation); }},
+      {"lost_update",
+       [&](Books&, FoundRows& f) { with_column(f, kSubscriber, quiet, kVlrLocation); }},
+      {"lost_update", [&](Books&, FoundRows& f) { with_column(f, kSubscriber, quiet, kBit1); }},
+      {"changed_column",
+       [&](Books&, FoundRows& f) { with_column(f, kSubscriber, s, {.at = 20, .width = 2}); }},
+      {"changed_column",
+       [&](Books&, FoundRows& f) { with_column(f, kFacility, facility, kDataA); }},
+      {"changed_column",
+       [&](Books&, FoundRows& f) { with_column(f, kFacility, facility, kIsActive); }},
+      {"changed_column",
+       [&](Books&, FoundRows& f) {
+         f.rows[kSubscriber][s].text = f.rows[kSubscriber][s].text.substr(1);
+       }},
+  });
+}
+
+TEST_F(TatpCheck, ResultsWithoutReasonAreFound) {
+  const auto untouched = [&](uint32_t row) { return books_.changes_of(kForwarding, row).empty(); };
+  const uint32_t absent =
+      row_with(books_, kFacility, [&](uint32_t row) { return !books_.is_loaded(kFacility, row); });
+  const uint32_t present =
+      row_with(books_, kFacility, [&](uint32_t row) { return books_.is_loaded(kFacility, row); });
+  const uint32_t there = row_with(books_, kForwarding, [&](uint32_t row) {
+    return row % kStarts == 0 && untouched(row) && books_.is_loaded(kForwarding, row) &&
+           is_active(facility_of(row));
+  });
+  const uint32_t never = row_with(books_, kForwarding, [&](uint32_t row) {
+    return untouched(row) && !books_.is_loaded(kForwarding, row) &&
+           books_.is_loaded(kFacility, facility_of(row));
+  });
+  const auto seen = [](Transaction transaction, uint32_t row, int64_t result) {
+    return [=](Books& b, FoundRows&) {
+      b.observations.push_back({.transaction = transaction, .row = row, .result = result});
+    };
+  };
+  expect_found({
+      {"impossible_result", seen(kUpdateSubscriberData, absent, 1)},
+      {"impossible_result", seen(kUpdateSubscriberData, present, 0)},
+      {"impossible_result", seen(kInsertCallForwarding, forwarding_row(absent, 1), 1)},
+      {"impossible_result", seen(kInsertCallForwarding, never, 0)},
+      {"impossible_result", seen(kDeleteCallForwarding, there, 0)},
+      // Every forwarding ends after 0:00, so the first one of an active facility must be counted.
+      {"impossible_result", seen(kGetNewDestination, there, 0)},
+      {"impossible_result", seen(kGetNewDestination, there, 2)},
+      {"impossible_result", seen(kGetNewDestination, forwarding_row(absent, 2), 1)},
+  });
 }
 
 TEST(Tatp, EqualSeedsGiveEqualScriptsAndOthersDoNot) {

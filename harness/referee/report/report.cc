@@ -53,6 +53,7 @@ Json phases_json(const SessionResult& result) {
     Json entry;
     entry["name"] = phase.name;
     entry["timed"] = phase.timed;
+    if (phase.pinned) entry["pinned"] = true;
     entry["wall_ns"] = phase.wall_ns;
     if (phase.cpu_us) entry["cpu_us"] = *phase.cpu_us;
     add_threads(phase, entry);

@@ -47,10 +47,11 @@ Message load_message(const LibraryPlan& library, uint32_t threads) {
   return load;
 }
 
-Message go_message(uint32_t phase) {
+Message go_message(uint32_t phase, bool pinned) {
   Message go = make_message(MessageType::kGo);
   go.nonce = fresh_nonce();
   go.phase = phase;
+  go.flags = pinned ? kGoPinned : 0;
   return go;
 }
 
@@ -63,6 +64,16 @@ Json phase_event(const script::Script& script, uint32_t index, const PhaseResult
                      {"of", static_cast<uint64_t>(script.phases.size())}};
   if (done != nullptr) event["wall_ns"] = done->wall_ns;
   return event;
+}
+
+// Returns the result of a phase with what its script says about it.
+PhaseResult result_of(const script::PhaseScript& phase) {
+  PhaseResult result;
+  result.name = phase.name;
+  result.timed = phase.timed;
+  result.pinned = phase.pinned;
+  result.threads = result.player_threads = static_cast<uint32_t>(phase.threads.size());
+  return result;
 }
 
 // Plays one session; use each object once. If the session stops, the functions that return bool
@@ -167,7 +178,7 @@ class Conductor {
     const std::span<std::byte> outcome = memory_.begin_outcome(layout);
     PieceSupply pieces = memory_.begin_pieces(index);
     const auto threads = static_cast<uint32_t>(phase.threads.size());
-    const Message go = go_message(index);
+    const Message go = go_message(index, phase.pinned);
     uint64_t start_ns = 0;
     partner_->begin_step();
     if (!start_phase(go, phase.name, threads, start_ns)) return false;
@@ -180,10 +191,7 @@ class Conductor {
       explain_stop(&phase, &watch);
       return false;
     }
-    PhaseResult done;
-    done.name = phase.name;
-    done.timed = phase.timed;
-    done.threads = done.player_threads = threads;
+    PhaseResult done = result_of(phase);
     account_->stop_clock(start_ns, done);
     return store(std::move(done), layout, outcome);
   }

@@ -54,6 +54,7 @@ struct LoadingResult {
 struct PhaseResult {
   std::string name;
   bool timed = false;
+  bool pinned = false;          // each thread that called the library was bound to one CPU
   uint32_t threads = 0;         // number of threads that play programs
   uint32_t player_threads = 0;  // number of the player's threads that may run at the same time
   // By the referee's clock, from before the jail is thawed until it is frozen again. On a machine

@@ -67,10 +67,10 @@ bool VerifiedPartner::send_load(const Message& load) {
 bool VerifiedPartner::send_go(const Message& go, uint32_t threads) {
   const uint32_t spin = threads <= spinning_threads_max_ ? kGoSpin : 0;
   Message serve = go;
-  serve.flags = spin;
+  serve.flags |= spin;
   serve.threads = threads;
   Message play = go;
-  play.flags |= spin;
+  play.flags = spin;  // pinned are the threads that call the library, in the player
   player_done_.reset();
   drivers_turn_ = true;
   return jail()->send(serve) && driver_->send(play);

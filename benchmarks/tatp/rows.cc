@@ -1,0 +1,286 @@
+// Implements the row check of the benchmark "tatp": reads the final scan and compares it with the
+// books.
+#include "benchmarks/tatp/rows.h"
+
+#include <algorithm>
+#include <cstring>
+#include <optional>
+#include <span>
+
+#include "benchmarks/kit/format/payload_tag.h"
+#include "benchmarks/kit/judge/evidence.h"
+
+namespace keydrome::tatp {
+namespace {
+
+constexpr std::array<Table, 3> kChangedTables = {kSubscriber, kFacility, kForwarding};
+
+int64_t integer_of(std::string_view bytes) {
+  if (bytes.size() == sizeof(int32_t)) {
+    int32_t number = 0;
+    std::memcpy(&number, bytes.data(), sizeof number);
+    return number;
+  }
+  int64_t number = 0;
+  std::memcpy(&number, bytes.data(), std::min(sizeof number, bytes.size()));
+  return number;
+}
+
+const char* name_of(Table table) {
+  return table == kSubscriber ? "subscriber" : table == kFacility ? "facility" : "forwarding";
+}
+
+// Returns the text of a row for findings, such as "facility 2 of subscriber 17".
+std::string row_text(Table table, uint32_t row) {
+  std::string subscriber =
+      "subscriber " + std::to_string(subscriber_id(row / rows_per_subscriber(table)));
+  if (table == kSubscriber) return subscriber;
+  const uint32_t facility = table == kForwarding ? facility_of(row) : row;
+  std::string text = "facility " + std::to_string(facility % kTypes + 1) + " of " + subscriber;
+  if (table == kFacility) return text;
+  return "the forwarding at " + std::to_string(start_hour(row % kStarts)) + ":00 of " + text;
+}
+
+class Checker {
+ public:
+  Checker(const script::Pools& pools, const Books& books, const FoundRows& found,
+          judge::Findings& findings)
+      : pools_(pools), books_(books), found_(found), findings_(findings) {}
+
+  void run() {
+    for (const std::string& key : found_.malformed) {
+      findings_.required("malformed_row", "the record " + key + " is not a valid row of its table");
+    }
+    for (const Table table : kChangedTables) {
+      for (uint32_t row = 0; row < found_.rows[table].size(); ++row) check_row(table, row);
+    }
+    for (const Observation& seen : books_.observations) check_result(seen);
+    for (const WrongRead& read : books_.wrong_reads) {
+      findings_.required("impossible_read", "a get_subscriber_data of thread " +
+                                                std::to_string(read.thread) + " for " +
+                                                row_text(kSubscriber, read.subscriber) + " " +
+                                                std::string(read.reason));
+    }
+  }
+
+ private:
+  void find(const char* finding, Table table, uint32_t row, const std::string& what) {
+    findings_.required(finding, row_text(table, row) + " " + what);
+  }
+
+  // Returns how many times the row must exist. Returns nothing if the judge does not know.
+  std::optional<int64_t> rows_wanted(Table table, uint32_t row,
+                                     std::span<const Change> changes) const {
+    int64_t wanted = books_.is_loaded(table, row) ? 1 : 0;
+    if (table != kForwarding) return wanted;
+    if (!books_.exact) return std::nullopt;
+    for (const Change& change : changes) wanted += change.tag == format::kNoTag ? -1 : 1;
+    return wanted;
+  }
+
+  void check_row(Table table, uint32_t row) {
+    const FoundRow& found = found_.rows[table][row];
+    const std::span<const Change> changes = books_.changes_of(table, row);
+    const std::optional<int64_t> wanted = rows_wanted(table, row, changes);
+    if (wanted ? found.rows != *wanted : found.rows > 1) {
+      find("row_count", table, row,
+           "has " + std::to_string(found.rows) + " records, but must have " +
+               (wanted ? std::to_string(*wanted) : "at most 1") +
+               " according to the loaded rows and the results of the transactions");
+    }
+    if (found.rows != 1 || (table == kForwarding && !books_.exact)) return;
+    check_last_change(table, row, changes);
+    if (table == kSubscriber) check_subscriber(row, changes);
+  }
+
+  // Checks that the row was written by the last change of some thread, as this change wrote it.
+  void check_last_change(Table table, uint32_t row, std::span<const Change> changes) {
+    const FoundRow& found = found_.rows[table][row];
+    const LoadedRow& loaded = books_.loaded[table][row];
+    if (loaded.tag != format::kNoTag && found.tag == loaded.tag) {
+      if (!changes.empty()) {
+        find("lost_update", table, row,
+             "is the loaded row, although " + std::to_string(changes.size()) +
+                 " committed transactions changed it");
+      }
+      return compare_text(table, row, loaded.text, std::nullopt);
+    }
+    const auto change = std::ranges::find(changes, found.tag, &Change::tag);
+    if (change == changes.end()) {
+      return find("lost_update", table, row, "was not written by a transaction that changed it");
+    }
+    const auto next = change + 1;
+    if (next != changes.end() && next->thread == change->thread) {
+      find("lost_update", table, row,
+           "was written by thread " + std::to_string(change->thread) +
+               ", which changed it again later");
+    }
+    compare_text(table, row, table == kForwarding ? change->value : loaded.text, *change);
+  }
+
+  // Compares the row with the pool's text number `text`. Columns that transactions write may differ,
+  // except the one that `change` wrote.
+  void compare_text(Table table, uint32_t row, uint32_t text, std::optional<Change> change) {
+    const std::string_view found = found_.rows[table][row].text;
+    std::string wanted(pools_.payloads[text]);
+    if (found.size() != wanted.size()) {
+      return find("changed_column", table, row,
+                  "has " + std::to_string(found.size()) + " characters instead of " +
+                      std::to_string(wanted.size()));
+    }
+    const auto accept = [&](Column column, format::Field field) {
+      if (change && change->column == column) {
+        format::write_number(wanted.data(), field, change->value);
+      } else if (table == kSubscriber) {  // check_subscriber() compares this column
+        found.copy(wanted.data() + field.at, field.width, field.at);
+      }
+    };
+    if (table == kSubscriber) accept(Column::kBit, kBit1);
+    if (table == kSubscriber) accept(Column::kLocation, kVlrLocation);
+    if (table == kFacility) accept(Column::kData, kDataA);
+    if (found == wanted) return;
+    find("changed_column", table, row, "has a column that its last transaction did not write so");
+  }
+
+  void check_subscriber(uint32_t row, std::span<const Change> changes) {
+    check_column(row, changes, Column::kBit, kBit1, "bit_1");
+    check_column(row, changes, Column::kLocation, kVlrLocation, "vlr_location");
+  }
+
+  // Checks that the column has the last value that some thread gave it. If no thread changed it, it
+  // must have the loaded value.
+  void check_column(uint32_t row, std::span<const Change> changes, Column column,
+                    format::Field field, const std::string& name) {
+    const std::optional<int64_t> value =
+        format::read_number(found_.rows[kSubscriber][row].text, field);
+    if (!value) return;  // compare_text() has reported the length
+    bool changed = false, is_last = false;
+    std::optional<Change> newest;  // of the present thread
+    const auto end_thread = [&] {
+      is_last = is_last || (newest && newest->value == *value);
+      newest.reset();
+    };
+    for (const Change& change : changes) {
+      if (change.column != column) continue;
+      changed = true;
+      if (newest && newest->thread != change.thread) end_thread();
+      newest = change;
+    }
+    end_thread();
+    const uint32_t loaded = books_.loaded[kSubscriber][row].text;
+    if (changed ? is_last : format::read_number(pools_.payloads[loaded], field) == value) return;
+    find("lost_update", kSubscriber, row,
+         "has the " + name + " " + std::to_string(*value) + ", which is not the last value of " +
+             (changed ? "any thread" : "this column: no transaction changed it"));
+  }
+
+  void check_result(const Observation& seen) {
+    if (seen.transaction == kUpdateSubscriberData) {
+      if ((seen.result != 0) == books_.is_loaded(kFacility, seen.row)) return;
+      return find("impossible_result", kFacility, seen.row,
+                  seen.result != 0 ? "does not exist, but an update_subscriber_data committed"
+                                   : "exists, but an update_subscriber_data did not find it");
+    }
+    if (seen.transaction == kGetNewDestination) return check_destinations(seen);
+    const std::span<const Change> changes = books_.changes_of(kForwarding, seen.row);
+    const bool has_facility = books_.is_loaded(kFacility, facility_of(seen.row));
+    const bool loaded = books_.is_loaded(kForwarding, seen.row);
+    const auto is_delete = [](const Change& change) { return change.tag == format::kNoTag; };
+    if (seen.transaction == kInsertCallForwarding) {
+      const bool never_there = !loaded && std::ranges::all_of(changes, is_delete);
+      if (seen.result != 0 && !has_facility) {
+        find("impossible_result", kForwarding, seen.row, "was inserted without its facility");
+      } else if (seen.result == 0 && has_facility && never_there) {
+        find("impossible_result", kForwarding, seen.row,
+             "was not inserted, although it never existed");
+      }
+    } else if (seen.result == 0 && loaded && std::ranges::none_of(changes, is_delete)) {
+      find("impossible_result", kForwarding, seen.row,
+           "was not found by a delete_call_forwarding, although it always existed");
+    }
+  }
+
+  bool is_active(uint32_t facility) const {
+    if (!books_.is_loaded(kFacility, facility)) return false;
+    const uint32_t text = books_.loaded[kFacility][facility].text;
+    return format::read_number(pools_.payloads[text], kIsActive).value_or(0) != 0;
+  }
+
+  // Transactions ran in an unknown order, some of them after this read. The bounds therefore allow
+  // for every order.
+  void check_destinations(const Observation& seen) {
+    const uint32_t facility = facility_of(seen.row);
+    int64_t low = 0, high = 0;
+    for (uint32_t row = forwarding_row(facility, 0); is_active(facility) && row <= seen.row;
+         ++row) {
+      const std::span<const Change> changes = books_.changes_of(kForwarding, row);
+      const auto matches = [&](uint32_t text) {
+        return format::read_number(pools_.payloads[text], kEndTime).value_or(0) > seen.end_hour;
+      };
+      const bool loaded =
+          books_.is_loaded(kForwarding, row) && matches(books_.loaded[kForwarding][row].text);
+      const bool inserted = std::ranges::any_of(changes, [&](const Change& change) {
+        return change.tag != format::kNoTag && matches(change.value);
+      });
+      low += loaded && changes.empty() ? 1 : 0;
+      high += loaded || inserted ? 1 : 0;
+    }
+    if (seen.result >= low && seen.result <= high) return;
+    find("impossible_result", kFacility, facility,
+         "had at least " + std::to_string(low) + " and at most " + std::to_string(high) +
+             " forwardings that a get_new_destination may find, but it found " +
+             std::to_string(seen.result));
+  }
+
+  const script::Pools& pools_;
+  const Books& books_;
+  const FoundRows& found_;
+  judge::Findings& findings_;
+};
+
+void add_record(Table table, const script::Evidence& record, uint32_t subscribers,
+                FoundRows& found) {
+  if (record.code != SUCCESS || table == kSubscriberNumber || table == kAccess) return;
+  const int64_t key = integer_of(record.key);
+  if (key < 0) return;  // negative keys belong to stripes (checks on private keys)
+  const std::optional<uint32_t> row = row_of(table, key, subscribers);
+  const std::optional<uint32_t> tag = format::read_tag(record.payload);
+  if (!row || !tag) {
+    found.malformed.push_back(std::string(name_of(table)) + " " + std::to_string(key));
+    return;
+  }
+  FoundRow& entry = found.rows[table][*row];
+  ++entry.rows;
+  entry.tag = *tag;
+  entry.text = record.payload.substr(format::kTagBytes);
+}
+
+}  // namespace
+
+FoundRows read_rows(const script::Script& script, const script::Outcome& outcome, uint32_t verify,
+                    uint32_t subscribers) {
+  FoundRows found;
+  for (const Table table : kChangedTables) {
+    found.rows[table].resize(std::size_t{subscribers} * rows_per_subscriber(table));
+  }
+  for (std::size_t t = 0; t < outcome.phases[verify].threads.size(); ++t) {
+    const std::vector<format::Op>& ops = script.phases[verify].threads[t];
+    std::size_t at = 0;
+    auto table = kTables;
+    const auto visit = [&](const format::Step& step, std::span<const script::Evidence> records) {
+      for (; at <= step.op; ++at) {
+        if (ops[at].code == format::OpCode::kOpen) table = static_cast<Table>(ops[at].argument);
+      }
+      for (const script::Evidence& record : records) add_record(table, record, subscribers, found);
+    };
+    judge::for_each_evidence(ops, outcome.phases[verify].threads[t], visit);
+  }
+  return found;
+}
+
+void check_rows(const script::Pools& pools, const Books& books, const FoundRows& found,
+                judge::Findings& findings) {
+  Checker(pools, books, found, findings).run();
+}
+
+}  // namespace keydrome::tatp

@@ -1,0 +1,58 @@
+// The row check of the benchmark "tatp": compares the rows after a run with the loaded rows and the
+// committed transactions.
+//
+// Findings, all required (each fails the library):
+// - row_count: a subscriber or facility is missing or occurs twice, or a forwarding occurs twice,
+//   or occurs although the results of the transactions say that it was deleted, or the reverse
+// - lost_update: the last change of a row, or the value of a column, is not the last one of any
+//   thread
+// - changed_column: a column has another value than the transaction wrote, or has changed although
+//   no transaction writes it
+// - impossible_result: a committed transaction counted destinations that cannot have existed, or
+//   succeeded or failed without reason
+// - impossible_read: a get_subscriber_data returned no row, the row of another subscriber, or one
+//   that its own thread had replaced
+// - malformed_row: a record is not a valid row of its table
+//
+// The results of insert_call_forwarding, delete_call_forwarding and get_new_destination come from
+// the evidence (copied results) that these transactions leave. Without evidence (`--plain`), the
+// judge checks no forwardings except that none occurs twice, and no results of these transactions.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "benchmarks/kit/judge/finding.h"
+#include "benchmarks/kit/script/outcome_reader.h"
+#include "benchmarks/kit/script/script.h"
+#include "benchmarks/tatp/books.h"
+#include "benchmarks/tatp/tables.h"
+
+namespace keydrome::tatp {
+
+// A row that the final scan found: how many records have its key, and the tag and the text of one of
+// them.
+struct FoundRow {
+  uint32_t rows = 0;
+  uint32_t tag = 0;
+  std::string_view text;
+};
+
+// The rows of subscriber, facility and call_forwarding that phase `verify` found. The outcome must
+// outlive this object, because texts point into it.
+struct FoundRows {
+  std::array<std::vector<FoundRow>, kTables> rows;  // by table and row
+  std::vector<std::string> malformed;
+};
+
+FoundRows read_rows(const script::Script& script, const script::Outcome& outcome, uint32_t verify,
+                    uint32_t subscribers);
+
+// Adds a finding for each difference.
+void check_rows(const script::Pools& pools, const Books& books, const FoundRows& found,
+                judge::Findings& findings);
+
+}  // namespace keydrome::tatp
