@@ -138,7 +138,7 @@ constexpr bool is_on_records(OpCode code) { return is_data_call(code) || is_scan
 //   - kStream: the workload itself.
 //   - kStripe: an extra check on keys that only one thread uses.
 //   - kCanary: an extra check on keys of the workload. Its results must agree with each other.
-//   - kScript: fixed parts of the script, such as the final scan.
+//   - kScript: fixed parts of the script, such as the scan of all records at the end.
 enum class Kind : uint8_t { kStream, kStripe, kCanary, kScript };
 
 // One operation: usually one call of the library. An op has only 16 bytes, because long phases have

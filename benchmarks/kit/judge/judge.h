@@ -2,8 +2,10 @@
 // every violation as a finding.
 //
 // The judge adds the following findings. All of them are required, so each one fails the run.
-//   - illegal_answer: a call returned a result that the contract does not allow, or openIndex failed.
-//   - no_progress: a transaction or call returned DEADLOCK until its retry budget was spent.
+//   - illegal_answer: a call returned a result that the contract, the specification of the index
+//     API, does not allow, or openIndex failed.
+//   - no_progress: a transaction or call returned DEADLOCK until its retry budget, a number of
+//     attempts and a time, was spent.
 //   - endless_scan: a scan returned more records than were ever inserted.
 //   - transactions_failed: transactions did not end as programmed.
 //   - scan_order: getNext returned a key that is smaller than the previous key.

@@ -1,5 +1,6 @@
-// Implements judge_reads(): judges the final scan, whose records the player returned with their
-// whole keys and texts.
+// Implements judge_reads(): judges the final scan, which reads all records at the end of a run. The
+// player, the process that calls the library, reports these records with their whole keys and
+// texts.
 #include <array>
 #include <optional>
 #include <string>

@@ -1,5 +1,5 @@
-// Implements what ScriptBuilder has for checks: the final scan, transactions between others, and
-// what a repeated body may contain.
+// Implements the functions of ScriptBuilder that serve checks. They append the final scan of all
+// records, insert transactions between others, and check what a repeated body may contain.
 #include <algorithm>
 #include <array>
 #include <cstddef>

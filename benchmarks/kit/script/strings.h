@@ -1,5 +1,6 @@
-// Strings: stores the millions of strings of a script one after another in one buffer. The pools
-// image (format/program.h) has the same layout.
+// Strings: stores the millions of strings of a script one after another in one buffer. A script is
+// the operations of a session with their keys and texts. The image that is sent to the player, the
+// process that calls the library, has the same layout (format/program.h).
 //
 // With one std::string object per string, each string would cost an allocation, twice the memory
 // and a cache miss per access.

@@ -1,5 +1,6 @@
 // Implements play(), which runs a script in the test's process: it does the work of referee and
-// player, and passes operations between them in the real binary format (images).
+// player (the processes that judge a run and that call the library), and passes operations between
+// them in the real binary format (images).
 #include "benchmarks/kit/tests/play.h"
 
 #include <optional>

@@ -1,5 +1,5 @@
-// Tests the log of a recorded phase: it must contain every call in order, with timestamps that
-// prove the real-time order of calls.
+// Tests the log of a recorded phase, in which every call of a thread is logged. The log must
+// contain the calls in order, with timestamps that prove their real-time order.
 #include "benchmarks/kit/player/recording.h"
 
 #include <gtest/gtest.h>

@@ -31,8 +31,9 @@ judge::Findings judged(std::string_view name, const std::string& instance,
   return findings;
 }
 
-// Expects that the judge certifies the words of a run, and the log too if the workload records
-// itself.
+// Expects that the judge certifies the results of a run: it finds a serial order of the
+// transactions that gives all of them. Checks the words (8 bytes per call) that every run leaves,
+// and the log of all calls if the workload keeps one.
 void expect_certified(std::string_view name, const std::string& instance,
                       const script::Script& script) {
   const script::Outcome outcome = play(script, test_index({}), true);

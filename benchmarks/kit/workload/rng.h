@@ -1,6 +1,6 @@
 // Generates the random numbers of workloads with xoshiro256**, seeded by SplitMix64 (D. Blackman
-// and S. Vigna, 2018). The referee uses them when it generates scripts, i.e. the operations of a
-// session.
+// and S. Vigna, 2018). The referee, the process that runs a session, uses them when it generates
+// scripts, i.e. the operations of the session.
 //
 // A sequence of random numbers depends only on seed, thread and purpose. So a change in one thread
 // or purpose never changes the numbers of another. The algorithm must not change, because a change

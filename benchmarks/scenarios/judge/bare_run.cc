@@ -54,7 +54,8 @@ void write_run(const Scenario& scenario, const Variant& variant, uint32_t index,
   }
 }
 
-// Returns how many steps at the beginning are certainly legal: an open, and then a begin.
+// Returns how many steps at the beginning are certainly legal. These are an open and a begin that
+// follows it directly.
 std::size_t legal_steps(const Scenario& scenario) {
   const std::vector<Step>& steps = scenario.steps;
   if (steps.empty() || steps[0].action != Action::kOpen) return 0;

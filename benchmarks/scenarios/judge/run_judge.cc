@@ -1,5 +1,6 @@
-// Implements the judge of one run of a scenario. Checks the result codes, then searches for a
-// serial order of the transactions, then compares the results with those that the scenario lists.
+// Implements the judge of one run of a scenario, a short script of API calls. Checks the result
+// codes, then searches for a serial order of the transactions, then compares the results with those
+// that the scenario lists.
 #include "benchmarks/scenarios/judge/run_judge.h"
 
 #include <algorithm>

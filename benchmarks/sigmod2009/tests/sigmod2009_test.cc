@@ -184,7 +184,8 @@ TEST(Sigmod2009, ChecksDoNotChangeTheStream) {
         const bool tagged =
             op.code == format::OpCode::kInsert;  // tags are unique in the whole script
         const bool read = op.code == format::OpCode::kGet || format::is_scan(op.code);
-        // The `payload` of a read is the place of the bytes that the checks want reported.
+        // The `payload` of a read is no text. It is the position of the payload bytes that are
+        // reported.
         const uint32_t text = read ? 0 : op.payload;
         if (ours) ops.emplace_back(op.code, op.key, text, tagged ? 0 : op.argument);
         if (op.code == format::OpCode::kCommit || op.code == format::OpCode::kAbort) ours = false;

@@ -1,6 +1,6 @@
 // ExpectedEvents: computes, for each call of a script, the key and the hash of the payload that the
-// log of a recorded phase must contain. The judge of logs (log_judge.h) compares them with the
-// logs.
+// log of a recorded phase must contain. In a recorded phase, the player, the process that calls the
+// library, logs every call. The judge of logs (log_judge.h) compares the logs with these values.
 //
 // Thread safety: immutable after construction. The constructor hashes every string key once.
 #pragma once

@@ -1,7 +1,8 @@
-// EvidenceWriter: collects the evidence of one thread for the judge. Evidence consists of trace
-// records, each with the whole result of one call. A thread without a trace leaves no evidence,
-// only one word of 8 bytes per result. A thread with a trace writes every result to it, because
-// the player does not know which results are judged.
+// EvidenceWriter: collects the evidence of one thread for the judge. Evidence consists of records,
+// each with the whole result of one call. The trace is the memory for these records. A thread
+// without a trace leaves only one word of 8 bytes per result. A thread with a trace writes every
+// result to it, because the player, the process that calls the library, does not know which results
+// are judged.
 //
 // Never allocates. Not thread-safe; each thread has its own object.
 #pragma once

@@ -55,7 +55,7 @@ Interpreter::Function Interpreter::next_of_task() {
 }
 
 // Handles the result of a create, openIndex or closeIndex outside a transaction. After DEADLOCK,
-// the call is made again until the retry budget is spent.
+// the call is made again until the retry budget, a number of attempts and a time, is spent.
 void Interpreter::end_outside(Flow flow) {
   if (flow == Flow::kRetry) {
     if (single_.attempts == 0) single_.deadlock_ticks = clock_.since_go();

@@ -1,5 +1,6 @@
-// Computes how much memory the evidence of a script needs: the traces of all threads, and the logs
-// of recorded phases.
+// Computes how much memory the evidence of a script needs. Evidence is the results of single calls.
+// It is in the traces of the threads (selected threads, whole results) and in the logs of recorded
+// phases (all calls).
 //
 // Thread safety: pure functions of their arguments.
 #pragma once
