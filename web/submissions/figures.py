@@ -154,7 +154,7 @@ def machine_facts(detail: RunDetail) -> list[Figure]:
 
 
 def parameters(detail: RunDetail) -> list[Figure]:
-    """Return the parameters with which the referee ran the benchmark instance."""
+    """Return the parameters with which the referee, the program that runs a library, ran the benchmark instance."""
     found = _stored(detail)
     return fact_rows(found[0].parameters) if found else []
 
