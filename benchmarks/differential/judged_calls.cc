@@ -1,5 +1,5 @@
-// Implements the judgement of recorded calls: builds a history, then compares it with the model of
-// the contract.
+// Implements the judgement of recorded calls: builds a history, then compares it with a model of
+// the contract, the specification of the API.
 #include "benchmarks/differential/judged_calls.h"
 
 #include <algorithm>

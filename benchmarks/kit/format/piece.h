@@ -1,5 +1,7 @@
 // Defines pieces: the portions in which a thread receives its program, the list of its operations
-// (program.h). The referee writes the pieces outside the jail (the sandbox of the library).
+// (program.h). The referee, the process that runs and judges a session, writes the pieces outside
+// the jail (the sandbox of the library). The player, the process in the jail that calls the
+// library, reads them.
 //
 // Thread safety: plain data.
 #pragma once

@@ -1,4 +1,6 @@
-// Implements evidence.h: assigns each record of a thread's trace to the op that left it.
+// Implements evidence.h: assigns each record of a thread's trace to the op that left it. A record
+// is the result of one call, the trace is the list of a thread's records, and an op is an operation
+// of the thread's program.
 #include "benchmarks/kit/judge/evidence.h"
 
 namespace keydrome::judge {

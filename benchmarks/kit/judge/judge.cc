@@ -1,4 +1,5 @@
-// Implements the default judge's rules about counters and about the ends of transactions.
+// Implements the default judge's rules about counters and about the ends of transactions. The
+// player, the process that calls the library, reports both.
 #include "benchmarks/kit/judge/judge.h"
 
 #include <algorithm>

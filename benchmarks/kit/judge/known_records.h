@@ -50,7 +50,7 @@ class KnownRecords {
   }
 
   // Returns true if the word is certainly right for an insert: it contains SUCCESS, and no other
-  // op inserts the same payload. Returns false if it cannot tell.
+  // operation inserts the same payload. Returns false if it cannot tell.
   bool is_right_insert(const format::Op& op, uint64_t word) const {
     return word == kFound && op.argument < records_.size() && records_[op.argument].inserts == 1;
   }

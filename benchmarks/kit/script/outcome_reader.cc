@@ -1,5 +1,6 @@
 // Implements outcome_layout.h and outcome_reader.h: computes the layout of the outcome memfd, and
-// reads the player's untrusted results.
+// reads the untrusted results in it. The player, the process that calls the library, has written
+// them as words (8 bytes per call) and, for some threads, as a trace of whole results.
 #include "benchmarks/kit/script/outcome_reader.h"
 
 #include <cstring>
@@ -93,7 +94,8 @@ void keep_wanted_records(std::span<const format::Op> ops, std::vector<std::byte>
 }
 
 // Counts inserts that returned ENTRY_EXISTS without reason as violations of the thread. The player
-// could not count them, because only the referee knows which pairs may exist.
+// could not count them, because only the referee, in which this code runs, knows which pairs may
+// exist.
 void add_unexpected_entries(const Followed& followed, format::ThreadOutcome& reported) {
   if (followed.unexpected_entries == 0) return;
   if (reported.code_violations == 0 ||

@@ -26,7 +26,7 @@ struct IndexSpec {
   KeyType type;
 };
 
-// The keys with the numbers first <= number < end in a pool.
+// The keys with the numbers first <= number < end in a pool, the script's list of keys of one type.
 struct KeyRange {
   uint32_t first = 0, end = 0;
 };

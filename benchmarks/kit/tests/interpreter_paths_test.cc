@@ -1,7 +1,8 @@
 // Tests that the fast path and the general path of the interpreter make the same calls and report
 // the same outcome, for correct and for faulty indexes. A thread that leaves only words (8 bytes
 // per call) executes its frequent operations (ops) on the fast path of Interpreter::run. A thread
-// that is recorded or has a trace executes every op on the general path.
+// that is recorded, or that reports whole results in a trace, executes every op on the general
+// path.
 #include <gtest/gtest.h>
 
 #include <algorithm>

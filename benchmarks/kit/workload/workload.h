@@ -2,8 +2,8 @@
 // and a seed into a script (the indexes, keys and operations of a session). Afterwards it judges
 // the outcome, i.e. the results that the library returned.
 //
-// A workload runs in the referee, outside the jail (the sandbox of the library), and is never
-// timed. Not thread-safe.
+// A workload runs in the referee, the process that runs and judges a session. The referee is
+// outside the jail (the sandbox of the library), so a workload is never timed. Not thread-safe.
 #pragma once
 
 #include <cstdint>

@@ -24,7 +24,8 @@ class ExpectedEvents {
       varchar_.push_back(hash_bytes(key));
   }
 
-  // Returns the value of the op's key in a log: the number, or the hash of a string key.
+  // Returns the value of the key of an op (operation) in a log: the number, or the hash of a
+  // string.
   uint64_t key(const format::Op& op, uint32_t index) const {
     switch (script_.indexes[index].type) {
       case SHORT:

@@ -1,5 +1,5 @@
-// Implements history_judge.h: joins the events of phases into histories, certifies the histories,
-// and turns violations into findings.
+// Implements history_judge.h: joins the events (recorded calls) of phases into histories, lets the
+// checker search for a serial order of each history, and turns violations into findings.
 #include "benchmarks/kit/judge/recorded/history_judge.h"
 
 #include <algorithm>

@@ -1,5 +1,6 @@
-// Implements judge_logs(): follows each thread's program and consumes the recorded events call by
-// call.
+// Implements judge_logs(): follows each thread's program op by op (operation by operation), and
+// consumes the recorded events call by call. The player, which runs in the library's process, has
+// executed the program and recorded the events.
 #include "benchmarks/kit/judge/recorded/log_judge.h"
 
 #include <algorithm>

@@ -47,7 +47,8 @@ class EvidenceWriter {
     if (enabled_) trace_.append(at.number, repetition(at, call), code, key, payload);
   }
 
-  // Writes the result of a bare call. `type` is the key's type as the library left it.
+  // Writes the result of a bare call, which the program makes exactly as written. `type` is the
+  // key's type as the library left it.
   void write_bare(const OpPosition& at, uint32_t type, uint32_t code, std::string_view key,
                   std::string_view payload) {
     trace_.append(at.number, type, code, key, payload);

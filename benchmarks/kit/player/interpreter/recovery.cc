@@ -13,7 +13,8 @@ namespace {
 
 constexpr uint32_t kYieldAfterAttempts = 3;
 constexpr uint32_t kYieldsMax = 32;
-constexpr uint64_t kRareWords = 2;  // words that a create, openIndex or closeIndex leaves
+// The words, of 8 bytes each, that a create, openIndex or closeIndex leaves.
+constexpr uint64_t kRareWords = 2;
 
 // Yields the processor to other threads before the next attempt. The number of yields grows with
 // the number of attempts.
