@@ -20,7 +20,7 @@ FINISHED = "2026-11-21T10:00:05.000+00:00"
 
 
 def session_report(run: Run, total_ms: float, failed: int = 0) -> Report:
-    """Return a referee's report with the fields that the leaderboard reads."""
+    """Return a report of the referee, which runs a library, with the fields that the leaderboard reads."""
     value = {
         "schema": "keydrome.report.v1",
         "verdict": "passed",
