@@ -129,10 +129,12 @@ class EndCheck {
 void judge_ends(const script::Script& script, const script::PhaseScript& phase, std::size_t thread,
                 const script::ThreadResult& result, Findings& findings) {
   if (EndCheck(script, phase.threads[thread], result).run()) return;
-  findings.required("outcome_mismatch",
-                    place_text(phase, thread) +
-                        ": the player reports ends of transactions that are impossible for this "
-                        "program, so the library's process must have changed the report");
+  findings.required(
+      "outcome_mismatch",
+      place_text(phase, thread) +
+          ": the reported ends of transactions are impossible for this program. So the "
+          "library must have overwritten the report, which is in its process: look for "
+          "writes outside the library's own memory");
 }
 
 }  // namespace

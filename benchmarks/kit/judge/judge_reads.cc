@@ -38,8 +38,9 @@ class ReadJudge {
     if (!fits) {
       findings_.required("outcome_mismatch",
                          "phase " + script.name + ", thread " + std::to_string(thread) +
-                             ": the player's evidence does not fit the program, so the library's "
-                             "process must have changed it");
+                             ": the reported results do not fit the program. So the library must "
+                             "have overwritten the report, which is in its process: look for "
+                             "writes outside the library's own memory");
     }
   }
 

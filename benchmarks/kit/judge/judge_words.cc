@@ -117,10 +117,12 @@ class WordJudge {
                        });
     groups_.end_transaction();
     if (fits && legal_) return;
-    findings_.required("outcome_mismatch",
-                       "phase " + script.name + ", thread " + std::to_string(thread) +
-                           ": the player's words do not fit the program, so the library's process "
-                           "must have changed them");
+    findings_.required(
+        "outcome_mismatch",
+        "phase " + script.name + ", thread " + std::to_string(thread) +
+            ": the reported results do not fit the program. So the library must have "
+            "overwritten the report, which is in its process: look for writes outside "
+            "the library's own memory");
   }
 
  private:

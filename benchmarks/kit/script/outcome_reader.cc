@@ -28,8 +28,10 @@ uint64_t aligned(uint64_t offset) {
 }
 
 Error misfit(std::size_t thread, const std::string& what) {
-  return Error{"the player's report for thread " + std::to_string(thread) + " has " + what +
-               "; the library's process may have changed it"};
+  return Error{
+      "the player's report for thread " + std::to_string(thread) + " has " + what +
+      ". The library, whose process contains the report, may have overwritten it: look for "
+      "writes outside the library's own memory"};
 }
 
 // Copies the bytes of an array of the image.

@@ -216,8 +216,9 @@ void judge_bare(const Scenario& scenario, const ScriptedBare& scripted,
   }
   if (!runs.fit) {
     add("outcome_mismatch", Severity::kRequired,
-        "the results that the player reported do not fit the calls of the script, so the library "
-        "must have changed them");
+        "the reported results do not fit the calls of the script. So the library must have "
+        "overwritten the report, which is in its process: look for writes outside the library's "
+        "own memory");
   }
 }
 

@@ -471,7 +471,9 @@ bool judge_logs(const script::Script& script, const script::Outcome& outcome, Fi
       std::string detail = place;
       detail.append("the log of calls does not match the program: ").append(fault);
       findings.required("forged_log",
-                        detail.append(". The library's process must have changed the log"));
+                        detail.append(". So the library must have overwritten the log, which is "
+                                      "in its process: look for writes outside the library's own "
+                                      "memory"));
     }
   }
   return fits;
