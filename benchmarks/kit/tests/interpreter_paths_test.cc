@@ -78,7 +78,8 @@ class InterpreterPaths : public ::testing::TestWithParam<Case> {};
 
 TEST_P(InterpreterPaths, AgreeOnTheContestsMix) {
   Faults faults = GetParam().faults;
-  // Return DEADLOCK so rarely that even the longest transaction, the final scan, can commit.
+  // Return DEADLOCK so rarely that even the longest transaction, the scan of all records, can
+  // commit.
   if (faults.deadlock_every > 0) faults.deadlock_every = 20'011;
   expect_same_outcome(make_script("sigmod2009", "preliminary1", kSeed, {{"threads", 1}}), faults);
 }

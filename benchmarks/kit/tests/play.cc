@@ -37,8 +37,8 @@ class Image {
 
 constexpr uint64_t kPieceBytes = 20'000;  // about 1,000 ops
 
-// Plays the program of one thread. Each piece is freed when it has been played, so that a sanitizer
-// finds every later use.
+// Plays the program of one thread, in pieces of about kPieceBytes. Each piece is freed when it has
+// been played, so that a sanitizer finds every later use.
 void play_pieces(player::Interpreter& session, const player::PoolsView& pools,
                  const script::PieceWriter& writer, std::span<const format::Op> ops) {
   for (uint64_t from = 0; from < ops.size();) {

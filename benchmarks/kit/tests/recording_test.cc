@@ -147,7 +147,7 @@ TEST_F(RecordingTest, NothingIsRecordedUnlessAsked) {
 
 // If a thread makes few calls, its log has room for many attempts of each call. If a thread makes
 // many calls, its log has room for fewer attempts of each call. The room is limited, because the
-// referee touches the memory of a log when it creates the log.
+// process that creates a log touches all its memory.
 TEST(LogCapacity, GrowsWithTheMeanOfAttempts) {
   const auto capacity = [](uint32_t calls) {
     script::ScriptBuilder script;

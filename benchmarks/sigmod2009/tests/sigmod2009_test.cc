@@ -199,8 +199,9 @@ TEST(Sigmod2009, ChecksDoNotChangeTheStream) {
 
 class FurtherInstance : public ::testing::TestWithParam<const char*> {};
 
-// The final scan of the smallest instance reads some thousand records. If one call in 200 is
-// faulty, several faults are in this scan, independent of the timing of the threads.
+// The final scan, which reads all records, returns some thousand records in the smallest instance.
+// If one call in 200 is faulty, several faults are in this scan, independent of the timing of the
+// threads.
 TEST_P(FurtherInstance, AcceptsACorrectIndexAndFindsAFaultyOne) {
   const script::Script script =
       make_script(1, {{"inserts_per_thread", 200}, {"tests_per_thread", 100}}, {}, GetParam());

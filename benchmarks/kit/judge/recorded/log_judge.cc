@@ -192,8 +192,8 @@ class Follower {
     } else {
       const uint32_t code = take({EventCall::kCommit});
       if (code != SUCCESS) return finish_unsuccessful(op, code);
-      // Only the player knows whether a procedure was unfit (format/procedure.h). If the player
-      // reports a failed transaction, the run fails anyway.
+      // Only the player knows whether a procedure was unfit, i.e. missed a required record
+      // (format/procedure.h). If the player reports a failed transaction, the run fails anyway.
       if (ran_procedure_ && reported_end() == script::TransactionEnd::kFailed) {
         open_ = false;
         return Flow::kFailed;

@@ -1,6 +1,6 @@
-// Computes how much memory the evidence of a script needs. Evidence is the results of single calls.
-// It is in the traces of the threads (selected threads, whole results) and in the logs of recorded
-// phases (all calls).
+// Computes how much memory the evidence of a script, i.e. the results of single calls, needs. Some
+// threads report whole results in a trace. In recorded phases, all calls of all threads are in
+// logs.
 //
 // Thread safety: pure functions of their arguments.
 #pragma once
