@@ -52,9 +52,10 @@ class Request:
       `record` does not change how a session is played.
     - `histories`: the folder for the histories (all calls with their results) of failed sessions, or None.
     - `all_histories`: whether to write the histories of sessions that passed, too.
-    - `memory_bytes`: the memory limit of a library. If it is None, the referee computes the limit from the parameters.
-    - `keys`: the file whose keys replace those of the workload, or None. Only the command line uses it, because the
-      keys of a board's runs are those of the benchmark.
+    - `memory_bytes`: the memory limit of a library. If it is None, the referee, the program that runs the session,
+      computes the limit from the parameters.
+    - `keys`: the file whose keys replace those of the workload, or None. Only the command line uses it, because a run
+      that is ranked on the site must use the keys of the benchmark.
     - `counters`: whether to count cycles, cache misses, context switches and more.
     - `verified`: whether a process outside the jail makes every call, so that the library cannot read its next calls in
       memory (docs/explanation/security.md).
