@@ -1,4 +1,4 @@
-"""Queues audits of all entries shown on some boards: `python -m web.manage audit SLUG...`.
+"""Queues audits of all entries shown on some boards (rankings): `python -m web.manage audit SLUG...`.
 
 An audit repeats runs in verified mode, in which a library cannot access the memory of the process that makes the calls.
 Use this command before prizes are given.
