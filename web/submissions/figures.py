@@ -73,8 +73,8 @@ _WRITTEN: dict[Unit, Callable[[float], str]] = {
 def figures(run: Run, detail: RunDetail, own_metrics: Iterable[OwnMetric]) -> list[Figure]:
     """Return the numbers of a finished run for its page.
 
-    The numbers that a board shows come first, then the medians over the run's sessions. Metrics that only this
-    benchmark has (`own_metrics`) come last.
+    The numbers that a board (a ranking) shows come first, then the medians over the run's sessions. Metrics that only
+    this benchmark has (`own_metrics`) come last.
     """
     found = []
     if run.total_ms is not None:
