@@ -1,5 +1,5 @@
-// Defines programs: the operations that the referee generates, the player executes and the judge
-// checks.
+// Defines programs: the operations that the referee, the process that runs a session, generates.
+// The player, the process that calls the library, executes them, and the judge checks the results.
 //
 // Outside the jail (a sandbox), the referee turns a workload and a seed into programs, one for each
 // phase and thread. Inside the jail, the player interprets these programs and knows no workload. So

@@ -21,8 +21,9 @@ uint64_t records_max(const format::Op& op) {
   return op.code == format::OpCode::kNextToEnd ? op.argument + uint64_t{1} : 1;
 }
 
-// Returns true for ops that the player executes even in a transaction that it gives up. The player
-// creates, opens and closes indexes as programmed in any case.
+// Returns true for ops that the player (the process that calls the library) executes even in a
+// transaction that it gives up. The player creates, opens and closes indexes as programmed in any
+// case.
 bool always_runs(format::OpCode code) {
   return code == format::OpCode::kCreate || code == format::OpCode::kOpen ||
          code == format::OpCode::kClose;

@@ -17,7 +17,7 @@ std::string place_text(const script::PhaseScript& phase, std::size_t thread) {
 }
 
 // Adds a finding for the first violation of a thread: a call that returned a result which the
-// contract does not allow, or one of the violations that the player detects (format/outcome.h).
+// index API does not allow, or one of the violations that the player detects (format/outcome.h).
 void judge_violation(const script::PhaseScript& phase, std::size_t thread,
                      const format::ThreadOutcome& counters, Findings& findings) {
   const std::vector<format::Op>& ops = phase.threads[thread];

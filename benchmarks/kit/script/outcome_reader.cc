@@ -77,8 +77,8 @@ bool is_wanted(const format::Op& op, const Evidence& record) {
 
 // Keeps the records of the trace that the script asks for. The player writes the records of all
 // calls of a thread with a trace, so that the library cannot know which of them are judged. Moves
-// the records within the trace instead of copying them, because the trace of the final scan is
-// large.
+// the records within the trace instead of copying them, because the trace of the final scan, which
+// reads all records, is large.
 void keep_wanted_records(std::span<const format::Op> ops, std::vector<std::byte>& trace) {
   std::size_t kept = 0;
   const auto keep = [&](std::span<const std::byte> bytes) {

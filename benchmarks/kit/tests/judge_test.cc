@@ -282,8 +282,8 @@ TEST_F(JudgeTest, AFailedTransactionMayHaveLeftSomethingOrNot) {
       << text_of(findings);
 }
 
-// The test changes the word of the first insert to ENTRY_EXISTS. This result is wrong, because no
-// earlier call inserted the pair.
+// The test changes the reported result of the first insert to ENTRY_EXISTS. This result is wrong,
+// because no earlier call inserted the pair.
 TEST_F(JudgeTest, AnInsertThatIsWrongAboutItsPairIsFound) {
   const script::Payload fresh = script_.new_payload(0);
   thread(0).begin(format::Kind::kStream, 0);

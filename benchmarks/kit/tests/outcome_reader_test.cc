@@ -36,7 +36,7 @@ script::Script two_transactions() {
   return script.build();
 }
 
-// The words of an honest thread, in the order of the program.
+// The words of an honest thread, in the order of the program. A word is 8 bytes that report a call.
 std::vector<uint64_t> honest_words() {
   using format::CallWord;
   using format::ControlWord;

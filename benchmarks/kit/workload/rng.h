@@ -21,11 +21,11 @@ enum class Purpose : uint32_t {
   kShape = 1,     // number and types of the indexes
   kPools,         // keys and payload texts
   kStream,        // the benchmark's own operations
-  kStripes,       // the checks of stripes.h
-  kCanaries,      // the checks of canaries.h
+  kStripes,       // the extra transactions of stripes.h
+  kCanaries,      // the extra transactions of canaries.h
   kPopulate = 7,  // the order of the loaded records
   kArrivals,      // arrival times of transactions
-  kReadBacks,     // the checks of read_backs.h
+  kReadBacks,     // the extra reads of read_backs.h
   kKeyFile,       // which keys of a file are used (key_file/replace_keys.h)
 };
 

@@ -54,7 +54,7 @@ class Workload {
   virtual Result<script::Script> generate(const Parameters& parameters, uint64_t seed,
                                           const CheckPolicy& policy) = 0;
   // Adds a finding for each violation in a complete session. The default (judge/judge.h) checks the
-  // results of all calls and the final scan of any script.
+  // results of all calls of any script, and its final scan, which reads all records.
   virtual void judge(const script::Script& script, const script::Outcome& outcome,
                      judge::Findings& findings) const;
   // The referee calls examine() after every session, even after a crash. The default calls judge()
@@ -62,7 +62,7 @@ class Workload {
   // script.
   virtual void examine(const script::Script& script, const judge::Played& played,
                        judge::Findings& findings) const;
-  // Returns true if thread 0 has made a call that the contract forbids, at op `op` of phase
+  // Returns true if thread 0 has made a call that the index API forbids, at operation `op` of phase
   // `phase` or before it. A failure of the library after such a call, even a crash, is only a
   // warning.
   virtual bool has_misused(uint32_t phase, uint64_t op) const;

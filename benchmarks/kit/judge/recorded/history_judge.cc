@@ -167,7 +167,7 @@ bool judge_history(History history, bool strict, Findings& findings) {
   }
   const Certification result = certify::certify(history, {.strict = strict});
   for (const Violation& violation : result.violations) {
-    if (findings.count(violation.name) > 0) continue;  // one witness for each name is enough
+    if (findings.count(violation.name) > 0) continue;  // one proof for each name is enough
     findings.add({.suite = "",
                   .name = violation.name,
                   .severity = violation.severity,

@@ -73,7 +73,7 @@ struct RecordBytes {
 };
 
 // Returns the sizes of the largest trace records with keys and payloads of the script. If the
-// library returns longer keys or payloads, the trace may overflow. The player then reports how many
+// library returns longer keys or payloads, the trace may overflow. The thread then reports how many
 // records it dropped.
 RecordBytes longest_records(const Pools& pools) {
   const std::size_t longest_key = std::max(sizeof(int64_t), pools.varchar_keys.longest());
