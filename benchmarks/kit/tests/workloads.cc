@@ -21,7 +21,7 @@ namespace {
 
 // Every call with a multiple of this number returns DEADLOCK. The number is much greater than the
 // calls of the scan that reads all records at the end, so that it can finish between two DEADLOCKs.
-// It is prime, so that regular programs are not hit at the same place again and again.
+// The number is prime, so that regular programs are not hit at the same place again and again.
 constexpr uint32_t kDeadlockEvery = 20'011;
 
 judge::Findings judged(std::string_view name, const std::string& instance,
