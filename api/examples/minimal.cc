@@ -1,7 +1,6 @@
 // The smallest complete index library in C++ that keeps contract A, the specification in
-// keydrome/index.h. Copy this file,
-// build it with the command below, then make it faster. minimal.c does the same in C and has a
-// longer explanation.
+// keydrome/index.h. Copy this file, build it with the command below, then make it faster. minimal.c
+// does the same in C and has a longer explanation.
 //
 //   g++ -std=c++17 -O2 -shared -fPIC -I../include minimal.cc -o minimal_cxx.so -lpthread
 //

@@ -85,9 +85,9 @@ struct OutcomeHeader {
 // One record of evidence: the result of a single call, which the judge compares with what the
 // script allows. Only threads of correctness suites, and of the scan that reads all records at the
 // end, have a trace, the memory for such records. A thread with a trace writes a record for each
-// call of its program except
-// begin, commit and abort. So the player does not know which of the results are judged. The bytes
-// of key and payload follow the struct, padded to a multiple of 8 bytes.
+// call of its program except begin, commit and abort. So the player does not know which of the
+// results are judged. The bytes of key and payload follow the struct, padded to a multiple of 8
+// bytes.
 struct TraceRecord {
   uint64_t op;          // number of the op in the thread's program
   uint64_t repetition;  // (repetition of the kRepeat body) << 32 | (number of the getNext call),
