@@ -1,8 +1,8 @@
 """Draws throughput and latency of finished runs as SVG pictures, and stores the pictures.
 
-The results worker calls this module. The same curve always gives the same bytes. results/plots/style.py defines the
-style of the pictures. Matplotlib is imported inside the functions, because the import takes a second. If Matplotlib
-must first build its font cache, the import takes half a minute.
+The results worker, a background process of the site, calls this module. The same curve always gives the same bytes.
+results/plots/style.py defines the style of the pictures. Matplotlib is imported inside the functions, because the
+import takes a second. If Matplotlib must first build its font cache, the import takes half a minute.
 """
 
 from __future__ import annotations

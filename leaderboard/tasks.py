@@ -80,9 +80,10 @@ def _this_worker() -> Worker:
 
 
 def _hold_free_slot(held: ExitStack) -> int:
-    """Reserve the first free slot of the KEYDROME_SLOTS slots from KEYDROME_SLOT on; return its number.
+    """Reserve the first free slot of this container and return its number.
 
-    So several copies of one container can have the same settings, and each takes a slot of its own.
+    The setting KEYDROME_SLOT is the first slot of the container, and KEYDROME_SLOTS is the number of its slots. Several
+    copies of one container can have the same settings, because each copy takes a slot of its own.
     """
     first = load_settings().slot
     last = min(first + max(settings.KEYDROME_SLOTS, 1) - 1, SLOT_MAX)

@@ -1,4 +1,4 @@
-"""Chooses the sessions that are audited, that is, played a second time in the other mode with the same seed.
+"""Chooses the sessions that are audited: played once in each of two modes, timed and verified, with the same seed.
 
 A run judges one library, the candidate, in one or more sessions. A session executes one workload, which is a list of
 calls, in the jail (sandbox): with the candidate, and with the control, a fixed library for comparison. In timed mode,
@@ -74,7 +74,9 @@ def is_affordable(report: Report, settings: Settings) -> bool:
 def make_pair(
     candidate: tuple[Report, Report], control: tuple[Report, Report], *, comparable: bool
 ) -> AuditPair | None:
-    """Return the times per call of a session that was played in both modes, or None if a report lacks its time.
+    """Return the times per call of a session that was played in timed and in verified mode.
+
+    Returns None if a report lacks its time.
 
     `candidate` and `control` each contain two reports of one library: one of each mode, in any order. `comparable` says
     whether the machine has enough CPUs. The pair is comparable only if other processes did not use these CPUs, which

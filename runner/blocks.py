@@ -34,8 +34,8 @@ if TYPE_CHECKING:
     from runner.request import Request
     from runner.settings import Settings
 
-# Names of the control library and of the null library (which stores nothing) in a block. Callers must not give these
-# names to their libraries.
+# Names of the control library and of the null library in a block. The null library does nothing, so its time is the
+# time that Keydrome's own code needs for the same calls. Callers must not give these names to their libraries.
 CONTROL, FLOOR = "(control)", "(null)"
 _COMPARED_MIN = 2
 # The null library stores nothing, so it may fail its checks. Only its time is used.
@@ -218,7 +218,7 @@ class _Runner:
             reason = report.reason or f"its report has no {self.metric.name}"
             when = f"block {number}" if number else "the rehearsal"
             raise RefereeError(
-                f"{when}: the control library, which must pass, has the verdict {verdict}: {reason}; "
+                f"{when}: the control library, timed for comparison, has the verdict {verdict}: {reason}; "
                 "run ./dev build and try again"
             )
         return value

@@ -66,15 +66,15 @@ class Job:
     - `seeds`: one secret 64-bit seed per session, as 16 hexadecimal digits.
     - `parameters`: the values that replace parameters of the instance.
     - `trusted`: whether the file is a reference library, which may link against more shared objects than uploads.
-    - `plain`: whether to run the workload without checks.
+    - `plain`: whether to run the workload without the extra transactions that check the library.
     - `record`: whether to certify the history of each session, that is, to prove that its transactions were isolated.
       `record` does not change how a session is played. It only makes judging the session take longer.
     - `recorded_seed`: the seed of the spot check, one more session whose history is certified (runner/spot_check.py).
       None if the run has no spot check.
     - `audited_seeds`: the seeds of the audited sessions. An audited session is played a second time, with the other
       value of `verified` (runner/audit.py).
-    - `verified`: whether a process outside the jail makes every call. The times of such a run are comparable only with
-      those of other verified runs.
+    - `verified`: whether a process outside the jail makes every call, so that the library cannot read its next calls in
+      memory. The times of such a run are comparable only with those of other verified runs.
     - `require_level`: the weakest level of the jail (the sandbox for the library) to accept.
     """
 

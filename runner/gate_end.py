@@ -1,7 +1,7 @@
 """Says when to stop testing a library for correctness, because further tests would tell its author nothing new.
 
 The tests are the gates: the correctness benchmarks that a library must pass before a board ranks it. `keydrome check`
-and the site use the same rules.
+and the site use the same rules. A board is a ranking of libraries on one benchmark.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Removes the processes and control groups that killed jails have left on this machine, for the worker.
+"""Removes the processes and control groups that killed jails have left on this machine.
 
-A jail is the sandbox in which one untrusted library runs. A slot is a number that gives a jail its own user and control
-group; at most one jail runs in a slot.
+The worker, the process that runs jobs, uses this module. A jail is the sandbox in which one untrusted library runs. A
+slot is a number that gives a jail its own user and control group; at most one jail runs in a slot.
 """
 
 from __future__ import annotations

@@ -24,7 +24,7 @@ class RequestError(ValueError):
 
 
 class Kind(StrEnum):
-    """Whether a benchmark only judges results (correctness) or also times them (performance)."""
+    """Whether a benchmark only judges the results of calls (correctness), or also times the calls (performance)."""
 
     CORRECTNESS = "correctness"
     PERFORMANCE = "performance"

@@ -243,11 +243,11 @@ class Throughput:
 
 @dataclass(frozen=True, slots=True)
 class AuditPair:
-    """The times per call of one session that was played in both modes with the same seed: timed, and verified.
+    """The times per call of one session that was played twice with the same seed: in timed and in verified mode.
 
-    In verified mode a process outside the jail makes every call, so the library cannot know the next call. The
-    candidate is the library that is judged; the control is a fixed library for comparison. All times are nanoseconds by
-    the referee's clock.
+    In timed mode the process that contains the library makes the calls. In verified mode a process outside the jail
+    makes them, so the library cannot know the next call. The candidate is the library that is judged; the control is a
+    fixed library for comparison. All times are nanoseconds by the referee's clock.
 
     `comparable` is False if the machine has fewer than two CPUs for each thread of the workload, or if other processes
     used these CPUs. A call in verified mode then waits for a CPU, and its time says little about the library.
@@ -375,13 +375,13 @@ class Report:
       docs/reference/plan-and-report.md lists the names.
     - `loading`: what it cost to load the library; None in reports of older versions.
     - `parameters`: the value of every parameter of the benchmark that the session used.
-    - `record`: whether the history was certified, that is, checked for errors of isolation. This does not change how a
-      session is played.
+    - `record`: whether the history, all calls with their results, was certified, that is, checked for errors of
+      isolation. A session is played in the same way in both cases.
     - `verified`: whether a process outside the jail made every call. The times are comparable only with those of other
       verified sessions.
     - `machine`: facts and warnings about the machine.
-    - `referee`: the memory that the referee itself used, and its own estimate of it before the session. The field is
-      empty if nothing was played.
+    - `referee`: the memory that the referee used, and the memory that the referee had estimated before the session. The
+      field is empty if nothing was played.
     """
 
     verdict: Verdict

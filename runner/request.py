@@ -44,7 +44,7 @@ class Request:
 
     An instance is a named set of parameters; the scale is its size. A session is one run of the library.
     - `overrides`: the values that replace parameters of the instance.
-    - `plain`: whether to run the workload without checks.
+    - `plain`: whether to run the workload without the extra transactions that check the library.
     - `require`: the weakest level of the jail (the sandbox for the library) to accept.
     - `control`: whether each session also times the control, a fixed library for comparison. Correctness benchmarks
       ignore this field.
@@ -54,12 +54,14 @@ class Request:
       `record` does not change how a session is played.
     - `histories`: the folder for the histories (all calls with their results) of failed sessions, or None.
     - `all_histories`: whether to write the histories of sessions that passed, too.
-    - `memory_bytes`: the memory limit of a library. If it is None, the referee computes the limit from the parameters.
-    - `keys`: the file whose keys replace those of the workload, or None. Only the command line uses it, because the
-      keys of a board's runs are those of the benchmark.
+    - `memory_bytes`: the memory limit of a library. If it is None, the referee, the program that runs the session,
+      computes the limit from the parameters.
+    - `keys`: the file whose keys replace those of the workload, or None. Only the command line uses it, because a run
+      that is ranked on the site must use the keys of the benchmark.
     - `trace`: the recorded trace that sessions play, or None. Only the command line uses it.
     - `counters`: whether to count cycles, cache misses, context switches and more.
-    - `verified`: whether a process outside the jail makes every call (docs/explanation/security.md).
+    - `verified`: whether a process outside the jail makes every call, so that the library cannot read its next calls in
+      memory (docs/explanation/security.md).
     - `audited_seeds`: the seeds of the audited sessions. An audited session is played a second time, with the other
       value of `verified` (runner/audit.py). The field has no effect without a control library.
     """

@@ -8,8 +8,10 @@ replacements as requested sessions. If the control's time changes too much in ha
 busy to measure on. The series still runs to its end. The caller then uses `why_machine_too_busy` to decide whether the
 result counts.
 
-A session whose seed is in `Request.audited_seeds` is played a second time in the other mode (audit.py). In timed mode
-the process that contains the library makes the calls; in verified mode a process outside the jail (sandbox) does.
+There are two modes. In timed mode the process that contains the library makes the calls. In verified mode a process
+outside the jail (the sandbox of the library) makes them, so the library cannot read its next calls in memory.
+`Request.verified` chooses the mode. A session whose seed is in `Request.audited_seeds` is then played a second time, in
+the mode that was not chosen (audit.py).
 
 A series of fewer than 5 sessions is too short to rank the candidate. In such a series the control runs once per
 session. The session's seed decides whether it runs before or after the candidate.
@@ -155,7 +157,7 @@ class _Series:
         return ending
 
     def _audit(self, number: int, reports: dict[str, Report]) -> SeriesResult | None:
-        """Play session `number` again in the other mode. Return the result of the series if the candidate fails.
+        """Play session `number` again, in the mode that was not chosen. Return the result if the candidate fails.
 
         Otherwise return None. If the machine or the control library fails, only an advisory finding is added, because
         such a failure proves nothing about the candidate.
@@ -187,8 +189,8 @@ class _Series:
         return None
 
     def _pair(self, reports: dict[str, Report], again: dict[str, Report]) -> AuditPair | None:
-        # The control ran once or twice in the first mode. Use its last run, which is nearest in time to the
-        # runs in the other mode.
+        # The control ran once or twice in the chosen mode. Use its last run, which is nearest in time to the
+        # runs in the mode that was not chosen.
         control = reports.get(CONTROL_AFTER, reports[CONTROL])
         return audit.make_pair(
             (reports[CANDIDATE], again[CANDIDATE]),
@@ -209,8 +211,11 @@ class _Series:
             return self.result(Verdict.REFUSED, control.reason)
         if control is not None and control.verdict is not Verdict.PASSED:
             verdict = control.verdict.value.replace("_", " ")
-            text = f"the control library, which must pass, has the verdict {verdict}"
-            reason = f"session {number}: {text}: {control.reason}"
+            text = f"the control library, which Keydrome times for comparison, has the verdict {verdict}"
+            advice = (
+                "your library is not at fault; run ./dev build or tell an organiser, and try again"
+            )
+            reason = f"session {number}: {text}: {control.reason}; {advice}"
             return self.result(Verdict.INFRASTRUCTURE, reason)
         return None
 

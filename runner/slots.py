@@ -7,7 +7,7 @@ machine may hold a slot.
 
 The numbers are divided, so that a running site, commands, tests and measurements of several clones use different slots:
 
-    0 to 99     workers of sites: each uses a fixed slot (KEYDROME_SLOT), or the first free of several (KEYDROME_SLOTS)
+    0 to 99     workers, which run a site's jobs: each has a fixed slot (KEYDROME_SLOT) or a free one (KEYDROME_SLOTS)
     100 to 899  test processes and measurements: each reserves ten consecutive slots that are free
     900 to 999  commands, reports and native tests: each takes a free slot
 

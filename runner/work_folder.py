@@ -1,6 +1,6 @@
 """Creates one working folder per job and removes it when the job ends.
 
-If a worker is killed, the next job removes the worker's folder.
+If a worker, the process that runs jobs, is killed, the next job removes the worker's folder.
 """
 
 from __future__ import annotations

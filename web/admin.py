@@ -143,7 +143,7 @@ class MachineAdmin(ReadOnly):
 
 @admin.register(ControlSeries)
 class ControlSeriesAdmin(ReadOnly):
-    """Results of the control library, the baseline of every timed run, on each machine."""
+    """Results of the control library, which every timed run measures for comparison, on each machine."""
 
     list_display = ("run", "machine", "level", "recorded_at")
     list_filter = ("machine",)

@@ -204,9 +204,9 @@ KEYDROME_MACHINE_CLASS = env.str("KEYDROME_MACHINE_CLASS", default="")
 KEYDROME_SUBMISSIONS_PER_DAY = env.int("KEYDROME_SUBMISSIONS_PER_DAY", default=100)
 KEYDROME_SUBMISSIONS_OPEN = env.int("KEYDROME_SUBMISSIONS_OPEN", default=20)
 
-# How many slots the bench workers of this machine share. A slot is a number that gives a worker's jail its own user and
-# its own control group. The slots are numbered from KEYDROME_SLOT upwards, and each bench worker takes the first free
-# one.
+# How many slots the bench workers (processes that execute runs) of this machine share. A slot is a number that gives a
+# worker's jail, the sandbox of the library, its own user and its own control group. The slots are numbered from
+# KEYDROME_SLOT upwards, and each bench worker takes the first free one.
 KEYDROME_SLOTS = env.int("KEYDROME_SLOTS", default=1)
 
 BROKER_DIR = VAR_DIR / "broker"

@@ -1,14 +1,15 @@
-// The smallest complete index library of contract A (keydrome/index.h) in C++. Copy this file,
-// build it with the command below, then make it faster. minimal.c does the same in C and has a
-// longer explanation.
+// The smallest complete index library in C++ that keeps contract A, the specification in
+// keydrome/index.h. Copy this file, build it with the command below, then make it faster. minimal.c
+// does the same in C and has a longer explanation.
 //
 //   g++ -std=c++17 -O2 -shared -fPIC -I../include minimal.cc -o minimal_cxx.so -lpthread
 //
 // An index is a sorted set of (key, payload) pairs. Keys are encoded as byte strings that sort in
 // the order of the contract. One lock makes transactions serialisable: a transaction takes the lock
 // at its first call on data and keeps the lock until the transaction ends. No exception may leave a
-// function of the contract: if the memory is exhausted, a call returns FAILURE and the caller
-// aborts the transaction. An abort therefore needs no memory.
+// function of the contract. If the memory is exhausted, a call therefore returns FAILURE, and the
+// caller aborts the transaction. The abort must succeed although the memory is exhausted, so it
+// allocates nothing.
 #include <cstring>
 #include <map>
 #include <mutex>

@@ -1,5 +1,5 @@
-// Tests that examples/minimal.cc survives exhausted memory: no exception leaves a function of the
-// contract, and an abort restores what was there before the transaction.
+// Tests that examples/minimal.cc survives exhausted memory: no exception leaves one of its ten
+// functions, and an abort restores what was there before the transaction.
 //
 // The test replaces the global operator new. Each round lets one allocation more succeed than the
 // round before, until a whole round succeeds. So every allocation of the example fails once.

@@ -1,6 +1,7 @@
 // Represents the API calls of one thread as data. The generator writes random calls. If a run
 // fails, the shrinker removes and simplifies calls as long as the failure remains. CallWriter
-// turns the calls into a script, from which the player makes them.
+// turns the calls into a script. The player, the process that calls the library, makes the calls of
+// the script.
 //
 // Thread safety: plain data.
 #pragma once

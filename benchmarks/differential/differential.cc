@@ -1,6 +1,6 @@
 // Generates and judges the operations of the benchmark "differential": random calls of one thread,
-// compared with a model. The calls of the thread are called its session. A failing session is
-// reduced to a small session that still fails (README.md).
+// compared with a sequential model of the API. The calls of the thread are its session. If a
+// session fails, it is reduced to a small session that still fails (README.md).
 #include <algorithm>
 #include <memory>
 #include <string_view>

@@ -1,5 +1,5 @@
-// Implements the generator of random calls. A round is a part of these calls with indexes of its
-// own; RoundWriter chooses each call of a round at random.
+// Implements the generator of random calls. A round is a part of these calls that begins and ends
+// with empty indexes; RoundWriter chooses each call of a round at random.
 #include "benchmarks/differential/generator.h"
 
 #include <algorithm>
@@ -15,8 +15,8 @@ namespace keydrome::differential {
 namespace {
 
 constexpr std::array<KeyType, 3> kTypes = {SHORT, INT, VARCHAR};
-// The player keeps each open handle in a numbered slot. The slot of an index's second handle is the
-// slot of its first handle plus this number.
+// The player, the process that makes the calls, keeps each open handle in a numbered slot. The slot
+// of an index's second handle is the slot of its first handle plus this number.
 constexpr uint8_t kSecondHandles = 3;
 constexpr uint8_t kMissingSlot = 7;  // slot for opening kMissingIndex
 constexpr uint32_t kIndexesMax = 3;  // maximum number of indexes of a round

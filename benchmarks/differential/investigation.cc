@@ -54,8 +54,8 @@ struct Suspect {
   Round round;  // the round in which the failure occurred; the whole phase if unknown
 };
 
-// One replay of a session: how it ended, and what the model of the contract says about its
-// results.
+// One replay of a session: how it ended, and what the model of the contract (the specification of
+// the API) says about its results.
 struct Trial {
   judge::Ending ending;
   std::optional<JudgedCalls> judged;  // only if the replay was complete

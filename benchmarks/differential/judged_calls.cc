@@ -1,5 +1,5 @@
-// Implements the judgement of recorded calls: builds a history, then compares it with the model of
-// the contract.
+// Implements the judgement of recorded calls: builds a history, then compares it with a model of
+// the contract, the specification of the API.
 #include "benchmarks/differential/judged_calls.h"
 
 #include <algorithm>
@@ -83,7 +83,8 @@ JudgedCalls judge_calls(const Case& session, std::span<const Call> calls,
   if (!judged.history.unknown_arguments.empty()) {
     judged.mismatch =
         "the recording contains calls with keys that the program does not use: the library has "
-        "changed the recording, or returned one handle for several indexes";
+        "overwritten the recording, or returned one handle for several indexes: look for writes "
+        "outside the library's own memory, and return a different handle for each index";
     return judged;
   }
   SessionCheck check = model::check_session(judged.history);
@@ -99,8 +100,9 @@ JudgedCalls judge_calls(const Case& session, std::span<const Call> calls,
   } else if (reported.deadlocks == 0 && reported.code_violations == 0 &&
              !corresponds(judged.history, calls)) {
     judged.mismatch =
-        "the recorded calls differ from those of the program, so the library must have changed the "
-        "recording";
+        "the recorded calls differ from those of the program. So the library must have "
+        "overwritten the recording, which is in its process: look for writes outside the library's "
+        "own memory";
   }
   return judged;
 }

@@ -1,5 +1,5 @@
-// Compares the recorded calls of one thread with a model of the contract, for the benchmark
-// "differential".
+// Compares the recorded calls of one thread with a sequential model of the contract (the
+// specification of the index API), for the benchmark "differential".
 #pragma once
 
 #include <optional>

@@ -1,5 +1,5 @@
 // Implements CallWriter: turns each call of a session (the API calls of one thread) into one
-// operation of the player's program.
+// operation of a program. The player, the process that calls the library, executes the program.
 #include "benchmarks/differential/script_calls.h"
 
 #include <algorithm>

@@ -21,9 +21,9 @@ constexpr uint32_t kInsert = 0, kLookup = 1;  // kinds of transactions, timed se
 constexpr const char* kPhase = "run";
 constexpr uint32_t kInsertsPerCheck = 100;
 
-// Writes the script. The pool of keys begins with the keys of the stripes (check transactions on
-// keys that only one thread uses). Keys of loaded records follow. Each inserted key is added when
-// its insert is written.
+// Writes the script. The pool, the script's list of keys, begins with the keys of the stripes
+// (check transactions on keys that only one thread uses). Keys of loaded records follow. Each
+// inserted key is added when its insert is written.
 class Generator : public workload::ClientScript {
  public:
   Generator(std::string_view instance, const Parameters& parameters, uint64_t seed,

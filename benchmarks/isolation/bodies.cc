@@ -1,5 +1,5 @@
-// Implements the bodies of the benchmark "isolation": one function for each pattern of reads and
-// writes.
+// Implements the bodies of the benchmark "isolation": functions that write the calls of one
+// transaction, one function for each pattern of reads and writes.
 #include "benchmarks/isolation/bodies.h"
 
 #include <algorithm>
@@ -193,9 +193,10 @@ void transfer(BodyWriter& out, uint32_t operations, bool read_only) {
   }
 }
 
-// The kinds of rounds. Their names are part of the phase names, and so of the fingerprint, the hash
-// that identifies a version of the benchmark. Therefore two kinds keep their old names, although
-// the functions that write their bodies (mixed, predicates) have new ones.
+// The kinds of rounds (phases on empty indexes). Their names are part of the phase names, and so of
+// the fingerprint, the hash that identifies a version of the benchmark. Therefore two kinds keep
+// their old names, although the functions that write their bodies (mixed, predicates) have new
+// ones.
 constexpr std::array<RoundKind, 9> kKinds = {{
     {.name = "soup", .body = mixed, .indexes = 2, .keys = 40, .calls = 10, .percent = 100},
     {.name = "registers", .body = registers, .indexes = 2, .keys = 16, .calls = 9, .percent = 100},

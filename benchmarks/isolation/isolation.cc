@@ -1,6 +1,6 @@
-// Generates and judges the operations of the benchmark "isolation": short concurrent rounds. The
-// player records every call, and the checker proves that the results are strictly serialisable, or
-// shows why not (README.md).
+// Generates and judges the operations of the benchmark "isolation": short concurrent rounds, each a
+// phase on empty indexes. The player, the process that calls the library, records every call. The
+// checker proves that the results are strictly serialisable, or shows why not (README.md).
 #include <algorithm>
 #include <array>
 #include <memory>

@@ -1,6 +1,6 @@
-// Chooses the keys of a round of the benchmark "isolation". The keys are few, so that transactions
-// conflict. They are also difficult: boundary values, adjacent integers, and strings with long
-// common prefixes.
+// Chooses the keys of a round of the benchmark "isolation". A round is one phase of the run, on
+// empty indexes. The keys are few, so that transactions conflict. They are also difficult: boundary
+// values, adjacent integers, and strings with long common prefixes.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +12,9 @@
 
 namespace keydrome::isolation {
 
-// Adds `count` (2 to 2^20) different random keys of the type to the script's pool. Returns their
-// pool numbers in ascending key order. A key that two rounds choose is in the pool twice.
+// Adds `count` (2 to 2^20) different random keys of the type to the script's pool (list of keys).
+// Returns their pool numbers in ascending key order. A key that two rounds choose is in the pool
+// twice.
 std::vector<uint32_t> add_keys(script::ScriptBuilder& script, KeyType type, std::size_t count,
                                workload::Rng& rng);
 

@@ -1,7 +1,8 @@
 // Generates the key sets of the benchmark "keysets". All sets are synthetic; README.md describes
 // each of them.
 //
-// Not thread-safe. Only the referee uses these functions, outside timed phases.
+// Not thread-safe. The functions may be slow, because only the referee, the process that generates
+// the operations, uses them, and never in a timed phase.
 #pragma once
 
 #include <cstdint>

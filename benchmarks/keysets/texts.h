@@ -23,7 +23,8 @@ struct TextSource {
 // Returns `count` different texts, truncated to `length_max` bytes, in the order of generation. The
 // source should be able to generate many more than `count` different texts. Otherwise the function
 // takes long, because it repeats its attempts until it has found enough.
-// Only the referee uses this function, outside timed phases.
+// Only the referee, the process that generates the operations, uses this function, and never in a
+// timed phase.
 script::Strings distinct_texts(uint32_t count, std::size_t length_max, const TextSource& source,
                                workload::Rng& rng);
 

@@ -1,5 +1,5 @@
 // Implements the graph check of the benchmark "linkbench": Bookkeeper computes the expected graph,
-// Reader reads the final scan, and Checker compares the two.
+// Reader reads the final scan of all records, and Checker compares the two.
 #include "benchmarks/linkbench/graph.h"
 
 #include <algorithm>

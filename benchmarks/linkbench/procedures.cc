@@ -1,5 +1,5 @@
 // Implements the transactions of the benchmark "linkbench" that depend on their own reads, as
-// lists of instructions (procedures) that the player executes.
+// lists of instructions (procedures) that the player, the process that calls the library, executes.
 #include "benchmarks/linkbench/procedures.h"
 
 #include <string>

@@ -33,7 +33,7 @@ enum Procedure : uint32_t {
   // Parameters: id, text. Replaces a node, if it exists.
   kReplaceNode,
   // The following three procedures differ only in the number of calls that they may make. The log
-  // of a recorded run reserves room for this number of calls.
+  // of a recorded run, which contains every call, reserves room for this number.
   // Parameters: from, end (keys). Reads at most kListMax links of a list. The result is the number
   // of links read.
   kShortList,

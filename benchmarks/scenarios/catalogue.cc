@@ -14,7 +14,7 @@ namespace keydrome::scenarios {
 
 namespace {
 
-constexpr int64_t kCrowdMax = 200;  // maximum number of threads, and of rounds
+constexpr int64_t kCrowdMax = 200;  // maximum number of threads, and of repetitions (rounds)
 constexpr int64_t kCrowdRecordsMax = 1'000'000;
 
 constexpr std::array<std::pair<std::string_view, KeyType>, 3> kTypes{

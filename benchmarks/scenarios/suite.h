@@ -1,6 +1,6 @@
 // Suite: plans the runs of all scenarios of one instance of the benchmark "scenarios", writes the
 // script, and judges the outcome. A scenario is a script of a few steps that reveals one kind of
-// error. A bare scenario makes calls that the contract forbids.
+// error. A bare scenario makes calls that the contract, the specification of the API, forbids.
 #pragma once
 
 #include <cstdint>
@@ -42,8 +42,9 @@ class Suite {
                       std::span<const workload::PhaseMeasures> phases,
                       workload::Metrics& metrics) const;
 
-  // Returns true if a session that is at operation `op` of `phase` has reached a step of a bare
-  // scenario that may be misuse. Must be called after generate().
+  // Returns true if a session that is at operation `op` of `phase` has reached the first call of a
+  // bare scenario that may be misuse, i.e. may break the rules of the API. A later failure, even a
+  // crash, is then only a warning. Must be called after generate().
   bool has_misused(uint32_t phase, uint64_t op) const;
 
  private:

@@ -1,5 +1,5 @@
 // Implements the money check of the benchmark "smallbank": Bookkeeper adds up the committed
-// transactions, and Checker compares the sums with the final scan.
+// transactions, and Checker compares the sums with the final scan, which reads all records.
 #include "benchmarks/smallbank/money.h"
 
 #include <algorithm>

@@ -62,7 +62,7 @@ struct Books {
 Books keep_books(const script::Script& script, const script::Outcome& outcome, uint32_t load,
                  uint32_t run);
 
-// The balances that the final scan found, by table and customer.
+// The balances that the final scan of all records found, by table and customer.
 struct Balances {
   struct Entry {
     int64_t sum = 0;    // sum of the rows

@@ -1,5 +1,6 @@
 // Implements the six transactions of the benchmark "smallbank" as procedures, because their writes
-// depend on earlier reads. A procedure is a list of instructions that the player executes.
+// depend on earlier reads. A procedure is a list of instructions that the player, the process that
+// calls the library, executes.
 #include "benchmarks/smallbank/procedures.h"
 
 #include "benchmarks/kit/script/procedure_helpers.h"

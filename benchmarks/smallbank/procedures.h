@@ -1,5 +1,6 @@
 // Defines the tables, rows and transactions of the benchmark "smallbank". Each transaction is a
-// procedure, a list of instructions for the player, because its writes depend on its reads.
+// procedure, a list of instructions for the process that calls the library, because its writes
+// depend on its reads.
 #pragma once
 
 #include <cstdint>

@@ -43,7 +43,7 @@ class Reporter {
     findings_.required(name, when_ + ": " + text);
   }
 
-  // Reports two numbers that should be equal but differ.
+  // Reports the two numbers if they differ, because they must be equal.
   void expect_equal(const char* name, int64_t a, const std::string& what_a, int64_t b,
                     const std::string& what_b, const std::string& where = "") {
     if (a == b) return;

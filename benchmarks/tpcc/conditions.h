@@ -1,5 +1,5 @@
 // The condition check of the benchmark "tpcc": TPC-C's consistency conditions (clause 3.3.2) and
-// further invariants, checked on the rows of a final scan.
+// further invariants, checked on the rows that a scan of all records read.
 //
 // Findings, all required (each fails the library). For condition_1 to condition_12 the list gives
 // the condition that must hold, in the column names of TPC-C. For the others it gives the error:

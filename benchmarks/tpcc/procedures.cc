@@ -1,4 +1,4 @@
-// Implements the five transactions of TPC-C as procedures, instructions that the player executes.
+// Implements the five transactions of TPC-C as procedures: instructions for the library's caller.
 #include "benchmarks/tpcc/procedures.h"
 
 #include <initializer_list>

@@ -1,6 +1,6 @@
 // Declares the five transactions of TPC-C with their parameters. Each is a procedure, a list of
-// instructions that the player executes (kit/format/procedure.h), because later calls depend on
-// earlier reads.
+// instructions that the player (the process that calls the library) executes, because later calls
+// depend on earlier reads (kit/format/procedure.h).
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// Implements read_state(), which reads the tables of the benchmark "tpcc" from a final scan:
-// parses each record into a row of its table.
+// Implements read_state(), which gets the tables of the benchmark "tpcc" from the results of a scan
+// of all records: parses each record into a row of its table.
 #include "benchmarks/tpcc/state.h"
 
 #include <algorithm>

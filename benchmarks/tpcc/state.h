@@ -1,5 +1,5 @@
-// State: the tables of the benchmark "tpcc" as a final scan read them, with those fields that the
-// consistency conditions (conditions.h) use.
+// State: the tables of the benchmark "tpcc" as a final scan of all records read them, with those
+// fields that the consistency conditions (conditions.h) use.
 #pragma once
 
 #include <array>

@@ -1,5 +1,5 @@
-// Implements the condition check of the benchmark "tpcw": compares the rows that the final scan
-// read with each other and with the expected shop.
+// Implements the condition check of the benchmark "tpcw". Compares the rows that the final scan of
+// all records read with each other, and with the rows that the shop must have.
 #include "benchmarks/tpcw/conditions.h"
 
 #include <cstdint>

@@ -1,5 +1,6 @@
 // Implements the interactions (pages) of TPC-W as procedures, because their later calls depend on
-// the results of earlier ones. A procedure is a list of instructions that the player executes.
+// the results of earlier ones. A procedure is a list of instructions that the player, the process
+// that calls the library, executes.
 #include "benchmarks/tpcw/procedures.h"
 
 #include <initializer_list>

@@ -1,5 +1,6 @@
 // Declares the interactions (pages) of TPC-W as procedures, with their parameters. A procedure is
-// a list of instructions that the player executes (kit/format/procedure.h).
+// a list of instructions that the player, the process that calls the library, executes
+// (kit/format/procedure.h).
 #pragma once
 
 #include <cstdint>

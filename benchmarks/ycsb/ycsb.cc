@@ -28,8 +28,9 @@ namespace {
 
 constexpr uint8_t kSlot = 0;
 constexpr uint32_t kVerifyThreads = 4;
-// Each thread runs two checks, a stripe and a canary, after this many transactions. Checks are 2 %
-// of all transactions.
+// Each thread runs two checks after this many transactions. One, a stripe, uses keys that no other
+// thread uses, so its results are known. The other, a canary, reads keys of the workload twice, and
+// both reads must agree. Checks are 2 % of all transactions.
 constexpr uint32_t kCheckEvery = 100;
 constexpr uint32_t kTexts = 1024;
 constexpr uint32_t kTextBytes = 92;  // with the tag, 100 bytes: the longest payload

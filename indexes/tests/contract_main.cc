@@ -1,5 +1,6 @@
 // The program contract_test --library PATH [--configure JSON] [--seed N] [--gtest_...] checks
-// whether a library keeps the promises of contract A (api/include/keydrome/index.h).
+// whether a library keeps the promises of contract A (api/include/keydrome/index.h). This contract
+// specifies the ten calls of an index library.
 //
 // Suites named Required test promises whose violation fails a library. Suites named Advisory test
 // promises whose violation is only shown as a warning. --gtest_filter=-Advisory* leaves them out.
@@ -31,12 +32,17 @@ int main(int argc, char** argv) {
     } else if (value != nullptr && option == "--seed") {
       keydrome::set_test_seed(std::strtoull(value, nullptr, 10));
     } else {
-      std::fprintf(stderr, "contract_test: %s: unknown option or missing value\n", argv[i]);
+      std::fprintf(stderr,
+                   "contract_test: %s: this option is unknown or has no value: "
+                   "give --library PATH, --configure JSON, --seed N or an option of gtest\n",
+                   argv[i]);
       return 2;
     }
   }
   if (path.empty()) {
-    std::fprintf(stderr, "usage: contract_test --library PATH [--configure JSON] [--seed N]\n");
+    std::fprintf(stderr,
+                 "contract_test: no library is given: contract_test --library PATH "
+                 "[--configure JSON] [--seed N]\n");
     return 2;
   }
   if (!keydrome::load_library(path, configuration)) return 2;

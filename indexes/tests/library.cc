@@ -127,7 +127,7 @@ std::ostream& operator<<(std::ostream& out, const Read& read) {
 
 const char* make_index(KeyType type, std::string_view hint) {
   static std::mutex lock;
-  // Names stay valid until the process ends, because contract A lets libraries keep the pointer.
+  // Names stay valid until the process ends, because the index API lets libraries keep the pointer.
   static std::deque<std::string> names;
   std::string* name = nullptr;
   {

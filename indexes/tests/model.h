@@ -1,6 +1,6 @@
 // A model of an index for random tests (differential_test.cc): a sorted map of sets, and a cursor.
 //
-// The model does not predict results, but accepts or rejects them, because the contract sometimes
+// The model does not predict results, but accepts or rejects them, because the index API sometimes
 // allows several results. The payloads of one key may come in any order. getNext may return or
 // leave out a pair that the transaction has inserted under the current key.
 //

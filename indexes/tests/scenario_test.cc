@@ -3,7 +3,7 @@
 // without the jail (Keydrome's sandbox).
 //
 // A scenario passes if a serial order of the committed transactions explains every result and
-// respects real time. Waiting and DEADLOCK are always allowed. benchmarks/scenarios/README.md
+// respects real time. A call may always wait or return DEADLOCK. benchmarks/scenarios/README.md
 // explains the notation. Builds without the benchmark `scenarios` leave out this file.
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -131,7 +131,8 @@ TEST_P(RequiredScenario, IsExplainedByASerialOrder) {
   const HangAlarm alarm(GetParam().id);
   const std::vector<PlannedScenario> plan = plan_runs({GetParam()}, kSize, test_seed());
   script::ScriptBuilder builder;
-  // The library still has the indexes of the scenarios that this process played before.
+  // The library still has the indexes of the scenarios that this process played before, so the
+  // names of each scenario's indexes begin with the scenario's id.
   SharedIndexes shared(GetParam().id + "-");
   PoolNumbers pools(builder);
   const uint32_t class_number = builder.add_class("scenario");

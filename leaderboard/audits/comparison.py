@@ -98,7 +98,7 @@ def added_of(ranked: Run, audit: Run) -> float | None:
 
 
 def _control_ms(run: Run) -> float | None:
-    """Estimate the control's total time during a run from the candidate's total time and the run's score.
+    """Estimate the control's total time in a run from the run's score and the candidate's (library's) total time.
 
     The score is candidate / control. If a lower metric is better, the metric is a time, so the control's time is the
     candidate's time divided by the score. Otherwise the metric is a rate, so the time is multiplied by the score.

@@ -1,9 +1,10 @@
 """Adds the warning (finding) `look_ahead` to a run: the library may read its next calls in the memory of its caller.
 
-The warning is computed from the audited sessions of a binary. An audited session was played in both modes with the same
-seed. In timed mode, the process that contains the library makes the calls. In verified mode, another process makes
-them, so the library cannot read its next calls in memory. The finding is added if verified mode slows the library's
-calls down far more than the calls of the control library, the baseline (results/look_ahead.py).
+The warning is computed from the audited sessions of a binary. An audited session was played twice with the same seed,
+once in timed mode and once in verified mode. In timed mode, the process that contains the library makes the calls. In
+verified mode, another process makes them, so the library cannot read its next calls in memory. The finding is added if
+verified mode slows the library's calls down far more than the calls of the control library, the baseline
+(results/look_ahead.py).
 
 A single run rarely has the five audited sessions that a conclusion needs. So all runs of the same binary count
 together, if they have the same configuration, benchmark instance, benchmark version, scale and machine class.

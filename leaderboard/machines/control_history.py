@@ -30,8 +30,8 @@ _BRACKET = 2
 def note_control(run: Run, sessions: Sequence[Session]) -> str:
     """Store the control's results of a timed run; return why the run's machine is excluded from ranking.
 
-    Returns an empty text if the machine is not excluded. Stores nothing for audits and for runs without a control.
-    4 SQL statements.
+    Returns an empty text if the machine is not excluded. Stores nothing for runs without a control, and for audits
+    (repetitions in a mode in which every call takes longer). 4 SQL statements.
     """
     benchmark = catalogue.benchmarks().get(run.benchmark)
     if run.machine is None or run.verified or benchmark is None or benchmark.metric is None:

@@ -1,7 +1,8 @@
 """Keeps the table of bench machines, the machines that execute runs.
 
-For each machine, the table contains the class and the time when the machine was last alive. If the machine's worker
-leaves some runs to other machines, the table also contains the reason.
+For each machine, the table contains the class (processor, number of processors and memory) and the time when the
+machine was last alive. A machine's worker is its process that executes runs. If the worker leaves some runs to other
+machines, the table also contains the reason.
 
 Each function is one transaction, or a part of the caller's transaction if the caller has opened one.
 """

@@ -1,6 +1,7 @@
 """Implements the queue of runs in the table of runs: enqueue, cancel, claim, heartbeat, requeue.
 
-A claim gives a worker a *lease*: the right to execute the run until a given time. Each heartbeat extends the lease.
+A worker is a process that executes runs. A claim gives a worker a *lease*: the right to execute the run until a given
+time. Each heartbeat extends the lease.
 After the lease has expired, services.recover_lost queues the run again, and the next claim is a new attempt. Claim,
 heartbeat, start, finish_cancelled and requeue each execute a single conditional UPDATE of the run's row. If a claim
 changes no row, there is no run to claim. If another of these functions changes no row, the worker's attempt no longer

@@ -1,8 +1,8 @@
 """Ends the correctness tests of a submission early: tests that would tell the contestant nothing new leave the queue.
 
 The tests are the runs of the gates, the correctness benchmarks that a library must pass before a board ranks it.
-runner/gate_end.py has the rules: the tests end after a crash, for example, or after many required findings. The command
-`keydrome check` uses the same rules.
+runner/gate_end.py has the rules: the tests end after a crash, for example, or after many required findings, which are
+faults that make the library fail. The command `keydrome check` uses the same rules.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ def end_gate_early(run: Run) -> int:
     """End the submission's waiting correctness tests if `run`, which has just ended, makes them unnecessary.
 
     Returns how many tests were ended. They are cancelled, and their reason says why they were not run. Tests that are
-    running already, and the tests of audits (repetitions in verified mode), continue. Call this inside the transaction
-    that stored the run's result.
-    At most 2 SQL statements.
+    running already continue, and so do the tests of audits. An audit repeats runs in verified mode, in which a process
+    other than the library's makes every call. Call this inside the transaction that stored the run's result. At most 2
+    SQL statements.
     """
     if not run.is_gate or run.verified or run.verdict in {Verdict.PASSED, Verdict.INFRASTRUCTURE}:
         return 0

@@ -67,6 +67,9 @@ def charged_since(user: User, begin: datetime) -> list[Submission]:
 
 
 def _with_run(user: User, which: Q) -> QuerySet[Submission]:
-    """Return the user's submissions, including deleted ones, that have a run which matches `which`, except audits."""
+    """Return the user's submissions, including deleted ones, that have a run which matches `which`.
+
+    Audits, which organisers queue, are not counted as runs of the user.
+    """
     matching = Run.objects.filter(which, submission=OuterRef("pk"), verified=False)
     return Submission.objects.filter(Exists(matching), owner_id=user.pk)

@@ -1,4 +1,4 @@
-"""Compares a worker's program with the site: the migrations of the database, and the versions of the benchmarks.
+"""Compares the program of a worker, which executes runs, with the site: database migrations and benchmark versions.
 
 If the migrations differ, the worker does not start. If benchmark versions differ, the worker claims only the runs that
 it can execute. In both cases a message says what to update.

@@ -1,4 +1,4 @@
-"""Sends wake-up messages, which inform idle workers through Celery that runs may be waiting.
+"""Sends wake-up messages, which inform idle workers (processes that execute runs) that runs may be waiting.
 
 A message contains only the name of a Celery queue. The worker reads the table of runs to find its work. A lost message
 only delays a run, because Celery's scheduler sends another message every KEYDROME_SWEEP_SECONDS.

@@ -1,8 +1,9 @@
 """Decides whether a run may be ranked on a board, from facts about the run. This file uses no database.
 
 A *board* ranks libraries on one benchmark instance. A *gate* is a correctness benchmark that a board requires the same
-library to pass. `reasons_against` is the only function that decides, so the board, the run's page and the export always
-agree.
+library to pass. An *audit* repeats a run in verified mode, in which a process other than the library's makes every
+call. A *session* is one repetition of a run. `reasons_against` is the only function that decides, so the board, the
+run's page and the export always agree.
 """
 
 from __future__ import annotations
@@ -84,7 +85,9 @@ def reasons_against(run: RunFacts, board: Board, gates: Sequence[GateFacts]) -> 
     if run.state != "done":
         return ["it has not finished yet"]
     if run.verified:
-        return ["it is an audit: its times can be compared only with those of other audits"]
+        return [
+            "it is an audit, in which every call takes longer: its times can be compared only with other audits"
+        ]
     if run.verdict != "passed":
         return [f"it did not pass (verdict: {run.verdict.replace('_', ' ')})"]
     reasons = _setting(run, board)
@@ -96,10 +99,13 @@ def reasons_against(run: RunFacts, board: Board, gates: Sequence[GateFacts]) -> 
         )
     if run.audit_verdict:
         verdict = run.audit_verdict.replace("_", " ")
-        reasons.append(f"an audit of this library in verified mode did not pass: {verdict}")
+        reasons.append(
+            f"an audit of this library, in which another process makes the calls, did not pass: {verdict}"
+        )
     if board.strict and STALE_READ in run.decisive_findings:
         reasons.append(
-            f"its spot check, an extra certified session, found a stale read, {NOT_ACCEPTED}"
+            "its spot check, an extra session in which all results are judged together, found a stale read, "
+            f"{NOT_ACCEPTED}"
         )
     for gate in gates:
         reasons += _gate(gate, board)

@@ -127,8 +127,8 @@ class StoredSession:
       `control` is None if the control did not run.
     - `control_ms`: the control's total time. If the control ran twice, the geometric mean of its two times.
     - `discarded`: why the session does not count; empty if it counts. The JSON field is `void`.
-    - `audit`: the times per call in timed and in verified mode, if the session was played in both modes. In verified
-      mode a process outside the jail (sandbox) makes every call.
+    - `audit`: the times per call in timed and in verified mode, if the session was played in both. In timed mode the
+      library's own process makes every call; in verified mode a process outside the jail (sandbox) does.
     """
 
     seed: str

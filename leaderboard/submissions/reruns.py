@@ -1,6 +1,7 @@
 """Repeats runs: a single run on request, or all outdated runs of ranked submissions after a new benchmark version.
 
-`rerun` and `rerun_stale` each execute one transaction, and wake the bench workers after the commit.
+`rerun` and `rerun_stale` each execute one transaction. After the commit they wake the bench workers, which execute
+runs.
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ FINISHED = "2026-11-21T10:00:05.000+00:00"
 
 
 def session_report(run: Run, total_ms: float, failed: int = 0) -> Report:
-    """Return a referee's report with the fields that the leaderboard reads."""
+    """Return a report of the referee, which runs a library, with the fields that the leaderboard reads."""
     value = {
         "schema": "keydrome.report.v1",
         "verdict": "passed",
@@ -85,8 +85,9 @@ def make_report(
     A ratio is the time of the candidate (the submitted library) divided by the time of the control library. `void` has
     the indices of discarded sessions. If `control_changes` is given, the control runs a second time in each session,
     after the candidate; its second time is the first one multiplied by one of these factors, in turn. `audits` are the
-    times in both modes, timed and verified; the first sessions get them, one each. `metrics` are further numbers of the
-    candidate, the same in every session.
+    times of sessions that were played twice: in timed mode, and in verified mode, where another process makes the
+    calls. The first sessions get them, one each. `metrics` are further numbers of the candidate, the same in every
+    session.
     """
     given = [1.0] * run.sessions if ratios is None else ratios
     sessions = tuple(

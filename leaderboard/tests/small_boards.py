@@ -1,4 +1,7 @@
-"""Makes boards for tests: the published boards, with only the gates that the repository of the tests has."""
+"""Makes boards (rankings of libraries) for tests.
+
+They are the published boards, with only those gates (required correctness benchmarks) that the tests' repository has.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
 """Tests audits: which runs an audit queues, how it affects ranks, and how its times compare with the ranked run.
 
-An audit repeats the runs of a submission in verified mode, where every call takes longer.
+An audit repeats the runs of a submission in verified mode. In this mode a process other than the library's makes every
+call, so every call takes longer.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ def judged(track: Track, submission: Submission, ratio: float = 0.5) -> Run:
 def audited(track: Track, submission: Submission, organiser: User, ratio: float) -> Run:
     """Queue an audit, let all its runs pass, and return its timed run.
 
-    The control library takes 1,100 ms in the audit and 100 ms in a ranked run.
+    The control library, which every timed run measures too, takes 1,100 ms in the audit and 100 ms in a ranked run.
     """
     *gates, timed = schedule.audit_submission(submission, by=organiser)
     for gate in gates:
@@ -108,7 +109,7 @@ def test_an_audit_is_never_ranked_and_changes_no_rank(
     audit = audited(track, submission, organiser, ratio=0.01)
     assert not audit.eligible
     assert audit.why_not == [
-        "it is an audit: its times can be compared only with those of other audits"
+        "it is an audit, in which every call takes longer: its times can be compared only with other audits"
     ]
     ranked.refresh_from_db()
     assert ranked.eligible
@@ -130,7 +131,7 @@ def test_a_failed_audit_takes_the_rank_permanently(
     failed = track.finish(runs[target], verdict=Verdict.FAILED, reason="a record is missing")
     ranked.refresh_from_db()
     expected = {
-        "sigmod2009": "an audit of this library in verified mode did not pass: failed",
+        "sigmod2009": "an audit of this library, in which another process makes the calls, did not pass: failed",
         "unit": "the unit tests did not pass: failed",
     }
     assert ranked.why_not == [expected[target]]

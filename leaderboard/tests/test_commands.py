@@ -1,5 +1,5 @@
-# Tests the management commands: reference libraries, printed boards, demo accounts, and the worker's slot. A reference
-# library is a library of this repository that the organisers submit for comparison.
+# Tests the management commands: reference libraries, printed boards (rankings), demo accounts, and the worker's slot. A
+# reference library is a library of this repository that the organisers submit for comparison.
 
 import stat
 from datetime import timedelta

@@ -132,7 +132,10 @@ def test_a_board_says_whether_it_accepts_stale_reads() -> None:
     stale = replace(GOOD, decisive_findings=("stale_read",))
     assert reasons_against(stale, BOARD, PASSED) == []
     assert reasons_against(stale, strict, PASSED) == [
-        "its spot check, an extra certified session, found a stale read, which this board does not accept"
+        (
+            "its spot check, an extra session in which all results are judged together, found a stale read, "
+            "which this board does not accept"
+        )
     ]
 
 

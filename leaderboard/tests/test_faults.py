@@ -1,4 +1,7 @@
-"""Tests faults: workers that are killed at any moment of a run, lost database connections, lost and extra messages."""
+"""Tests faults: workers that are killed at any moment of a run, lost database connections, lost and extra messages.
+
+A worker is a process that executes runs. A wake-up is a message that tells an idle worker to look for a run.
+"""
 
 from datetime import timedelta
 from typing import Any

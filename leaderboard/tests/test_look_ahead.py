@@ -1,8 +1,8 @@
 """Tests which sessions of a run are audited, and how findings about them reach the run's page and the board.
 
-A session is one repetition of a run. An audit plays a session twice: as usual, and in verified mode, where a library
-cannot read its next calls in the memory of its caller. The finding `look_ahead` says that a library is much slower in
-verified mode.
+A session is one repetition of a run. An audit plays a session twice: as usual, and in verified mode. In verified mode
+another process makes the calls, so a library cannot read its next calls in the memory of its caller. The finding
+`look_ahead` says that a library is much slower in verified mode.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Tests machine classes: a run executes only on the class that it wants, and boards never mix two classes.
 
-A machine class is the processor model, the number of processors and the size of memory.
+A machine class is the processor model, the number of processors and the size of memory. A board ranks libraries.
 """
 
 from typing import Any

@@ -1,4 +1,7 @@
-"""Tests the bench worker's database role on PostgreSQL: it suffices for the worker, and allows nothing dangerous."""
+"""Tests the database role of the bench worker, which executes runs, on PostgreSQL.
+
+The role suffices for the worker, and allows nothing dangerous.
+"""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

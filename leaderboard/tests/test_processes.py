@@ -84,7 +84,10 @@ def test_a_worker_killed_in_mid_run_costs_an_attempt_and_nothing_else(
 def test_the_results_worker_begins_at_once_and_then_receives_wake_ups(
     alice: User, track: Track, own_broker: Path, started: list[subprocess.Popen[str]]
 ) -> None:
-    """A real results worker with a real broker draws the plots of a finished run and queues a lost run again."""
+    """A real results worker with a real broker draws the plots of a finished run and queues a lost run again.
+
+    The results worker is a background process of the site. A run is lost if the process that executes it has died.
+    """
     run = timed(enter(alice))
     track.finish(run)
     command = [sys.executable, "-m", "celery", "-A", "web.celery", "worker", "-Q", "results"]

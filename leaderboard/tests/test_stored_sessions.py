@@ -1,4 +1,7 @@
-"""Tests how sessions are stored in the database. Rows that older versions of the site have written are still read."""
+"""Tests how the sessions (repetitions) of a run are stored in the database.
+
+Rows that older versions of the site have written are still read.
+"""
 
 from __future__ import annotations
 

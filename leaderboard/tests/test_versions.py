@@ -1,4 +1,7 @@
-"""Tests a worker whose version differs from the site's: it reports the difference and changes nothing."""
+"""Tests a worker, which executes runs, whose version differs from the site's.
+
+The worker reports the difference and changes nothing.
+"""
 
 from io import StringIO
 

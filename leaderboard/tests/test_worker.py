@@ -102,7 +102,7 @@ def test_only_timed_runs_get_a_spot_check(alice: User, machine: Machine, setting
 def test_a_lost_attempt_gets_no_second_spot_check(
     alice: User, machine: Machine, settings: Any
 ) -> None:
-    """The next attempt has the same spot check (a session with all results checked), with the same seed."""
+    """The next attempt has the same spot check (one more session, with all results checked) and the same seed."""
     submission = enter(alice)
     settings.KEYDROME_RECORD_ONE_IN = 1
     drawn = []

@@ -1,4 +1,4 @@
-"""Inspects a library file without running it: which contract it implements, or why it cannot be run.
+"""Inspects a library file without running it: which contract (kind of API) it implements, or why it cannot be run.
 
 A child process (child.py) with resource limits reads the file, so a file that crashes or stalls its reader does no
 harm. Inspection reports an uploader's mistakes at once. It does not protect the machine from hostile code; the jail,
@@ -47,8 +47,8 @@ ALLOWED_NEEDED = frozenset(
         "libstdc++.so.6",
         "libgcc_s.so.1",
         "ld-linux-x86-64.so.2",
-        # The contest of 2009 let entries use Berkeley DB. Debian's static archive of Berkeley DB is not
-        # position-independent, so an entry cannot link it statically.
+        # The programming contest of SIGMOD 2009 let entries use Berkeley DB. Debian's static archive of Berkeley DB is
+        # not position-independent, so an entry cannot link it statically.
         "libdb-5.3.so",
     }
 )
@@ -65,8 +65,8 @@ _LIBRARY_FOLDERS = (
 class LibraryKind(StrEnum):
     """Which contract a file implements.
 
-    INDEX is contract A (the ten calls). STRUCTURE is contract B (a data structure without transactions). UNKNOWN is
-    neither.
+    INDEX is contract A (the ten calls of the index API). STRUCTURE is contract B (a data structure without
+    transactions). UNKNOWN is neither.
     """
 
     INDEX = "index"

@@ -1,4 +1,7 @@
-"""Sample values that tests of several folders share: a manifest, a report, a file of keys, a witness, latencies."""
+"""Sample values that tests of several folders share.
+
+They are a benchmark's manifest, a report, a file of keys, a witness (the calls that prove a finding) and latencies.
+"""
 
 from __future__ import annotations
 
@@ -53,7 +56,7 @@ def report(verdict: str = "passed", total_ms: float | None = 12.5) -> Report:
 
 
 def make_witness() -> Witness:
-    """Return a witness of two transactions that both missed the insert of the other transaction."""
+    """Return a witness, the proof of a finding: two transactions, and neither saw what the other had inserted."""
     first = Transaction(
         name="T1",
         thread=3,

@@ -1,7 +1,8 @@
-"""Tests of runner/audit.py: which sessions are played in both modes, their times, and how a failure ends a run.
+"""Tests of runner/audit.py: which sessions are played in timed and in verified mode, and how a failure ends a run.
 
-A run has several sessions; a session plays one list of calls with the judged library and with the control library. In
-timed mode the library's own process makes the calls; in verified mode another process makes them.
+A run has several sessions; a session plays one list of calls with the judged library and with the control library (a
+fixed library, for comparison). In timed mode the library's own process makes the calls; in verified mode another
+process makes them.
 """
 
 from __future__ import annotations

@@ -41,8 +41,9 @@ REQUEST = Request(
     require=JailLevel.FULL,
     control=True,
 )
-# A fake referee. The tests replace CANDIDATE and CONTROL by the verdicts of candidate and control, and AUDITED by the
-# verdict of the candidate in verified mode. In the runs that STRAYS names, the time is STRAY_MS.
+# A fake referee. The tests replace CANDIDATE and CONTROL by the verdicts of candidate and control. They replace AUDITED
+# by the verdict of the candidate in verified mode, in which the calls come from a process other than the library's. In
+# the runs that STRAYS names, the time is STRAY_MS.
 SCRIPT = (
     "#!/usr/bin/env -S python3 -IS\n"
     "import json, sys\n"
@@ -217,7 +218,8 @@ def test_a_control_that_fails_does_not_count_against_the_candidate(
     result, _ = series(settings, tmp_path, control="crashed")
     assert result.verdict is Verdict.INFRASTRUCTURE
     assert result.reason == (
-        "session 1: the control library, which must pass, has the verdict crashed: why"
+        "session 1: the control library, which Keydrome times for comparison, has the verdict crashed: why; "
+        "your library is not at fault; run ./dev build or tell an organiser, and try again"
     )
     assert not result.sessions
 

@@ -1,6 +1,6 @@
-// Implements Tree::del: removes an entry from a leaf of the B+-tree. If a node other than the root
-// would then use fewer than kFillMin slots, it is merged with a sibling, or receives slots from the
-// sibling ("refill").
+// Implements Tree::del: removes an entry (a pair of key and payload) from a leaf of the B+-tree. A
+// slot is the place of one entry in a node. If a node other than the root would then use fewer than
+// kFillMin slots, it is merged with a sibling, or receives slots from the sibling ("refill").
 #include "structures/btree/separator.h"
 #include "structures/btree/slots.h"
 #include "structures/btree/tree.h"

@@ -1,5 +1,6 @@
-// Implements Tree::put: adds an entry to a leaf of the B+-tree. If the leaf is full, splits it. A
-// split adds a separator to the parent, so a full parent is split, too, and so on upwards.
+// Implements Tree::put: adds an entry (a pair of key and payload) to a leaf of the B+-tree. If the
+// leaf is full, splits it. A split adds a separator to the parent, so a full parent is split, too,
+// and so on upwards.
 #include <utility>
 
 #include "structures/btree/separator.h"

@@ -1,4 +1,4 @@
-"""Maps the URLs of the boards and of their exports to views."""
+"""Maps the URLs of the boards (rankings of libraries) and of their exports to views."""
 
 from django.urls import path
 

@@ -65,7 +65,7 @@ def status(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 def machine(request: HttpRequest, pk: int) -> HttpResponse:
-    """Show a bench machine's facts, and the results of the control library (the baseline) on the machine."""
+    """Show a bench machine's facts, and its results of the control library, which every timed run measures too."""
     page = queries.machine_page(pk)
     if page is None:
         raise Http404

@@ -73,8 +73,8 @@ _WRITTEN: dict[Unit, Callable[[float], str]] = {
 def figures(run: Run, detail: RunDetail, own_metrics: Iterable[OwnMetric]) -> list[Figure]:
     """Return the numbers of a finished run for its page.
 
-    The numbers that a board shows come first, then the medians over the run's sessions. Metrics that only this
-    benchmark has (`own_metrics`) come last.
+    The numbers that a board (a ranking) shows come first, then the medians over the run's sessions. Metrics that only
+    this benchmark has (`own_metrics`) come last.
     """
     found = []
     if run.total_ms is not None:
@@ -154,7 +154,7 @@ def machine_facts(detail: RunDetail) -> list[Figure]:
 
 
 def parameters(detail: RunDetail) -> list[Figure]:
-    """Return the parameters with which the referee ran the benchmark instance."""
+    """Return the parameters with which the referee, the program that runs a library, ran the benchmark instance."""
     found = _stored(detail)
     return fact_rows(found[0].parameters) if found else []
 

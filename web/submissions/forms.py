@@ -58,8 +58,8 @@ class UploadForm(forms.Form):
     )
     configuration = forms.ChoiceField(
         required=False,
-        help_text="Only for a bare structure (keydrome/structure.h), a data structure without locks and transactions: "
-        "how Keydrome adds them.",
+        help_text="Choose one only if the file is a bare structure (keydrome/structure.h), a data structure without "
+        "locks and transactions. The configuration says how Keydrome adds locks and transactions.",
     )
 
     def __init__(self, *args: Any, too_large: bool = False, **kwargs: Any) -> None:  # noqa: ANN401 - Django's

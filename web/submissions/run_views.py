@@ -35,8 +35,8 @@ if TYPE_CHECKING:
     from runner.manifest import OwnMetric
     from web.http import UserRequest
 
-# The results worker draws the plots after the result is stored. The page reloads for this long after the run's end, so
-# that the plots appear.
+# The results worker, a background process, draws the plots after the result is stored. The page reloads for this long
+# after the run's end, so that the plots appear.
 DRAWING_TIME = timedelta(seconds=60)
 
 

@@ -1,6 +1,6 @@
 """Tests audits on the pages. An audit repeats a ranked run in verified mode, in which another process makes all calls.
 
-Only organisers can queue an audit, and everyone sees its ratio on the run's page.
+Only organisers can queue an audit. Everyone sees on the run's page how much slower the run was in verified mode.
 """
 
 from __future__ import annotations

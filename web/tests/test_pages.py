@@ -1,4 +1,4 @@
-"""Tests the pages that everyone may see: front page, how it works, news, status, boards with exports, error pages."""
+"""Tests the pages that everyone may see: front page, how it works, news, status, rankings with exports, error pages."""
 
 from __future__ import annotations
 

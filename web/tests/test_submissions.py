@@ -353,7 +353,7 @@ def test_the_run_page_tells_required_and_advisory_findings_apart(
     required = page.index("Required findings: they decide the verdict")
     advisory = page.index("Advisory findings: warnings")
     assert required < page.index("duplicate keys") < advisory < page.index("sticky db end")
-    # The page shows the witness as text, picture, table and C program.
+    # The page shows the witness, the proof of a finding, as text, picture, table and C program.
     assert "Two transactions each looked where the other inserted a record" in page
     assert '<svg xmlns="http://www.w3.org/2000/svg"' in page
     assert "T1 must precede T2" in page

@@ -21,4 +21,7 @@ def test_the_copies_are_those_of_the_lock_file() -> None:
         assert package["dependencies"][entry["package"]] == locked["version"]
         assert (entry["version"], entry["integrity"]) == (locked["version"], locked["integrity"])
         digest = hashlib.sha256((VENDOR / name).read_bytes()).hexdigest()
-        assert digest == entry["sha256"], f"{name} differs: run tools/vendor_assets.py"
+        assert digest == entry["sha256"], (
+            f"{VENDOR / name} is not the file of the locked npm package (its SHA-256 differs from manifest.json): "
+            "run tools/vendor_assets.py, which copies the file from the package"
+        )

@@ -1,7 +1,8 @@
 """Makes the data of the site's tests: users, small libraries that gcc builds, submissions and finished runs.
 
-The site tests uploaded libraries in runs. Submissions and runs go through leaderboard/services.py, as on a real site.
-Only the reports of the runs are invented.
+A submission is an uploaded library. A run tests or times one submission on one benchmark, and a report is its result.
+Submissions and runs go through leaderboard/services.py, as on a real site. No library is executed: the reports of the
+runs are invented.
 """
 
 from __future__ import annotations

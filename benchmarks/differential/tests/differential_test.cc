@@ -140,8 +140,8 @@ TEST(Differential, TellsWhatItCannotShowAgain) {
   EXPECT_NE(text_of(alone).find("\ncall "), std::string::npos) << text_of(alone);
 }
 
-// A crash leaves no results. The referee knows only the phase of the crash, and that the same calls
-// crash again.
+// A crash leaves no results. The referee, the process that judges a run, knows only the phase of
+// the crash, and that the same calls crash again.
 TEST(Differential, ShrinksACrashToTheCallThatBringsItAbout) {
   const std::unique_ptr<workload::Workload> workload = make_differential("differential");
   const workload::Parameters parameters({{"calls", 20'000}, {"shrink_ms", 10'000}});

@@ -1,6 +1,6 @@
 // Tests that payloads look alike in timed benchmarks and in recorded rounds, in which every call is
 // logged and judged. Otherwise a library could recognise a recorded run and behave correctly only
-// then, as mutant 44 in tests/faulty/mutants.json does.
+// then, as mutant 44 does (a library with a deliberate fault, tests/faulty/mutants.json).
 #include <gtest/gtest.h>
 
 #include <array>

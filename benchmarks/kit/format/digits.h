@@ -1,6 +1,7 @@
 // Writes and reads numbers as text, because keys and payloads are strings. Workloads use these
-// functions when the referee generates operations. Procedures, the transactions that compute their
-// keys and payloads (procedure.h), use them while they run.
+// functions when the referee, the process that runs and judges a session, generates operations.
+// Procedures, the transactions that compute their keys and payloads (procedure.h), use them while
+// they run.
 //
 // A key contains a number as eight hexadecimal digits. A payload contains numbers in fields of
 // fixed width, in base 94. The 94 digits are the printable characters from '!' to '~', and the most

@@ -1,7 +1,8 @@
 // Defines the evidence word: 8 bytes that the player, the process that calls the library under
 // test, writes for each get, getNext, insertRecord and deleteRecord. From these words the judge,
-// which runs in another process, knows the result of every such call. Bare calls leave no word: the
-// player makes them exactly as written, even if the API forbids them (BareCall in program.h).
+// which runs in another process, knows the result of every such call. Bare calls, which may break
+// the rules of the API (BareCall in program.h), leave no word. Their judge needs the whole result,
+// so the player writes it to the trace (outcome.h).
 //
 // A word is small, because the player writes one after each call. It holds the result code, the tag
 // of the returned payload, and 28 bits about four payload bytes. The tag is a unique number in the
@@ -18,9 +19,10 @@
 // For getNext, w is XORed with four bytes of the key. They are the low bytes of an integer key, or
 // the bytes of a string key at the position of the window.
 //
-// The letters of a tag are 'A' to 'P', so a letter minus 'A' fits into the low half of its byte. If
-// a faulty library returns another byte there, the high half changes too, and the word differs from
-// the expected word. The high half of the first letter is XORed into byte 1, like that of w.
+// The letters of a tag are 'A' to 'P', so a letter minus 'A' fits into four bits. A faulty library
+// may return another byte in place of a letter. If that byte minus 'A' does not fit into four bits,
+// its upper bits change the high half of the byte. The word then differs from the expected word.
+// The high half of the first letter is XORed into byte 1, like that of w.
 //
 // So every single bit of the tag and of w changes the word. Two faults can cancel out: for example,
 // if only the high halves of bytes 0 and 1 of w change, and both in the same way.

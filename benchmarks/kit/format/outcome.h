@@ -31,7 +31,8 @@ inline constexpr uint32_t kCodeNoHandle = 1002;
 // A commit succeeded although a required record was missing or malformed (procedure.h).
 inline constexpr uint32_t kCodeUnfit = 1003;
 
-// The first violation of a thread: a call that returned a result which the contract forbids.
+// The first violation of a thread: a call that returned a result which the contract, the
+// specification of the index API, forbids. An op is one operation of the program.
 struct IllegalAnswer {
   uint64_t op;    // number of the op in the thread's whole program
   uint32_t code;  // the returned number, documented or not, or one of the codes above
@@ -45,7 +46,7 @@ struct IllegalAnswer {
 // After the end of the program, the position is the number of its ops, or the largest number if a
 // kUntil ended the program.
 inline constexpr uint64_t kInWords = uint64_t{1} << 61;
-inline constexpr uint64_t kAwaitsPiece = uint64_t{1} << 62;  // waits for the piece with this op
+inline constexpr uint64_t kAwaitsPiece = uint64_t{1} << 62;  // waits for this op to arrive
 inline constexpr uint64_t kRollingBack = uint64_t{1} << 63;  // aborts the transaction of this op
 inline constexpr uint64_t kPositionBits = kInWords | kAwaitsPiece | kRollingBack;
 
@@ -84,10 +85,11 @@ struct OutcomeHeader {
 };
 
 // One record of evidence: the result of a single call, which the judge compares with what the
-// script allows. Only threads of correctness suites and of the final scan have a trace, the memory
-// for such records. A thread that has a trace writes a record for each call of its program except
-// begin, commit and abort. So the player does not know which of the results are judged. The bytes
-// of key and payload follow the struct, padded to a multiple of 8 bytes.
+// script allows. Only threads of correctness suites, and of the scan that reads all records at the
+// end, have a trace, the memory for such records. A thread with a trace writes a record for each
+// call of its program except begin, commit and abort. So the player does not know which of the
+// results are judged. The bytes of key and payload follow the struct, padded to a multiple of 8
+// bytes.
 struct TraceRecord {
   uint64_t op;          // number of the op in the thread's program
   uint64_t repetition;  // (repetition of the kRepeat body) << 32 | (number of the getNext call),

@@ -17,7 +17,8 @@
 namespace keydrome::format {
 
 // Writes the kTagBytes letters of `tag` to `out`. The call takes about 2 ns, because it uses vector
-// instructions instead of a loop. The player makes one such call for each insert.
+// instructions instead of a loop. The player, the process that calls the library, makes one such
+// call for each insert.
 inline void write_tag(uint32_t tag, char* out) {
   static_assert(std::endian::native == std::endian::little && kTagBytes == 8);
   using Letters = uint8_t __attribute__((vector_size(16)));

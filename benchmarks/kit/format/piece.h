@@ -1,5 +1,7 @@
 // Defines pieces: the portions in which a thread receives its program, the list of its operations
-// (program.h). The referee writes the pieces outside the jail (the sandbox of the library).
+// (program.h). The referee, the process that runs and judges a session, writes the pieces outside
+// the jail (the sandbox of the library). The player, the process in the jail that calls the
+// library, reads them.
 //
 // Thread safety: plain data.
 #pragma once
@@ -13,8 +15,8 @@ namespace keydrome::format {
 // The header of a piece, which contains the next ops of one thread and the keys that they use. A
 // key reaches the jail only with the piece that uses it. The piece contains this header, the ops,
 // pools (numbered lists) of keys, and the parameters of procedures. It also contains the payload
-// texts of its ops, unless these are in the session's image (PoolsHeader). Offsets are bytes from
-// the beginning of the header.
+// texts of its ops, unless they are in the session's image, the data that all phases share
+// (PoolsHeader in program.h). Offsets are bytes from the beginning of the header.
 //
 // The fields Op::key and Op::payload of a piece are numbers in the pools of this piece. Each op has
 // its own entry, and the entries are in the order of the ops, so that the player reads the pools

@@ -2,11 +2,12 @@
 //
 // A procedure is a short list of instructions, like a stored procedure of a database. Its variables
 // are registers (numbers), rows (payload texts) and one list of numbers. The op kRun (program.h)
-// executes a procedure between a kBegin and its kCommit or kAbort. The referee chooses the
-// parameters, so the player needs no knowledge of the workload.
+// executes a procedure between a kBegin and its kCommit or kAbort. The referee, the process that
+// generates the operations, chooses the parameters. So the player, the process that executes the
+// operations, needs no knowledge of the workload.
 //
 // The referee cannot predict which records a procedure writes. Therefore the judge derives the
-// written records from the final scan.
+// written records from the final scan, which reads all records at the end of the run.
 //
 // If a required record is missing, or if a field contains no number, the transaction becomes
 // *unfit*. The procedure then ends at once. An unfit transaction alone is no violation, because a
@@ -36,9 +37,9 @@ inline constexpr uint32_t kProcedureCallsMax = 1u << 16;
 // `x <- y` assigns y to x. Where the comment of an instruction says nothing else, `a`, `b` and `c`
 // are numbers of registers.
 enum class InstructionCode : uint8_t {
-  // Calls of the library on the index that is open in slot c. The key is the number in register a.
-  // For an index with string keys, that number selects a string from the pool. A tag is the unique
-  // number at the beginning of each payload.
+  // Calls of the library on the index whose handle is in slot c. The key is the number in register
+  // a. For an index with string keys, that number selects a string from the pool. A tag is the
+  // unique number at the beginning of each payload.
   kGet,        // row b <- get(a); if not found: jumps to n, or becomes unfit if n == 0
   kGetByText,  // row b <- get(the text of row a as key); if not found: the same as kGet
   kScan,       // list <- `field` of each record from key a (get, then getNext calls), up to the

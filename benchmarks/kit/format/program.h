@@ -1,5 +1,5 @@
-// Defines programs: the operations that the referee generates, the player executes and the judge
-// checks.
+// Defines programs: the operations that the referee, the process that runs a session, generates.
+// The player, the process that calls the library, executes them, and the judge checks the results.
 //
 // Outside the jail (a sandbox), the referee turns a workload and a seed into programs, one for each
 // phase and thread. Inside the jail, the player interprets these programs and knows no workload. So
@@ -140,7 +140,7 @@ constexpr bool is_on_records(OpCode code) { return is_data_call(code) || is_scan
 //   - kStream: the workload itself.
 //   - kStripe: an extra check on keys that only one thread uses.
 //   - kCanary: an extra check on keys of the workload. Its results must agree with each other.
-//   - kScript: fixed parts of the script, such as the final scan.
+//   - kScript: fixed parts of the script, such as the scan of all records at the end.
 enum class Kind : uint8_t { kStream, kStripe, kCanary, kScript };
 
 // One operation: usually one call of the library. An op has only 16 bytes, because long phases have

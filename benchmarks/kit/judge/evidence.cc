@@ -1,4 +1,6 @@
-// Implements evidence.h: assigns each record of a thread's trace to the op that left it.
+// Implements evidence.h: assigns each record of a thread's trace to the op that left it. A record
+// is the result of one call, the trace is the list of a thread's records, and an op is an operation
+// of the thread's program.
 #include "benchmarks/kit/judge/evidence.h"
 
 namespace keydrome::judge {
@@ -19,8 +21,9 @@ uint64_t records_max(const format::Op& op) {
   return op.code == format::OpCode::kNextToEnd ? op.argument + uint64_t{1} : 1;
 }
 
-// Returns true for ops that the player executes even in a transaction that it gives up. The player
-// creates, opens and closes indexes as programmed in any case.
+// Returns true for ops that the player (the process that calls the library) executes even in a
+// transaction that it gives up. The player creates, opens and closes indexes as programmed in any
+// case.
 bool always_runs(format::OpCode code) {
   return code == format::OpCode::kCreate || code == format::OpCode::kOpen ||
          code == format::OpCode::kClose;

@@ -1,6 +1,7 @@
 // Iterates over a thread's evidence together with its program. Evidence is the result of a single
-// call, which the player copies into its outcome (format/outcome.h). The judges use these functions
-// to find the op that each result belongs to.
+// call, which the player, the process that calls the library, copies into its outcome
+// (format/outcome.h). The judges use these functions to find the op (the operation of the program)
+// that each result belongs to.
 //
 // Thread safety: pure functions.
 #pragma once

@@ -1,5 +1,5 @@
-// Implements Expectations: finds the evidence of each expected op and compares it with the correct
-// results.
+// Implements Expectations: finds the evidence (the reported results) of each op, an operation of
+// the script, for which a workload expects results. Compares the evidence with the correct results.
 #include "benchmarks/kit/judge/expectations.h"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// Implements the construction of ExpectedState: collects all writes of the programs, and sorts them
-// by key.
+// Implements the construction of ExpectedState, the records that reads may and must find: collects
+// all writes of the programs (lists of operations, called ops), and sorts them by key.
 #include <algorithm>
 #include <array>
 #include <tuple>

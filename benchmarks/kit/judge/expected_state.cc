@@ -1,4 +1,5 @@
-// Implements ExpectedState: derives from the order of all writes what a read can return.
+// Implements ExpectedState: derives from the order of all writes what a read can return. An op is
+// one operation of a thread's program.
 #include "benchmarks/kit/judge/expected_state.h"
 
 #include <algorithm>

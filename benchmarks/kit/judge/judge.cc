@@ -1,4 +1,5 @@
-// Implements the default judge's rules about counters and about the ends of transactions.
+// Implements the default judge's rules about counters and about the ends of transactions. The
+// player, the process that calls the library, reports both.
 #include "benchmarks/kit/judge/judge.h"
 
 #include <algorithm>
@@ -16,7 +17,7 @@ std::string place_text(const script::PhaseScript& phase, std::size_t thread) {
 }
 
 // Adds a finding for the first violation of a thread: a call that returned a result which the
-// contract does not allow, or one of the violations that the player detects (format/outcome.h).
+// index API does not allow, or one of the violations that the player detects (format/outcome.h).
 void judge_violation(const script::PhaseScript& phase, std::size_t thread,
                      const format::ThreadOutcome& counters, Findings& findings) {
   const std::vector<format::Op>& ops = phase.threads[thread];
@@ -128,10 +129,12 @@ class EndCheck {
 void judge_ends(const script::Script& script, const script::PhaseScript& phase, std::size_t thread,
                 const script::ThreadResult& result, Findings& findings) {
   if (EndCheck(script, phase.threads[thread], result).run()) return;
-  findings.required("outcome_mismatch",
-                    place_text(phase, thread) +
-                        ": the player reports ends of transactions that are impossible for this "
-                        "program, so the library's process must have changed the report");
+  findings.required(
+      "outcome_mismatch",
+      place_text(phase, thread) +
+          ": the reported ends of transactions are impossible for this program. So the "
+          "library must have overwritten the report, which is in its process: look for "
+          "writes outside the library's own memory");
 }
 
 }  // namespace

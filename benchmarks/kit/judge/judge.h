@@ -1,9 +1,11 @@
-// Declares the default judge, which compares the outcome of a session with its script and reports
-// every violation as a finding.
+// Declares the default judge, which compares the outcome of a session (the results that the library
+// returned) with its script (the operations), and reports every violation as a finding.
 //
 // The judge adds the following findings. All of them are required, so each one fails the run.
-//   - illegal_answer: a call returned a result that the contract does not allow, or openIndex failed.
-//   - no_progress: a transaction or call returned DEADLOCK until its retry budget was spent.
+//   - illegal_answer: a call returned a result that the contract, the specification of the index
+//     API, does not allow, or openIndex failed.
+//   - no_progress: a transaction or call returned DEADLOCK until its retry budget, a number of
+//     attempts and a time, was spent.
 //   - endless_scan: a scan returned more records than were ever inserted.
 //   - transactions_failed: transactions did not end as programmed.
 //   - scan_order: getNext returned a key that is smaller than the previous key.
@@ -19,8 +21,8 @@
 //   - duplicate_record: a scan returned the same record twice.
 //   - unrepeatable_read: two reads of one transaction contradict each other. A phantom (a record
 //     that appears between two reads) is also reported under this name.
-//   - outcome_mismatch: the player's report does not fit the script, so the library must have
-//     changed the report.
+//   - outcome_mismatch: the report of the player, the process that calls the library, does not fit
+//     the script, so the library must have changed the report.
 //
 // Thread safety: pure functions.
 #pragma once
@@ -41,11 +43,11 @@ void judge_script(const script::Script& script, const script::Outcome& outcome, 
 void judge_counters(const script::Script& script, const script::Outcome& outcome,
                     Findings& findings);
 
-// Applies the rules about reads and writes to all phases except the final scan: to every call of
-// the workload and its checks in a transaction that ended as programmed. The calls of procedures
-// are judged by their workload, and when a run is certified. Results that are certainly right
-// (known_records.h) are judged without the rules, unless `shortcut` is false. The findings are the
-// same in both cases.
+// Applies the rules about reads and writes to all phases except the final scan, which reads all
+// records: to every call of the workload and its checks in a transaction that ended as programmed.
+// The calls of procedures are judged by their workload, and when a run is certified. Results that
+// are certainly right (known_records.h) are judged without the rules, unless `shortcut` is false.
+// The findings are the same in both cases.
 void judge_words(const script::Script& script, const KeyRanks& ranks, const ExpectedState& expected,
                  const script::Outcome& outcome, Findings& findings, bool shortcut = true);
 

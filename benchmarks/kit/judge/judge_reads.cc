@@ -1,5 +1,6 @@
-// Implements judge_reads(): judges the final scan, whose records the player returned with their
-// whole keys and texts.
+// Implements judge_reads(): judges the final scan, which reads all records at the end of a run. The
+// player, the process that calls the library, reports these records with their whole keys and
+// texts.
 #include <array>
 #include <optional>
 #include <string>
@@ -37,8 +38,9 @@ class ReadJudge {
     if (!fits) {
       findings_.required("outcome_mismatch",
                          "phase " + script.name + ", thread " + std::to_string(thread) +
-                             ": the player's evidence does not fit the program, so the library's "
-                             "process must have changed it");
+                             ": the reported results do not fit the program. So the library must "
+                             "have overwritten the report, which is in its process: look for "
+                             "writes outside the library's own memory");
     }
   }
 

@@ -1,5 +1,6 @@
-// Implements judge_words(): judges every read, insert and delete of a session by its word
-// (format/evidence_word.h).
+// Implements judge_words(): judges every read, insert and delete of a session by its word, the 8
+// bytes in which the player (the process that calls the library) reports the result
+// (format/evidence_word.h). An op is one operation of a thread's program.
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -116,10 +117,12 @@ class WordJudge {
                        });
     groups_.end_transaction();
     if (fits && legal_) return;
-    findings_.required("outcome_mismatch",
-                       "phase " + script.name + ", thread " + std::to_string(thread) +
-                           ": the player's words do not fit the program, so the library's process "
-                           "must have changed them");
+    findings_.required(
+        "outcome_mismatch",
+        "phase " + script.name + ", thread " + std::to_string(thread) +
+            ": the reported results do not fit the program. So the library must have "
+            "overwritten the report, which is in its process: look for writes outside "
+            "the library's own memory");
   }
 
  private:
@@ -146,8 +149,9 @@ class WordJudge {
     writes_.judge(op, reader.index, format::code_of_word(words[0]), moment);
   }
 
-  // Returns true if the result is certainly right. Returns false for the reads of a canary, because
-  // they must be compared with each other, and for a get that getNext calls follow.
+  // Returns true if the result is certainly right. Returns false for a get that getNext calls
+  // follow. Also returns false for the reads of a canary, an extra transaction whose reads must
+  // agree, because they must be compared with each other.
   bool is_known(uint64_t number, format::Kind kind, const Moment& reader, uint64_t word) const {
     const format::Op& op = ops_[number];
     if (!shortcut_) return false;

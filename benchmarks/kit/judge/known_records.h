@@ -1,9 +1,10 @@
 // KnownRecords: recognises results that are certainly right, without the rules of ExpectedState.
 //
 // Most results of a run are about keys that the script changes only once: by an insert that
-// committed. A get of such a key has one right word, the 8 bytes in which the player reports the
-// result. The judge compares this word, and applies its rules only to the other results. So it
-// finds the same violations as if it applied them to all.
+// committed. A get of such a key has one right word, the 8 bytes in which the player (the process
+// that calls the library) reports the result. The judge compares this word, and applies its rules
+// only to results with other words. So it finds the same violations as with all rules for all
+// results.
 //
 // Refers to the script and the ranks, which must outlive the object. Thread safety: immutable after
 // construction.
@@ -49,7 +50,7 @@ class KnownRecords {
   }
 
   // Returns true if the word is certainly right for an insert: it contains SUCCESS, and no other
-  // op inserts the same payload. Returns false if it cannot tell.
+  // operation inserts the same payload. Returns false if it cannot tell.
   bool is_right_insert(const format::Op& op, uint64_t word) const {
     return word == kFound && op.argument < records_.size() && records_[op.argument].inserts == 1;
   }

@@ -32,7 +32,7 @@ class ReadGroups {
              Findings& findings)
       : script_(&script), ranks_(&ranks), expected_(&expected), findings_(&findings) {}
 
-  // The place of a read: its index, its slot (the player's variable for the handle), its position
+  // The place of a read: its index, its slot (the thread's variable for the handle), its position
   // in the script, and the kind of its transaction.
   struct Reader {
     uint32_t index = 0;

@@ -72,7 +72,7 @@ std::optional<uint64_t> records_before(const script::Script& script, const scrip
   return known ? std::optional(records) : std::nullopt;
 }
 
-// Returns how many records the final scan returned.
+// Returns how many records the final scan, which reads all records, returned.
 uint64_t records_read(const script::PhaseScript& phase, const script::PhaseOutcome& outcome) {
   uint64_t records = 0;
   for (std::size_t t = 0; t < phase.threads.size(); ++t) {

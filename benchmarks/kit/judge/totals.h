@@ -1,5 +1,5 @@
-// Totals: the counts and latencies of a session, which the referee's report shows. They are
-// computed from the script and the outcome.
+// Totals: the counts and latencies of a session (one execution of a benchmark), which the report of
+// the session shows. They are computed from the script and the outcome.
 //
 // Thread safety: pure functions.
 #pragma once

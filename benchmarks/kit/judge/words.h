@@ -1,5 +1,7 @@
-// Assigns the words of a thread to the calls that left them. A word is the 8 bytes in which the
-// player reports the result of a call (format/evidence_word.h).
+// Assigns the words of a thread to the ops that left them. A word is the 8 bytes in which the
+// player, the process that calls the library, reports the result of a call
+// (format/evidence_word.h). An op is one operation of the thread's program, and makes one call or
+// several.
 //
 // Thread safety: pure functions.
 #pragma once
@@ -14,8 +16,9 @@
 
 namespace keydrome::judge {
 
-// Returns how many words an execution of the op left, if `rest` begins with them. A kNextToEnd ends
-// at the first result that is no record.
+// Returns how many of the words at the beginning of `rest` one execution of the op left. The op
+// kNextToEnd calls getNext until it returns no record, so its last word is the first that contains
+// no SUCCESS.
 inline uint64_t words_left(const format::Op& op, std::span<const uint64_t> rest) {
   const uint64_t most = format::words_of(op, {});
   if (op.code != format::OpCode::kNextToEnd) return most;
@@ -28,11 +31,15 @@ inline uint64_t words_left(const format::Op& op, std::span<const uint64_t> rest)
 }
 
 // Calls visit(const Step&, std::span<const uint64_t> words, std::span<const uint64_t> rest) for
-// each execution of an op on records that left words, in program order. `rest` are the words of the
-// following ops. Transactions that did not end as programmed have left none. `visit` returns how
-// many of the following ops it has dealt with: gets and writes of the same transaction, each with
-// one word. Returns false if the words do not fit the program. The words come from the player's
-// process, so the library may have changed them.
+// each execution of an op that reads or writes records, in program order. `words` are the words of
+// this execution, and `rest` are the words of the following ops. Transactions that did not end as
+// programmed are skipped, because the reader of the outcome has removed their words.
+//
+// `visit` returns the number of following ops that it has judged itself; they are then skipped.
+// These ops must be gets and writes of the same transaction, with one word each.
+//
+// Returns false if the words do not fit the program. The words come from the player's process, so
+// the library may have changed them.
 template <typename Visit>
 bool for_each_words(std::span<const format::Op> ops, const script::ThreadResult& result,
                     Visit&& visit) {

@@ -1,5 +1,6 @@
-// IndexNames: stores writable copies of the index names that the player passes to a library. The
-// addresses of the names stay valid as long as the object exists, which is until the process ends.
+// IndexNames: stores writable copies of the index names that the player, the process that loads the
+// library, passes to it. The addresses of the names stay valid as long as the object exists, which
+// is until the process ends.
 //
 // The function create() of the index API takes a `char*`, and some known libraries keep the
 // pointer. Therefore a name must be writable and must remain valid after the call. There is one

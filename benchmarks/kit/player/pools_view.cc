@@ -1,6 +1,6 @@
 // Implements PoolsView::open() and PieceView::open(). They check the offsets and counts of an
-// image, the memory in which the player receives keys, texts and operations, before the player
-// uses it.
+// image, the memory in which the player, the process that calls the library, receives keys, texts
+// and operations. The checks come before the player uses the image.
 #include "benchmarks/kit/player/pools_view.h"
 
 #include <algorithm>

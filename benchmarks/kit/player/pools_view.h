@@ -1,7 +1,7 @@
-// PoolsView and PieceView: give the player read access to what the referee sends it. The session's
-// image (format/program.h) contains what all phases share, such as the names of the indexes. A
-// piece (format/piece.h) contains the next operations of one thread. A pool is a numbered list of
-// keys or texts.
+// PoolsView and PieceView: give the player, which calls the library, read access to the data from
+// the referee, which generates the operations. The session's image (format/program.h) contains what
+// all phases share, such as the names of the indexes. A piece (format/piece.h) contains the next
+// operations of one thread. A pool is a numbered list of keys or texts.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
 // Converts between the pools (numbered keys and texts, format/program.h) and the Records, Keys and
-// payloads that the player exchanges with a library.
+// payloads that the player, the process that calls the library, exchanges with it.
 //
 // Thread safety: pure functions of their arguments.
 #pragma once

@@ -3,7 +3,7 @@
 //
 // At first each transaction may take many attempts, because on a busy machine every other thread
 // may need a turn in between. If several transactions have used up their attempts, the library
-// certainly fails. Each later transaction then has only as many attempts as the contract allows
+// certainly fails. Each later transaction then has only as many attempts as the index API allows
 // for a transaction that runs alone. So a library that commits nothing fails within seconds, before
 // the time limit of the phase.
 //

@@ -1,5 +1,5 @@
-// Signals: the event counters with which the threads of a phase wait for each other. The ops
-// kSignal, kWait and kYield (format/program.h) use them.
+// Signals: the event counters with which the threads of a phase wait for each other. The operations
+// kSignal, kWait and kYield of their programs use the counters (format/program.h).
 #pragma once
 
 #include <array>

@@ -1,5 +1,6 @@
-// TraceWriter: appends records of evidence to a thread's part of the outcome memfd. Evidence is the
-// result of single calls, which the judge checks after the run (format/outcome.h).
+// TraceWriter: appends records of evidence to a thread's part of the outcome memfd, the memory in
+// which a run leaves its results. Evidence is the result of single calls, which the judge checks
+// after the run (format/outcome.h).
 #pragma once
 
 #include <cstdint>

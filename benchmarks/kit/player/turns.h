@@ -23,8 +23,8 @@ class Turns {
  public:
   // Blocks until the turn of `step`, or of a later step, has come. Skips each earlier step whose
   // turn this thread has watched for `timeout_us`. This time counts from the moment at which this
-  // thread first saw the turn. It does not count from the beginning of the turn, which may have
-  // been long before, in a pause between scenarios.
+  // thread first saw the turn. It does not count from the beginning of the turn, because the
+  // turn may have begun long before, in a pause between scenarios.
   void await(uint32_t step, uint64_t timeout_us) KEYDROME_EXCLUDES(mutex_) {
     constexpr uint64_t kNsPerUs = 1000;
     MutexLock lock(mutex_);

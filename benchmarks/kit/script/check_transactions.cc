@@ -1,5 +1,5 @@
-// Implements what ScriptBuilder has for checks: the final scan, transactions between others, and
-// what a repeated body may contain.
+// Implements the functions of ScriptBuilder that serve checks. They append the final scan of all
+// records, insert transactions between others, and check what a repeated body may contain.
 #include <algorithm>
 #include <array>
 #include <cstddef>
@@ -50,9 +50,10 @@ void ScriptBuilder::insert_transactions(uint32_t phase, uint32_t thread,
   KEYDROME_CHECK(left == transactions.begin());
 }
 
-// Checks the body of a kRepeat, ops that the player executes several times. Each pass must end in
-// the state in which it began: with the same open handles, and in the same open transaction, if
-// any. The reason is that the judges follow a program op by op and do not distinguish the passes.
+// Checks the body of a kRepeat: the ops (operations) that a thread executes several times. Each
+// pass must end in the state in which it began: with the same open handles, and in the same open
+// transaction, if any. The reason is that the judges follow a program op by op and do not
+// distinguish the passes.
 void ThreadBuilder::check_body(uint64_t first) const {
   KEYDROME_CHECK(first < ops_->size());
   bool begun = false;

@@ -1,5 +1,6 @@
-// OutcomeLayout: computes the offsets and sizes of all parts of a phase's outcome memfd, in which
-// the player writes its results (format/outcome.h).
+// OutcomeLayout: computes the offsets and sizes of all parts of a phase's outcome memfd. The
+// player, the process that calls the library, writes its results there. The referee, which judges
+// them, shares the memory (format/outcome.h).
 //
 // Thread safety: pure functions.
 #pragma once

@@ -1,5 +1,6 @@
 // Implements outcome_layout.h and outcome_reader.h: computes the layout of the outcome memfd, and
-// reads the player's untrusted results.
+// reads the untrusted results in it. The player, the process that calls the library, has written
+// them as words (8 bytes per call) and, for some threads, as a trace of whole results.
 #include "benchmarks/kit/script/outcome_reader.h"
 
 #include <cstring>
@@ -27,8 +28,10 @@ uint64_t aligned(uint64_t offset) {
 }
 
 Error misfit(std::size_t thread, const std::string& what) {
-  return Error{"the player's report for thread " + std::to_string(thread) + " has " + what +
-               "; the library's process may have changed it"};
+  return Error{
+      "the player's report for thread " + std::to_string(thread) + " has " + what +
+      ". The library, whose process contains the report, may have overwritten it: look for "
+      "writes outside the library's own memory"};
 }
 
 // Copies the bytes of an array of the image.
@@ -74,8 +77,8 @@ bool is_wanted(const format::Op& op, const Evidence& record) {
 
 // Keeps the records of the trace that the script asks for. The player writes the records of all
 // calls of a thread with a trace, so that the library cannot know which of them are judged. Moves
-// the records within the trace instead of copying them, because the trace of the final scan is
-// large.
+// the records within the trace instead of copying them, because the trace of the final scan, which
+// reads all records, is large.
 void keep_wanted_records(std::span<const format::Op> ops, std::vector<std::byte>& trace) {
   std::size_t kept = 0;
   const auto keep = [&](std::span<const std::byte> bytes) {
@@ -93,7 +96,8 @@ void keep_wanted_records(std::span<const format::Op> ops, std::vector<std::byte>
 }
 
 // Counts inserts that returned ENTRY_EXISTS without reason as violations of the thread. The player
-// could not count them, because only the referee knows which pairs may exist.
+// could not count them, because only the referee, in which this code runs, knows which pairs may
+// exist.
 void add_unexpected_entries(const Followed& followed, format::ThreadOutcome& reported) {
   if (followed.unexpected_entries == 0) return;
   if (reported.code_violations == 0 ||

@@ -1,5 +1,6 @@
-// Reads the outcome memfd, in which the player wrote the results of a phase, into a checked copy.
-// The referee uses it after each phase.
+// Reads the outcome memfd into a checked copy. The player, the process that calls the library,
+// wrote the results of a phase into this memory. The referee, which judges the results, uses this
+// reader after each phase.
 //
 // The bytes are untrusted and may change while the referee reads them. So each struct is copied
 // once, and the copy is then checked against the referee's own layout. If anything does not fit,

@@ -1,5 +1,6 @@
-// Implements piece_writer.h: walks through the ops of a piece twice, first to count what they use
-// and then to copy it.
+// Implements piece_writer.h. A piece is the part of a thread's program that the thread receives at
+// once, with the keys that its ops (operations) use. The writer walks through the ops of a piece
+// twice, first to count what they use and then to copy it.
 #include "benchmarks/kit/script/piece_writer.h"
 
 #include <algorithm>
@@ -14,8 +15,9 @@ namespace {
 
 constexpr uint64_t kPieceAlign = 16;
 
-// Returns the op as the player receives it: without the fields that show which results are judged,
-// and how. The library shares the player's memory and must not learn this.
+// Returns the op as the player, the process that calls the library, receives it: without the fields
+// that show which results are judged, and how. The library shares the player's memory and must not
+// learn this.
 format::Op for_player(format::Op op) {
   const bool is_insert = op.code == format::OpCode::kInsert;
   op.flags &= is_insert ? format::kPlayerFlags & ~format::kMayExist : format::kPlayerFlags;

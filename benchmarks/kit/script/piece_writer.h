@@ -1,5 +1,6 @@
-// PieceWriter: turns a part of a thread's program into a piece (format/piece.h), the bytes that the
-// player executes. A piece contains the ops and only the keys that they use.
+// PieceWriter: turns a part of a thread's program into a piece (format/piece.h), the bytes from
+// which the player executes this part. The player is the process that calls the library. A piece
+// contains the ops (operations) and only the keys that they use.
 //
 // In a script, ops refer by number to the pools (lists of keys and texts) of the session. A
 // PieceWriter changes these numbers, so that they refer to the pools of the piece. The script
@@ -17,7 +18,8 @@
 
 namespace keydrome::script {
 
-// A script with more payload texts than this keeps them out of the session's image.
+// A script with more payload texts than this keeps them out of the session's image, the data that
+// all phases share.
 inline constexpr std::size_t kSessionTextsMax = 4096;
 
 // Returns true if the session's image contains all payload texts of the script: if there are few of

@@ -1,9 +1,10 @@
 // Script: everything that one session of a benchmark does, sorted by phase and thread.
 //
-// A workload writes the script with a ScriptBuilder. For the player, the process that calls the
-// library, the referee turns the script into an image and pieces (images.h, piece_writer.h). The
-// judges compare the player's results with the script. The script itself never enters the jail,
-// the sandbox in which the player runs.
+// A workload writes the script with a ScriptBuilder. This happens in the referee, the process that
+// judges a session. For the player, the process that calls the library, the referee turns the
+// script into an image and pieces (images.h, piece_writer.h). The judges compare the player's
+// results with the script. The script itself never enters the jail, the sandbox in which the player
+// runs.
 //
 // Thread safety: plain data.
 #pragma once
@@ -26,7 +27,7 @@ struct IndexSpec {
   KeyType type;
 };
 
-// The keys with the numbers first <= number < end in a pool.
+// The keys with the numbers first <= number < end in a pool, the script's list of keys of one type.
 struct KeyRange {
   uint32_t first = 0, end = 0;
 };

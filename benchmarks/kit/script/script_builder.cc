@@ -1,5 +1,5 @@
-// Implements ScriptBuilder and ThreadBuilder: appends ops and checks that the script can be
-// executed.
+// Implements ScriptBuilder and ThreadBuilder: appends ops (operations) and checks that the script
+// can be executed.
 #include "benchmarks/kit/script/script_builder.h"
 
 #include <algorithm>
@@ -78,8 +78,9 @@ void ThreadBuilder::close(uint8_t slot, uint8_t flags) {
 
 void ThreadBuilder::begin(format::Kind kind, uint32_t class_number, uint8_t flags) {
   KEYDROME_CHECK(!in_transaction() && class_number < format::kTransactionClasses);
-  // The results of extra checks (stripes and canaries) are known only if their transactions end as
-  // programmed. So these transactions must not have flags that allow another end.
+  // The results of the extra transactions that check the library (stripes and canaries) are known
+  // only if they end as programmed. So these transactions must not have flags that allow another
+  // end.
   const bool known =
       flags == format::kOneAttempt || flags == (format::kOneAttempt | format::kAnyCode);
   KEYDROME_CHECK(flags == 0 ||

@@ -1,9 +1,10 @@
-// ScriptBuilder: writes the script of a benchmark. Workloads use it in the referee.
+// ScriptBuilder: writes the script of a benchmark, i.e. the operations (ops) of all its threads.
+// Workloads use it in the referee, the process that runs and judges a session.
 //
 // The builder numbers keys, texts and tags (unique numbers of payloads), and marks where
 // transactions begin and end. It also computes how much evidence (whole results of single calls)
-// the player can return. If the script could not be executed, the builder stops the process
-// (KEYDROME_CHECK), because a broken generator is a bug of Keydrome.
+// the player, the process that calls the library, can return. If the script could not be executed,
+// the builder stops the process (KEYDROME_CHECK), because a broken generator is a bug of Keydrome.
 //
 //   ScriptBuilder script;
 //   const uint32_t index = script.add_index("primary", VARCHAR);

@@ -1,6 +1,6 @@
-// ThreadTotals: the counts, latencies and throughput of one thread in one phase. The referee
-// computes them when it replays the thread's program with the results that the thread reported
-// (word_follower.h).
+// ThreadTotals: the counts, latencies and throughput of one thread in one phase. The referee, which
+// judges the run, computes them when it replays the thread's program with the results that the
+// thread reported (word_follower.h).
 //
 // Thread safety: plain data and an object for one thread.
 #pragma once

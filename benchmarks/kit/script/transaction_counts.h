@@ -1,6 +1,6 @@
 // TransactionCounts: notes how the transactions of one thread ended, and when. It is used while
-// the referee replays the thread's program with the results that the thread reported
-// (word_follower.h).
+// the referee, which judges the run, replays the thread's program with the results that the thread
+// reported (word_follower.h).
 //
 // Transactions are numbered in program order: one number for each kBegin and one for each
 // auto-commit op. Each repetition of a kRepeat body has numbers of its own. All attempts of a

@@ -1,6 +1,7 @@
 // WordEvents: turns the words of a thread into the events of a history (checker/history/event.h).
 // A word is the 8 bytes in which every call leaves its result or time (format/control_word.h). So
-// the checker can certify runs in which the player writes no log.
+// the checker can certify runs in which the player, the process that calls the library, writes no
+// log. To certify a run is to prove that some serial order of its transactions gives all results.
 //
 // Words have times only where transactions and some auto-commit ops begin and end. The player reads
 // these times without fences, so the processor may reorder the read with other instructions.

@@ -1,4 +1,5 @@
-// Implements word_follower.h: follows a program op by op and consumes the words of each.
+// Implements word_follower.h: follows a program op by op (operation by operation) and consumes the
+// words of each op, 8 bytes per call.
 #include "benchmarks/kit/script/word_follower.h"
 
 #include <algorithm>

@@ -1,11 +1,11 @@
-// follow_words(): replays one thread's program with the words that the thread left. A word is the
-// 8 bytes in which every call leaves its result or time (format/control_word.h). So it finds out
-// what the thread did: how and when each transaction ended, and which words belong to its final
-// attempt.
+// follow_words(): replays one thread's program (its list of operations, called ops) with the words
+// that the thread left. A word is the 8 bytes in which every call leaves its result or time
+// (format/control_word.h). So the function finds out what the thread did: how and when each
+// transaction ended, and which words belong to its final attempt.
 //
-// The words come from the library's process. They are untrusted, but they cannot be about another
-// program: the follower takes ops, keys and payloads from the referee's own copy and only results
-// and times from the words. Words that no run of the program can leave are an error.
+// The words come from the library's process and are untrusted. The function takes only results and
+// times from them. It takes ops, keys and payloads from a copy that never left the referee, the
+// process in which this code runs. Words that no run of the program can leave are an error.
 //
 // Thread safety: pure function, except for calls of the observer.
 #pragma once

@@ -73,8 +73,9 @@ player::IndexApi dropping_index(uint32_t n) {
   return counting;
 }
 
-// One insert in 20,000 is dropped. Where all threads write the same keys, a spot check finds what
-// the judge of a timed run cannot know (docs/explanation/correctness.md).
+// One insert in 20,000 is dropped. Where all threads write the same keys, the judge of a timed run
+// cannot know all results. An extra session, the spot check, whose calls are all checked together,
+// finds these faults (docs/explanation/correctness.md).
 TEST_P(FaultyIndexes, AreFoundAtLaptopScale) {
   constexpr uint32_t kDropsEvery = 20'000;
   if (!soaks()) return;

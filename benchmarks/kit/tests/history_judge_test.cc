@@ -1,5 +1,6 @@
-// Tests the judge of recorded histories (judge/recorded/history_judge.h) with a fault that the
-// other judges cannot see: a library that returns a key which no thread ever passed to it.
+// Tests the judge of recorded histories, i.e. of all calls of a run with their results
+// (judge/recorded/history_judge.h). The test uses a fault that the other judges cannot see: a
+// library that returns a key which no thread ever passed to it.
 #include "benchmarks/kit/judge/recorded/history_judge.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,6 @@
-// Tests the session's image and the pieces. They are the bytes in which the referee passes names,
-// keys, texts and operations to the player, the process that calls the library.
+// Tests the session's image (data of all phases) and the pieces (parts of the threads' programs).
+// In these bytes the referee, which runs a session, passes names, keys, texts and operations to the
+// player, the process that calls the library.
 #include "benchmarks/kit/script/images.h"
 
 #include <gtest/gtest.h>

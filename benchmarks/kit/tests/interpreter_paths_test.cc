@@ -1,7 +1,8 @@
 // Tests that the fast path and the general path of the interpreter make the same calls and report
 // the same outcome, for correct and for faulty indexes. A thread that leaves only words (8 bytes
 // per call) executes its frequent operations (ops) on the fast path of Interpreter::run. A thread
-// that is recorded or has a trace executes every op on the general path.
+// that is recorded, or that reports whole results in a trace, executes every op on the general
+// path.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -77,7 +78,8 @@ class InterpreterPaths : public ::testing::TestWithParam<Case> {};
 
 TEST_P(InterpreterPaths, AgreeOnTheContestsMix) {
   Faults faults = GetParam().faults;
-  // Return DEADLOCK so rarely that even the longest transaction, the final scan, can commit.
+  // Return DEADLOCK so rarely that even the longest transaction, the scan of all records, can
+  // commit.
   if (faults.deadlock_every > 0) faults.deadlock_every = 20'011;
   expect_same_outcome(make_script("sigmod2009", "preliminary1", kSeed, {{"threads", 1}}), faults);
 }

@@ -379,8 +379,8 @@ ErrCode get_every_third_time(IdxState* handle, TxnState* transaction, Record* re
   return ++answers % 3 == 0 ? DEADLOCK : real.get(handle, transaction, record);
 }
 
-// Every third get returns DEADLOCK, and the player repeats it. The referee must count each
-// auto-commit call once, and the failed attempts only as deadlocks.
+// Every third get returns DEADLOCK, and the interpreter repeats it. The reader of the outcome must
+// count each auto-commit call once, and the failed attempts only as deadlocks.
 TEST_F(SessionTest, AutoCommitRunsCountWhatHappened) {
   script::ThreadBuilder thread = out();
   thread.open(0, index_);

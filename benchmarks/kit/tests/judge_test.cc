@@ -1,6 +1,7 @@
 // Tests the judge that all benchmarks share (kit/judge/judge.h). Some tests use schedules in which
-// a fault certainly occurs. Other tests change the player's report before the judge reads it. A
-// canary is a check transaction that makes the same reads twice, and both must agree.
+// a fault certainly occurs. The player is the process that calls the library; other tests change
+// its report before the judge reads it. A canary is a check transaction that makes the same reads
+// twice, and both must agree.
 #include "benchmarks/kit/judge/judge.h"
 
 #include <gtest/gtest.h>
@@ -281,8 +282,8 @@ TEST_F(JudgeTest, AFailedTransactionMayHaveLeftSomethingOrNot) {
       << text_of(findings);
 }
 
-// The test changes the word of the first insert to ENTRY_EXISTS. This result is wrong, because no
-// earlier call inserted the pair.
+// The test changes the reported result of the first insert to ENTRY_EXISTS. This result is wrong,
+// because no earlier call inserted the pair.
 TEST_F(JudgeTest, AnInsertThatIsWrongAboutItsPairIsFound) {
   const script::Payload fresh = script_.new_payload(0);
   thread(0).begin(format::Kind::kStream, 0);

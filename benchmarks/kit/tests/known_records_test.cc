@@ -114,8 +114,8 @@ class RandomProgram {
   std::vector<script::Payload> payloads_;
 };
 
-// Changes about one word in fifty: flips one of its bits, or replaces it by the word of another
-// call.
+// Changes about one word (the reported result of a call) in fifty: flips one of its bits, or
+// replaces it by the word of another call.
 void change_words(Rng& rng, script::Outcome& outcome) {
   for (script::PhaseOutcome& phase : outcome.phases) {
     for (script::ThreadResult& thread : phase.threads) {

@@ -1,5 +1,5 @@
-// Tests the judge of logs (judge/recorded/log_judge.h): it must accept every log that the player
-// writes, and reject logs that were changed afterwards.
+// Tests the judge of logs (judge/recorded/log_judge.h): it must accept every log that the player,
+// the process that calls the library, writes. It must reject logs that were changed afterwards.
 #include "benchmarks/kit/judge/recorded/log_judge.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,6 @@
-// Tests the reader of the outcome memfd: it must accept what the player writes and refuse anything
-// that does not fit the program.
+// Tests the reader of the outcome memfd, in which the player (the process that calls the library)
+// writes its results. The reader must accept what the player writes, and refuse anything that does
+// not fit the program.
 #include "benchmarks/kit/script/outcome_reader.h"
 
 #include <gtest/gtest.h>
@@ -35,7 +36,7 @@ script::Script two_transactions() {
   return script.build();
 }
 
-// The words of an honest thread, in the order of the program.
+// The words of an honest thread, in the order of the program. A word is 8 bytes that report a call.
 std::vector<uint64_t> honest_words() {
   using format::CallWord;
   using format::ControlWord;
@@ -98,7 +99,7 @@ TEST(OutcomeReader, RefusesWhatDoesNotFit) {
       [](Reported&, Words& w) { w[3] = 0; },
       [](Reported&, Words& w) { w.erase(w.begin() + 3); },
       [](Reported&, Words& w) { std::swap(w[2], w[3]); },
-      // a transaction that begins or ends long after its thread
+      // a transaction that begins or ends long after the thread has ended
       [](Reported&, Words& w) { w[2] = format::result_word(ControlWord::kResult, 1ull << 40, 0); },
       [](Reported&, Words& w) { w[7] = format::result_word(ControlWord::kResult, 1ull << 40, 0); },
       // ends that the program does not contain

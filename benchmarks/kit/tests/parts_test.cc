@@ -134,7 +134,7 @@ struct TwoEmptyTransactions {
   player::InterpreterInputs inputs;
 };
 
-// Returns what the words of two transactions say.
+// Returns what the words of two transactions (8 bytes per call) say.
 script::ThreadTotals totals_of(player::Interpreter& session, const TwoEmptyTransactions& two,
                                std::span<const format::Op> ops) {
   session.finish();

@@ -1,5 +1,6 @@
 // Implements play(), which runs a script in the test's process: it does the work of referee and
-// player, and passes operations between them in the real binary format (images).
+// player (the processes that judge a run and that call the library), and passes operations between
+// them in the real binary format (images).
 #include "benchmarks/kit/tests/play.h"
 
 #include <algorithm>
@@ -37,8 +38,8 @@ class Image {
 
 constexpr uint64_t kPieceBytes = 20'000;  // about 1,000 ops
 
-// Plays the program of one thread. Each piece is freed when it has been played, so that a sanitizer
-// finds every later use.
+// Plays the program of one thread, in pieces of about kPieceBytes. Each piece is freed when it has
+// been played, so that a sanitizer finds every later use.
 void play_pieces(player::Interpreter& session, const player::PoolsView& pools,
                  const script::PieceWriter& writer, std::span<const format::Op> ops) {
   for (uint64_t from = 0; from < ops.size();) {

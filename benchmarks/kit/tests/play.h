@@ -1,6 +1,6 @@
 // Runs a script (the operations of a session) against an index library in the test's own process,
 // for tests of judges and benchmarks. It uses the same interpreter as the player, which runs
-// scripts in the jail, and gives it the operations in the same binary format.
+// scripts in the jail (a sandbox), and gives it the operations in the same binary format.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // Tests procedures: transactions whose calls depend on what they read. The tests cover the whole
-// way from the builder through the player to the judge.
+// way: a builder writes a procedure, the interpreter executes it, and the judge checks its results.
 #include "benchmarks/kit/format/procedure.h"
 
 #include <gtest/gtest.h>

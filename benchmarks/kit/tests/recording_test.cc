@@ -1,5 +1,5 @@
-// Tests the log of a recorded phase: it must contain every call in order, with timestamps that
-// prove the real-time order of calls.
+// Tests the log of a recorded phase, in which every call of a thread is logged. The log must
+// contain the calls in order, with timestamps that prove their real-time order.
 #include "benchmarks/kit/player/recording.h"
 
 #include <gtest/gtest.h>
@@ -147,7 +147,7 @@ TEST_F(RecordingTest, NothingIsRecordedUnlessAsked) {
 
 // If a thread makes few calls, its log has room for many attempts of each call. If a thread makes
 // many calls, its log has room for fewer attempts of each call. The room is limited, because the
-// referee touches the memory of a log when it creates the log.
+// process that creates a log touches all its memory.
 TEST(LogCapacity, GrowsWithTheMeanOfAttempts) {
   const auto capacity = [](uint32_t calls) {
     script::ScriptBuilder script;

@@ -1,4 +1,5 @@
-// Tests repeated bodies: how the judge follows their passes, and what the builder refuses.
+// Tests repeated bodies, which are parts of a program that a thread executes several times. The
+// tests check how the judge follows the passes, and what the script builder refuses.
 #include <gtest/gtest.h>
 
 #include <cstdint>

@@ -217,8 +217,8 @@ TEST_F(OneAttemptTest, DeadlockFromCommit) {
   EXPECT_EQ(commits, 1u);
 }
 
-// Only a transaction with kOneAttempt may end as kDeadlocked. If the player reports this end for
-// another transaction, the judge must not believe the report.
+// Only a transaction with kOneAttempt may end as kDeadlocked. If this end is reported for another
+// transaction, the judge must not believe the report.
 TEST_F(ScenarioOpsTest, AnEndAsDeadlockedNeedsTheFlag) {
   script::ThreadBuilder out = thread(0);
   out.begin(format::Kind::kScript, 0);

@@ -1,6 +1,6 @@
-// Tests the evidence words, the 8 bytes in which the player reports the result of a call. The
-// tests check what the words contain, that the player writes one for every call, and that the
-// judge finds faults with nothing but the words.
+// Tests the evidence words, the 8 bytes in which the player, the process that calls the library,
+// reports the result of a call. The tests check what the words contain, that the player writes one
+// for every call, and that the judge finds faults with nothing but the words.
 #include <gtest/gtest.h>
 
 #include <array>

@@ -20,8 +20,8 @@ namespace keydrome::testing {
 namespace {
 
 // Every call with a multiple of this number returns DEADLOCK. The number is much greater than the
-// calls of a final scan, so that the scan can finish between two DEADLOCKs. It is prime, so that
-// regular programs are not hit at the same place again and again.
+// calls of the scan that reads all records at the end, so that it can finish between two DEADLOCKs.
+// The number is prime, so that regular programs are not hit at the same place again and again.
 constexpr uint32_t kDeadlockEvery = 20'011;
 
 judge::Findings judged(std::string_view name, const std::string& instance,
@@ -31,8 +31,9 @@ judge::Findings judged(std::string_view name, const std::string& instance,
   return findings;
 }
 
-// Expects that the judge certifies the words of a run, and the log too if the workload records
-// itself.
+// Expects that the judge certifies the results of a run: it finds a serial order of the
+// transactions that gives all of them. Checks the words (8 bytes per call) that every run leaves,
+// and the log of all calls if the workload keeps one.
 void expect_certified(std::string_view name, const std::string& instance,
                       const script::Script& script) {
   const script::Outcome outcome = play(script, test_index({}), true);

@@ -24,7 +24,8 @@ script::Script make_script(std::string_view name, const std::string& instance, u
                            const workload::CheckPolicy& policy = {});
 
 // Runs the script against the correct test index, which sometimes returns DEADLOCK. Expects no
-// findings, every transaction committed, and a certified recording. Returns the outcome.
+// findings, every transaction committed, and results that some serial order of the transactions
+// explains. Returns the outcome.
 script::Outcome expect_right_is_not_accused(std::string_view name, const std::string& instance,
                                             const script::Script& script);
 

@@ -48,7 +48,7 @@ class Clients;
 // Writes the program of one client thread and tracks the handles that it has open.
 class Client {
  public:
-  // The slot (the player's numbered variable) for the handle of the index in use.
+  // The slot (a numbered variable of the thread) for the handle of the index in use.
   static constexpr uint8_t kSlot = 0;
 
   uint32_t number() const { return number_; }
@@ -157,7 +157,7 @@ std::vector<uint32_t> random_texts(script::ScriptBuilder& script, uint64_t seed,
 std::vector<uint32_t> shuffled(uint32_t count, Rng& rng);
 
 // Returns how many transactions of a class the phase committed per second. Auto-commit calls count.
-// The time is measured by the referee's clock.
+// The time is that of the referee, the process that runs the session.
 double committed_per_second(const script::PhaseOutcome& outcome, const PhaseMeasures& phase,
                             uint32_t class_number);
 

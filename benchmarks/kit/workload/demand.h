@@ -43,8 +43,9 @@ struct Demand {
   // As above, for operations that make one call each.
   void add_transactions(double count, double ops) { add_transactions(count, ops, ops); }
   // Adds transactions of one procedure each, which makes `calls` calls on average. The memory that
-  // the referee shares with the player has room for `calls_most` calls of each. This is the average
-  // of the limits that the workload gives its procedures (script::ProcedureLimits).
+  // the referee shares with the player, the process that calls the library, has room for
+  // `calls_most` calls of each. This is the average of the limits that the workload gives its
+  // procedures (script::ProcedureLimits).
   void add_procedures(double count, double calls_most, double calls, double parameters) {
     constexpr double kWordsOfCall = 3;  // format/control_word.h
     constexpr double kBytes = 72;       // the result, and what the judge knows of the execution
@@ -78,8 +79,9 @@ struct Demand {
     keys += count;
     key_bytes += count * bytes;
   }
-  // Adds calls of recorded phases, whose logs the referee judges. The largest phase has `in_phase`
-  // of them. The memory that the referee shares with the player has room for the log of this phase.
+  // Adds calls of recorded phases, in which every call is logged, and whose logs the referee
+  // judges. The largest phase has `in_phase` of them. The memory that the referee shares with the
+  // player has room for the log of this phase.
   void add_recorded_calls(double count, double in_phase) {
     recorded_calls += count;
     logged_calls = logged_calls > in_phase ? logged_calls : in_phase;

@@ -2,8 +2,8 @@
 // of a key has one right result if no thread changes the key in the phase (a fixed key), or only
 // the reader does (an own key).
 //
-// The classes err on the safe side: they may report a fixed or own key as shared, but never the
-// reverse. Thread safety: immutable after construction.
+// The classes err on the safe side: they may report a fixed or own key as one that several threads
+// change, but never the reverse. Thread safety: immutable after construction.
 #pragma once
 
 #include <array>

@@ -291,7 +291,7 @@ class ThreadReadBacks {
   const uint64_t needed_, closing_;
   std::vector<Sample> own_, fixed_;  // by index
   RecentWrites recent_writes_;
-  uint8_t last_slot_ = 0;              // slot of the last call on records
+  uint8_t last_slot_ = 0;              // slot (handle) of the last call on records
   Use last_use_{.index = UINT32_MAX};  // key of the last get, insert or delete
   std::pair<uint32_t, uint32_t> last_start_{UINT32_MAX, UINT32_MAX};
   // Counts so far, with the read-backs. recent_ and older_ count only read-backs of written keys.

@@ -1,6 +1,6 @@
 // Generates the random numbers of workloads with xoshiro256**, seeded by SplitMix64 (D. Blackman
-// and S. Vigna, 2018). The referee uses them when it generates scripts, i.e. the operations of a
-// session.
+// and S. Vigna, 2018). The referee, the process that runs a session, uses them when it generates
+// scripts, i.e. the operations of the session.
 //
 // A sequence of random numbers depends only on seed, thread and purpose. So a change in one thread
 // or purpose never changes the numbers of another. The algorithm must not change, because a change
@@ -21,11 +21,11 @@ enum class Purpose : uint32_t {
   kShape = 1,     // number and types of the indexes
   kPools,         // keys and payload texts
   kStream,        // the benchmark's own operations
-  kStripes,       // the checks of stripes.h
-  kCanaries,      // the checks of canaries.h
+  kStripes,       // the extra transactions of stripes.h
+  kCanaries,      // the extra transactions of canaries.h
   kPopulate = 7,  // the order of the loaded records
   kArrivals,      // arrival times of transactions
-  kReadBacks,     // the checks of read_backs.h
+  kReadBacks,     // the extra reads of read_backs.h
   kKeyFile,       // which keys of a file are used (key_file/replace_keys.h)
 };
 

@@ -2,8 +2,8 @@
 // and a seed into a script (the indexes, keys and operations of a session). Afterwards it judges
 // the outcome, i.e. the results that the library returned.
 //
-// A workload runs in the referee, outside the jail (the sandbox of the library), and is never
-// timed. Not thread-safe.
+// A workload runs in the referee, the process that runs and judges a session. The referee is
+// outside the jail (the sandbox of the library), so a workload is never timed. Not thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -68,7 +68,7 @@ class Workload {
   virtual void adapt_phase(script::Script& script, uint32_t phase,
                            const script::Outcome& so_far) const;
   // Adds a finding for each violation in a complete session. The default (judge/judge.h) checks the
-  // results of all calls and the final scan of any script.
+  // results of all calls of any script, and its final scan, which reads all records.
   virtual void judge(const script::Script& script, const script::Outcome& outcome,
                      judge::Findings& findings) const;
   // The referee calls examine() after every session, even after a crash. The default calls judge()
@@ -76,7 +76,7 @@ class Workload {
   // script.
   virtual void examine(const script::Script& script, const judge::Played& played,
                        judge::Findings& findings) const;
-  // Returns true if thread 0 has made a call that the contract forbids, at op `op` of phase
+  // Returns true if thread 0 has made a call that the index API forbids, at operation `op` of phase
   // `phase` or before it. A failure of the library after such a call, even a crash, is only a
   // warning.
   virtual bool has_misused(uint32_t phase, uint64_t op) const;

@@ -158,7 +158,7 @@ class Writer : public CrowdStage {
           continue;
         }
         thread.open(kA, indexes[round], format::kAnyCode);
-        thread.close(kA);  // the player skips this if nothing is open
+        thread.close(kA);  // makes no call if nothing is open
       }
     }
   }

@@ -1,6 +1,6 @@
 // Implements bare runs, which test misuse of the API: writes each step as a bare call, i.e. a call
-// that the player makes exactly as written. Compares the result of each call with the results that
-// the scenario lists.
+// that the player (the process that calls the library) makes exactly as written. Compares the
+// result of each call with the results that the scenario lists.
 #include "benchmarks/scenarios/judge/bare_run.h"
 
 #include <algorithm>
@@ -54,7 +54,8 @@ void write_run(const Scenario& scenario, const Variant& variant, uint32_t index,
   }
 }
 
-// Returns how many steps at the beginning are certainly legal: an open, and then a begin.
+// Returns how many steps at the beginning are certainly legal. These are an open and a begin that
+// follows it directly.
 std::size_t legal_steps(const Scenario& scenario) {
   const std::vector<Step>& steps = scenario.steps;
   if (steps.empty() || steps[0].action != Action::kOpen) return 0;
@@ -215,8 +216,9 @@ void judge_bare(const Scenario& scenario, const ScriptedBare& scripted,
   }
   if (!runs.fit) {
     add("outcome_mismatch", Severity::kRequired,
-        "the results that the player reported do not fit the calls of the script, so the library "
-        "must have changed them");
+        "the reported results do not fit the calls of the script. So the library must have "
+        "overwritten the report, which is in its process: look for writes outside the library's "
+        "own memory");
   }
 }
 

@@ -1,5 +1,5 @@
-// Implements c_program(), the C program that repeats a failed run of a scenario: describes the run
-// as a Reproducer, from which checker/witness writes the C text.
+// Implements c_program(), the C program that repeats a failed run of a scenario, a short script of
+// API calls. Describes the run as a Reproducer, from which checker/witness writes the C text.
 #include "benchmarks/scenarios/judge/c_program.h"
 
 #include <algorithm>

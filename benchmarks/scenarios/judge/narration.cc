@@ -1,5 +1,5 @@
-// Implements the description of a run in words: replaces recorded keys and payloads with the
-// labels that the scenario uses for them.
+// Implements the description of a run in words. Replaces recorded keys and payloads with the labels
+// that the scenario, the script of the run, uses for them.
 #include "benchmarks/scenarios/judge/narration.h"
 
 #include <algorithm>

@@ -1,5 +1,6 @@
-// Implements the judge of one run of a scenario. Checks the result codes, then searches for a
-// serial order of the transactions, then compares the results with those that the scenario lists.
+// Implements the judge of one run of a scenario, a short script of API calls. Checks the result
+// codes, then searches for a serial order of the transactions, then compares the results with those
+// that the scenario lists.
 #include "benchmarks/scenarios/judge/run_judge.h"
 
 #include <algorithm>
@@ -227,7 +228,7 @@ class RunJudge {
     }
   }
 
-  // Skips the opens that the player made before the first step.
+  // Skips the calls of openIndex that the script makes before the first step.
   void skip_opens(const Step& step, std::size_t& at) const {
     const std::vector<Event>& events = log_.history.threads[0];
     if (&step != &scenario_.steps.front()) return;

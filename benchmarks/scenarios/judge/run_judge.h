@@ -22,7 +22,7 @@ struct RunViolation {
   std::string name;
   Severity severity = Severity::kRequired;
   std::string rule;   // violated rule and violating call: a sentence without full stop
-  Json witness = {};  // cycle of transactions, if any (checker/witness/witness.h)
+  Json witness = {};  // the proof: a cycle of transactions, if any (checker/witness/witness.h)
 };
 
 // Returns the violations of a run. Returns none if the run is correct.

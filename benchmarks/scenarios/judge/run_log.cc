@@ -1,5 +1,6 @@
-// Implements split_logs(), which splits the logs of a phase into the runs of a scenario: assigns
-// recorded calls to runs by their index numbers, then finds the scenario's steps in each run.
+// Implements split_logs(), which splits the logs of a phase into the runs of a scenario (a short
+// script of API calls). Assigns recorded calls to runs by their index numbers, then finds the
+// scenario's steps in each run.
 #include "benchmarks/scenarios/judge/run_log.h"
 
 #include <algorithm>

@@ -1,5 +1,6 @@
-// RunLog: the recorded calls (events) of one run of a scenario, taken from the logs of its phase.
-// A phase contains all runs of the scenario, and each thread of the phase has one log.
+// RunLog: the recorded calls (events) of one run of a scenario, a short script of API calls. They
+// are taken from the logs of the scenario's phase. The phase contains all runs of the scenario, and
+// each thread of the phase has one log.
 //
 // Logs come from the library's process and are not trusted. A log that contradicts the script is
 // reported as a problem.

@@ -126,7 +126,8 @@ Result<void> parse_call(std::string_view call, Step& step) {
 bool is_data_call(Action action) { return action >= Action::kGet && action <= Action::kDeleteKey; }
 
 // Checks that the step is possible after the previous steps, and updates `in_transaction`. A bare
-// call is always possible. The call passes the current transaction unless it is marked with '!'.
+// call is made exactly as written, even if the API forbids it, so it is always possible. The call
+// passes the current transaction unless it is marked with '!'.
 Result<void> check_order(Step& step, bool explicit_auto_commit, std::vector<bool>& in_transaction,
                          bool bare) {
   if (bare) {

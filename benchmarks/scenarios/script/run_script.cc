@@ -1,5 +1,6 @@
-// Implements script_scenario(), which writes the programs of a scenario's runs: the set-up, the
-// steps in turns, and the transaction that reads everything.
+// Implements script_scenario(), which writes the programs of the runs of a scenario (a few steps of
+// one or more client threads): the set-up, the steps in turns, and the transaction that reads
+// everything.
 #include "benchmarks/scenarios/script/run_script.h"
 
 #include <array>
@@ -10,8 +11,8 @@ namespace keydrome::scenarios {
 namespace {
 
 constexpr uint32_t kReady = 0, kOpened = 1, kDone = 2;  // events that threads signal
-// The slot (the player's variable for an open handle) of index A for calls outside the steps. B and
-// C have the next two slots.
+// The slot of index A for calls outside the steps. A slot is a numbered variable for an open handle
+// in the player, the process that makes the calls. B and C have the next two slots.
 constexpr uint8_t kOwnSlot = 8 - kIndexesMax;
 // The set-up inserts up to this many records by auto-commit, and more records in one transaction.
 constexpr std::size_t kSetupByAutoCommitMax = 8;

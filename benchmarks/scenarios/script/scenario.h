@@ -101,7 +101,7 @@ struct Scenario {
   // True if the results are compared with serial orders. Otherwise they are compared only with
   // `answers`.
   bool oracle = true;
-  // True if the session makes every call exactly as written, even if the contract forbids the call
+  // True if the session makes every call exactly as written, even if the API forbids the call
   // (bare_run.h).
   bool bare = false;
   // True if the unused bytes of arguments contain garbage.

@@ -1,5 +1,5 @@
-// Implements SharedIndexes: names the indexes of the runs of scenarios, and remembers which keys
-// each run has left.
+// Implements SharedIndexes: names the indexes of the runs of scenarios (short scripts of API
+// calls), and remembers which keys each run has left.
 #include "benchmarks/scenarios/script/shared_indexes.h"
 
 #include <array>

@@ -1,5 +1,6 @@
-// Vocabulary: maps the labels of a scenario to values in one run. Keys have the type of the index
-// and the key distance of the run. Payloads are unique to the run.
+// Vocabulary: maps the labels of a scenario (such as key 1 or payload a) to values in one run of
+// the scenario. Keys have the type of the index and the key distance of the run. Payloads are
+// unique to the run.
 //
 // In every key type, keys have the same order as their labels. Immutable after construction and
 // therefore thread-safe.

@@ -1,4 +1,5 @@
-// Tests the notation of scenarios, and that every scenario in data/*.json can be parsed.
+// Tests the notation of scenarios (short scripts that each reveal one kind of error), and that
+// every scenario in data/*.json can be parsed.
 #include "benchmarks/scenarios/script/notation.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Tests the interleavings of scenarios and the plan of their runs.
+// Tests the interleavings of scenarios (short scripts of API calls) and the plan of their runs.
 #include "benchmarks/scenarios/script/plan.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
-// Tests the benchmark "scenarios" against an index in this process. A correct index has no
-// findings. Each faulty index has the right finding.
+// Tests the benchmark "scenarios", short scripts that each reveal one kind of error, against an
+// index in this process. A correct index has no findings. Each faulty index has the right finding.
 #include <gtest/gtest.h>
 
 #include <string>

@@ -184,7 +184,8 @@ TEST(Sigmod2009, ChecksDoNotChangeTheStream) {
         const bool tagged =
             op.code == format::OpCode::kInsert;  // tags are unique in the whole script
         const bool read = op.code == format::OpCode::kGet || format::is_scan(op.code);
-        // The `payload` of a read is the place of the bytes that the checks want reported.
+        // The `payload` of a read is no text. It is the position of the payload bytes that are
+        // reported.
         const uint32_t text = read ? 0 : op.payload;
         if (ours) ops.emplace_back(op.code, op.key, text, tagged ? 0 : op.argument);
         if (op.code == format::OpCode::kCommit || op.code == format::OpCode::kAbort) ours = false;
@@ -198,8 +199,9 @@ TEST(Sigmod2009, ChecksDoNotChangeTheStream) {
 
 class FurtherInstance : public ::testing::TestWithParam<const char*> {};
 
-// The final scan of the smallest instance reads some thousand records. If one call in 200 is
-// faulty, several faults are in this scan, independent of the timing of the threads.
+// The final scan, which reads all records, returns some thousand records in the smallest instance.
+// If one call in 200 is faulty, several faults are in this scan, independent of the timing of the
+// threads.
 TEST_P(FurtherInstance, AcceptsACorrectIndexAndFindsAFaultyOne) {
   const script::Script script =
       make_script(1, {{"inserts_per_thread", 200}, {"tests_per_thread", 100}}, {}, GetParam());

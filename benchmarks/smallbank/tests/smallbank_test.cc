@@ -1,5 +1,6 @@
-// Tests the benchmark "smallbank". Each finding of the check of all balances must be made for the
-// corruption that causes it. Write skew must be found, and the mix must be the published one.
+// Tests the benchmark "smallbank". The check of all balances must report each of its findings if a
+// test makes the corruption that causes it. Write skew must be found, and the mix must be the
+// published one.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -126,9 +127,9 @@ TEST(SmallBank, EveryCheckFindsItsCorruption) {
 }
 
 // WriteCheck reads savings that TransactSavings withdraws at the same time, and a Balance sees only
-// the withdrawal. Every sum is right, but a recorded run names the anomaly. The test replaces all
-// other transactions with these three, because other writers of checking balances would mostly
-// conflict with WriteCheck.
+// the withdrawal. Every sum is right, but a recorded run, in which all calls are judged together,
+// names the anomaly. The test replaces all other transactions with these three, because other
+// writers of checking balances would mostly conflict with WriteCheck.
 TEST(SmallBank, WriteSkewIsFoundInARecordedRun) {
   script::Script script = make_script(
       kName, "hot_10", 5, {{"accounts", 4}, {"hot_accounts", 2}, {"transactions_per_thread", 400}},

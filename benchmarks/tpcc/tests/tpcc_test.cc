@@ -1,5 +1,6 @@
-// Tests the benchmark "tpcc". Each consistency condition must detect the corruption that is made
-// for it. The keys, the random function NURand and the mix of transactions must follow TPC-C.
+// Tests the benchmark "tpcc". Each check of a consistency condition must detect the corruption that
+// a test makes for it. The keys, the random function NURand and the mix of transactions must follow
+// TPC-C.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -267,8 +268,8 @@ TEST(Tpcc, TheRemoteShareIsThatOfTheParameter) {
   }
 }
 
-// Checks that the log contains only calls that the procedures may make, and certifies the recorded
-// history.
+// Checks that the log contains only calls that the procedures may make. Then certifies the recorded
+// history: proves that some serial order of the transactions gives its results.
 TEST(Tpcc, ARecordedRunIsCertified) {
   const Session done =
       session("mix", 7, {.deadlock_every = 9001},

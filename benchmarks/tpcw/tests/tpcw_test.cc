@@ -1,5 +1,5 @@
-// Tests the benchmark "tpcw". Each consistency condition must detect the corruption that is made
-// for it, and the transactions of a web page must do what the name of the page says.
+// Tests the benchmark "tpcw". Each check of a consistency condition must detect the corruption that
+// a test makes for it. The transactions of a web page must do what the name of the page says.
 #include <gtest/gtest.h>
 
 #include <algorithm>

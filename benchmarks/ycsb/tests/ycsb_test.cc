@@ -76,8 +76,8 @@ class YcsbInstance : public ::testing::TestWithParam<ycsb::Mix> {
 
 TEST_P(YcsbInstance, ACorrectIndexPasses) {
   const script::Script script = make_script(name(), 1, {{"records", 800}});
-  // The test index returns DEADLOCK for every 4001st call. The final scan of an index is one
-  // transaction, which must fit between two DEADLOCKs.
+  // The test index returns DEADLOCK for every 4001st call. The scan of all records of an index at
+  // the end is one transaction, which must fit between two DEADLOCKs.
   const script::Outcome outcome = play(script, test_index({.deadlock_every = 4001}));
   judge::Findings findings;
   judge::judge_script(script, outcome, findings);

@@ -1,4 +1,4 @@
-"""Queues audits of all entries shown on some boards: `python -m web.manage audit SLUG...`.
+"""Queues audits of all entries shown on some boards (rankings): `python -m web.manage audit SLUG...`.
 
 An audit repeats runs in verified mode, in which a library cannot access the memory of the process that makes the calls.
 Use this command before prizes are given.
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 class Command(BaseCommand):
     """Queues the audits that are missing. A second call queues only the audits of new entries."""
 
-    help = "Queue audits in verified mode of all entries shown on these boards."
+    help = "Queue audits of all entries shown on these boards: repeat their runs with another process making the calls."
     requires_system_checks = ()  # the checks import every page, which takes longer than the command
 
     def add_arguments(self, parser: ArgumentParser) -> None:

@@ -8,7 +8,7 @@ from leaderboard import plots
 
 
 class Command(BaseCommand):
-    """Draws all missing plots. The results worker also draws missing plots, after every run."""
+    """Draws all missing plots. The site's results worker, a background process, also draws them after every run."""
 
     help = "Draw the plots of finished runs that have none yet."
 

@@ -1,6 +1,7 @@
 """Queues lost runs again: `python -m web.manage recover_lost`.
 
-A run is lost if its worker died or hangs. The results worker and the bench workers regularly queue lost runs, too.
+A run is lost if its worker, the process that executes it, died or hangs. Two kinds of workers regularly queue lost runs
+too: the bench workers, which execute runs, and the results worker, which draws plots.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Runs a bench worker without Celery: `python -m web.manage work --slot 0 --drain`."""
+"""Runs a bench worker, which executes runs, without Celery: `python -m web.manage work --slot 0 --drain`."""
 
 from __future__ import annotations
 

@@ -1,5 +1,6 @@
 // Tests features that only this B+-tree has: splits, merges, short separators, and a check() that
-// detects damage. The test of contract B covers the features that all structures have.
+// detects damage. The test of contract B, the interface of a data structure (keydrome/structure.h),
+// covers the features that all structures have.
 #include <gtest/gtest.h>
 
 #include <string>

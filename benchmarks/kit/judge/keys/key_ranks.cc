@@ -1,4 +1,5 @@
-// Implements KeyRanks: sorts the keys of each pool and gives equal keys the same rank.
+// Implements KeyRanks: sorts the keys of each pool (list of keys of one type) and gives equal keys
+// the same rank.
 #include "benchmarks/kit/judge/keys/key_ranks.h"
 
 #include <algorithm>

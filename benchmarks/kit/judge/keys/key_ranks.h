@@ -1,5 +1,5 @@
-// KeyRanks: gives every key of a script's pools its rank in the contract's key order. The judges
-// then compare ranks, which are numbers, instead of keys.
+// KeyRanks: gives every key of a script's pools (lists of keys) its rank in the key order of the
+// index API. The judges then compare ranks, which are numbers, instead of keys.
 //
 // Equal keys have equal ranks. The object refers to the pools, which must outlive it. Thread
 // safety: immutable after construction.

@@ -11,7 +11,7 @@
 
 namespace keydrome::judge {
 
-// Returns the numbers of all strings in the contract's key order, which is the order of
+// Returns the numbers of all strings in the key order of the index API, which is the order of
 // std::string_view. REQUIRES: no string contains a zero byte.
 //
 // The function sorts entries of 16 bytes. Each entry contains the number of a string and eight

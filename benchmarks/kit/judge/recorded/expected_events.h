@@ -1,6 +1,6 @@
 // ExpectedEvents: computes, for each call of a script, the key and the hash of the payload that the
-// log of a recorded phase must contain. The judge of logs (log_judge.h) compares them with the
-// logs.
+// log of a recorded phase must contain. In a recorded phase, the player, the process that calls the
+// library, logs every call. The judge of logs (log_judge.h) compares the logs with these values.
 //
 // Thread safety: immutable after construction. The constructor hashes every string key once.
 #pragma once
@@ -24,7 +24,8 @@ class ExpectedEvents {
       varchar_.push_back(hash_bytes(key));
   }
 
-  // Returns the value of the op's key in a log: the number, or the hash of a string key.
+  // Returns the value of the key of an op (operation) in a log: the number, or the hash of a
+  // string.
   uint64_t key(const format::Op& op, uint32_t index) const {
     switch (script_.indexes[index].type) {
       case SHORT:

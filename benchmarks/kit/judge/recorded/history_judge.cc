@@ -1,5 +1,5 @@
-// Implements history_judge.h: joins the events of phases into histories, certifies the histories,
-// and turns violations into findings.
+// Implements history_judge.h: joins the events (recorded calls) of phases into histories, lets the
+// checker search for a serial order of each history, and turns violations into findings.
 #include "benchmarks/kit/judge/recorded/history_judge.h"
 
 #include <algorithm>
@@ -167,7 +167,7 @@ bool judge_history(History history, bool strict, Findings& findings) {
   }
   const Certification result = certify::certify(history, {.strict = strict});
   for (const Violation& violation : result.violations) {
-    if (findings.count(violation.name) > 0) continue;  // one witness for each name is enough
+    if (findings.count(violation.name) > 0) continue;  // one proof for each name is enough
     findings.add({.suite = "",
                   .name = violation.name,
                   .severity = violation.severity,

@@ -21,7 +21,7 @@
 
 namespace keydrome::judge {
 
-// Returns the number of timestamp ticks per second, for History::ticks_per_s. The referee runs on
+// Returns the number of timestamp ticks per second, for History::ticks_per_s. This code runs on
 // the machine that recorded the timestamps, so it can measure the rate itself. The first call
 // measures the rate, and later calls return the same value.
 uint64_t ticks_per_s();

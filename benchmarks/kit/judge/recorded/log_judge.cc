@@ -1,5 +1,6 @@
-// Implements judge_logs(): follows each thread's program and consumes the recorded events call by
-// call.
+// Implements judge_logs(): follows each thread's program op by op (operation by operation), and
+// consumes the recorded events call by call. The player, which runs in the library's process, has
+// executed the program and recorded the events.
 #include "benchmarks/kit/judge/recorded/log_judge.h"
 
 #include <algorithm>
@@ -192,8 +193,8 @@ class Follower {
     } else {
       const uint32_t code = take({EventCall::kCommit});
       if (code != SUCCESS) return finish_unsuccessful(op, code);
-      // Only the player knows whether a procedure was unfit (format/procedure.h). If the player
-      // reports a failed transaction, the run fails anyway.
+      // Only the player knows whether a procedure was unfit, i.e. missed a required record
+      // (format/procedure.h). If the player reports a failed transaction, the run fails anyway.
       if (ran_procedure_ && reported_end() == script::TransactionEnd::kFailed) {
         open_ = false;
         return Flow::kFailed;
@@ -471,7 +472,9 @@ bool judge_logs(const script::Script& script, const script::Outcome& outcome, Fi
       std::string detail = place;
       detail.append("the log of calls does not match the program: ").append(fault);
       findings.required("forged_log",
-                        detail.append(". The library's process must have changed the log"));
+                        detail.append(". So the library must have overwritten the log, which is "
+                                      "in its process: look for writes outside the library's own "
+                                      "memory"));
     }
   }
   return fits;

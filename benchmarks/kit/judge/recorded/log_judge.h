@@ -1,5 +1,5 @@
-// Checks that the log of a recorded phase is one that the player can have written while it executed
-// the given program. The log contains an event for every call that a thread made.
+// Checks that the log of a recorded phase is one that the player, which calls the library, can have
+// written while it executed the given program. The log has an event for every call of a thread.
 //
 // The check is needed because the log comes from the library's process. A faulty library could
 // replace the log with an empty or invented one that looks correct. Therefore each thread's log is

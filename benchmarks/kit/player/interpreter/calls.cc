@@ -153,9 +153,9 @@ void Interpreter::start_scan(const format::Op& op) {
   scan_.start(slots_[op.slot].type, op.argument + (to_end ? 1u : 0u));
 }
 
-// Returns the number of the index that the log of a recorded phase shows for a handle. This is the
-// index of the first open slot with this handle. So if a library returns one handle for several
-// indexes, the log shows the same index for all of them.
+// Returns the number of the index that the log of a recorded phase, which contains every call,
+// shows for a handle. This is the index of the first open slot with this handle. So if a library
+// returns one handle for several indexes, the log shows the same index for all of them.
 uint16_t Interpreter::index_of(const IdxState* handle) const {
   // The number for a handle that is not open. No index has this number, so the checker does not
   // judge the history.

@@ -1,7 +1,8 @@
-// EvidenceWriter: collects the evidence of one thread for the judge. Evidence consists of trace
-// records, each with the whole result of one call. A thread without a trace leaves no evidence,
-// only one word of 8 bytes per result. A thread with a trace writes every result to it, because
-// the player does not know which results are judged.
+// EvidenceWriter: collects the evidence of one thread for the judge. Evidence consists of records,
+// each with the whole result of one call. The trace is the memory for these records. A thread
+// without a trace leaves only one word of 8 bytes per result. A thread with a trace writes every
+// result to it, because the player, the process that calls the library, does not know which results
+// are judged.
 //
 // Never allocates. Not thread-safe; each thread has its own object.
 #pragma once
@@ -46,7 +47,8 @@ class EvidenceWriter {
     if (enabled_) trace_.append(at.number, repetition(at, call), code, key, payload);
   }
 
-  // Writes the result of a bare call. `type` is the key's type as the library left it.
+  // Writes the result of a bare call, which the program makes exactly as written. `type` is the
+  // key's type as the library left it.
   void write_bare(const OpPosition& at, uint32_t type, uint32_t code, std::string_view key,
                   std::string_view payload) {
     trace_.append(at.number, type, code, key, payload);

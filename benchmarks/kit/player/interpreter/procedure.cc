@@ -83,7 +83,8 @@ Interpreter::Function Interpreter::procedure_call(const format::Instruction& ins
   return Function::kGet;
 }
 
-// Writes the words of a procedure's call.
+// Writes the words of a procedure's call: 8 bytes each that say which call was made and what it
+// returned.
 void Interpreter::write_computed_call(uint32_t code) {
   using history::EventCall;
   format::CallWord word{.call = EventCall::kGet, .slot = instruction_->c};

@@ -2,9 +2,9 @@
 // list. It executes every instruction that makes no call of the library. The interpreter executes
 // the others.
 //
-// The instructions come from the referee and are trusted. The contents of rows come from the
-// library and are not trusted. So every access whose position depends on a row is checked to be
-// within bounds.
+// The instructions come from the referee, the process that generates the operations, and are
+// trusted. The contents of rows come from the library and are not trusted. So every access whose
+// position depends on a row is checked to be within bounds.
 //
 // Never allocates. Not thread-safe; each interpreter has its own object.
 #pragma once
@@ -62,8 +62,9 @@ class ProcedureState {
   int64_t value(uint8_t number) const { return registers_[number]; }
   int64_t result() const { return result_; }
   // Returns the string key with this number. If the number is a parameter that this execution has
-  // read, the key comes from the piece, otherwise from the session's image. Returns nothing if
-  // neither contains the key.
+  // read, the key comes from the piece, the part of the program that the thread executes now.
+  // Otherwise it comes from the session's image, the data that all phases share. Returns nothing
+  // if neither contains the key.
   std::optional<std::string_view> string_key(int64_t number) const;
   uint32_t take_tag() { return next_tag_++; }
   uint32_t last_tag() const { return next_tag_ - 1; }

@@ -13,7 +13,8 @@ namespace {
 
 constexpr uint32_t kYieldAfterAttempts = 3;
 constexpr uint32_t kYieldsMax = 32;
-constexpr uint64_t kRareWords = 2;  // words that a create, openIndex or closeIndex leaves
+// The words, of 8 bytes each, that a create, openIndex or closeIndex leaves.
+constexpr uint64_t kRareWords = 2;
 
 // Yields the processor to other threads before the next attempt. The number of yields grows with
 // the number of attempts.
@@ -55,7 +56,7 @@ Interpreter::Function Interpreter::next_of_task() {
 }
 
 // Handles the result of a create, openIndex or closeIndex outside a transaction. After DEADLOCK,
-// the call is made again until the retry budget is spent.
+// the call is made again until the retry budget, a number of attempts and a time, is spent.
 void Interpreter::end_outside(Flow flow) {
   if (flow == Flow::kRetry) {
     if (single_.attempts == 0) single_.deadlock_ticks = clock_.since_go();

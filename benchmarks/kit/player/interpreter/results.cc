@@ -35,7 +35,8 @@ Interpreter::Flow Interpreter::no_handle() {
   return violation(at_, format::kCodeNoHandle);
 }
 
-// Writes the words of a call that closes a slot, or opens it again, after a failed attempt.
+// Writes the words (8 bytes each) of a call that closes a slot, the variable for an open handle, or
+// opens it again, after a failed attempt.
 void Interpreter::write_rare_call(history::EventCall call, uint8_t slot, uint32_t index,
                                   uint32_t code) {
   const format::CallWord word{.call = call, .slot = slot, .number = index};

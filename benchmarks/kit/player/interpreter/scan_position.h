@@ -1,4 +1,4 @@
-// ScanPosition: stores the progress of one scan op.
+// ScanPosition: stores the progress of one scan op, an operation that makes several getNext calls.
 //
 // Not thread-safe; each thread has its own object.
 #pragma once

@@ -1,4 +1,5 @@
-// Implements capacities.h: adds up the largest evidence of every op.
+// Implements capacities.h: adds up the largest evidence (results of single calls) of every op, an
+// operation of the script.
 #include "benchmarks/kit/script/evidence/capacities.h"
 
 #include <algorithm>
@@ -13,8 +14,9 @@ namespace {
 
 // A log also records retries after DEADLOCK, whose number is unknown in advance. So the log has
 // room for kAttemptsRecorded attempts of each of the first kCallsWithManyAttempts calls of a
-// thread, and for kMeanAttemptsRecorded attempts of each later call. The referee touches the memory
-// of a log when it creates the log, so a log costs memory even if it stays empty.
+// thread, and for kMeanAttemptsRecorded attempts of each later call. The referee, which runs the
+// session, touches the memory of a log when it creates the log, so a log costs memory even if it
+// stays empty.
 constexpr uint64_t kAttemptsRecorded = 16, kMeanAttemptsRecorded = 4;
 constexpr uint64_t kCallsWithManyAttempts = 1 << 18;
 constexpr uint64_t kEventsMin = 4096;
@@ -72,7 +74,7 @@ struct RecordBytes {
 };
 
 // Returns the sizes of the largest trace records with keys and payloads of the script. If the
-// library returns longer keys or payloads, the trace may overflow. The player then reports how many
+// library returns longer keys or payloads, the trace may overflow. The thread then reports how many
 // records it dropped.
 RecordBytes longest_records(const Pools& pools) {
   const std::size_t longest_key = std::max(sizeof(int64_t), pools.varchar_keys.longest());

@@ -1,5 +1,6 @@
-// Computes how much memory the evidence of a script needs: the traces of all threads, and the logs
-// of recorded phases.
+// Computes how much memory the evidence of a script, i.e. the results of single calls, needs. Some
+// threads report whole results in a trace. In recorded phases, all calls of all threads are in
+// logs.
 //
 // Thread safety: pure functions of their arguments.
 #pragma once

@@ -6,7 +6,8 @@
 // line.
 //
 // The content is untrusted. Every file gives a KeyFile or an error with the place of the fault.
-// Only the referee and its command `keys` read such files, outside timed phases. Not thread-safe.
+// Only the referee, the program that runs a session, and its command `keys` read such files,
+// outside timed phases. Not thread-safe.
 #pragma once
 
 #include <cstddef>
