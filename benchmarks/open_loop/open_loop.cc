@@ -281,8 +281,9 @@ class OpenLoop : public workload::Workload {
     const double delivered = delivered_max(script, outcome, phases);
     metrics["sustained_per_s"] = std::min(knee_per_s(tried.steps), delivered);
     metrics["delivered_max_per_s"] = delivered;
-    metrics["samples_beyond_p99"] = static_cast<double>(arrivals_ / kOneOfP99);
-    metrics["samples_beyond_p999"] = static_cast<double>(arrivals_ / kOneOfP999);
+    const uint64_t beyond_p99 = arrivals_ / kOneOfP99, beyond_p999 = arrivals_ / kOneOfP999;
+    metrics["samples_beyond_p99"] = static_cast<double>(beyond_p99);
+    metrics["samples_beyond_p999"] = static_cast<double>(beyond_p999);
     const Step* const found = knee(tried.steps);
     if (found == nullptr) return;
     add_percentile("knee_p99_ms", found->best.p99_ns, metrics);

@@ -226,7 +226,7 @@ Json throughput_of(const script::Script& script, const workload::Workload* workl
   Json committed = Json::Array{};
   for (const uint64_t count : windows.committed) committed.push_back(count);
   Json throughput;
-  throughput["phase"] = result.phases[phase].name;
+  throughput["phase"] = own ? "the run" : result.phases[phase].name;
   throughput["window_ns"] = std::min<uint64_t>(windows.window_ns, INT64_MAX);
   throughput["committed"] = std::move(committed);
   return throughput;
