@@ -374,7 +374,8 @@ class Report:
     - `verified`: whether a process outside the jail made every call. The times are comparable only with those of other
       verified sessions.
     - `machine`: facts and warnings about the machine.
-    - `referee`: the memory of the referee itself, and its estimate; empty if nothing was played.
+    - `referee`: the memory of the referee itself with its estimate, and the time of its steps; empty if nothing was
+      played. Reports of older versions have no times.
     """
 
     verdict: Verdict
