@@ -29,9 +29,11 @@ class ReadJudge {
     slots_at_ = 0;
     slots_ = {};
     const script::ThreadResult& result = outcome.phases[phase].threads[thread];
-    const bool fits = for_each_evidence(
-        ops_, result, [&](const format::Step& step, std::span<const script::Evidence> records) {
-          visit(step, records, {phase, thread, step.op, step.transaction});
+    const bool fits = for_each_record(
+        ops_, result,
+        [&](const format::Step& step) { begin(step, {phase, thread, step.op, step.transaction}); },
+        [&](const script::Evidence& record) {
+          if (scans_) add(record);
         });
     groups_.end_transaction();
     if (!fits) {
@@ -43,17 +45,16 @@ class ReadJudge {
   }
 
  private:
-  void visit(const format::Step& step, std::span<const script::Evidence> records,
-             const Moment& moment) {
+  // Begins an op with evidence. Only the records of scans to the end are judged.
+  void begin(const format::Step& step, const Moment& moment) {
     const format::Op& op = ops_[step.op];
     follow_slots(step.op);
-    if (op.code != format::OpCode::kNextToEnd || (op.flags & format::kEvidenceAll) == 0)
-      return groups_.close();
+    scans_ = op.code == format::OpCode::kNextToEnd && (op.flags & format::kEvidenceAll) != 0;
+    if (!scans_) return groups_.close();
     // A getNext directly after a begin reads from the start of the index.
     const bool fresh = step.op > 0 && ops_[step.op - 1].code == format::OpCode::kBegin;
     groups_.start({.index = slots_[op.slot], .slot = op.slot, .moment = moment, .kind = step.kind},
                   fresh);
-    for (const script::Evidence& record : records) add(record);
   }
 
   // Tracks which index each slot (handle) refers to, up to this op. The evidence comes in program
@@ -70,11 +71,12 @@ class ReadJudge {
     if (evidence.code != SUCCESS) return groups_.add_code(evidence.code);
     const uint32_t index = groups_.reader().index;
     const KeyType type = script_.indexes[index].type;
-    const std::optional<uint32_t> rank = ranks_.find(type, evidence.key);
+    const std::optional<uint32_t> rank = ranks_.find(type, evidence.key, last_rank_);
     if (!rank && expected_.has_computed_keys(index)) return add_computed(evidence);
     if (!rank) {
       return groups_.report("impossible_record", "read a record with a key that no operation used");
     }
+    last_rank_ = *rank;
     const std::optional<std::string> reason =
         expected_.why_impossible(index, *rank, evidence.payload, groups_.reader().moment);
     if (reason) {
@@ -103,6 +105,8 @@ class ReadJudge {
   std::span<const format::Op> ops_;
   std::array<uint32_t, format::kSlots> slots_{};
   uint64_t slots_at_ = 0;
+  bool scans_ = false;      // the present op is a scan to the end
+  uint32_t last_rank_ = 0;  // of the last record that was found
   ReadGroups groups_;
 };
 
