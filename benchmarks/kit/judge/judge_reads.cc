@@ -7,12 +7,13 @@
 #include "benchmarks/kit/format/payload_tag.h"
 #include "benchmarks/kit/judge/evidence.h"
 #include "benchmarks/kit/judge/judge.h"
+#include "benchmarks/kit/judge/judge_threads.h"
 #include "benchmarks/kit/judge/read_groups.h"
 
 namespace keydrome::judge {
 namespace {
 
-// Judges the evidence of all threads, one thread after the other.
+// Judges the evidence of a thread. Use each object once.
 class ReadJudge {
  public:
   ReadJudge(const script::Script& script, const KeyRanks& ranks, const ExpectedState& expected,
@@ -26,8 +27,6 @@ class ReadJudge {
   void judge_thread(const script::Outcome& outcome, uint32_t phase, uint32_t thread) {
     const script::PhaseScript& script = script_.phases[phase];
     ops_ = script.threads[thread];
-    slots_at_ = 0;
-    slots_ = {};
     const script::ThreadResult& result = outcome.phases[phase].threads[thread];
     const bool fits = for_each_record(
         ops_, result,
@@ -114,13 +113,10 @@ class ReadJudge {
 
 void judge_reads(const script::Script& script, const KeyRanks& ranks, const ExpectedState& expected,
                  const script::Outcome& outcome, Findings& findings) {
-  ReadJudge judge(script, ranks, expected, findings);
-  for (uint32_t phase = 0; phase < outcome.phases.size(); ++phase) {
-    if (!script.phases[phase].verifies) continue;
-    const auto threads = static_cast<uint32_t>(script.phases[phase].threads.size());
-    for (uint32_t thread = 0; thread < threads; ++thread)
-      judge.judge_thread(outcome, phase, thread);
-  }
+  const auto judge = [&](uint32_t phase, uint32_t thread, Findings& found) {
+    ReadJudge(script, ranks, expected, found).judge_thread(outcome, phase, thread);
+  };
+  judge_threads(script, outcome, findings, true, judge);
 }
 
 }  // namespace keydrome::judge

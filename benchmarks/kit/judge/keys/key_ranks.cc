@@ -5,6 +5,7 @@
 #include <cstring>
 #include <string>
 
+#include "base/parallel.h"
 #include "benchmarks/kit/judge/keys/sort_notes.h"
 #include "benchmarks/kit/judge/keys/sort_strings.h"
 
@@ -75,9 +76,11 @@ std::optional<Number> number_of(std::string_view bytes) {
 }  // namespace
 
 KeyRanks::KeyRanks(const script::Pools& pools) : pools_(&pools) {
-  rank_keys(pools.int32_keys, rank_of_[SHORT], entry_[SHORT]);
-  rank_keys(pools.int64_keys, rank_of_[INT], entry_[INT]);
-  rank_keys(pools.varchar_keys, rank_of_[VARCHAR], entry_[VARCHAR]);
+  in_parallel(3, [&](std::size_t type) {
+    if (type == SHORT) rank_keys(pools.int32_keys, rank_of_[SHORT], entry_[SHORT]);
+    if (type == INT) rank_keys(pools.int64_keys, rank_of_[INT], entry_[INT]);
+    if (type == VARCHAR) rank_keys(pools.varchar_keys, rank_of_[VARCHAR], entry_[VARCHAR]);
+  });
 }
 
 std::optional<uint32_t> KeyRanks::find(KeyType type, std::string_view bytes, uint32_t near) const {
