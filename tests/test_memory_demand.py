@@ -112,7 +112,7 @@ FACTORS: dict[str, float] = {
     # The margin of the estimate is from the time when the judge collected the records of the final scan.
     "deletes/churn_oldest": 1.7,
     "duplicates/few": 1.8,
-    "duplicates/zipf": 1.8,
+    "duplicates/zipf": 1.9,
     "keys of lookups/half": 1.8,
     "keysets/uniform": 1.6,
     "keys of lookups/misses_suffix": 2.1,  # they are freed before the session is played
