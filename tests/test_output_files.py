@@ -37,7 +37,15 @@ LONG: dict[str, list[str | Path]] = {
     },
     **{
         f"reports.{name}": [sys.executable, "-m", f"tools.reports.{name}", "--state"]
-        for name in ("battery", "certified", "fault_storm", "kill_matrix", "laptop_scale", "papers")
+        for name in (
+            "battery",
+            "certified",
+            "fault_storm",
+            "kill_matrix",
+            "laptop_scale",
+            "papers",
+            "timed_share",
+        )
     },
 }
 # Programs that end soon.

@@ -139,6 +139,18 @@ def test_throughput_curve_has_at_least_50_windows(plan: dict[str, Any], tmp_path
     assert sum(curve["committed"]) >= report["metrics"]["transactions_completed"]
 
 
+def test_the_times_of_the_steps_fit_the_session(plan: dict[str, Any], tmp_path: Path) -> None:
+    report = run_plan(plan, tmp_path).report
+    assert report is not None
+    times = report["referee"]
+    steps = sum(times[step] for step in ("generating_ns", "playing_ns", "judging_ns"))
+    assert 0 < steps <= times["session_ns"]
+    phases_ns = sum(phase["wall_ns"] for phase in report["phases"])
+    played = [report["loading"]["wall_ns"], phases_ns, times["inputs_ns"], times["outcomes_ns"]]
+    assert all(part > 0 for part in played)
+    assert sum(played) <= times["playing_ns"]
+
+
 def command(*arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [BUILD / "bin" / "referee", *arguments],

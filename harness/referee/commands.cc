@@ -8,6 +8,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/clock.h"
 #include "base/output_file.h"
 #include "benchmarks/kit/workload/fingerprint.h"
 #include "harness/referee/judging/judging.h"
@@ -45,7 +46,7 @@ Json bare_report(const Plan& plan, RunVerdict verdict) {
 }
 
 Result<Json> session_report(PreparedSession& session, const RunArguments& arguments,
-                            const Progress& progress) {
+                            const Progress& progress, StepStarts starts) {
   Json machine = machine_facts();  // first, because the session makes the machine busy
   machine["pinning"] =
       session.plan.jail.cpus.empty() ? "none" : "to the CPUs " + session.plan.jail.cpus;
@@ -53,7 +54,9 @@ Result<Json> session_report(PreparedSession& session, const RunArguments& argume
   const Adapt adapt = [&](uint32_t phase, const script::Outcome& so_far) {
     session.workload->adapt_phase(session.script, phase, so_far);
   };
+  starts.playing_ns = now_ns();
   const SessionResult result = play(session.script, session.jail, progress, adapt);
+  starts.judging_ns = now_ns();
   script::drop_unplayed(session.script, result.outcome);
   add_stolen_time(before, cpu_times(), machine);
   Judgement judgement = judge_session(session, result);
@@ -65,7 +68,7 @@ Result<Json> session_report(PreparedSession& session, const RunArguments& argume
   return make_report({session.plan, session.parameters.values(), session.script,
                       session.workload.get(), result, judgement.findings,
                       std::move(judgement.verdict), std::move(machine),
-                      session.memory.referee_bytes});
+                      session.memory.referee_bytes, starts});
 }
 
 int write_report(const Json& report, const std::string& path, const Progress& progress) {
@@ -78,7 +81,7 @@ int write_report(const Json& report, const std::string& path, const Progress& pr
 
 // Plays a session within the bound of the referee's memory, and writes its report.
 int play_bounded(const Plan& plan, const workload::BenchmarkEntry& entry,
-                 const RunArguments& arguments, const Progress& progress) {
+                 const RunArguments& arguments, const Progress& progress, StepStarts starts) {
   Result<InputFiles> files = read_input_files(plan);
   if (!files) return print_error(files.error(), kExitUnusable);
   const Result<MemoryNeed> need = session_memory(plan, entry, *files);
@@ -87,9 +90,10 @@ int play_bounded(const Plan& plan, const workload::BenchmarkEntry& entry,
       bound_memory(referee_bound(*need, physical_memory_bytes(), available_memory_bytes()));
   Json text;
   try {
+    starts.generating_ns = now_ns();
     Result<PreparedSession> session = prepare_session(plan, entry, std::move(*files));
     if (!session) return print_error(session.error(), kExitUnusable);
-    Result<Json> report = session_report(*session, arguments, progress);
+    Result<Json> report = session_report(*session, arguments, progress, starts);
     if (!report) return print_error(report.error(), kExitNotWritten);
     text = std::move(*report);
   } catch (const std::bad_alloc&) {  // the session's memory is free again: enough for a report
@@ -108,6 +112,7 @@ Result<void> check_outputs(const RunArguments& arguments) {
 }  // namespace
 
 int command_run(const RunArguments& arguments) {
+  const StepStarts starts{.session_ns = now_ns()};
   Result<Plan> plan = read_plan(arguments.plan_path);
   if (!plan) return print_error(plan.error(), kExitUnusable);
   const Result<const workload::BenchmarkEntry*> entry = find_benchmark(plan->benchmark);
@@ -120,7 +125,7 @@ int command_run(const RunArguments& arguments) {
     RunVerdict stale = stale_verdict(plan->benchmark, plan->benchmark_version, (*entry)->version);
     return write_report(bare_report(*plan, std::move(stale)), arguments.report_path, progress);
   }
-  return play_bounded(*plan, **entry, arguments, progress);
+  return play_bounded(*plan, **entry, arguments, progress, starts);
 }
 
 int command_memory(const std::string& plan_path) {

@@ -142,6 +142,8 @@ TEST(PieceSupply, PassesEveryOpInOrder) {
   for (uint32_t t = 0; t < 2; ++t) {
     EXPECT_GT(supply.pieces(t), 10u);
     EXPECT_LE(plan.bytes_max[t], 10'000u);
+    EXPECT_EQ(plan.bytes[t].size(), supply.pieces(t));
+    EXPECT_EQ(plan.bytes_max[t], std::ranges::max(plan.bytes[t]));
     EXPECT_EQ(supply.published(t), 1u) << "one piece before GO";
     const std::vector<format::Op> ops = ops_through(supply, view, session, t);
     ASSERT_EQ(ops.size(), phase.threads[t].size());

@@ -37,7 +37,7 @@ class GateRun:
 
     `library` is a path below the build's lib/. `configuration` is set only for structures. With `record`, all calls are
     logged, and the checker certifies this history even if the benchmark does not ask for it. With `plain`, the
-    operations that only check the library are left out.
+    operations that only check the library are left out. `more_seeds` are the seeds of further sessions.
     """
 
     library: str
@@ -49,6 +49,7 @@ class GateRun:
     configuration: str | None = None
     record: bool = False
     plain: bool = False
+    more_seeds: tuple[str, ...] = ()
 
 
 def run(
@@ -57,9 +58,9 @@ def run(
     timeout_seconds: float = math.inf,
     watch: Callable[[Progress], None] | None = None,
 ) -> SeriesResult:
-    """Run one session and return its result. Use a free slot, a number that gives the jail its own user.
+    """Run the sessions, usually one, and return the result. Use a free slot, a number that gives the jail its own user.
 
-    If the session takes longer than `timeout_seconds`, stop it and raise Cancelled. `watch` is called at least once a
+    If the sessions take longer than `timeout_seconds`, stop them and raise Cancelled. `watch` is called at least once a
     second while the session runs.
     """
     deadline = time.monotonic() + timeout_seconds
@@ -80,7 +81,7 @@ def _run(gate: GateRun, settings: Settings, heartbeat: Heartbeat) -> SeriesResul
         instance=gate.instance,
         scale=gate.scale,
         overrides=gate.overrides,
-        seeds=(gate.seed,),
+        seeds=(gate.seed, *gate.more_seeds),
         plain=gate.plain,
         require=JailLevel.FULL,
         control=False,

@@ -32,14 +32,13 @@ bool always_runs(format::OpCode code) {
 // Reads the records that one execution of an op left. Returns false if the next records belong to
 // another op.
 bool read_records(script::TraceReader& trace, const format::Op& op, const format::Step& step,
-                  std::vector<script::Evidence>& records) {
+                  const std::function<void(const script::Evidence&)>& add) {
   const bool has_round = op.code != format::OpCode::kBareCall;
-  records.clear();
   for (uint64_t left = records_max(op); left > 0; --left) {
     script::Evidence record{};
     if (!trace.next(record) || record.op != step.op) return false;
     if (has_round && record.repetition >> 32 != step.round) return false;
-    records.push_back(record);
+    add(record);
     if (op.code == format::OpCode::kNextToEnd && record.code != SUCCESS) break;
   }
   return true;
@@ -51,15 +50,15 @@ class ProcedureReader {
   explicit ProcedureReader(std::span<const script::ProcedureResult> results) : rest_(results) {}
 
   // Reads the result of the kRun with this number. Returns false if there is none.
-  bool read(uint64_t op, std::vector<script::Evidence>& records) {
+  bool read(uint64_t op, const std::function<void(const script::Evidence&)>& add) {
     while (!rest_.empty() && rest_.front().op < op) rest_ = rest_.subspan(1);
     if (rest_.empty() || rest_.front().op != op) return false;
     const int64_t& number = rest_.front().number;
-    records.assign(1, {.op = op,
-                       .repetition = 0,
-                       .code = SUCCESS,
-                       .key = {},
-                       .payload = {reinterpret_cast<const char*>(&number), sizeof number}});
+    add({.op = op,
+         .repetition = 0,
+         .code = SUCCESS,
+         .key = {},
+         .payload = {reinterpret_cast<const char*>(&number), sizeof number}});
     return true;
   }
 
@@ -74,12 +73,16 @@ bool ended_as_programmed(const script::ThreadResult& result, uint64_t transactio
   return end == script::TransactionEnd::kCommitted || end == script::TransactionEnd::kAborted;
 }
 
-bool for_each_evidence(
-    std::span<const format::Op> ops, const script::ThreadResult& result,
-    const std::function<void(const format::Step&, std::span<const script::Evidence>)>& visit) {
+namespace {
+
+// Calls begin(step), add(record) for each record, and end(step), for each execution of an op that left
+// evidence. Returns false if the evidence cannot come from an execution of this program.
+template <typename Begin, typename End>
+bool follow_evidence(std::span<const format::Op> ops, const script::ThreadResult& result,
+                     Begin&& begin, const std::function<void(const script::Evidence&)>& add,
+                     End&& end) {
   script::TraceReader trace(result.trace);
   ProcedureReader procedures(result.results);
-  std::vector<script::Evidence> records;
   bool fits = true;
   format::walk_program(ops, [&](const format::Step& step) {
     const format::Op& op = ops[step.op];
@@ -88,12 +91,31 @@ bool for_each_evidence(
         !ended_as_programmed(result, step.transaction)) {
       return;
     }
-    fits = op.code == format::OpCode::kRun ? procedures.read(step.op, records)
-                                           : read_records(trace, op, step, records);
-    if (fits) visit(step, records);
+    begin(step);
+    fits = op.code == format::OpCode::kRun ? procedures.read(step.op, add)
+                                           : read_records(trace, op, step, add);
+    if (fits) end(step);
   });
   script::Evidence extra{};
   return fits && !trace.next(extra) && !trace.damaged();
+}
+
+}  // namespace
+
+bool for_each_evidence(
+    std::span<const format::Op> ops, const script::ThreadResult& result,
+    const std::function<void(const format::Step&, std::span<const script::Evidence>)>& visit) {
+  std::vector<script::Evidence> records;
+  return follow_evidence(
+      ops, result, [&](const format::Step&) { records.clear(); },
+      [&](const script::Evidence& record) { records.push_back(record); },
+      [&](const format::Step& step) { visit(step, records); });
+}
+
+bool for_each_record(std::span<const format::Op> ops, const script::ThreadResult& result,
+                     const std::function<void(const format::Step&)>& begin,
+                     const std::function<void(const script::Evidence&)>& add) {
+  return follow_evidence(ops, result, begin, add, [](const format::Step&) {});
 }
 
 }  // namespace keydrome::judge

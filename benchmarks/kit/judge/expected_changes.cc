@@ -130,7 +130,8 @@ void ExpectedState::number_keys() {
     const bool same =
         i > 0 && changes_[i - 1].index == change.index && changes_[i - 1].rank == change.rank;
     const auto deletes = static_cast<uint32_t>(deletes_.size());
-    if (!same) keys_.push_back({.first = i, .last = i, .first_delete = deletes});
+    if (!same)
+      keys_.push_back({.first = i, .last = i, .first_delete = deletes, .rank = change.rank});
     change.key = static_cast<uint32_t>(keys_.size() - 1);
     if (change.what == What::kDeleteKey) deletes_.push_back(i);
     if (change.what == What::kInsert) {
@@ -143,6 +144,30 @@ void ExpectedState::number_keys() {
   }
   inserts_of_.finish();
   pair_deletes_of_.finish();
+  find_buckets();
+}
+
+void ExpectedState::find_buckets() {
+  keys_of_.resize(script_->indexes.size());
+  uint32_t key = 0;
+  for (uint32_t index = 0; index < keys_of_.size(); ++index) {
+    KeysOfIndex& keys = keys_of_[index];
+    keys.first = key;
+    while (key < keys_.size() && changes_[keys_[key].first].index == index) ++key;
+    keys.last = key;
+    if (keys.first == keys.last) continue;
+    keys.rank = keys_[keys.first].rank;
+    const uint32_t span = keys_[keys.last - 1].rank - keys.rank;
+    while (span >> keys.shift > keys.last - keys.first) ++keys.shift;
+    // One more start than buckets, so that each bucket ends where the next one starts.
+    keys.bucket_starts.assign((span >> keys.shift) + std::size_t{2}, keys.last);
+    for (uint32_t at = keys.last; at-- > keys.first;)
+      keys.bucket_starts[(keys_[at].rank - keys.rank) >> keys.shift] = at;
+    for (std::size_t bucket = keys.bucket_starts.size() - 1; bucket-- > 0;) {
+      keys.bucket_starts[bucket] =
+          std::min(keys.bucket_starts[bucket], keys.bucket_starts[bucket + 1]);
+    }
+  }
 }
 
 void ExpectedState::TagTable::add(uint32_t tag, uint32_t position) {

@@ -64,14 +64,34 @@ std::optional<std::string> ExpectedState::why_not_computed(uint32_t tag,
   return std::nullopt;
 }
 
+uint32_t ExpectedState::lower_key(uint32_t index, uint64_t rank) const {
+  const KeysOfIndex& keys = keys_of_[index];
+  if (keys.first == keys.last || rank <= keys.rank) return keys.first;
+  const uint64_t bucket = (rank - keys.rank) >> keys.shift;  // up to UINT64_MAX
+  if (bucket >= keys.bucket_starts.size() - 1) return keys.last;
+  uint32_t first = keys.bucket_starts[bucket], last = keys.bucket_starts[bucket + 1];
+  while (first < last) {
+    const uint32_t middle = first + (last - first) / 2;
+    if (keys_[middle].rank < rank) {
+      first = middle + 1;
+    } else {
+      last = middle;
+    }
+  }
+  return first;
+}
+
 std::span<const Change> ExpectedState::changes(uint32_t index, uint64_t from, uint64_t to) const {
-  const auto less = [](const Change& change, const std::pair<uint32_t, uint64_t>& key) {
-    return change.index != key.first ? change.index < key.first : change.rank < key.second;
-  };
-  const auto first =
-      std::lower_bound(changes_.begin(), changes_.end(), std::pair(index, from), less);
-  const auto last = std::lower_bound(first, changes_.end(), std::pair(index, to), less);
-  return {first, last};
+  if (to == from + 1) return changes(index, static_cast<uint32_t>(from));
+  const uint32_t first = lower_key(index, from), last = lower_key(index, to);
+  if (first >= last) return {};
+  return std::span(changes_).subspan(keys_[first].first, keys_[last - 1].last - keys_[first].first);
+}
+
+std::span<const Change> ExpectedState::changes(uint32_t index, uint32_t rank) const {
+  const uint32_t key = lower_key(index, rank);
+  if (key == keys_of_[index].last || keys_[key].rank != rank) return {};
+  return std::span(changes_).subspan(keys_[key].first, keys_[key].last - keys_[key].first);
 }
 
 // Returns a delete of the insert's record that comes after `after` and before `before` in the order
@@ -287,16 +307,23 @@ std::optional<std::string> ExpectedState::why_impossible(uint32_t index, uint32_
                                                          const Moment& reader) const {
   const std::optional<uint32_t> tag = format::read_tag(payload);
   if (!tag) return "the payload does not begin with a tag, so no transaction wrote it";
-  std::optional<std::string> reason = "no transaction wrote this payload under this key";
-  if (computed_[index]) reason = why_not_computed(*tag, reader);
+  bool possible = false;  // no text is made before it is needed, because most records are right
+  std::optional<std::string> reason;
   for_each_insert(*tag, [&](const Change& insert) {
-    if (!reason || insert.index != index || insert.rank != rank) return;
+    if (possible || insert.index != index || insert.rank != rank) return;
     if (payload.substr(format::kTagBytes) == script_->pools.payloads[insert.text]) {
       reason = why_invisible(insert, reader);
+      possible = !reason;
     } else {
       reason = "its text differs from the text that was written";
     }
   });
+  if (possible) return std::nullopt;
+  if (computed_[index]) {
+    std::optional<std::string> not_computed = why_not_computed(*tag, reader);
+    if (!not_computed || !reason) return not_computed;
+  }
+  if (!reason) reason = "no transaction wrote this payload under this key";
   return reason;
 }
 

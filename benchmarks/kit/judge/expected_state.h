@@ -69,9 +69,7 @@ class ExpectedState {
   // Return all changes, the changes of one key, or those of all keys with from <= rank < to. They
   // are sorted by index and rank.
   std::span<const Change> changes() const { return changes_; }
-  std::span<const Change> changes(uint32_t index, uint32_t rank) const {
-    return changes(index, rank, uint64_t{rank} + 1);
-  }
+  std::span<const Change> changes(uint32_t index, uint32_t rank) const;
   std::span<const Change> changes(uint32_t index, uint64_t from, uint64_t to) const;
 
   // Returns a number that is greater than the tag of every insert.
@@ -125,9 +123,20 @@ class ExpectedState {
   std::string describe(const Moment& moment) const;
 
  private:
-  // All changes of one key: positions in changes_ and in deletes_.
+  // All changes of one key: positions in changes_ and in deletes_, and the key's rank.
   struct Key {
     uint32_t first = 0, last = 0, first_delete = 0, last_delete = 0;
+    uint32_t rank = 0;
+  };
+
+  // Finds the keys of an index by rank in constant time, if the ranks are spread evenly: equal ranges of
+  // ranks, the buckets, are about as many as keys.
+  struct KeysOfIndex {
+    uint32_t first = 0, last = 0;  // positions in keys_
+    uint32_t rank = 0;             // of the first key
+    uint32_t shift = 0;            // a bucket has 2^shift ranks
+    std::vector<uint32_t>
+        bucket_starts;  // position in keys_ of the first key in or after each bucket
   };
 
   // The positions in changes_ of all changes of one kind, by tag. Tags are numbered from 1 without
@@ -170,6 +179,10 @@ class ExpectedState {
 
   void add_thread(const script::Outcome& outcome, uint32_t phase, uint32_t thread);
   void number_keys();
+  void find_buckets();
+  // Returns the position in keys_ of the first key of the index with at least this rank, or of the next
+  // index.
+  uint32_t lower_key(uint32_t index, uint64_t rank) const;
   template <typename Accepts>
   const Change* find_delete(const Change& insert, const Moment& after, const Moment& before,
                             Accepts&& accepts) const;
@@ -182,6 +195,7 @@ class ExpectedState {
   const KeyRanks* ranks_;
   std::vector<Change> changes_;  // sorted by index, rank, phase, thread, op
   std::vector<Key> keys_;
+  std::vector<KeysOfIndex> keys_of_;  // by index
   std::vector<uint32_t> deletes_;  // the positions of all kDeleteKey in changes_, in the same order
   TagTable inserts_of_, pair_deletes_of_;
   uint64_t tags_ = 0;

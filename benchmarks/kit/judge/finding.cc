@@ -12,6 +12,15 @@ void Findings::demote(std::string_view except) {
   }
 }
 
+void Findings::add_part(const Findings& part) {
+  for (const Finding& finding : part.kept_) add(finding);
+  for (const auto& [name, count] : part.counts_) {
+    if (count > kExamplesPerName) counts_[name] += count - kExamplesPerName;
+  }
+  failed_ = failed_ || part.failed_;
+  if (!part.not_judged_.empty()) not_judged_ = part.not_judged_;
+}
+
 std::vector<Finding> Findings::list() const {
   std::vector<Finding> findings = kept_;
   std::map<std::pair<std::string, std::string>, std::size_t> seen;

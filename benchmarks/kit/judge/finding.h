@@ -61,6 +61,12 @@ class Findings {
     if (++count <= kExamplesPerName) kept_.push_back(std::move(finding));
   }
 
+  // Returns an object without findings and with the same suite, for a part of the run that another
+  // thread judges.
+  Findings for_part() const { return Findings(suite_); }
+  // Adds all findings of a part, as if they had been added to this object one by one.
+  void add_part(const Findings& part);
+
   // Returns the findings that were kept, in the order in which they were added.
   std::vector<Finding> list() const;
 

@@ -6,6 +6,7 @@
 #include <array>
 #include <string>
 
+#include "base/parallel.h"
 #include "benchmarks/kit/judge/evidence.h"
 
 namespace keydrome::judge {
@@ -184,8 +185,12 @@ void judge_script(const script::Script& script, const script::Outcome& outcome,
   const KeyRanks ranks(script.pools);
   judge_counters(script, outcome, findings);
   const ExpectedState expected(script, ranks, outcome);
-  judge_words(script, ranks, expected, outcome, findings);
-  judge_reads(script, ranks, expected, outcome, findings);
+  Findings reads = findings.for_part();
+  in_parallel(2, [&](std::size_t part) {
+    part == 0 ? judge_words(script, ranks, expected, outcome, findings)
+              : judge_reads(script, ranks, expected, outcome, reads);
+  });
+  findings.add_part(reads);
 }
 
 }  // namespace keydrome::judge

@@ -8,12 +8,13 @@
 #include "benchmarks/kit/format/payload_tag.h"
 #include "benchmarks/kit/judge/evidence.h"
 #include "benchmarks/kit/judge/judge.h"
+#include "benchmarks/kit/judge/judge_threads.h"
 #include "benchmarks/kit/judge/read_groups.h"
 
 namespace keydrome::judge {
 namespace {
 
-// Judges the evidence of all threads, one thread after the other.
+// Judges the evidence of a thread. Use each object once.
 class ReadJudge {
  public:
   ReadJudge(const script::Script& script, const KeyRanks& ranks, const ExpectedState& expected,
@@ -27,12 +28,12 @@ class ReadJudge {
   void judge_thread(const script::Outcome& outcome, uint32_t phase, uint32_t thread) {
     const script::PhaseScript& script = script_.phases[phase];
     ops_ = script.threads[thread];
-    slots_at_ = 0;
-    slots_ = {};
     const script::ThreadResult& result = outcome.phases[phase].threads[thread];
-    const bool fits = for_each_evidence(
-        ops_, result, [&](const format::Step& step, std::span<const script::Evidence> records) {
-          visit(step, records, {phase, thread, step.op, step.transaction});
+    const bool fits = for_each_record(
+        ops_, result,
+        [&](const format::Step& step) { begin(step, {phase, thread, step.op, step.transaction}); },
+        [&](const script::Evidence& record) {
+          if (scans_) add(record);
         });
     groups_.end_transaction();
     if (!fits) {
@@ -45,17 +46,16 @@ class ReadJudge {
   }
 
  private:
-  void visit(const format::Step& step, std::span<const script::Evidence> records,
-             const Moment& moment) {
+  // Begins an op with evidence. Only the records of scans to the end are judged.
+  void begin(const format::Step& step, const Moment& moment) {
     const format::Op& op = ops_[step.op];
     follow_slots(step.op);
-    if (op.code != format::OpCode::kNextToEnd || (op.flags & format::kEvidenceAll) == 0)
-      return groups_.close();
+    scans_ = op.code == format::OpCode::kNextToEnd && (op.flags & format::kEvidenceAll) != 0;
+    if (!scans_) return groups_.close();
     // A getNext directly after a begin reads from the start of the index.
     const bool fresh = step.op > 0 && ops_[step.op - 1].code == format::OpCode::kBegin;
     groups_.start({.index = slots_[op.slot], .slot = op.slot, .moment = moment, .kind = step.kind},
                   fresh);
-    for (const script::Evidence& record : records) add(record);
   }
 
   // Tracks which index each slot (handle) refers to, up to this op. The evidence comes in program
@@ -72,11 +72,12 @@ class ReadJudge {
     if (evidence.code != SUCCESS) return groups_.add_code(evidence.code);
     const uint32_t index = groups_.reader().index;
     const KeyType type = script_.indexes[index].type;
-    const std::optional<uint32_t> rank = ranks_.find(type, evidence.key);
+    const std::optional<uint32_t> rank = ranks_.find(type, evidence.key, last_rank_);
     if (!rank && expected_.has_computed_keys(index)) return add_computed(evidence);
     if (!rank) {
       return groups_.report("impossible_record", "read a record with a key that no operation used");
     }
+    last_rank_ = *rank;
     const std::optional<std::string> reason =
         expected_.why_impossible(index, *rank, evidence.payload, groups_.reader().moment);
     if (reason) {
@@ -105,6 +106,8 @@ class ReadJudge {
   std::span<const format::Op> ops_;
   std::array<uint32_t, format::kSlots> slots_{};
   uint64_t slots_at_ = 0;
+  bool scans_ = false;      // the present op is a scan to the end
+  uint32_t last_rank_ = 0;  // of the last record that was found
   ReadGroups groups_;
 };
 
@@ -112,13 +115,10 @@ class ReadJudge {
 
 void judge_reads(const script::Script& script, const KeyRanks& ranks, const ExpectedState& expected,
                  const script::Outcome& outcome, Findings& findings) {
-  ReadJudge judge(script, ranks, expected, findings);
-  for (uint32_t phase = 0; phase < outcome.phases.size(); ++phase) {
-    if (!script.phases[phase].verifies) continue;
-    const auto threads = static_cast<uint32_t>(script.phases[phase].threads.size());
-    for (uint32_t thread = 0; thread < threads; ++thread)
-      judge.judge_thread(outcome, phase, thread);
-  }
+  const auto judge = [&](uint32_t phase, uint32_t thread, Findings& found) {
+    ReadJudge(script, ranks, expected, found).judge_thread(outcome, phase, thread);
+  };
+  judge_threads(script, outcome, findings, true, judge);
 }
 
 }  // namespace keydrome::judge

@@ -10,6 +10,7 @@
 #include "benchmarks/kit/format/legal_answers.h"
 #include "benchmarks/kit/format/payload_tag.h"
 #include "benchmarks/kit/judge/judge.h"
+#include "benchmarks/kit/judge/judge_threads.h"
 #include "benchmarks/kit/judge/known_records.h"
 #include "benchmarks/kit/judge/read_groups.h"
 #include "benchmarks/kit/judge/words.h"
@@ -87,25 +88,23 @@ struct Place {
   }
 };
 
-// Judges the words of all threads, one thread after the other.
+// Judges the words of a thread. Use each object once.
 class WordJudge {
  public:
   WordJudge(const script::Script& script, const KeyRanks& ranks, const ExpectedState& expected,
-            Findings& findings, bool shortcut)
+            const KnownRecords& known, Findings& findings, bool shortcut)
       : script_(script),
         ranks_(ranks),
         expected_(expected),
         findings_(findings),
         shortcut_(shortcut),
-        known_(script, ranks, expected),
+        known_(known),
         groups_(script, ranks, expected, findings),
         writes_(script, ranks, expected, findings) {}
 
   void judge_thread(const script::Outcome& outcome, uint32_t phase, uint32_t thread) {
     const script::PhaseScript& script = script_.phases[phase];
     ops_ = script.threads[thread];
-    at_ = Place();
-    legal_ = true;
     const bool fits =
         for_each_words(ops_, outcome.phases[phase].threads[thread],
                        [&](const format::Step& step, std::span<const uint64_t> words,
@@ -282,7 +281,7 @@ class WordJudge {
   bool legal_ = true;           // all codes of the thread so far are legal
   uint32_t unknown_ahead_ = 0;  // words for which look_ahead() prefetches the tables for the rules
   const bool shortcut_;
-  const KnownRecords known_;
+  const KnownRecords& known_;
   ReadGroups groups_;
   WriteJudge writes_;
 };
@@ -291,13 +290,11 @@ class WordJudge {
 
 void judge_words(const script::Script& script, const KeyRanks& ranks, const ExpectedState& expected,
                  const script::Outcome& outcome, Findings& findings, bool shortcut) {
-  WordJudge judge(script, ranks, expected, findings, shortcut);
-  for (uint32_t phase = 0; phase < outcome.phases.size(); ++phase) {
-    if (script.phases[phase].verifies) continue;
-    const auto threads = static_cast<uint32_t>(script.phases[phase].threads.size());
-    for (uint32_t thread = 0; thread < threads; ++thread)
-      judge.judge_thread(outcome, phase, thread);
-  }
+  const KnownRecords known(script, ranks, expected);
+  const auto judge = [&](uint32_t phase, uint32_t thread, Findings& found) {
+    WordJudge(script, ranks, expected, known, found, shortcut).judge_thread(outcome, phase, thread);
+  };
+  judge_threads(script, outcome, findings, false, judge);
 }
 
 }  // namespace keydrome::judge

@@ -72,16 +72,13 @@ std::optional<uint64_t> records_before(const script::Script& script, const scrip
   return known ? std::optional(records) : std::nullopt;
 }
 
-// Returns how many records the final scan, which reads all records, returned.
-uint64_t records_read(const script::PhaseScript& phase, const script::PhaseOutcome& outcome) {
+// Returns how many records the final scan, which reads all records, returned. Its trace contains
+// nothing else that succeeds.
+uint64_t records_read(const script::PhaseOutcome& outcome) {
   uint64_t records = 0;
-  for (std::size_t t = 0; t < phase.threads.size(); ++t) {
-    for_each_evidence(phase.threads[t], outcome.threads[t],
-                      [&](const format::Step&, std::span<const script::Evidence> evidence) {
-                        records += static_cast<uint64_t>(std::count_if(
-                            evidence.begin(), evidence.end(),
-                            [](const script::Evidence& e) { return e.code == SUCCESS; }));
-                      });
+  for (const script::ThreadResult& thread : outcome.threads) {
+    script::TraceReader trace(thread.trace);
+    for (script::Evidence record; trace.next(record);) records += record.code == SUCCESS ? 1 : 0;
   }
   return records;
 }
@@ -107,7 +104,7 @@ Totals totals(const script::Script& script, const script::Outcome& outcome) {
       sum.completed_in_last_phase = sum.transactions_completed - completed_before;
       sum.records_start = records_before(script, outcome, p);
     }
-    if (phase.verifies) sum.records_end = records_read(phase, results);
+    if (phase.verifies) sum.records_end = records_read(results);
   }
   return sum;
 }

@@ -4,10 +4,13 @@
 #include "benchmarks/kit/script/outcome_reader.h"
 
 #include <cstring>
+#include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "base/clock.h"
+#include "base/parallel.h"
 #include "benchmarks/kit/format/program_walk.h"
 #include "benchmarks/kit/script/word_events.h"
 #include "benchmarks/kit/script/word_follower.h"
@@ -82,7 +85,8 @@ bool is_wanted(const format::Op& op, const Evidence& record) {
 void keep_wanted_records(std::span<const format::Op> ops, std::vector<std::byte>& trace) {
   std::size_t kept = 0;
   const auto keep = [&](std::span<const std::byte> bytes) {
-    if (!bytes.empty()) std::memmove(trace.data() + kept, bytes.data(), bytes.size());
+    if (bytes.data() != trace.data() + kept && !bytes.empty())
+      std::memmove(trace.data() + kept, bytes.data(), bytes.size());
     kept += bytes.size();
   };
   TraceReader reader(trace);
@@ -181,13 +185,16 @@ Result<PhaseOutcome> read_outcome(std::span<const std::byte> image, const Outcom
   outcome.events = recorded     ? EventSource::kLog
                    : keep_calls ? EventSource::kWords
                                 : EventSource::kNone;
-  for (std::size_t t = 0; t < layout.header.threads; ++t) {
-    Result<ThreadResult> thread = copy_thread(image, layout, t);
-    if (!thread) return thread.error();
-    if (Result<void> fits = follow(script, phase, t, keep_calls, *thread); !fits) {
-      return fits.error();
-    }
-    outcome.threads.push_back(std::move(*thread));
+  std::vector<std::optional<Result<ThreadResult>>> threads(layout.header.threads);
+  in_parallel(threads.size(), [&](std::size_t t) {
+    threads[t] = copy_thread(image, layout, t);
+    if (!*threads[t]) return;
+    const Result<void> fits = follow(script, phase, t, keep_calls, **threads[t]);
+    if (!fits) threads[t] = fits.error();
+  });
+  for (std::optional<Result<ThreadResult>>& thread : threads) {
+    if (!*thread) return thread->error();
+    outcome.threads.push_back(std::move(**thread));
   }
   return outcome;
 }

@@ -64,8 +64,8 @@ struct Outcome {
 // the same machine. The first call calibrates it for 2 ms. Thread-safe.
 const TickClock& referee_clock();
 
-// Copies and checks the outcome of one phase. With `keep_calls`, fills ThreadResult::events from
-// the words (word_events.h).
+// Copies and checks the outcome of one phase, on several CPUs. With `keep_calls`, fills
+// ThreadResult::events from the words (word_events.h).
 Result<PhaseOutcome> read_outcome(std::span<const std::byte> image, const OutcomeLayout& layout,
                                   const Script& script, const PhaseScript& phase,
                                   bool keep_calls = false);

@@ -339,5 +339,34 @@ TEST(Findings, KeepsAFewExamplesAndCountsTheRest) {
   EXPECT_EQ(findings.count("odd"), 8u);
 }
 
+// Findings of parts, in the order of the parts, are the same as those of one object.
+TEST(Findings, OfPartsAreThoseOfTheWhole) {
+  judge::Findings whole("suite"), sum("suite");
+  for (int part = 0; part < 3; ++part) {
+    judge::Findings found = sum.for_part();
+    for (int i = 0; i < 4 + 5 * part; ++i) {
+      const std::string detail = std::to_string(part) + ", " + std::to_string(i);
+      for (judge::Findings* findings : {&whole, &found}) {
+        i % 3 == 0 ? findings->advisory("rare", detail) : findings->required("often", detail);
+      }
+    }
+    sum.add_part(found);
+  }
+  const auto texts = [](const judge::Findings& findings) {
+    std::vector<std::string> all;
+    for (const judge::Finding& one : findings.list())
+      all.push_back(one.suite + " " + one.name + " " + one.detail);
+    return all;
+  };
+  EXPECT_EQ(texts(sum), texts(whole));
+  EXPECT_EQ(sum.count("often"), whole.count("often"));
+  EXPECT_GT(sum.count("often"), 2 * judge::Findings::kExamplesPerName);
+  EXPECT_TRUE(sum.failed());
+  judge::Findings undecided = sum.for_part();
+  undecided.not_judged("a log was full");
+  sum.add_part(undecided);
+  EXPECT_EQ(sum.not_judged_reason(), "a log was full");
+}
+
 }  // namespace
 }  // namespace keydrome

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -233,6 +234,49 @@ TEST(ExpectedState, SortsTheChangesOfEveryKey) {
     };
     EXPECT_EQ(judged.expected().changes().size(), writes);
     EXPECT_TRUE(std::ranges::is_sorted(judged.expected().changes(), {}, place));
+  }
+}
+
+// The changes of a range of ranks are those that a walk through all changes finds: in an index without
+// changes, in one with each key, in one whose keys are few and far apart, and in one with two clusters.
+TEST(ExpectedState, FindsTheChangesOfARange) {
+  constexpr uint32_t kNumbers = 300;
+  script::ScriptBuilder script;
+  std::array<std::vector<uint32_t>, 4> keys = {
+      {{}, {}, {7, 8, 290}, {40, 41, 42, 42, 43, 250, 251}}};
+  for (uint32_t i = 0; i < kNumbers; ++i)
+    keys[1].push_back(script.add_int32_key(static_cast<int32_t>(i) - 100));
+  const uint32_t class_number = script.add_class("insert");
+  script::ThreadBuilder out = script.thread(script.add_phase("fill", 1, {}), 0);
+  out.auto_commit_as(format::Kind::kStream, class_number);
+  for (uint32_t i = 0; i < keys.size(); ++i) {
+    const uint32_t index = script.add_index("index " + std::to_string(i), SHORT);
+    out.create(index);
+    out.open(0, index);
+    for (const uint32_t key : keys[i]) out.insert(0, key, script.new_payload());
+    out.close(0);
+  }
+  const script::Script built = script.build();
+  const script::Outcome outcome = play(built, testing::test_index({}));
+  const Judged judged(built, outcome);
+  const judge::ExpectedState& expected = judged.expected();
+  for (uint32_t index = 0; index < keys.size(); ++index) {
+    for (uint64_t from = 0; from <= kNumbers; ++from) {
+      for (const uint64_t to :
+           {from, from + 1, from + 2, from + 45, uint64_t{kNumbers}, UINT64_MAX}) {
+        const auto count = std::ranges::count_if(
+            keys[index], [&](uint32_t key) { return from <= key && key < to; });
+        const std::span<const judge::Change> found = expected.changes(index, from, to);
+        ASSERT_EQ(found.size(), static_cast<std::size_t>(count)) << index << ": " << from;
+        for (const judge::Change& change : found) {
+          EXPECT_EQ(change.index, index);
+          EXPECT_TRUE(from <= change.rank && change.rank < to);
+        }
+      }
+      const auto one = std::ranges::count(keys[index], from);
+      EXPECT_EQ(expected.changes(index, static_cast<uint32_t>(from)).size(),
+                static_cast<std::size_t>(one));
+    }
   }
 }
 

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "base/parallel.h"
 
 namespace keydrome {
 namespace {
@@ -22,18 +23,20 @@ constexpr uint64_t kReadyBytesMax = uint64_t{512} << 20;
 
 PiecePlan plan_pieces(const script::PieceWriter& writer, const script::PhaseScript& phase,
                       uint64_t bytes) {
-  PiecePlan plan;
-  for (const std::vector<format::Op>& ops : phase.threads) {
-    std::vector<uint64_t> cuts{0};
-    uint64_t bytes_max = 0;
+  const std::size_t threads = phase.threads.size();
+  PiecePlan plan{.cuts = std::vector<std::vector<uint64_t>>(threads, {0}),
+                 .bytes = std::vector<std::vector<uint64_t>>(threads),
+                 .bytes_max = std::vector<uint64_t>(threads)};
+  in_parallel(threads, [&](std::size_t t) {
+    const std::span<const format::Op> ops = phase.threads[t];
+    std::vector<uint64_t>& cuts = plan.cuts[t];
     do {
       const uint64_t from = cuts.back(), end = writer.cut(ops, from, bytes);
-      bytes_max = std::max(bytes_max, writer.size_bytes(std::span(ops).subspan(from, end - from)));
+      plan.bytes[t].push_back(writer.size_bytes(ops.subspan(from, end - from)));
       cuts.push_back(end);
     } while (cuts.back() < ops.size());
-    plan.cuts.push_back(std::move(cuts));
-    plan.bytes_max.push_back(bytes_max);
-  }
+    plan.bytes_max[t] = std::ranges::max(plan.bytes[t]);
+  });
   return plan;
 }
 
@@ -48,25 +51,39 @@ PieceSupply::PieceSupply(const script::PieceWriter& writer, const script::PhaseS
 
 void PieceSupply::begin() {
   ring_.clear();
+  const std::vector<uint32_t> counts = count_first();
+  in_parallel(threads(), [&](std::size_t t) {
+    while (built_[t] < counts[t]) build(static_cast<uint32_t>(t));
+  });
+  for (uint32_t t = 0; t < threads(); ++t) publish(t);
+}
+
+// The threads take turns, so that none waits for pieces at the beginning of the phase.
+std::vector<uint32_t> PieceSupply::count_first() {
+  std::vector<uint32_t> counts(threads());
   for (bool more = true; more;) {
     more = false;
     for (uint32_t t = 0; t < threads(); ++t) {
-      if (built_[t] == pieces(t)) continue;
-      if (built_[t] > 0 && ready_bytes_ >= kReadyBytesMax) continue;
-      build(t);
+      if (counts[t] == pieces(t)) continue;
+      if (counts[t] > 0 && ready_bytes_ >= kReadyBytesMax) continue;
+      ready_bytes_ += plan_.bytes[t][counts[t]++];
       more = true;
     }
   }
-  for (uint32_t t = 0; t < threads(); ++t) publish(t);
+  return counts;
 }
 
 void PieceSupply::publish(uint32_t thread) {
   KEYDROME_CHECK(published(thread) < pieces(thread));
-  if (ready_[thread].empty()) build(thread);
+  const auto build_one = [&] {
+    ready_bytes_ += plan_.bytes[thread][built_[thread]];
+    build(thread);
+  };
+  if (ready_[thread].empty()) build_one();
   ring_.publish(thread, ready_[thread].front());
   ready_bytes_ -= ready_[thread].front().size();
   ready_[thread].pop_front();
-  if (built_[thread] < pieces(thread) && ready_bytes_ < kReadyBytesMax) build(thread);
+  if (built_[thread] < pieces(thread) && ready_bytes_ < kReadyBytesMax) build_one();
 }
 
 void PieceSupply::build(uint32_t thread) {
@@ -75,7 +92,6 @@ void PieceSupply::build(uint32_t thread) {
   const bool last = end == phase_.threads[thread].size();
   ready_[thread].push_back(
       writer_.write(std::span(phase_.threads[thread]).subspan(from, end - from), last));
-  ready_bytes_ += ready_[thread].back().size();
   ++built_[thread];
 }
 

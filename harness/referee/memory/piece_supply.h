@@ -23,12 +23,13 @@ namespace keydrome {
 // [cuts[t][p], cuts[t][p + 1]). Every thread has at least one piece.
 struct PiecePlan {
   std::vector<std::vector<uint64_t>> cuts;
-  std::vector<uint64_t> bytes_max;  // size of the largest piece, by thread
+  std::vector<std::vector<uint64_t>> bytes;  // size of each piece
+  std::vector<uint64_t> bytes_max;           // size of the largest piece, by thread
 };
 
 // Cuts a phase into pieces of at most about `bytes` bytes. A piece can begin only at an op with the
 // flag kUnitStart, where the thread has no handle and no transaction open (format/program.h). So a
-// program without such ops is one piece.
+// program without such ops is one piece. Uses several CPUs.
 PiecePlan plan_pieces(const script::PieceWriter& writer, const script::PhaseScript& phase,
                       uint64_t bytes);
 
@@ -50,13 +51,16 @@ class PieceSupply {
 
   // Makes pieces until the waiting ones together have 512 MiB, or until all are made. Then
   // publishes the first piece of each thread, i.e. copies it into the ring (the memory shared with
-  // the player). REQUIRES: no thread of the player executes operations.
+  // the player). Uses several CPUs. REQUIRES: no thread of the player executes operations.
   void begin();
   // Publishes the thread's next piece. REQUIRES: published(thread) < pieces(thread).
   void publish(uint32_t thread);
 
  private:
+  // Makes the thread's next piece.
   void build(uint32_t thread);
+  // Returns how many pieces of each thread begin() makes.
+  std::vector<uint32_t> count_first();
 
   const script::PieceWriter& writer_;
   const script::PhaseScript& phase_;
@@ -64,7 +68,7 @@ class PieceSupply {
   InputRing& ring_;
   std::vector<std::deque<std::vector<std::byte>>> ready_;  // by thread
   std::vector<uint32_t> built_;                            // by thread
-  uint64_t ready_bytes_ = 0;
+  uint64_t ready_bytes_ = 0;  // of the pieces that are made and not published
 };
 
 }  // namespace keydrome

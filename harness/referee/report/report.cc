@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/clock.h"
 #include "harness/referee/machine/memory_bound.h"
 #include "harness/referee/report/metrics.h"
 
@@ -91,10 +92,18 @@ Json output_json(const SessionResult& result) {
   return json;
 }
 
-Json referee_json(uint64_t estimate_bytes) {
+Json referee_json(const ReportInputs& inputs) {
   Json json;
   json["memory_peak_bytes"] = peak_memory_bytes();
-  json["memory_estimate_bytes"] = estimate_bytes;
+  json["memory_estimate_bytes"] = inputs.referee_estimate_bytes;
+  const StepStarts& starts = inputs.starts;
+  const uint64_t end_ns = now_ns();
+  json["session_ns"] = end_ns - starts.session_ns;
+  json["generating_ns"] = starts.playing_ns - starts.generating_ns;
+  json["playing_ns"] = starts.judging_ns - starts.playing_ns;
+  json["inputs_ns"] = inputs.result.inputs_ns;
+  json["outcomes_ns"] = inputs.result.outcomes_ns;
+  json["judging_ns"] = end_ns - starts.judging_ns;
   return json;
 }
 
@@ -123,7 +132,7 @@ Json make_report(const ReportInputs& inputs) {
   report["jail"] = jail_json(inputs.result.jail);
   report["output"] = output_json(inputs.result);
   if (inputs.referee_estimate_bytes > 0) {
-    report["referee"] = referee_json(inputs.referee_estimate_bytes);
+    report["referee"] = referee_json(inputs);
   }
   report["machine"] = inputs.machine;
   return report;

@@ -15,6 +15,13 @@
 
 namespace keydrome {
 
+// When the steps of a session began, by now_ns(). make_report() is the end of judging, because it
+// computes the metrics.
+struct StepStarts {
+  uint64_t session_ns = 0;  // reading the plan
+  uint64_t generating_ns = 0, playing_ns = 0, judging_ns = 0;
+};
+
 // The inputs of make_report(). References are borrowed for the call.
 struct ReportInputs {
   const Plan& plan;
@@ -28,6 +35,7 @@ struct ReportInputs {
   // The estimate, made before the session, of the memory of the referee (this process); 0 if
   // nothing was played.
   uint64_t referee_estimate_bytes = 0;
+  StepStarts starts = {};
 };
 
 Json make_report(const ReportInputs& inputs);

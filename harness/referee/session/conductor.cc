@@ -76,6 +76,23 @@ PhaseResult result_of(const script::PhaseScript& phase) {
   return result;
 }
 
+// Adds the time of a step to `total_ns`, and returns the step's result.
+template <typename Step>
+auto timed(uint64_t& total_ns, Step&& step) {
+  const uint64_t start_ns = now_ns();
+  auto result = step();
+  total_ns += now_ns() - start_ns;
+  return result;
+}
+
+// Returns the time from GO to the end of the last thread, by the player's clock.
+uint64_t player_ns(const script::PhaseOutcome& outcome) {
+  uint64_t last_ns = 0;
+  for (const script::ThreadResult& thread : outcome.threads)
+    last_ns = std::max(last_ns, script::referee_clock().to_ns(thread.reported->ended_ticks));
+  return last_ns;
+}
+
 // Plays one session; use each object once. If the session stops, the functions that return bool
 // store the reason in result_ and return false.
 class Conductor {
@@ -130,8 +147,8 @@ class Conductor {
   }
 
   bool start() {
-    if (const Result<void> made = memory_.create(); !made)
-      return stop(StopReason::kNotStarted, made.error().message);
+    const Result<void> made = timed(result_.inputs_ns, [&] { return memory_.create(); });
+    if (!made) return stop(StopReason::kNotStarted, made.error().message);
     return passed(partner_->start(memory_.descriptors()));
   }
 
@@ -175,13 +192,15 @@ class Conductor {
   bool play_phase(uint32_t index) {
     const script::PhaseScript& phase = script_.phases[index];
     const script::OutcomeLayout layout = script::outcome_layout(phase, script_.pools);
-    const std::span<std::byte> outcome = memory_.begin_outcome(layout);
-    PieceSupply pieces = memory_.begin_pieces(index);
-    const auto threads = static_cast<uint32_t>(phase.threads.size());
+    std::span<std::byte> outcome;
+    PieceSupply pieces = timed(result_.inputs_ns, [&] {
+      outcome = memory_.begin_outcome(layout);
+      return memory_.begin_pieces(index);
+    });
     const Message go = go_message(index, phase.pinned);
     uint64_t start_ns = 0;
     partner_->begin_step();
-    if (!start_phase(go, phase.name, threads, start_ns)) return false;
+    if (!start_phase(go, phase, start_ns)) return false;
     PhaseWatch watch(layout, outcome, partner_->call_slots());
     partner_->set_watch(&watch);
     const uint64_t deadline_ns = now_ns() + options_.plan.limits.phase_timeout_ms * kNsPerMs;
@@ -198,19 +217,18 @@ class Conductor {
 
   // Starts the clock before any thread that plays programs runs. A frozen player receives GO only
   // when it thaws, so the clock need not measure how long the sending takes.
-  bool start_phase(const Message& go, const std::string& name, uint32_t threads,
-                   uint64_t& start_ns) {
+  bool start_phase(const Message& go, const script::PhaseScript& phase, uint64_t& start_ns) {
     const bool sleeps = result_.frozen_between && partner_->plays_in_jail();
     const auto send = [&] {
-      return partner_->send_go(go, threads) ||
+      return partner_->send_go(go, static_cast<uint32_t>(phase.threads.size())) ||
              stop(StopReason::kClosed,
-                  "the player's process ended before phase " + name +
+                  "the player's process ended before phase " + phase.name +
                       " began; see its exit status and its standard error in the report");
     };
     if (sleeps && !send()) return false;
     account_->before_clock();
     start_ns = now_ns();
-    return passed(account_->thaw(name)) && (sleeps || send());
+    return passed(account_->thaw(phase.name)) && (sleeps || send());
   }
 
   // Describes the threads after a deadline or limit has passed, or after the process has died.
@@ -253,15 +271,13 @@ class Conductor {
   bool store(PhaseResult done, const script::OutcomeLayout& layout,
              std::span<const std::byte> image) {
     const script::PhaseScript& phase = script_.phases[result_.phases.size()];
-    Result<script::PhaseOutcome> outcome =
-        script::read_outcome(image, layout, script_, phase, options_.keep_calls);
+    Result<script::PhaseOutcome> outcome = timed(result_.outcomes_ns, [&] {
+      return script::read_outcome(image, layout, script_, phase, options_.keep_calls);
+    });
     if (!outcome) {
       return stop(StopReason::kBadOutcome, "phase " + done.name + ": " + outcome.error().message);
     }
-    for (const script::ThreadResult& thread : outcome->threads) {
-      const uint64_t ended_ns = script::referee_clock().to_ns(thread.reported->ended_ticks);
-      done.player_ns = std::max(done.player_ns.value_or(0), ended_ns);
-    }
+    done.player_ns = player_ns(*outcome);
     result_.outcome.phases.push_back(std::move(*outcome));
     result_.phases.push_back(std::move(done));
     return true;

@@ -93,6 +93,9 @@ struct SessionResult {
   script::Outcome outcome;                              // of the phases that ended
   std::optional<uint64_t> memory_before_loading_bytes;  // charged to the jail before LOAD
   LoadingResult loading;
+  // Time that the referee needed between the phases, while the jail was frozen: to make the inputs of
+  // phases, and to copy and check their results.
+  uint64_t inputs_ns = 0, outcomes_ns = 0;
   uint64_t memory_limit_bytes = 0;  // of the jail; 0: the jail's default
   bool frozen_between = false;      // true: the jail is frozen after loading and between phases
   std::string unfrozen_after;       // the first step after which freezing failed; empty: none

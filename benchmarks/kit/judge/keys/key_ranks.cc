@@ -6,6 +6,7 @@
 #include <cstring>
 #include <string>
 
+#include "base/parallel.h"
 #include "benchmarks/kit/judge/keys/sort_notes.h"
 #include "benchmarks/kit/judge/keys/sort_strings.h"
 
@@ -41,12 +42,25 @@ void rank_keys(const Keys& keys, std::vector<uint32_t>& rank_of, std::vector<uin
   }
 }
 
+// Searches from `near` upwards in steps that double, then between the last two steps.
 template <typename Keys, typename Value>
 std::optional<uint32_t> find_key(const Keys& keys, const std::vector<uint32_t>& entry,
-                                 const Value& value) {
+                                 const Value& value, std::size_t near) {
+  const auto is_less = [&](uint32_t number, const Value& wanted) { return keys[number] < wanted; };
+  std::size_t first = 0, last = entry.size();
+  if (near < last && !(value < keys[entry[near]])) {
+    first = near;
+    for (std::size_t step = 1; first + step < last; step *= 2) {
+      if (!is_less(entry[first + step - 1], value)) {
+        last = first + step;
+        break;
+      }
+      first += step;
+    }
+  }
   const auto found =
-      std::lower_bound(entry.begin(), entry.end(), value,
-                       [&](uint32_t number, const Value& wanted) { return keys[number] < wanted; });
+      std::lower_bound(entry.begin() + static_cast<std::ptrdiff_t>(first),
+                       entry.begin() + static_cast<std::ptrdiff_t>(last), value, is_less);
   if (found == entry.end() || keys[*found] != value) return std::nullopt;
   return static_cast<uint32_t>(found - entry.begin());
 }
@@ -63,19 +77,21 @@ std::optional<Number> number_of(std::string_view bytes) {
 }  // namespace
 
 KeyRanks::KeyRanks(const script::Pools& pools) : pools_(&pools) {
-  rank_keys(pools.int32_keys, rank_of_[SHORT], entry_[SHORT]);
-  rank_keys(pools.int64_keys, rank_of_[INT], entry_[INT]);
-  rank_keys(pools.varchar_keys, rank_of_[VARCHAR], entry_[VARCHAR]);
+  in_parallel(3, [&](std::size_t type) {
+    if (type == SHORT) rank_keys(pools.int32_keys, rank_of_[SHORT], entry_[SHORT]);
+    if (type == INT) rank_keys(pools.int64_keys, rank_of_[INT], entry_[INT]);
+    if (type == VARCHAR) rank_keys(pools.varchar_keys, rank_of_[VARCHAR], entry_[VARCHAR]);
+  });
 }
 
-std::optional<uint32_t> KeyRanks::find(KeyType type, std::string_view bytes) const {
-  if (type == VARCHAR) return find_key(pools_->varchar_keys, entry_[VARCHAR], bytes);
+std::optional<uint32_t> KeyRanks::find(KeyType type, std::string_view bytes, uint32_t near) const {
+  if (type == VARCHAR) return find_key(pools_->varchar_keys, entry_[VARCHAR], bytes, near);
   if (type == SHORT) {
     const std::optional<int32_t> number = number_of<int32_t>(bytes);
-    return number ? find_key(pools_->int32_keys, entry_[SHORT], *number) : std::nullopt;
+    return number ? find_key(pools_->int32_keys, entry_[SHORT], *number, near) : std::nullopt;
   }
   const std::optional<int64_t> number = number_of<int64_t>(bytes);
-  return number ? find_key(pools_->int64_keys, entry_[INT], *number) : std::nullopt;
+  return number ? find_key(pools_->int64_keys, entry_[INT], *number, near) : std::nullopt;
 }
 
 std::string_view KeyRanks::bytes(KeyType type, uint32_t rank) const {

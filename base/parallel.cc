@@ -1,0 +1,56 @@
+// Implements in_parallel(): the threads take the next part from a shared counter.
+#include "base/parallel.h"
+
+#include <sched.h>
+
+#include <algorithm>
+#include <atomic>
+#include <exception>
+#include <system_error>
+#include <thread>
+#include <vector>
+
+namespace keydrome {
+namespace {
+
+// Other programs, such as other sessions on a large machine, need CPUs too.
+constexpr std::size_t kThreadsMax = 4;
+
+std::size_t usable_cpus() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  if (sched_getaffinity(0, sizeof set, &set) != 0) return 1;
+  return static_cast<std::size_t>(CPU_COUNT(&set));
+}
+
+}  // namespace
+
+void in_parallel(std::size_t count, const std::function<void(std::size_t)>& part) {
+  std::atomic<std::size_t> next = 0;
+  std::vector<std::exception_ptr> failures(count);  // each thread writes those of its own parts
+  const auto work = [&] {
+    // relaxed: the parts share nothing, and joining a thread publishes what it has written.
+    for (std::size_t i = 0; (i = next.fetch_add(1, std::memory_order_relaxed)) < count;) {
+      try {
+        part(i);
+      } catch (...) {
+        failures[i] = std::current_exception();
+      }
+    }
+  };
+  {
+    std::vector<std::jthread> threads;  // the destructor joins them
+    const std::size_t wanted = std::min({count, kThreadsMax, usable_cpus()});
+    threads.reserve(wanted);
+    try {
+      while (threads.size() + 1 < wanted) threads.emplace_back(work);
+    } catch (const std::system_error&) {  // the threads that run are enough
+    }
+    work();
+  }
+  for (const std::exception_ptr& failure : failures) {
+    if (failure) std::rethrow_exception(failure);
+  }
+}
+
+}  // namespace keydrome

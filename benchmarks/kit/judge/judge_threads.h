@@ -1,0 +1,35 @@
+// Judges the threads of a session on several CPUs, with the same findings in the same order as one
+// after the other.
+//
+// Thread safety: `judge` is called by several threads, each time with other findings.
+#pragma once
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "base/parallel.h"
+#include "benchmarks/kit/judge/finding.h"
+#include "benchmarks/kit/script/outcome_reader.h"
+#include "benchmarks/kit/script/script.h"
+
+namespace keydrome::judge {
+
+// Calls judge(phase, thread, findings) for each thread of each phase that was played: of the final
+// scan if `verifies`, and otherwise of all other phases.
+template <typename Judge>
+void judge_threads(const script::Script& script, const script::Outcome& outcome, Findings& findings,
+                   bool verifies, Judge&& judge) {
+  std::vector<std::pair<uint32_t, uint32_t>> threads;
+  for (uint32_t phase = 0; phase < outcome.phases.size(); ++phase) {
+    if (script.phases[phase].verifies != verifies) continue;
+    for (uint32_t thread = 0; thread < script.phases[phase].threads.size(); ++thread)
+      threads.emplace_back(phase, thread);
+  }
+  std::vector<Findings> parts(threads.size(), findings.for_part());
+  in_parallel(threads.size(),
+              [&](std::size_t i) { judge(threads[i].first, threads[i].second, parts[i]); });
+  for (const Findings& part : parts) findings.add_part(part);
+}
+
+}  // namespace keydrome::judge
