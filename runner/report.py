@@ -380,8 +380,8 @@ class Report:
     - `verified`: whether a process outside the jail made every call. The times are comparable only with those of other
       verified sessions.
     - `machine`: facts and warnings about the machine.
-    - `referee`: the memory that the referee used, the memory that it had estimated before the session, and the time of its
-      steps. The field is empty if nothing was played. Reports of older versions have no times.
+    - `referee`: the memory that the referee used, the memory that it had estimated before the session, and the time of
+      its steps. The field is empty if nothing was played. Reports of older versions have no times.
     """
 
     verdict: Verdict
