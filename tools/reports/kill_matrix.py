@@ -289,7 +289,7 @@ def page(mutants: list[dict[str, Any]], rows: dict[int, Kills], wanted: Wanted) 
         cells = [str(kills.refusals(c) or "") for c in columns]
         names = [f"**{n}**" if n in mutant["names"] else n for n in sorted(kills.names)]
         row = " | ".join(cells)
-        lines.append(f"| M{mutant['number']} | {mutant['fault']} | {row} | {', '.join(names)} |")
+        lines.append(f"| M{mutant['number']} | {mutant['fault']} | {row} | {'; '.join(names)} |")
     found = [{c for c in columns if row.refusals(c)} for row in rows.values()]
     kills_of = [str(sum(c in row for row in found)) for c in columns]
     alone = [str(sum(row == {c} for row in found)) for c in columns]

@@ -73,7 +73,7 @@ def test_a_board_row_has_the_columns_and_links_to_its_run(client: Client, world:
 def test_a_board_shows_the_metric_by_which_it_ranks(
     client: Client, world: World, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
-    world.submit(targets=(BOARD, Target("open_loop", "mixed")))
+    world.submit(targets=(BOARD, Target("open_loop", "int64_a")))
     finish_all()
     with django_assert_num_queries(2):
         page = client.get("/boards/open_loop/").content.decode()

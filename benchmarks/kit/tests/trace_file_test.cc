@@ -85,14 +85,14 @@ TEST_F(TraceFiles, CallsKeysAndPayloadsAreThoseOfTheFile) {
   EXPECT_EQ(trace.pairs[1].inserts, 1u);
   EXPECT_EQ(trace.pairs[2].inserts, 1u);
   ASSERT_EQ(trace.threads.size(), 2u);
-  const auto whats = [](const std::vector<workload::TraceCall>& calls) {
+  const auto kinds = [](const std::vector<workload::TraceCall>& calls) {
     std::vector<What> all;
     for (const workload::TraceCall& call : calls) all.push_back(call.what);
     return all;
   };
-  EXPECT_EQ(whats(trace.threads[0]), (std::vector{What::kBegin, What::kGet, What::kNext,
+  EXPECT_EQ(kinds(trace.threads[0]), (std::vector{What::kBegin, What::kGet, What::kNext,
                                                   What::kInsert, What::kCommit, What::kGet}));
-  EXPECT_EQ(whats(trace.threads[1]),
+  EXPECT_EQ(kinds(trace.threads[1]),
             (std::vector{What::kDeletePair, What::kDeleteKey, What::kInsert}));
   EXPECT_EQ(trace.threads[0][2].key, 10u);
   EXPECT_EQ(trace.threads[1][0].pair, trace.threads[1][2].pair);
