@@ -44,7 +44,7 @@ void in_parallel(std::size_t count, const std::function<void(std::size_t)>& part
     threads.reserve(wanted);
     try {
       while (threads.size() + 1 < wanted) threads.emplace_back(work);
-    } catch (const std::system_error&) {  // the threads that run are enough
+    } catch (const std::system_error&) {  // NOLINT(bugprone-empty-catch): the others are enough
     }
     work();
   }

@@ -27,7 +27,7 @@ _TIMEOUT_SECONDS = 300
 
 @dataclass(frozen=True)
 class Case:
-    """One session: which library plays which benchmark instance at smoke scale."""
+    """One session: which library plays which benchmark instance. The scale is the size of the instance."""
 
     library: str  # in lib/faulty
     benchmark: str = "sigmod2009"
@@ -39,6 +39,7 @@ class Case:
     record: bool = False
     verified: bool = False
     seed: str = SEEDS[0]
+    scale: str = "smoke"
 
 
 @dataclass(frozen=True)
@@ -69,7 +70,7 @@ def plan_of(case: Case) -> dict[str, Any]:
         "benchmark": case.benchmark,
         "benchmark_version": versions()[case.benchmark],
         "instance": case.instance,
-        "scale": "smoke",
+        "scale": case.scale,
         "parameters": case.parameters,
         "seed": case.seed,
         "plain": case.plain,
