@@ -128,8 +128,7 @@ def compare_json(compared: Compared) -> dict[str, Any]:
         "instance": request.instance,
         "scale": request.scale.value,
         "parameters": request.benchmark.resolve(request.instance, request.scale, request.overrides),
-        **({"keys": request.keys.to_json()} if request.keys else {}),
-        **({"trace": request.trace.to_json()} if request.trace else {}),
+        **{used.option: used.to_json() for used in request.user_files},
         "plain": request.plain,
         "metric": {"name": metric.name, "direction": metric.direction.value, "unit": metric.unit},
         "rules": {

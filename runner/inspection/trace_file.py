@@ -6,7 +6,7 @@ docs/reference/trace-files.md describes the format.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from runner.inspection.user_file import UserFile, ask_referee
 from runner.manifest import RequestError
@@ -36,11 +36,6 @@ class TraceFile:
     def path(self) -> Path:
         """Return the absolute path."""
         return self.file.path
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the facts for a result file. The name is for display only."""
-        name = display_name(self.path.name)
-        return {"file": name, "sha256": self.file.sha256, **self.file.facts}
 
     def text(self) -> str:
         """Return one line about the trace."""

@@ -36,6 +36,10 @@ class UserFile:
     sha256: str
     facts: dict[str, Any]
 
+    def to_json(self) -> dict[str, Any]:
+        """Return the facts for a result file. The name is for display only."""
+        return {"file": display_name(self.path.name), "sha256": self.sha256, **self.facts}
+
     def check_unchanged(self) -> None:
         """Raise RequestError if the file no longer has the content that the referee accepted."""
         now = _digest(self.option, self.path)

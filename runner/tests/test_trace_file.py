@@ -39,7 +39,7 @@ def test_only_instances_that_say_so_play_a_trace() -> None:
 
 
 def test_the_facts_name_the_file() -> None:
-    assert TRACE.to_json() == {"file": "calls", "sha256": "0" * 64, "keys": 7}
+    assert TRACE.file.to_json() == {"file": "calls", "sha256": "0" * 64, "keys": 7}
     assert TRACE.text() == (
         "trace: calls: 2,000 loaded records, 3,000 transactions and 4,000 auto-commit calls of 1 thread"
     )

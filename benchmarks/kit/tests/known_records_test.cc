@@ -237,8 +237,9 @@ TEST(ExpectedState, SortsTheChangesOfEveryKey) {
   }
 }
 
-// The changes of a range of ranks are those that a walk through all changes finds: in an index without
-// changes, in one with each key, in one whose keys are few and far apart, and in one with two clusters.
+// The changes of a range of ranks are those that a walk through all changes finds. The indexes are
+// one without changes, one with each key, one whose keys are few and far apart, and one with two
+// clusters of keys.
 TEST(ExpectedState, FindsTheChangesOfARange) {
   constexpr uint32_t kNumbers = 300;
   script::ScriptBuilder script;
