@@ -184,6 +184,22 @@ std::vector<EventRef> first_events(const Context& context, const Graph& graph) {
   return events;
 }
 
+// Returns the position of each committed transaction in an order that fits `edges`. If settle() can
+// settle all reads of open elements, the order fits these reads, too.
+std::vector<uint32_t> likely_order(const Context& context, const OpenOptions& options,
+                                   std::vector<GraphEdge> edges) {
+  const auto count = static_cast<uint32_t>(context.transactions.committed.size());
+  for (const Precedence& early : context.versions.too_early) {
+    edges.push_back({early.deleter, early.inserter});
+  }
+  const std::vector<Choice> reads = options.reads(context.transactions.committed);
+  for (const SettledSide side : settle(context, Graph(count * 2, edges), reads).sides) {
+    const Observation edge = side_of(reads[side.choice], side.reader_first);
+    edges.push_back({edge.from, edge.to});
+  }
+  return places_in_order(Graph(count * 2, edges), count);
+}
+
 // Judges one history. For run(), a serial order must respect real time: a transaction that had
 // returned before another began precedes it. report_without_real_time() ignores real time.
 class Certifier {
@@ -202,7 +218,7 @@ class Certifier {
     tentative_ = !options_.empty();
     Fit fit = attempt();
     bool all_impossible = fit == Fit::kNo;
-    while (fit != Fit::kYes && options_.next(conflicts_, firm_order_)) {
+    while (fit != Fit::kYes && options_.next(conflicts_, likely_order_)) {
       fit = attempt();
       all_impossible &= fit == Fit::kNo;
     }
@@ -259,7 +275,7 @@ class Certifier {
     if (tentative_) {
       const Graph firm(count_ * 2, edges);
       if (report_cycles(firm, {}) || has_required(out_)) return Fit::kYes;
-      if (firm_order_.empty()) firm_order_ = places_in_order(firm, count_);
+      if (likely_order_.empty()) likely_order_ = likely_order(context_, options_, edges);
       for (const Observation& open : found.open_edges) edges.push_back({open.from, open.to});
       conflicts_ = std::move(found.contradicted);
     }
@@ -378,8 +394,8 @@ class Certifier {
   Certification& out_;
   OpenOptions options_;
   const uint32_t count_;
-  // By transaction: its position in an order that fits all edges that depend on no open element.
-  std::vector<uint32_t> firm_order_;
+  // By transaction: its position in likely_order().
+  std::vector<uint32_t> likely_order_;
   bool tentative_ = false;  // true while the current deleters of open elements may be wrong
   // False while the graph lacks the edges about keys that were written by a transaction that never
   // ended.

@@ -44,6 +44,22 @@ OpenOptions::OpenOptions(Versions& versions)
   }
 }
 
+std::vector<Choice> OpenOptions::reads(const std::vector<history::Transaction>& committed) const {
+  std::vector<Choice> choices;
+  for (const OpenElement& open : versions_.open) {
+    const uint32_t inserter = versions_.of[open.element].inserter;
+    for (const uint32_t option : open.options) {
+      if (option == kNoNumber || precedes(committed[option], committed[inserter])) continue;
+      for (const uint32_t reader : open.readers) {
+        const bool known = reader == option || reader == inserter;
+        if (known || precedes(committed[reader], committed[option])) continue;
+        choices.push_back({option, inserter, reader, open.element, Coverage::kMissingKey, {}});
+      }
+    }
+  }
+  return choices;
+}
+
 bool OpenOptions::next(const std::vector<std::vector<uint32_t>>& conflicts,
                        const std::vector<uint32_t>& order) {
   if (enumerates_) return next_combination();

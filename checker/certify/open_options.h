@@ -14,7 +14,8 @@
 // a serial order, the history has none. If there are many combinations, the search has three steps:
 // 1. Try two choices. The first choice assumes that calls took effect in the order in which they
 //    returned, as with locks. The second choice assumes that transactions took effect one after the
-//    other, in an order that fits all edges without open elements, as with optimistic validation.
+//    other, in an order that fits all edges without open elements and the reads of open elements
+//    (reads()).
 // 2. Start from the better choice, and change the option of one element in each conflict. Conflicts
 //    are local, so a few changes suffice if a solution exists.
 // 3. Walk at random, as in WalkSAT (B. Selman, H. Kautz, B. Cohen, AAAI 1994). The walk keeps one
@@ -32,7 +33,9 @@
 #include <utility>
 #include <vector>
 
+#include "checker/certify/dependencies.h"
 #include "checker/certify/versions.h"
+#include "checker/history/transactions.h"
 
 namespace keydrome::certify {
 
@@ -43,10 +46,16 @@ class OpenOptions {
 
   bool empty() const { return versions_.open.empty(); }
 
+  // Returns what the reads of open elements say: a transaction that may have deleted the record
+  // precedes its inserter, or every transaction that saw the record precedes the delete. In each
+  // Choice, `reader` is the possible deleter, and `deleter` the transaction that saw the record.
+  std::vector<Choice> reads(const std::vector<history::Transaction>& committed) const;
+
   // Makes the next choice. Returns false if all combinations or the maximum number of choices were
   // tried, or if no conflict contains an element to change. `conflicts` are the conflicts that the
   // caller found with the current choice. `order` contains the position of each committed
-  // transaction in an order that fits all edges that depend on no open element.
+  // transaction in an order that fits all edges that depend on no open element. It also fits
+  // reads(), as far as the caller could settle them.
   bool next(const std::vector<std::vector<uint32_t>>& conflicts,
             const std::vector<uint32_t>& order);
 

@@ -259,13 +259,15 @@ class BlindDeletes {
           candidate.begin > dead_at) {
         continue;
       }
-      if (overlaps && candidate.end < last_seen)
-        continue;  // a reader that began later saw the record, so this delete did not remove it
+      if (overlaps && candidate.end < last_seen) {
+        out_.too_early.push_back({deletion.transaction, inserter});
+        continue;
+      }
       possible.push_back(deletion);
     }
     const bool may_live = dead_at == UINT64_MAX;
-    OpenElement open{element, by_calls(possible, inserted_ticks, may_live),
-                     margin(possible, insert.end)};
+    OpenElement open{
+        element, by_calls(possible, inserted_ticks, may_live), {}, margin(possible, insert.end)};
     if (open.options.size() == 1) {
       out_.of[element].deleter = open.options.front();
     } else if (!open.options.empty()) {
@@ -307,6 +309,21 @@ class BlindDeletes {
   Versions& out_;
 };
 
+// Fills OpenElement::readers. `open` is sorted by element.
+void note_readers(const History& history, const Numbering& numbering,
+                  const Transactions& transactions, std::vector<OpenElement>& open) {
+  if (open.empty()) return;
+  for (uint32_t reader = 0; reader < transactions.committed.size(); ++reader) {
+    const Transaction& transaction = transactions.committed[reader];
+    for_each_call(history, transaction, [&](uint32_t position, const Event& event) {
+      if (!shows_record(event)) return;
+      const uint32_t element = numbering.bounds[transaction.thread][position].element;
+      const auto found = std::ranges::lower_bound(open, element, {}, &OpenElement::element);
+      if (found != open.end() && found->element == element) found->readers.push_back(reader);
+    });
+  }
+}
+
 }  // namespace
 
 Versions::Versions(const History& history, const Numbering& numbering,
@@ -342,6 +359,7 @@ Versions::Versions(const History& history, const Numbering& numbering,
       blind.resolve(element, deletions->second, pass.inserted_ticks[element], last_seen[element]);
     }
   }
+  if (!readers_are_late) note_readers(history, numbering, transactions, open);
 }
 
 }  // namespace keydrome::certify

@@ -43,9 +43,16 @@ struct Version {
 struct OpenElement {
   uint32_t element;
   std::vector<uint32_t> options;  // possible deleters, kNoNumber for none; the likeliest first
+  std::vector<uint32_t> readers;  // the committed transactions that saw the record
   // Time between the end of the inserter and the nearest end of a possible deleter. The smaller
   // this time, the less certain is the current deleter.
   uint64_t margin_ticks;
+};
+
+// A blind delete, and an insert that it must precede.
+struct Precedence {
+  uint32_t deleter;  // positions in Transactions::committed
+  uint32_t inserter;
 };
 
 struct DoubleDelete {
@@ -64,6 +71,9 @@ struct Versions {
   std::vector<Version> of;     // by element
   std::vector<uint8_t> notes;  // by element, bits of ElementNote
   std::vector<OpenElement> open;
+  // Blind deletes that did not remove a record, because a reader that began later saw the record.
+  // So each deleter precedes the inserter of that record.
+  std::vector<Precedence> too_early;
   // Elements whose deleter was derived only from the times of blind deletes, so it is known only if
   // the library respects real time. Some of these elements are open, and some have no deleter.
   std::vector<uint32_t> unsure;

@@ -1,0 +1,28 @@
+// update_history(): makes a history of a correct library in which transactions read records, and
+// replace them by a deleteRecord of all payloads and an insert, as YCSB's updates do here. Like the
+// words of a run (benchmarks/kit/script/word_events.h), it has no times within transactions.
+//
+// Each transaction takes effect at one moment between its begin and its end, as in a library with
+// one lock. A few threads stall before or after this moment, as on a busy machine. Many updates of
+// other threads then overlap the stalled one, so the deleters of many records are not known.
+#pragma once
+
+#include <cstdint>
+
+#include "checker/history/history.h"
+
+namespace keydrome {
+
+struct UpdateOptions {
+  uint64_t seed = 1;
+  uint32_t threads = 4;
+  uint32_t transactions = 2000;
+  uint32_t keys = 100;             // every fourth transaction uses the first of them
+  uint32_t stalls_one_in = 200;    // transactions
+  uint32_t stall_ticks = 100'000;  // a transaction takes a few hundred ticks otherwise
+};
+
+// Returns a history. The same options give the same history on every machine.
+history::History update_history(const UpdateOptions& options);
+
+}  // namespace keydrome
