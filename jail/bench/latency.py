@@ -34,7 +34,8 @@ BUSY = ("2", "400000")
 REAL_TIME_PRIORITY = 50
 # The jail may take at most 5.5 times as long as fork and exec in the same turns: 3 ms / 0.55 ms = 5.5. The target is a
 # ratio, because a virtual machine can become half as fast within a minute.
-TARGET = "median under 3 ms where fork and exec take 0.55 ms: 5.5 times"
+TIMES_FORK_MAX = 5.5
+TARGET = f"median under 3 ms where fork and exec take 0.55 ms: {TIMES_FORK_MAX} times"
 
 
 def _reserve_slot() -> tuple[int, socket.socket]:
@@ -229,7 +230,11 @@ def published(report: dict[str, dict[str, dict[str, float]]]) -> dict[str, objec
             "figure": f"start to exit, {name}",
             "value": f"median {values['median_ms']} ms, p99 {values['p99_ms']} ms, {values['ratio']} times fork"
             " and exec",
-            "target": TARGET if name.startswith("jail") and "without" not in name else "",
+            **(
+                {"target": TARGET, "measured": values["ratio"], "at_most": TIMES_FORK_MAX}
+                if name.startswith("jail") and "without" not in name
+                else {"target": ""}
+            ),
         }
         for name, values in report["start to exit"].items()
     ]
@@ -240,13 +245,15 @@ def published(report: dict[str, dict[str, dict[str, float]]]) -> dict[str, objec
                 break
             ratio = starts[BUBBLEWRAP + suffix]["median_ms"] / starts[jail + suffix]["median_ms"]
             figure = {"figure": f"bubblewrap / {jail}{suffix}", "value": f"{ratio:.2f}"}
-            rows.append({**figure, "target": "at least 1.5"})
+            rows.append({**figure, "target": "at least 1.5", "measured": ratio, "at_least": 1.5})
     busy = report["busy program, inside/outside"]["ratio"]
     rows.append(
         {
             "figure": "busy program, inside / outside",
             "value": f"{busy['median']} (quartiles {busy['low']} to {busy['high']})",
             "target": "slowdown under 3 %",
+            "measured": busy["median"],
+            "at_most": 1.03,
         }
     )
     return {"title": "The jail", "rows": rows}

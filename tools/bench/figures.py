@@ -16,11 +16,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Row:
-    """One measured figure: its title, its value with the unit, and the target value (empty: no target)."""
+    """One measured figure: its title, its value with the unit, and the target value (empty: no target).
+
+    With `measured` and one of the limits, the page says by how much the figure misses its target.
+    """
 
     figure: str
     value: str
     target: str = ""
+    measured: float | None = None
+    at_most: float | None = None
+    at_least: float | None = None
 
 
 def parse_arguments(

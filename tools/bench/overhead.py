@@ -37,6 +37,8 @@ def main() -> None:
         "claim to recorded result, beyond the lifetime of the jails",
         value,
         f"under {TARGET_S:.0f} s",
+        measured=median(added),
+        at_most=TARGET_S,
     )
     publish("Overhead of a run", [row], options.json)
 

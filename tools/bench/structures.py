@@ -13,6 +13,7 @@ import random
 import subprocess
 import sys
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 from statistics import median
 
@@ -72,7 +73,8 @@ def rows(times: dict[str, list[float]], lost: dict[str, float]) -> list[Row]:
     for name in ("btree, rw", "btree, exclusive"):
         ratios = [slow / fast for slow, fast in zip(times["berkeley"], times[name], strict=True)]
         value = f"{median(ratios):.1f} ({min(ratios):.1f} to {max(ratios):.1f})"
-        found.append(Row(f"berkeley / {name}, same seed", value, f"at least {TARGET:.0f}"))
+        row = Row(f"berkeley / {name}, same seed", value, f"at least {TARGET:.0f}")
+        found.append(replace(row, measured=median(ratios), at_least=TARGET))
     return found
 
 

@@ -17,6 +17,7 @@ import re
 import subprocess
 import tempfile
 from pathlib import Path
+from typing import Any
 
 from dev import packages
 from dev.paths import PYTHON, RELEASE, ROOT
@@ -27,6 +28,7 @@ FIGURES = ROOT / "docs" / "reference" / "figures.md"
 HARNESS = "harness cost"
 JUDGING = "judging"
 # Programs that print what they measure and write {"title", "rows": [{"figure", "value", "target"}]} to --json FILE.
+# A row can also have "measured" and "at_most" or "at_least", three numbers in the same unit; see missed().
 PROGRAMS = {
     HARNESS: [str(RELEASE / "bin" / "harness_cost")],
     JUDGING: [str(RELEASE / "bin" / "judge_cost")],
@@ -101,7 +103,10 @@ def _measure(name: str, command: list[str]) -> str:
                 f"{name}: the program failed or wrote no figures; to see why, run it alone: {' '.join(command)}"
             )
         result = json.loads(path.read_text())
-    rows = [f"| {row['figure']} | {row['value']} | {row['target']} |" for row in result["rows"]]
+    rows = [
+        f"| {row['figure']} | {row['value']}{missed(row)} | {row['target']} |"
+        for row in result["rows"]
+    ]
     return "\n".join(
         [
             f"## {result['title']}",
@@ -112,6 +117,21 @@ def _measure(name: str, command: list[str]) -> str:
             "",
         ]
     )
+
+
+def missed(row: dict[str, Any]) -> str:
+    """Return by how much a row misses its target, as text that follows the value; "" if it does not."""
+    measured, at_most, at_least = (row.get(name) for name in ("measured", "at_most", "at_least"))
+    if measured is None:
+        return ""
+    if at_most is not None and measured > at_most:
+        factor = measured / at_most
+    elif at_least is not None and measured < at_least:
+        factor = at_least / measured
+    else:
+        return ""
+    by = f"by {factor - 1:.0%}" if factor < 2 else f"by a factor of {factor:.1f}"  # noqa: PLR2004 - twice
+    return f"; *missed* {by}"
 
 
 def _measured_at() -> str:
