@@ -3,12 +3,16 @@
 Organisers can read these tables, and edit only the news. So these pages cannot change a result. Tables can be large, so
 the lists do not count all rows and do not load the large columns. The pages do not show secrets, such as the seeds of
 runs that have not ended.
+
+Organisers log in on the site's own page, which limits attempts and asks for the second factor. Django's page for
+administrators does neither.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
+from allauth.account.decorators import secure_admin_login
 from django.contrib import admin
 
 from leaderboard.models import (
@@ -27,6 +31,7 @@ if TYPE_CHECKING:
 
 admin.site.site_header = "Keydrome organisers"
 admin.site.site_title = "Keydrome organisers"
+admin.site.login = secure_admin_login(admin.site.login)  # type: ignore[method-assign,no-untyped-call] # not typed
 
 
 class ReadOnly(admin.ModelAdmin):  # type: ignore[type-arg] # generic only in the stubs

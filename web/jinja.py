@@ -197,6 +197,7 @@ def environment(**options: Any) -> Environment:  # noqa: ANN401 - passed by Djan
         url=url,
         now=timezone.now,
         upload_limit=upload_limit,
+        sends_mail=lambda: settings.KEYDROME_SENDS_MAIL,
         main_boards=main_boards,
         rank_range=rank_range,
     )

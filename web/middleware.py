@@ -1,4 +1,4 @@
-"""Defines two middlewares: one sets the Permissions-Policy header, the other rejects requests that are too large."""
+"""Defines middlewares: they forbid devices, reject requests that are too large, and keep private pages from caches."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from django.conf import settings
+from django.utils.cache import add_never_cache_headers
 
 from web.pages import errors
 
@@ -35,6 +36,19 @@ def permissions_policy(get_response: GetResponse) -> GetResponse:
             "Permissions-Policy",
             "camera=(), geolocation=(), microphone=(), payment=(), usb=(), interest-cohort=()",
         )
+        return response
+
+    return middleware
+
+
+def private_pages(get_response: GetResponse) -> GetResponse:
+    """Forbid caches to keep what a logged-in user sees, so that Back shows nothing after the log-out."""
+
+    def middleware(request: HttpRequest) -> HttpResponseBase:
+        user = request.user  # who asked; a log-out replaces it
+        response = get_response(request)
+        if user.is_authenticated and not response.has_header("Cache-Control"):
+            add_never_cache_headers(response)
         return response
 
     return middleware

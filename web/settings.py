@@ -71,6 +71,10 @@ MIDDLEWARE = [
     "web.middleware.permissions_policy",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "web.middleware.limit_request_size",
+    # Pages are compressed after their ETag is known. The tokens of forms differ on every page, so that the size of a
+    # compressed page does not reveal them.
+    "django.middleware.gzip.GZipMiddleware",
+    "django.middleware.http.ConditionalGetMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
@@ -79,6 +83,7 @@ MIDDLEWARE = [
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "csp.middleware.CSPMiddleware",
     "allauth.account.middleware.AccountMiddleware",
+    "web.middleware.private_pages",
 ]
 AUTHENTICATION_BACKENDS = ["allauth.account.auth_backends.AuthenticationBackend"]
 
@@ -113,6 +118,19 @@ TEMPLATES: list[dict[str, Any]] = [
 ]
 
 
+def _keep_private(path: Path) -> None:
+    """Let only this user read an SQLite file, which contains password hashes, sessions and secret seeds.
+
+    Creates the file if it does not exist. SQLite gives its additional files the mode of the database.
+    """
+    if not path.is_absolute():
+        return  # a name such as :memory:
+    os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
+    for file in (path, Path(f"{path}-wal"), Path(f"{path}-shm")):
+        with contextlib.suppress(FileNotFoundError, PermissionError):
+            file.chmod(0o600)
+
+
 def _database() -> dict[str, Any]:
     """Return the settings of the database that DATABASE_URL names; by default an SQLite file in `var/`."""
     database: dict[str, Any] = env.db_url(
@@ -121,6 +139,7 @@ def _database() -> dict[str, Any]:
     if database["ENGINE"] == "django.db.backends.sqlite3":
         # IMMEDIATE takes SQLite's write lock at BEGIN and waits up to `timeout` seconds for other writers. Otherwise a
         # transaction that first reads and then writes could fail with "database is locked".
+        _keep_private(Path(database["NAME"]))
         database["OPTIONS"] = {
             "transaction_mode": "IMMEDIATE",
             "timeout": 20,
@@ -299,6 +318,7 @@ AUTH_PASSWORD_VALIDATORS = [
 # var/mail. The messages contain links that reset passwords. Therefore only the operating system's user that runs the
 # site can read this folder.
 _EMAIL_URL = env.str("KEYDROME_EMAIL_URL", default="")
+KEYDROME_SENDS_MAIL = bool(_EMAIL_URL)
 if _EMAIL_URL:
     vars().update(env.email_url_config(_EMAIL_URL))  # type: ignore[no-untyped-call]
 else:
@@ -320,6 +340,15 @@ ACCOUNT_EMAIL_SUBJECT_PREFIX = "[Keydrome] "
 # Names that users cannot take: the owner of the reference libraries, and names that visitors might trust.
 ACCOUNT_USERNAME_BLACKLIST = ["keydrome", "admin", "organiser", "root", "support"]
 ACCOUNT_USERNAME_MIN_LENGTH = 2
+# Names have only ASCII letters, so that no name looks like another one in another alphabet.
+ACCOUNT_USERNAME_VALIDATORS = "web.accounts.USERNAME_VALIDATORS"
+# A whole course may share one address, so the limits per address are wide. Guessing the password of one account is
+# stopped by the limit per account.
+ACCOUNT_RATE_LIMITS = {
+    "login": "300/m/ip",
+    "login_failed": "100/m/ip,5/5m/key",
+    "signup": "100/m/ip",
+}
 MFA_SUPPORTED_TYPES = ["totp", "recovery_codes"]
 MFA_TOTP_ISSUER = "Keydrome"
 # The number of reverse proxies in front of the site. Rate limits need this number to find the visitor's own address.

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 from allauth.mfa.totp.internal.auth import (
+    TOTP,
     format_hotp_value,
+    generate_totp_secret,
     hotp_value,
     yield_hotp_counters_from_time,
 )
@@ -20,6 +25,7 @@ from web.tests.world import PASSWORD, World
 
 if TYPE_CHECKING:
     from django.test import Client
+    from pytest_django import Settings
 
 pytestmark = pytest.mark.django_db
 
@@ -42,6 +48,7 @@ def test_signing_up_logs_in_without_mail(client: Client) -> None:
         ({"username": "keydrome"}, "can not be used"),
         ({"username": "Admin"}, "can not be used"),
         ({"username": "a/b\n"}, "valid username"),
+        ({"username": "\N{CYRILLIC SMALL LETTER KA}eydrome"}, "valid username"),
         ({"password1": "12345678", "password2": "12345678"}, "too common"),
         ({"password2": "something else"}, "same password"),
         ({"username": ""}, "required"),
@@ -80,6 +87,36 @@ def test_guessing_passwords_is_slowed_down(client: Client, world: World) -> None
     assert "Too many" in answer.content.decode()
 
 
+def test_guesses_at_one_account_do_not_stop_others(client: Client, world: World) -> None:
+    for _ in range(40):
+        client.post("/account/login/", {"login": "alice", "password": "wrong"})
+    answer = client.post("/account/login/", {"login": "bob", "password": PASSWORD})
+    assert answer.status_code == 302
+
+
+def test_organisers_log_in_on_the_page_of_the_site(client: Client, world: World) -> None:
+    page = client.get("/admin/", follow=True)
+    assert page.redirect_chain[-1][0].startswith("/account/login/?next=")
+    assert 'class="site-nav"' in page.content.decode()
+    for _ in range(6):
+        client.post("/account/login/", {"login": "olga", "password": "wrong"})
+    answer = client.post("/account/login/", {"login": "olga", "password": PASSWORD})
+    assert "Too many" in answer.content.decode()
+
+
+def test_users_are_no_organisers(alice: Client) -> None:
+    assert alice.get("/admin/", follow=True).status_code == 403
+
+
+def test_the_admin_asks_for_the_second_factor(client: Client, world: World) -> None:
+    organiser = User.objects.get(is_staff=True)
+    TOTP.activate(organiser, generate_totp_secret())
+    login = client.get("/admin/", follow=True).redirect_chain[-1][0]
+    answer = client.post(login, {"login": organiser.username, "password": PASSWORD})
+    assert answer["Location"].startswith("/account/2fa/authenticate/")
+    assert client.get("/admin/").status_code == 302
+
+
 def test_changing_the_password(alice: Client, world: World) -> None:
     new = "another horse and battery"
     answer = alice.post(
@@ -103,6 +140,17 @@ def test_resetting_a_password_by_mail(client: Client, world: World) -> None:
     client.post(page.request["PATH_INFO"], {"password1": new, "password2": new})
     world.alice.refresh_from_db()
     assert world.alice.check_password(new)
+
+
+@pytest.mark.parametrize(("sends", "words"), [(True, "Link sent"), (False, "sends no email")])
+def test_a_site_without_mail_does_not_say_that_it_sent_a_link(
+    client: Client, world: World, settings: Settings, sends: bool, words: str
+) -> None:
+    settings.KEYDROME_SENDS_MAIL = sends
+    answer = client.post("/account/password/reset/", {"email": "alice@example.org"}, follow=True)
+    page = answer.content.decode()
+    assert words in page
+    assert ("Link sent" in page) == sends
 
 
 def test_second_factor_end_to_end(alice: Client, client: Client, world: World) -> None:
@@ -168,3 +216,16 @@ def test_unsent_mail_lies_where_only_the_site_can_read_it() -> None:
     folder = Path(live_settings.VAR_DIR) / "mail"
     assert folder.stat().st_mode & 0o077 == 0
     assert (Path(live_settings.VAR_DIR) / "secret-key").stat().st_mode & 0o077 == 0
+
+
+def test_only_the_site_can_read_its_database(tmp_path: Path) -> None:
+    environment = {"KEYDROME_VAR": str(tmp_path), "PATH": os.environ["PATH"]}
+    command = [sys.executable, "-m", "web.manage", "migrate", "--verbosity", "0"]
+    subprocess.run(command, env=environment, cwd=OWN_TEMPLATES.parents[1], check=True)
+    database = tmp_path / "keydrome.sqlite3"
+    assert database.stat().st_size > 0
+    assert database.stat().st_mode & 0o077 == 0
+    # A file that an earlier version created becomes private, too.
+    database.chmod(0o644)
+    subprocess.run(command, env=environment, cwd=OWN_TEMPLATES.parents[1], check=True)
+    assert database.stat().st_mode & 0o077 == 0

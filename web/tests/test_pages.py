@@ -40,6 +40,20 @@ def test_public_pages_answer_without_any_data(client: Client, path: str) -> None
     assert "<h1>" in answer.content.decode()
 
 
+def test_public_pages_are_compressed_and_sent_once(client: Client) -> None:
+    answer = client.get("/about/", headers={"Accept-Encoding": "gzip"})
+    assert answer["Content-Encoding"] == "gzip"
+    assert "no-store" not in answer.get("Cache-Control", "")
+    board = client.get("/boards/preliminary1.json")
+    again = client.get("/boards/preliminary1.json", headers={"If-None-Match": board["ETag"]})
+    assert again.status_code == 304
+
+
+def test_no_cache_keeps_what_a_user_sees(alice: Client, world: World) -> None:
+    for path in ("/submissions/", "/account/", f"/runs/{run_of(world.submit()).pk}/", "/"):
+        assert "no-store" in alice.get(path)["Cache-Control"], path
+
+
 @pytest.mark.parametrize("path", [*PUBLIC, "/account/login/", "/no/such/page/"])
 def test_pages_allow_no_inline_script_or_style(client: Client, path: str) -> None:
     answer = client.get(path)
