@@ -127,7 +127,9 @@ def main() -> int:
     parser.add_argument("--write", action="store_true", help=f"write {PAGE.relative_to(ROOT)}")
     options = parser.parse_args()
     if unknown := set(options.only) - set(instances()):
-        parser.error(f"this page has no instance {', '.join(sorted(unknown))}")
+        parser.error(
+            f"--only: this page has no instance {', '.join(sorted(unknown))}; it has {', '.join(instances())}"
+        )
     state = options.state
     known = json.loads(state.read_text()) if state and state.is_file() else {}
     rows = {name: Times(**row) for name, row in known.items()}
