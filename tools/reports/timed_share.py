@@ -1,9 +1,10 @@
 """Measures which share of a series is timed: `python -m tools.reports.timed_share --write`, as root, after a build.
 
-A series is several sessions of one library on one instance, without the control library. Most of the machine time of a
-session is not timed: operations are generated, records are loaded, all records are scanned and judged. The program
-plays a series of the B+-tree on each instance of INSTANCES, and adds up the times that the referee reports. `--write`
-writes docs/reference/timed-share.md. Run it alone on the machine.
+A series is several sessions of one library on one instance of a benchmark; here no control library is timed for
+comparison. Most of the machine time of a session is not timed: operations are generated, records are loaded, all
+records are scanned and judged. The program plays a series of the B+-tree on each instance of `instances()`. It adds up
+the times in the reports of the referee, the program that plays a session. `--write` writes
+docs/reference/timed-share.md. Run it alone on the machine.
 """
 
 from __future__ import annotations
