@@ -165,7 +165,9 @@ def measure(name: str, scale: Scale, sessions: int) -> Times:
     )
     seconds = time.monotonic() - began
     if result.verdict is not Verdict.PASSED:
-        raise SystemExit(f"{name}: {result.verdict.value}: {result.reason}")
+        raise SystemExit(
+            f"{name}: a session did not pass (verdict {result.verdict.value}): {result.reason}"
+        )
     return times_of([session.candidate for session in result.sessions], seconds)
 
 
