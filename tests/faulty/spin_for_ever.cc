@@ -1,6 +1,6 @@
 // Fault: the 100th insert never returns, and uses a whole CPU.
-// Must be found by: the phase's deadline; verdict timed_out. The reason names the operation at
-// which each thread is.
+// Must be found by: the phase's deadline; verdict timed_out. The reason names the operation of each
+// thread that still runs.
 #include <atomic>
 
 #include "tests/faulty/honest.h"
