@@ -1,7 +1,7 @@
-"""Tests that the machine code of the player calls each function of the contract at exactly one place.
+"""Tests that the player, the program that calls a library, calls each of its ten functions at exactly one place.
 
-A library sees the address that its function returns to. If a check were called from another place than the workload,
-a library could work only for the check (tests/faulty/skips_by_caller.cc does that).
+The test reads the machine code. A library sees the address to which its function returns. If checks called the library
+at another place than the workload, a library could work only for the checks (tests/faulty/skips_by_caller.cc does).
 """
 
 from __future__ import annotations

@@ -98,7 +98,7 @@ def test_few_calls_are_left(
 
 @pytest.mark.parametrize("name", ["mutant_49", "mutant_52"])
 def test_the_program_shows_the_fault(name: str, tmp_path: Path) -> None:
-    """The program of a witness reports the fault with the wrong library, and no fault with a correct library."""
+    """The C program of a witness (the calls that prove a fault) reports the fault with the wrong library alone."""
     wrong = library(built_settings(), "faulty", name)
     witness = tmp_path / "witness"
     answer = tmp_path / "check.json"

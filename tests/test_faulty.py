@@ -54,8 +54,9 @@ WRONG = [
     ("memory_hog", "out_of_memory", {"out_of_memory"}, "memory limit"),
 ]
 
-# Libraries that leave work for later, or answer from an old state for a while. Their final scan is right. Each entry:
-# library, benchmark, instance, and a finding that the report must have.
+# Libraries that leave work for later, or answer from an old state for a while. The final scan, which reads all records
+# after the timed phases, finds nothing wrong in them. Each entry: library, benchmark, instance, and a finding that the
+# report must have.
 LATE = [
     ("forgets_until_scan", "inserts", "bulk_random", "missing_record"),
     ("forgets_until_scan", "insert_ratio", "inserts_100", "missing_record"),
@@ -266,7 +267,8 @@ def test_no_leftovers_remain(tmp_path: Path) -> None:
     assert left.stdout.strip() == b""
 
 
-# Each entry: library, instance of the benchmark scenarios, verdict, a required finding, words of a finding.
+# Libraries for the gate, the correctness benchmarks that a library must pass before it is ranked. Each entry: library,
+# instance of the benchmark scenarios, verdict, a required finding, words of a finding.
 GATE_WRONG = [
     ("leaks_large_aborts", "crowds", "failed", "large_abort", "S95b"),
     ("crashes_in_large_aborts", "crowds", "crashed", "crashed", "abortTransaction"),

@@ -18,7 +18,8 @@ from tests.witness_programs import played, wrongly_refused
 if TYPE_CHECKING:
     from pathlib import Path
 
-# Numbers of mutants with deterministic faults: the same calls in the same order always give the same results.
+# Numbers of mutants (libraries with one deliberate fault each) whose faults are deterministic: the same calls in the
+# same order always give the same results.
 DETERMINISTIC = (1, 3, 6, 10)
 MORE_DETERMINISTIC = (2, 14, 15)
 ROUNDS = {"rounds": 9, "transactions": 60}
@@ -26,7 +27,7 @@ SEEDS_MAX = 3
 
 
 def bench(name: str, histories: Path, *more: str) -> subprocess.CompletedProcess[str]:
-    """Run `keydrome bench` on the benchmark `isolation`: two small recorded rounds of the kind `mixed`."""
+    """Run `keydrome bench` on the benchmark `isolation`: two small recorded rounds of random transactions."""
     folder, _, file = name.partition("/")
     return keydrome(
         "bench",
@@ -102,7 +103,7 @@ def test_nothing_to_keep_and_no_place_for_it_are_errors(
     "number", DETERMINISTIC + (MORE_DETERMINISTIC if "KEYDROME_SOAK" in os.environ else ())
 )
 def test_the_program_of_a_cycle_shows_the_fault(number: int, tmp_path: Path) -> None:
-    """The program makes only the few calls of the witness. It shows the fault with the faulty library only."""
+    """The program makes only the few calls that prove the violation. It shows the fault with no other library."""
     require_root_and_build()
     shown = 0
     for seed in range(SEEDS_MAX):

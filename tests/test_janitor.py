@@ -1,4 +1,7 @@
-"""Tests that a starting worker removes the leftovers of killed jails on its machine, and logs what it removed."""
+"""Tests that a starting worker removes the leftovers of killed jails on its machine, and logs what it removed.
+
+A slot is a number that gives a jail a user and a control group of its own.
+"""
 
 import subprocess
 from pathlib import Path

@@ -132,7 +132,8 @@ def test_a_weak_jail_is_refused_unless_it_is_asked_for(built: Settings, tmp_path
     answer = tmp_path / "bench.json"
     options = ["--sessions", "1", "--json", str(answer)]
     firsts = set()
-    for seed in ("1", "2", "3", "4", "5"):  # the seed decides whether the control runs first
+    # The seed decides whether the control library runs first.
+    for seed in ("1", "2", "3", "4", "5"):
         outcome = without_cgroups("bench", file, *options, "--seed", seed, var=tmp_path)
         assert outcome.returncode == 2, outcome.stdout + outcome.stderr
         result = json.loads(answer.read_text())

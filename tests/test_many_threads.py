@@ -1,4 +1,4 @@
-"""Tests that a session may have 1,024 threads, as many as the papers' largest machines: on few CPUs they share."""
+"""Tests that a session may have 1,024 threads, as on the papers' largest machines, even if the machine has few CPUs."""
 
 from __future__ import annotations
 

@@ -114,7 +114,7 @@ QUICK = (
 )
 SOAK = "KEYDROME_SOAK" in os.environ
 FACTORS: dict[str, float] = {
-    # The margin of the estimate is from the time when the judge collected the records of the final scan.
+    # The estimate still has a margin for records of the final scan, which the judge no longer collects.
     "deletes/churn_oldest": 1.7,
     "duplicates/few": 1.8,
     "duplicates/zipf": 1.9,
@@ -123,7 +123,7 @@ FACTORS: dict[str, float] = {
     "keys of lookups/misses_suffix": 2.1,  # they are freed before the session is played
     "linkbench/facebook": 2.3,
     "sigmod2009/preliminary2": 1.6,
-    "skew/shifting_zipf": 2.5,  # the estimate is for a library that plays the whole programs
+    "skew/shifting_zipf": 2.5,  # the estimate counts all operations, but the clock ends the phases
     "tpcw/browsing": 1.8,
     "tpcw/ordering": 2.3,
     "trace/recorded": 1.7,  # the example is so small that the fixed part decides

@@ -1,7 +1,8 @@
 """Tests that the gate accepts what the contract permits: a right library with one quirk passes every suite.
 
-The quirks are listed in faulty/quirks/quirk.h: promises that are only advisory, and what entries of the contest of 2009
-rely on, such as a file for each index. `./dev soak` runs each library with 20 seeds at the full size of smoke scale.
+The gate is the set of correctness suites that a library must pass. faulty/quirks/quirk.h lists the quirks. Some break a
+promise that is only advisory; others are what entries of the contest of 2009 rely on, such as a file for each index.
+`./dev soak` runs each library with 20 seeds at the full size of smoke scale.
 """
 
 from __future__ import annotations

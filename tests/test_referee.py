@@ -1,4 +1,7 @@
-"""Tests of the referee's command line: it refuses invalid plans at once, and otherwise always writes a report."""
+"""Tests of the command line of the referee, the program that plays and judges one session.
+
+The referee refuses an invalid plan (the JSON file that describes the session) at once, and otherwise writes a report.
+"""
 
 from __future__ import annotations
 

@@ -3,7 +3,7 @@
 A spot check is an additional session of a ranked run. It is recorded and certified, without notice to the library.
 The secret seeds of a run decide whether the run gets a spot check. The test uploads the library, and the real worker,
 referee, player and jail execute the run. Only the sizes differ from a real run: loading makes more than 100,000
-commits, and then four terminals read and change the same rows of one warehouse.
+commits, and then four threads read and change the same rows of one warehouse of the benchmark `tpcc`.
 """
 
 from __future__ import annotations

@@ -70,7 +70,7 @@ def real_jail() -> None:
 def test_right_library_passes(benchmark: str, instance: str, tmp_path: Path) -> None:
     report = run_case(Case("honest", benchmark=benchmark, instance=instance), tmp_path)
     assert report["verdict"] == "passed", report["reason"]
-    # On a busy machine the referee may learn of the end of a phase late.
+    # On a busy machine the referee, the process that measures the time, may learn late that a phase has ended.
     assert {entry["name"] for entry in report["findings"]} <= {"clock_disagrees", "kernel_work"}
     metrics = report["metrics"]
     assert metrics["transactions_completed"] == metrics["transactions_planned"]

@@ -127,7 +127,12 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
         help="only this benchmark, or BENCHMARK/INSTANCE; repeatable",
     )
     parser.add_argument("--scale", type=Scale, choices=list(Scale), default=Scale.PAPER)
-    parser.add_argument("--timeout", type=float, default=TIMEOUT_SECONDS, help="seconds a session")
+    parser.add_argument(
+        "--timeout",
+        type=float,
+        default=TIMEOUT_SECONDS,
+        help=f"time limit of a session in seconds; default: {TIMEOUT_SECONDS:.0f}",
+    )
     parser.add_argument(
         "--state", type=output_path, help="JSON file of the results; default: in var/"
     )

@@ -1,6 +1,7 @@
-// Fault: closes every descriptor of the process, including the command channel.
-// Must be found by: the referee, which sees the command channel close and does not wait for the
-// deadline; verdict failed or crashed.
+// Fault: closes every descriptor of the process, including the socket to the referee, the trusted
+// process outside.
+// Must be found by: the referee, which sees the socket close and does not wait for the deadline;
+// verdict failed or crashed.
 #include <unistd.h>
 
 #include "tests/faulty/honest.h"

@@ -1,6 +1,7 @@
-// Fault: the constructor talks to the referee in place of the player. It sends the message LOADED,
-// and replies to every message GO with a DONE that has the right nonce, without executing an
-// operation (harness/protocol.h).
+// Fault: the constructor talks to the referee, the process that times and judges, in place of the
+// player, the process that calls the library. It sends the message LOADED. To every message GO,
+// which starts a phase, it replies DONE without executing an operation. The reply has the right
+// nonce, the random number of GO (harness/protocol.h).
 // Must be found by: the outcome (the memory with all results), which stays empty.
 #include <sys/socket.h>
 #include <unistd.h>

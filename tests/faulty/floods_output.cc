@@ -1,5 +1,6 @@
 // No fault: writes 32 MiB each to stdout and stderr, and otherwise works correctly.
-// Must pass: the referee truncates the output, and the writes never block.
+// Must pass: the referee, the process that judges, keeps only part of the output, and the writes
+// never block.
 #include <unistd.h>
 
 #include <array>

@@ -1,6 +1,7 @@
 // Fault: prints the report of an excellent run on stdout and stderr, then ends the process.
-// Must be found by: the referee, because the process ends without DONE; verdict crashed. The
-// printed text is kept as untrusted output.
+// Must be found by: the referee, the process that judges, because the process of the library ends
+// without DONE, the message that ends a phase; verdict crashed. The printed text is kept as
+// untrusted output.
 #include <unistd.h>
 
 #include <string_view>

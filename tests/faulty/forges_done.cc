@@ -1,6 +1,7 @@
-// Fault: in the middle of a phase, writes a well-formed DONE message to every open descriptor.
-// Must be found by: the referee, because the message lacks the right nonce; finding
-// protocol_violation.
+// Fault: in the middle of a phase, writes DONE, the message that the phase is over, to every open
+// descriptor.
+// Must be found by: the referee, which reads the messages. The message lacks the right nonce, a
+// random number of the phase; finding protocol_violation.
 #include <unistd.h>
 
 #include "harness/protocol.h"

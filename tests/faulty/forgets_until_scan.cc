@@ -1,5 +1,6 @@
 // Fault: of every hundred inserts of positive keys, one returns SUCCESS and is put off until a
-// transaction begins with a scan, as the final scan does.
+// transaction begins with a scan. The final scan, which reads all records after the timed phases,
+// is such a transaction.
 // Must be found by: the extra reads at the end of a phase that only inserts. The final scan finds
 // all records, so it cannot find the fault.
 #include <atomic>

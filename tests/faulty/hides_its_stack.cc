@@ -1,4 +1,5 @@
-// Fault: create never returns, and blocks all signals, which the player needs to collect stacks.
+// Fault: create never returns, and blocks all signals. The player, the program that calls the
+// library, needs a signal to collect stacks.
 // Must be found by: the phase's deadline; verdict timed_out. The report says that the stack is
 // missing.
 #include <signal.h>

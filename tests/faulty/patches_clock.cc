@@ -1,7 +1,7 @@
 // Fault: stops the clock of the process. The library exports clock_gettime, and overwrites the
-// entry of clock_gettime in the player's global offset table with its own function. Otherwise it
-// works correctly. Only the time that the player measures may change in the report. All other times
-// come from the referee, which measures outside of the process.
+// entry of clock_gettime in the global offset table of the player, the program that calls it.
+// Otherwise it works correctly. Only the time that the player measures may change in the report.
+// All other times come from the referee, which measures in another process.
 #include <elf.h>
 #include <link.h>
 #include <sys/mman.h>

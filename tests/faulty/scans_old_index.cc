@@ -1,6 +1,7 @@
 // Fault: the first scan that follows a get makes a copy of the index, and all such scans return the
-// records of this copy. Gets, and scans from the start such as the final scan, see all records.
-// Must be found by: short scans in phases that insert.
+// records of this copy. Gets see all records, and so do scans from the start, such as the final
+// scan that checks all records.
+// Must be found by: the extra short scans that benchmarks make in phases that insert.
 #include <map>
 #include <mutex>
 #include <string>

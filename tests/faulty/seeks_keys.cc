@@ -1,8 +1,9 @@
 // Fault: looks for the keys of coming operations in the memory of its process, in create and at the
 // first insert. It prints how many it has found. A test marks the keys with kMark in their upper 16
 // bits. Otherwise it works correctly.
-// Must find: nothing in create, and at the first insert only the keys of the pieces of operations
-// that the player already has (harness/ring.h).
+// Must find: nothing in create. The player, the program that calls the library, receives its
+// operations in pieces. At the first insert only the keys of the pieces that have arrived may be
+// found (harness/ring.h).
 #include <signal.h>
 #include <sys/syscall.h>
 #include <unistd.h>

@@ -1,7 +1,7 @@
 // Fault: get does not look for the record if the call comes from the place that makes most calls of
 // get. The library hopes that checks are called from other places, where it works correctly.
-// Must be found by: the results of reads, because the player calls each function at one place
-// (benchmarks/kit/player/interpreter.h).
+// Must be found by: the results of reads, because the player, the program that calls the library,
+// calls each function at one place (benchmarks/kit/player/interpreter.h).
 #include <array>
 #include <cstdint>
 

@@ -1,5 +1,6 @@
 // Fault: the 100th insert never returns, and uses a whole CPU.
-// Must be found by: the phase's deadline; verdict timed_out, with each thread's program position.
+// Must be found by: the phase's deadline; verdict timed_out. The reason names the operation of each
+// thread that still runs.
 #include <atomic>
 
 #include "tests/faulty/honest.h"

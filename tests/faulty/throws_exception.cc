@@ -1,5 +1,6 @@
 // Fault: an exception leaves a function of the C interface.
-// Must be found by: the player, which catches the exception and reports the finding "exception".
+// Must be found by: the player, the program that calls the library. It catches the exception and
+// reports the finding "exception".
 #include <stdexcept>
 
 #include "tests/faulty/honest.h"

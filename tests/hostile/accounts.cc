@@ -68,7 +68,8 @@ void merge_pages(Where) {
 }
 
 // D52: takes memory in the constructor, and gives it back while records are inserted. If the
-// referee counted memory only from the end of loading on, the records would seem to need none.
+// referee, the process that measures, counted memory only from the end of loading on, the records
+// would seem to need none.
 void hide_memory(Where where) {
   static void* space = nullptr;
   constexpr size_t kBytes = 48 * kMiB;

@@ -1,4 +1,5 @@
-// Functions with which hostile libraries search the memory that they share with the player.
+// Functions with which hostile libraries search the memory of the player, the program that calls
+// them in its own process.
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,8 @@
-// Attacks on the messages between player and referee, and on the memory that they share (cases D of
-// the battery, the list of attacks in cases.json). Each function whose only parameter is a Where is
-// one attack. The comment above an attack, or above a group of attacks, names its cases.
+// Attacks on the messages between player and referee, and on the memory that they share. The player
+// is the process that calls the library, and the referee the process that times and judges. The
+// attacks are cases D of the battery, the list of attacks in cases.json. Each function whose only
+// parameter is a Where is one attack. The comment above an attack, or above a group of attacks,
+// names its cases.
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
@@ -59,8 +61,8 @@ Message done_now() {
 // D02b: sends DONE in the player's name, with the right nonce, to end the phase early.
 void done_with_the_right_nonce(Where) { send_to_referee(done_now()); }
 
-// D57: asks for the next pieces of the program in the player's name, with the right nonce. The
-// player's own request then comes too late.
+// D57: asks for the next pieces of the program, the list of operations, in the player's name, with
+// the right nonce. The player's own request then comes too late.
 void ask_for_pieces(Where) {
   constexpr uint32_t kPieces = 3;
   Message need = done_now();

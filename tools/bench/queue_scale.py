@@ -13,8 +13,9 @@ database, so the figure is an upper bound. Claims of the first third, while the 
 *At once*: one thread per worker, in a few processes. Python runs one thread of a process at a time, so a claim mostly
 waits for other threads. This shows how the queue behaves under overload.
 
-Measures the time of claims while all workers send heartbeats. Measures also the search for lost runs (those whose
-worker sends no more heartbeats), with few and many waiting runs. Checks that no run was claimed twice. Usage:
+The program measures how long claims take while all workers send heartbeats. It also measures the search for lost runs
+(those whose worker sends no more heartbeats), with few and with many waiting runs. It checks that no run was claimed
+twice. Usage:
 
     .venv/bin/python -m tools.bench.queue_scale --workers 1000 --runs 100000
 """

@@ -47,8 +47,8 @@ function(keydrome_test name)
   endif()
 endfunction()
 
-# keydrome_library_module(NAME KIND SOURCES... [LIBRARIES ...]): adds a shared library that the harness loads with dlopen. Its
-# file is build/PRESET/lib/KIND/NAME.so.
+# keydrome_library_module(NAME KIND SOURCES... [LIBRARIES ...]): adds a shared library that the harness, the code that
+# makes the calls, loads with dlopen. Its file is build/PRESET/lib/KIND/NAME.so.
 function(keydrome_library_module name kind)
   cmake_parse_arguments(PARSE_ARGV 2 arg "" "" "SOURCES;LIBRARIES")
   set(target ${kind}_${name})

@@ -37,7 +37,8 @@ def _parser() -> argparse.ArgumentParser:
         "tables", help="write the tables in README files and docs from the benchmarks' manifests"
     )
     new = commands.add_parser(
-        "new", help="scaffold a benchmark, index, structure, configuration or board"
+        "new",
+        help="scaffold a benchmark, index, structure, configuration, concurrency-control or board",
     )
     new.add_argument("kind", metavar="KIND")
     new.add_argument("name", metavar="NAME")

@@ -56,7 +56,9 @@ def quick_checks() -> list[Check]:
         Check("ruff-format", [str(BIN / "ruff"), "format", "--check", "."], reformat),
         Check("mypy", [str(BIN / "mypy")], edit),
         Check(
-            "import-linter", [str(BIN / "lint-imports")], "see ARCHITECTURE.md for the directions"
+            "import-linter",
+            [str(BIN / "lint-imports")],
+            "remove the import: ARCHITECTURE.md says which rooms a room may use",
         ),
         Check(
             "clang-format",

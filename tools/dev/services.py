@@ -32,7 +32,8 @@ if TYPE_CHECKING:
 RECORD = RUN / "site.json"
 DEFAULT_PORT = 8000
 STARTING = "keydrome-site-starts"  # the machine-wide name of the lock
-SITE_SLOTS = "100"  # the number of slots that a worker may choose from (runner/slots.py)
+# A slot is a number that gives a jail its own user. A worker takes one of this many (runner/slots.py).
+SITE_SLOTS = "100"
 PORTS_END = 65_536
 START_TIMEOUT_S = 60.0
 STOP_TIMEOUT_S = 30.0

@@ -75,7 +75,9 @@ def test(*, fast: bool, only: list[str] | None) -> int:
     unknown = set(only or []) - {suite.name for suite in suites}
     if unknown:
         names = ", ".join(suite.name for suite in suites)
-        raise StepError(f"no suite named {', '.join(sorted(unknown))}; there are: {names}")
+        raise StepError(
+            f"there is no suite {', '.join(sorted(unknown))}; the suites of this command are: {names}"
+        )
     become_root()
     timings = Timings()
     _set_up(timings)

@@ -1,9 +1,10 @@
 """Measures which share of a series is timed: `python -m tools.reports.timed_share --write`, as root, after a build.
 
-A series is several sessions of one library on one instance, without the control library. Most of the machine time of a
-session is not timed: operations are generated, records are loaded, all records are scanned and judged. The program
-plays a series of the B+-tree on each instance of INSTANCES, and adds up the times that the referee reports. `--write`
-writes docs/reference/timed-share.md. Run it alone on the machine.
+A series is several sessions of one library on one instance of a benchmark; here no control library is timed for
+comparison. Most of the machine time of a session is not timed: operations are generated, records are loaded, all
+records are scanned and judged. The program plays a series of the B+-tree on each instance of `instances()`. It adds up
+the times in the reports of the referee, the program that plays a session. `--write` writes
+docs/reference/timed-share.md. Run it alone on the machine.
 """
 
 from __future__ import annotations
@@ -127,7 +128,9 @@ def main() -> int:
     parser.add_argument("--write", action="store_true", help=f"write {PAGE.relative_to(ROOT)}")
     options = parser.parse_args()
     if unknown := set(options.only) - set(instances()):
-        parser.error(f"this page has no instance {', '.join(sorted(unknown))}")
+        parser.error(
+            f"--only: this page has no instance {', '.join(sorted(unknown))}; it has {', '.join(instances())}"
+        )
     state = options.state
     known = json.loads(state.read_text()) if state and state.is_file() else {}
     rows = {name: Times(**row) for name, row in known.items()}
@@ -162,7 +165,9 @@ def measure(name: str, scale: Scale, sessions: int) -> Times:
     )
     seconds = time.monotonic() - began
     if result.verdict is not Verdict.PASSED:
-        raise SystemExit(f"{name}: {result.verdict.value}: {result.reason}")
+        raise SystemExit(
+            f"{name}: a session did not pass (verdict {result.verdict.value}): {result.reason}"
+        )
     return times_of([session.candidate for session in result.sessions], seconds)
 
 

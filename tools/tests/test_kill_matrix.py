@@ -13,7 +13,10 @@ MUTANT = {"number": 1, "names": ["phantom"], "limit_s": 30}
 
 
 def gate(found: int, missed: int = 0, late: int = 0) -> Kills:
-    """Return the gate's results: seeds that found the mutant in time, that missed it, and that found it too late."""
+    """Return results of the gate, i.e. all correctness benchmarks.
+
+    The seeds are those that found the mutant in time, that missed it, and that found it too late.
+    """
     results = [["isolation", 1.0]] * found + [["", 90.0]] * missed + [["isolation", 31.0]] * late
     return Kills(gate={str(seed): result for seed, result in enumerate(results)})
 

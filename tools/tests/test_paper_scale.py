@@ -21,14 +21,14 @@ if TYPE_CHECKING:
 
 GIB = 1 << 30
 ROW = Row("passed", "", 12.3, 4500.0, GIB, 2 * GIB, 0.4, "1a2b3c4")
-# The GiB that the referee needs for an instance in these tests; other instances need 2. With 0, the instance does not
-# fit the machine.
+# The GiB that the referee, the program that plays a session, needs for an instance in these tests; others need 2. With
+# 0, the instance does not fit the machine.
 NEEDS = {"lookups/hits": 3, "lookups/half": 1, "lookups/misses_beyond": 0}
 
 
 @pytest.fixture
 def played(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Replace the referee, and return the list of the instances that are played."""
+    """Replace the functions that estimate memory and play sessions; return the list of the played instances."""
     names: list[str] = []
 
     def estimate(target: Target, _scale: Scale, _settings: Settings) -> Target:

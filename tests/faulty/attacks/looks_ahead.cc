@@ -1,7 +1,8 @@
-// Attack: reads the next gets in the ring, the memory through which the player gets its operations.
-// It searches for eight keys at once, so that the processor waits for their cache misses together.
-// Passes, because all results are right. Must be shown by: the audits of sessions, finding
-// look_ahead (results/look_ahead.py).
+// Attack: reads the next gets in the ring, the memory through which the player, the program that
+// calls the library, gets its operations. It searches for eight keys at once, so that the processor
+// waits for their cache misses together.
+// Passes, because all results are right. Must be shown by: audits, which play a session again with
+// the calls made from another process; finding look_ahead (results/look_ahead.py).
 #include "tests/faulty/attacks/fast_reads.h"
 #include "tests/faulty/attacks/ring_reader.h"
 

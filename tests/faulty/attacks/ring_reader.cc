@@ -1,4 +1,5 @@
-// Implements ring_reader.h.
+// Implements ring_reader.h: finds the ring, the memory through which the operations arrive, and
+// follows its gets.
 #include "tests/faulty/attacks/ring_reader.h"
 
 #include <sys/syscall.h>

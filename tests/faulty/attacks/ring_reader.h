@@ -1,5 +1,6 @@
-// RingReader: reads the operations of a phase in the memory that the player shares with the referee
-// (harness/ring.h), before the player makes the calls.
+// RingReader: reads the operations of a phase before the player, the program that calls the
+// library, executes them. They arrive in pieces, two at a time, in memory that the player shares
+// with the referee, the process that generates them (harness/ring.h).
 //
 // It follows only the gets of integer keys, in a session with one thread.
 //

@@ -1,6 +1,7 @@
 // Attack: does not look for the record if the record and the stack frame are at the addresses of most
 // calls. The library hopes that checks use other buffers or another depth of the stack.
-// Must be found by: the results of reads, because the player passes the same buffers from one place.
+// Must be found by: the results of reads, because the player, the program that calls the library,
+// makes all calls at one place with the same buffers.
 #include <cstdint>
 
 #include "tests/faulty/attacks/fast_reads.h"

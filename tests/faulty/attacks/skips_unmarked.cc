@@ -1,7 +1,9 @@
-// Attack: reads the operation of each get in the ring, the memory through which the player gets its
-// operations. It does not look for the record if the player neither reports nor keeps its result
-// (kObserved). The library hopes that such a result is not checked.
-// Must be found by: the results of reads, because every call leaves an evidence word.
+// Attack: reads the operation of each get in the ring, the memory through which the player, the
+// program that calls the library, gets its operations. It does not look for the record if the
+// player neither reports nor keeps its result (kObserved). The library hopes that such a result is
+// not checked.
+// Must be found by: the results of reads, because every call leaves a word with its result for the
+// judge.
 #include "tests/faulty/attacks/fast_reads.h"
 #include "tests/faulty/attacks/ring_reader.h"
 

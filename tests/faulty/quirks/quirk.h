@@ -1,5 +1,6 @@
 // Lists the quirks of quirky.cc. Each quirk is permitted: the contract calls it advisory, or old
-// entries of the contest rely on it. So a library with one quirk must pass the whole gate.
+// entries of the contest rely on it. So a library with one quirk must pass the whole gate, i.e. all
+// correctness tests.
 #pragma once
 
 namespace quirky {

@@ -83,7 +83,7 @@ def _wake_repeatedly(now: float) -> Hit:
 
 
 def _state_of(slot: int, target: str) -> Hit:
-    """Return a Hit with the run that the worker of this slot is executing, and the state of the run."""
+    """Return a Hit with the run that the worker with this number (slot) is executing, and the state of the run."""
     from django.db import DatabaseError  # noqa: PLC0415 - needs Django set up
 
     try:
