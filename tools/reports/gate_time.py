@@ -68,7 +68,7 @@ def libraries() -> list[Library]:
 def main() -> int:
     """Measure the selected libraries; return 0 if none took longer than the limit."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--libraries", help="names separated by commas; default: all")
+    parser.add_argument("--libraries", nargs="+", help="names of libraries; default: all")
     parser.add_argument("--write", action="store_true", help=f"write {PAGE.relative_to(ROOT)}")
     parser.add_argument(
         "--state",
@@ -79,8 +79,12 @@ def main() -> int:
     state = options.state
     known = json.loads(state.read_text()) if state is not None and state.is_file() else {}
     measured = {name: Measurement(**row) for name, row in known.items()}
-    wanted = options.libraries.split(",") if options.libraries else None
-    chosen = [one for one in libraries() if wanted is None or one.name in wanted]
+    wanted = options.libraries
+    existing = {one.name: one for one in libraries()}
+    for name in wanted or []:
+        if name not in existing:
+            parser.error(f"no library is named {name}; the names are {', '.join(existing)}")
+    chosen = [one for name, one in existing.items() if wanted is None or name in wanted]
     for one in chosen:
         if one.name not in measured:
             measured[one.name] = measure(one)

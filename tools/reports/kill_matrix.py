@@ -119,11 +119,14 @@ def main() -> int:
     )
     options = parser.parse_args()
     numbers = {int(n) for n in options.mutants.split(",")} if options.mutants else None
-    mutants = [
-        mutant
-        for mutant in json.loads(MUTANTS.read_text())
-        if "sanitizer" not in mutant and (numbers is None or mutant["number"] in numbers)
-    ]
+    runnable = [one for one in json.loads(MUTANTS.read_text()) if "sanitizer" not in one]
+    unknown = (numbers or set()) - {mutant["number"] for mutant in runnable}
+    if unknown:
+        parser.error(
+            f"no mutant without a sanitizer has the number {min(unknown)}; "
+            f"{MUTANTS.relative_to(ROOT)} lists them"
+        )
+    mutants = [one for one in runnable if numbers is None or one["number"] in numbers]
     wanted = Wanted(options.seeds, options.gate_seeds, Scale(options.scale))
     rows = _run(mutants, wanted, options.state)
     if options.write:
