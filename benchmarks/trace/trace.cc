@@ -24,8 +24,8 @@ using workload::TraceFile;
 using workload::TracePair;
 using What = TraceCall::What;
 
-// Handles are closed after so many calls, so that the pieces of a program (kit/format/piece.h) stay
-// small even if transactions are long.
+// A thread receives its program in pieces, which end where no handle is open (kit/format/piece.h).
+// Handles are closed after so many calls, so that pieces stay small even if transactions are long.
 constexpr uint64_t kCallsPerOpen = 1'000;
 
 // The transaction classes, in this order: transactions that only read, other transactions, and

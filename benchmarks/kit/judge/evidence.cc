@@ -75,8 +75,8 @@ bool ended_as_programmed(const script::ThreadResult& result, uint64_t transactio
 
 namespace {
 
-// Calls begin(step), add(record) for each record, and end(step), for each execution of an op that left
-// evidence. Returns false if the evidence cannot come from an execution of this program.
+// Calls begin(step), add(record) for each record, and end(step), for each execution of an op that
+// left evidence. Returns false if the evidence cannot come from an execution of this program.
 template <typename Begin, typename End>
 bool follow_evidence(std::span<const format::Op> ops, const script::ThreadResult& result,
                      Begin&& begin, const std::function<void(const script::Evidence&)>& add,

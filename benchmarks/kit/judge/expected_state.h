@@ -129,8 +129,8 @@ class ExpectedState {
     uint32_t rank = 0;
   };
 
-  // Finds the keys of an index by rank in constant time, if the ranks are spread evenly: equal ranges of
-  // ranks, the buckets, are about as many as keys.
+  // Finds the keys of an index by rank in constant time, if the ranks are spread evenly: equal
+  // ranges of ranks, the buckets, are about as many as keys.
   struct KeysOfIndex {
     uint32_t first = 0, last = 0;  // positions in keys_
     uint32_t rank = 0;             // of the first key
@@ -180,8 +180,8 @@ class ExpectedState {
   void add_thread(const script::Outcome& outcome, uint32_t phase, uint32_t thread);
   void number_keys();
   void find_buckets();
-  // Returns the position in keys_ of the first key of the index with at least this rank, or of the next
-  // index.
+  // Returns the position in keys_ of the first key of the index with at least this rank, or of the
+  // next index.
   uint32_t lower_key(uint32_t index, uint64_t rank) const;
   template <typename Accepts>
   const Change* find_delete(const Change& insert, const Moment& after, const Moment& before,

@@ -88,7 +88,8 @@ class ReadJudge {
     groups_.add({.rank = *rank, .tag = format::read_tag(evidence.payload).value_or(0)});
   }
 
-  // Checks a record under a key that only a procedure can have computed.
+  // Checks a record under a key that only a procedure, whose keys depend on earlier reads, can have
+  // computed.
   void add_computed(const script::Evidence& evidence) {
     const std::optional<uint32_t> tag = format::read_tag(evidence.payload);
     const std::optional<std::string> reason =

@@ -167,7 +167,8 @@ class Interpreter : InterpreterState {
   void restore(bool retries);
   void restored();
   bool is_budget_spent(uint32_t attempts, uint64_t start_ticks);
-  // Saves a slot before the open transaction opens or closes it for the first time.
+  // Saves a slot, a variable for a handle, before the open transaction opens or closes it for the
+  // first time.
   void save_slot(uint8_t number) {
     const auto bit = static_cast<uint16_t>(1u << number);
     if (!open_ || (saved_.changed_slots & bit) != 0) return;

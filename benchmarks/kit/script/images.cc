@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t kAlign = 16;
 
-// Appends aligned pieces to an image and returns the offset of each piece.
+// Appends aligned parts to an image and returns the offset of each part.
 class ImageWriter {
  public:
   ImageWriter() : image_(sizeof(format::PoolsHeader)) {}

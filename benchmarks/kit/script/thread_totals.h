@@ -43,8 +43,8 @@ struct ThreadTotals {
   std::array<std::vector<uint32_t>, format::kTransactionClasses> latency;
   uint32_t window_shift = kWindowShiftMin;  // a window is 2^window_shift ns wide
   std::array<uint64_t, kWindows> windows{};
-  // Commits with known times before the scheduled end of the phase, in windows of the width that the
-  // schedule asks for. Empty if it asks for none.
+  // Commits with known times before the scheduled end of the phase, in windows of the width that
+  // the schedule asks for. Empty if it asks for none.
   std::vector<uint64_t> scheduled;
 };
 

@@ -1,5 +1,5 @@
-// An index library in the test's process that shows old rows of the index "subscriber", to test that
-// the checks of the benchmark "tatp" find lost updates and stale reads.
+// An index library in the test's process that shows old rows of the index "subscriber", to test
+// that the checks of the benchmark "tatp" find lost updates and stale reads.
 //
 // Only one index exists at a time. Thread-safe like the index API; a mutex guards the old rows.
 #pragma once

@@ -12,7 +12,8 @@
 namespace keydrome::player {
 namespace {
 
-// The window (format/evidence_word.h) of reads that a procedure makes.
+// The window of reads that a procedure makes: the position of the payload bytes in their evidence
+// words (format/evidence_word.h).
 constexpr uint32_t kComputedWindow = format::kTagBytes;
 
 // Returns true if an integer key from getNext is less than `number`.

@@ -91,8 +91,8 @@ void Interpreter::begin_again(const format::Op& op) {
   sched_yield();
 }
 
-// Handles a result of commitTransaction other than SUCCESS, or SUCCESS for an unfit transaction
-// (format/procedure.h).
+// Handles a result of commitTransaction other than SUCCESS, or SUCCESS for an unfit transaction,
+// one that missed a required record (format/procedure.h).
 void Interpreter::not_committed(const format::Op& op, uint32_t code) {
   write_word(format::result_word(format::ControlWord::kResult, clock_.since_go(), code));
   if (code == SUCCESS) {
@@ -224,7 +224,8 @@ Interpreter::Function Interpreter::next_to_restore() {
 }
 
 // Writes the last word of an attempt that did not commit. The words of a retried attempt, and those
-// of an abort that the program does not contain, need spare room. Without it they are overwritten.
+// of an abort that the program does not contain, need spare room. Without such room, the next words
+// overwrite them.
 void Interpreter::end_attempt(format::AttemptEnd end) {
   write_word(format::attempt_end_word(end));
   if (end == format::AttemptEnd::kAborted) return;

@@ -1,4 +1,5 @@
-// TraceFile: a recorded trace, the calls of a user's own program, which the benchmark "trace" plays.
+// TraceFile: a recorded trace, the calls of a user's own program, which the benchmark "trace"
+// plays.
 //
 // The format is text with one call in each line (docs/reference/trace-files.md):
 //
@@ -11,7 +12,8 @@
 //   1 insert users bob
 //
 // The content is untrusted. Every file gives a TraceFile or an error with line and column. Only the
-// referee and its command `trace` read such files, outside timed phases. Not thread-safe.
+// referee, the program that runs a session, and its command `trace` read such files, outside timed
+// phases. Not thread-safe.
 #pragma once
 
 #include <array>
