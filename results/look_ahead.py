@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 
 LOOK_AHEAD = "look_ahead"
 PAIRS_MIN = 5  # fewer pairs allow no conclusion
-# Both limits must be exceeded for a finding: the first by the lower end of the excess's interval, in ns per call; the
-# second by the excess as a fraction of the candidate's time per call in timed sessions.
+# A finding needs two things. The lower end of the excess's interval is above EXCESS_NS_MIN, in ns per call. The excess
+# is above SHARE_MIN, as a fraction of the candidate's time per call in timed sessions.
 EXCESS_NS_MIN = 30.0
 SHARE_MIN = 0.5
 
