@@ -94,7 +94,8 @@ void set_schedule(script::PhaseScript& phase, uint64_t length_ns) {
 }
 
 // Writes the script: the operations of all threads. Item i of YCSB is key number i. All schedules
-// last `length_ns`, until the referee changes them (OpenLoop::adapt_phase).
+// last `length_ns`, until the referee, which runs the session, changes them
+// (OpenLoop::adapt_phase).
 class Generator : public workload::ClientScript {
  public:
   Generator(bool strings, const Parameters& parameters, uint64_t length_ns, uint64_t seed,

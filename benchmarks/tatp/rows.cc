@@ -1,5 +1,5 @@
-// Implements the row check of the benchmark "tatp": reads the final scan and compares it with the
-// books.
+// Implements the row check of the benchmark "tatp": compares the records of the final scan with the
+// books, which say what the rows must be.
 #include "benchmarks/tatp/rows.h"
 
 #include <algorithm>

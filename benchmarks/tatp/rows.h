@@ -33,8 +33,8 @@
 
 namespace keydrome::tatp {
 
-// A row that the final scan found: how many records have its key, and the tag and the text of one
-// of them.
+// A row that the final scan found: how many records have its key, and the tag (unique number) and
+// the text of one of them.
 struct FoundRow {
   uint32_t rows = 0;
   uint32_t tag = 0;

@@ -7,7 +7,7 @@ namespace keydrome::judge {
 namespace {
 
 // Returns true if an execution of the op leaves evidence: records of the trace, or the result of a
-// procedure.
+// procedure (a list of instructions that computes the arguments of its calls).
 bool leaves_evidence(const format::Op& op) {
   return op.code == format::OpCode::kBareCall ||
          (op.flags & (format::kEvidence | format::kEvidenceAll)) != 0;

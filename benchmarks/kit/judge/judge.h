@@ -38,8 +38,8 @@ namespace keydrome::judge {
 // Applies all rules to a session. Phases that did not run are skipped.
 void judge_script(const script::Script& script, const script::Outcome& outcome, Findings& findings);
 
-// Applies the rules about counters: illegal codes, spent retry budgets, endless scans, evidence
-// that is too long, failed transactions, and ends of transactions that do not fit the program.
+// Applies the rules about counters: illegal codes, spent retry budgets, endless scans, records that
+// are too long, failed transactions, and ends of transactions that do not fit the program.
 void judge_counters(const script::Script& script, const script::Outcome& outcome,
                     Findings& findings);
 

@@ -14,7 +14,7 @@
 namespace keydrome::judge {
 namespace {
 
-// Judges the evidence of a thread. Use each object once.
+// Judges the evidence of a thread, the records that it reported. Use each object once.
 class ReadJudge {
  public:
   ReadJudge(const script::Script& script, const KeyRanks& ranks, const ExpectedState& expected,

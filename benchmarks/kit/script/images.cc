@@ -53,7 +53,8 @@ class ImageWriter {
   std::vector<std::byte> image_;
 };
 
-// Returns the keys that procedures compute, at the numbers that they have in the script.
+// Returns the keys that procedures (lists of instructions) compute, at the numbers that they have
+// in the script.
 Strings computed_keys(const Pools& pools) {
   Strings keys;
   for (const uint32_t number : pools.computed_keys) {

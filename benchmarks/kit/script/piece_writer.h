@@ -23,8 +23,8 @@ namespace keydrome::script {
 inline constexpr std::size_t kSessionTextsMax = 4096;
 
 // Returns true if the session's image contains all payload texts of the script: if there are few of
-// them, or if a procedure reads texts by number. Otherwise each piece contains the texts that its
-// ops use.
+// them, or if a procedure, a list of instructions, reads texts by number. Otherwise each piece
+// contains the texts that its ops use.
 bool texts_in_session(const Script& script);
 
 // The numbers of entries in a piece.

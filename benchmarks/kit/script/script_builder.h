@@ -102,9 +102,9 @@ class ThreadBuilder {
   void step(uint32_t number, uint32_t us_max);
   void step_done(uint32_t number);
 
-  // Executes a procedure of the script in the open transaction. With kEvidence in `flags`, its
-  // result becomes evidence. The default judge does not require any record of the indexes that the
-  // procedure writes to exist.
+  // Executes a procedure of the script, a list of instructions, in the open transaction. With
+  // kEvidence in `flags`, its result becomes evidence. The default judge does not require any
+  // record of the indexes that the procedure writes to exist.
   //
   // REQUIRES: the handles of the procedure's slots are open. After this op, the transaction makes
   // no data calls except by other procedures.

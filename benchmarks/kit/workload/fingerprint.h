@@ -1,5 +1,5 @@
-// Computes the fingerprint of a script: a SHA-256 of its indexes, keys, texts, procedures and
-// operations.
+// Computes the fingerprint of a script: a SHA-256 of its indexes, keys, texts, procedures (lists of
+// instructions) and operations.
 //
 // The file benchmarks/NAME/fingerprint.json stores the fingerprint of each version of a benchmark.
 // A test compares it with the fingerprint of the current code, so an author who changes the

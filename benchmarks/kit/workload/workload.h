@@ -63,8 +63,8 @@ class Workload {
   // Adapts a phase to the results of the phases before it. The referee calls adapt_phase() before
   // it plays phase `phase`, so equal results give an equal phase. The function may change only the
   // names and the scheduled end of the phase, the names of classes, and the times of its kArrive
-  // ops: the referee has already cut the programs into pieces. A replay of parts of the script
-  // plays them as they are. The default changes nothing.
+  // ops: the referee has already cut the programs into pieces, the parts that a thread receives at
+  // once. A replay of parts of the script plays them as they are. The default changes nothing.
   virtual void adapt_phase(script::Script& script, uint32_t phase,
                            const script::Outcome& so_far) const;
   // Adds a finding for each violation in a complete session. The default (judge/judge.h) checks the

@@ -111,7 +111,8 @@ void Interpreter::not_committed(const format::Op& op, uint32_t code) {
   start_abort(AfterAbort::kContinue);
 }
 
-// Handles the result of an abort that the program or a procedure requires.
+// Handles the result of an abort that the program, or a procedure (a list of instructions),
+// requires.
 void Interpreter::aborted_by_program(uint32_t code) {
   if (code == DEADLOCK) {
     ++outcome_->deadlocks;
@@ -190,7 +191,8 @@ void Interpreter::give_up(format::AttemptEnd end) {
   restore(false);
 }
 
-// Removes the evidence of the attempt. The task kRestore then restores the handles.
+// Removes the evidence of the attempt, the results that it has written to the trace. The task
+// kRestore then restores the handles.
 void Interpreter::restore(bool retries) {
   publish((base_ + at_) | format::kRollingBack);
   evidence_.rewind(saved_.evidence);
