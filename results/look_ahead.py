@@ -1,9 +1,10 @@
 """Looks for look-ahead: whether a library gains time because it shares a process with its caller.
 
 In a timed session a library could read its next calls in the caller's memory and answer several at once. In verified
-mode it cannot, because a process outside the jail makes every call. An audited session is played in both modes with the
-same seed (runner/audit.py). Verified mode adds some time to each call. If a library looks ahead, verified mode adds
-more time to its calls than to the calls of the control library, the baseline. The difference is the *excess*.
+mode it cannot, because a process outside the jail (the library's sandbox) makes every call. An audited session is
+played in both modes with the same seed (runner/audit.py). Verified mode adds some time to each call. If a library looks
+ahead, verified mode adds more time to its calls than to the calls of the control library, the baseline. The difference
+is the *excess*.
 
 The library that is judged is called the candidate. A pair contains the times of the candidate and of the control in
 both modes. A pair is comparable if the machine had enough free CPUs in verified mode.
