@@ -25,9 +25,9 @@ namespace {
 constexpr uint32_t kReady = 0, kDone = 1;
 constexpr std::array<KeyType, 3> kTypes = {SHORT, VARCHAR, INT};
 constexpr uint32_t kPopulateBatch = 50;  // inserts or deletes per transaction
-// The maximum number of indexes of a run. It is limited because a library may hold a descriptor or
-// a memory area for each index. Later rounds reuse the indexes of earlier rounds, which are empty
-// by then.
+// The maximum number of indexes of a run. The number is limited, because a library may hold a
+// descriptor or a memory area for each index. Later rounds reuse the indexes of earlier rounds,
+// which are empty by then.
 constexpr uint32_t kIndexesMax = 96;
 constexpr uint32_t kAbortOneIn = 50, kLongAbortOneIn = 5;
 constexpr uint32_t kLongOperations = 40;

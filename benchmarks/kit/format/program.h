@@ -207,8 +207,9 @@ struct BareCall {
 // payload texts, unless there are so many of them that they come with the pieces (piece.h).
 //
 // The only keys in the image are strings whose numbers procedures compute from records, because the
-// referee cannot predict when they are used. They have the same numbers as in the script, and all
-// other strings of this pool are empty. Few benchmarks have such keys (Pools::computed_keys).
+// referee cannot predict when they are used. These strings have the same numbers as in the script,
+// and all other strings of this pool are empty. Few benchmarks have such keys
+// (Pools::computed_keys).
 //
 // A pool of strings (varchar keys or payload texts) is an array `uint32_t offsets[count + 1]`,
 // followed by the bytes of all strings. String i is the bytes [offsets[i], offsets[i + 1]), counted

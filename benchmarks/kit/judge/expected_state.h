@@ -107,8 +107,8 @@ class ExpectedState {
   // Returns true if procedures insert into the index. The keys and texts of such records are
   // unknown.
   bool has_computed_keys(uint32_t index) const { return computed_[index]; }
-  // Does the same as why_impossible() for the tag of a payload that only a procedure can have
-  // written.
+  // Returns the reason why the reader cannot have found a payload with this tag that only a
+  // procedure can have written. Returns nothing if the reader can have found it.
   std::optional<std::string> why_not_computed(uint32_t tag, const Moment& reader) const;
 
   // `found` is true if the delete found a record. Returns the reason why this result is impossible,

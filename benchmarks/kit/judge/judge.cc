@@ -57,7 +57,7 @@ void judge_violation(const script::PhaseScript& phase, std::size_t thread,
     default:
       return findings.required("illegal_answer",
                                where + call + " returned " + code_text(first.code) +
-                                   ", which the contract does not allow here" + count);
+                                   ", which keydrome/index.h does not allow here" + count);
   }
 }
 

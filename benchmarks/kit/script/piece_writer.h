@@ -52,7 +52,7 @@ class PieceWriter {
   uint64_t size_bytes(std::span<const format::Op> ops) const;
 
   // Returns the piece with these ops. `last` is true if the thread has no further piece in the
-  // phase. REQUIRES: as for size_bytes().
+  // phase. REQUIRES: no handle is open at the beginning of the piece.
   std::vector<std::byte> write(std::span<const format::Op> ops, bool last) const;
 
  private:

@@ -109,7 +109,7 @@ Result<uint64_t> trace_file_bytes(const std::string& path);
 // Reads and checks a file. Stops at the first fault.
 Result<TraceFile> read_trace_file(const std::string& path);
 
-// Does the same with a text. `name` stands for the path in errors.
+// Parses and checks the text of a trace. `name` stands for the path in errors.
 Result<TraceFile> parse_trace(const std::string& name, std::string_view text);
 
 }  // namespace keydrome::workload
