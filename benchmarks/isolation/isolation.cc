@@ -55,9 +55,9 @@ uint32_t rounds_with_own_indexes(uint32_t only) {
   return kinds * std::max(1u, kIndexesMax / indexes);
 }
 
-// Writes the rounds of a script. Each round is a phase on empty indexes. Thread 0 creates the
-// indexes, unless an earlier round has done so, and fills them. All threads then run their
-// transactions. At the end thread 0 reads everything back and deletes it.
+// Writes the rounds of a script, the operations of all threads. Each round is a phase on empty
+// indexes. Thread 0 creates the indexes, unless an earlier round has done so, and fills them. All
+// threads then run their transactions. At the end thread 0 reads everything back and deletes it.
 class RoundWriter {
  public:
   RoundWriter(script::ScriptBuilder& script, const Scale& scale, uint32_t only, uint64_t seed)

@@ -56,7 +56,8 @@ void judge_words(const script::Script& script, const KeyRanks& ranks, const Expe
 void judge_reads(const script::Script& script, const KeyRanks& ranks, const ExpectedState& expected,
                  const script::Outcome& outcome, Findings& findings);
 
-// Returns the name of the call that an op makes, such as "insertRecord", for the text of a finding.
+// Returns the name of the call that an op (operation) makes, such as "insertRecord", for the text
+// of a finding.
 std::string op_text(const format::Op& op);
 
 }  // namespace keydrome::judge

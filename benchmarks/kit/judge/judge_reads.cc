@@ -46,7 +46,7 @@ class ReadJudge {
   }
 
  private:
-  // Begins an op with evidence. Only the records of scans to the end are judged.
+  // Begins an op (operation) with evidence. Only the records of scans to the end are judged.
   void begin(const format::Step& step, const Moment& moment) {
     const format::Op& op = ops_[step.op];
     follow_slots(step.op);

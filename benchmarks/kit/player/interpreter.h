@@ -63,7 +63,7 @@ class Interpreter : InterpreterState {
   void await_piece() { publish(base_ | format::kAwaitsPiece); }
 
  private:
-  // interpreter/run.cc implements the frequent ops and their results.
+  // interpreter/run.cc implements the frequent ops (operations) and their results.
   static constexpr unsigned step_of(format::OpCode code);
   static constexpr unsigned step_of(Function function);
   void begin(const format::Op& op, uint64_t* word);

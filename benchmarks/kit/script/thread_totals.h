@@ -32,7 +32,7 @@ inline constexpr uint32_t kWindows = 256;
 inline constexpr uint32_t kWindowShiftMin = 14;
 
 struct ThreadTotals {
-  // Transactions by how they ended. Auto-commit ops are transactions too.
+  // Transactions by how they ended. Auto-commit ops (operations) are transactions too.
   std::array<uint64_t, format::kTransactionClasses> committed{};
   uint64_t aborted = 0, failed = 0, deadlocked = 0;
   // Transactions with known times that committed after the scheduled end of the phase, by class.

@@ -20,8 +20,8 @@ namespace keydrome::scenarios {
 // There is one run for each key type.
 struct ScriptedBare {
   uint32_t phase = 0;
-  // Number of the first op that may break the rules of the API. The ops before it are certainly
-  // legal.
+  // Number of the first op (operation) that may break the rules of the API. The ops before it are
+  // certainly legal.
   uint64_t first_misuse = 0;
   std::vector<Variant> variants;
   std::vector<Vocabulary> vocabularies;  // one for each variant

@@ -1,5 +1,6 @@
-// KeyRanks: gives every key of a script's pools (lists of keys) its rank in the key order of the
-// index API. The judges then compare ranks, which are numbers, instead of keys.
+// KeyRanks: gives every key of a script (the operations of a session) its rank in the key order of
+// the index API. The keys are in pools, one list for each type. The judges then compare ranks,
+// which are numbers, instead of keys.
 //
 // Equal keys have equal ranks. The object refers to the pools, which must outlive it. Thread
 // safety: immutable after construction.

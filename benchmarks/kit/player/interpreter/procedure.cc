@@ -1,6 +1,6 @@
 // Implements the part of the interpreter that runs procedures. The interpreter executes the
-// operations of one thread. A procedure is a transaction whose keys and payloads are computed from
-// earlier results. If it misses a required record, it becomes *unfit* and must not commit
+// operations (ops) of one thread. A procedure is a transaction whose keys and payloads are computed
+// from earlier results. If it misses a required record, it becomes *unfit* and must not commit
 // (format/procedure.h).
 #include <cstring>
 #include <optional>

@@ -1,5 +1,5 @@
 // Implements the part of the interpreter that handles transactions which do not commit. The
-// interpreter executes the operations of one thread. It retries a transaction after DEADLOCK,
+// interpreter executes the operations (ops) of one thread. It retries a transaction after DEADLOCK,
 // gives it up after an illegal code, and handles programmed aborts.
 #include <sched.h>
 
