@@ -169,7 +169,8 @@ def _run_suites(check: _Check, library: Path, seed: str, seconds: int) -> _Tally
     """Run every suite once. Then repeat the suites that have not failed, with new seeds, until `seconds` have passed.
 
     The first round ends early if more sessions would tell nothing new, if the library uses too much CPU time, or if the
-    machine is too busy. In verified mode it always runs to its end.
+    machine is too busy. In verified mode, in which a process other than the library's makes every call, it always runs
+    to its end.
     """
     tally = _Tally()
     started = time.monotonic()

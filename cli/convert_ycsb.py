@@ -31,7 +31,7 @@ _OPERATION = re.compile(
     rb"(?P<what>READ|SCAN|UPDATE|INSERT|DELETE) (?P<table>\S+) (?P<key>\S+)"
     rb"(?: (?P<count>[0-9]{1,9}))?(?: \[ (?P<values>.*)\])?"
 )
-# The first byte of keys that Keydrome keeps for its checks.
+# Keydrome's own checks use keys that begin with this byte, so the keys of a trace must not.
 _FIRST_OF_CHECKS = b"!"
 _ESCAPED = re.compile(rb"[\x00-\x20%\x7f]")
 

@@ -19,7 +19,9 @@ def run(options: argparse.Namespace) -> int:
     """Run the command; return 0 if the library is accepted, 2 if it is refused."""
     settings = load_settings()
     if not options.library.exists():
-        raise UsageError(f"{options.library}: no such file")
+        raise UsageError(
+            f"{options.library}: no such file (`keydrome list` prints the reference libraries)"
+        )
     trusted = is_trusted(options.library, settings)
     facts = inspect_library(options.library, settings, trusted=trusted)
     for line in _lines(display_name(options.library.name), facts):

@@ -26,7 +26,9 @@ def read_result(path: Path, schemas: Path) -> dict[str, Any]:
     try:
         result = parse_object(path.read_bytes(), name)
     except OSError as error:
-        raise UsageError(f"{path}: cannot read the file ({error.strerror})") from error
+        raise UsageError(
+            f"{path}: cannot read the file ({error.strerror}): give a file that bench or compare wrote with --json"
+        ) from error
     except StrictError as error:
         raise UsageError(f"{error}: give a file that bench or compare wrote with --json") from error
     schema = _SCHEMAS.get(str(result.get("schema")))

@@ -274,10 +274,11 @@ class Run(models.Model):
 
 
 class Share(models.Model):
-    """A user's share of the queue at one priority: `finish` is the virtual time at which the user's runs end.
+    """A user's share of the queue at one priority.
 
-    The virtual time of the user's next run is `finish` or the virtual clock of the priority, whichever is later.
-    queue/fairness.py explains virtual time.
+    Virtual time orders the runs of a priority, so that users share the machines fairly. A run takes one unit of virtual
+    time per session. `finish` is the virtual time at which the user's runs end. The user's next run gets the virtual
+    time `finish`, or the largest virtual time of a claimed run if that is later (queue/fairness.py).
     """
 
     user = models.ForeignKey(

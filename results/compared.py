@@ -150,7 +150,7 @@ def compare_json(compared: Compared) -> dict[str, Any]:
 
 
 def weakest(levels: Collection[str]) -> str:
-    """Return the weakest of the jail levels, or an empty string if there are none."""
+    """Return the weakest of these levels of the jail (sandbox), or an empty string if there are none."""
     order = list(JailLevel)
     return max(map(JailLevel, levels), key=order.index).value if levels else ""
 

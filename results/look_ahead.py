@@ -1,9 +1,10 @@
 """Looks for look-ahead: whether a library gains time because it shares a process with its caller.
 
 In a timed session a library could read its next calls in the caller's memory and answer several at once. In verified
-mode it cannot, because a process outside the jail makes every call. An audited session is played in both modes with the
-same seed (runner/audit.py). Verified mode adds some time to each call. If a library looks ahead, verified mode adds
-more time to its calls than to the calls of the control library, the baseline. The difference is the *excess*.
+mode it cannot, because a process outside the jail (the library's sandbox) makes every call. An audited session is
+played in both modes with the same seed (runner/audit.py). Verified mode adds some time to each call. If a library looks
+ahead, verified mode adds more time to its calls than to the calls of the control library, the baseline. The difference
+is the *excess*.
 
 The library that is judged is called the candidate. A pair contains the times of the candidate and of the control in
 both modes. A pair is comparable if the machine had enough free CPUs in verified mode.
@@ -31,8 +32,8 @@ if TYPE_CHECKING:
 
 LOOK_AHEAD = "look_ahead"
 PAIRS_MIN = 5  # fewer pairs allow no conclusion
-# Both limits must be exceeded for a finding: the first by the lower end of the excess's interval, in ns per call; the
-# second by the excess as a fraction of the candidate's time per call in timed sessions.
+# A finding needs two things. The lower end of the excess's interval is above EXCESS_NS_MIN, in ns per call. The excess
+# is above SHARE_MIN, as a fraction of the candidate's time per call in timed sessions.
 EXCESS_NS_MIN = 30.0
 SHARE_MIN = 0.5
 

@@ -8,9 +8,9 @@ and Wallace 1986).
 
 An instance counts only if every library passed on it. A missing value is never estimated.
 
-The intervals come from a stratified bootstrap: it draws blocks with replacement within each instance, and the same
-blocks for all libraries, because a block's noise affects them all. The instances themselves are not drawn. So a score
-says nothing about other instances.
+The intervals come from a stratified bootstrap, which draws blocks with replacement within each instance. A draw takes
+the same blocks for all libraries, because a block's noise affects them all. The instances themselves are not drawn. So
+a score says nothing about other instances.
 """
 
 from __future__ import annotations

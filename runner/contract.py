@@ -1,4 +1,4 @@
-"""The messages between leaderboard and runner: a `Job` says what to run, a `RunReport` says what happened.
+"""The messages between the site and the runner: a `Job` says what to run, a `RunReport` says what happened.
 
 Both messages are immutable and have a strict JSON form. An unknown or missing field is an error, because a reader that
 understands only part of a message could produce a wrong result.

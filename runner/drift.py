@@ -1,9 +1,9 @@
 """Decides which sessions or blocks to discard because the machine was too noisy.
 
-A session measures one library, and a block measures several: the candidates. A session or block also runs a fixed
-library, the control, before and after the candidates, with the same operations. So the two runs of the control should
-take the same time. A difference between these two times is noise of the machine; the candidates do not cause it.
-Therefore discarding a session because of this difference favours no candidate.
+A session measures one library; a block measures several. These libraries are the candidates. A session or block also
+runs a fixed library, the control, before and after the candidates, with the same operations. So the two runs of the
+control should take the same time. A difference between these two times is noise of the machine; the candidates do not
+cause it. Therefore discarding a session because of this difference favours no candidate.
 
 The normal change depends on the machine: about 2 % on a rack server, 20 % on a shared virtual machine. The largest
 allowed change is therefore computed from the control's changes in the same series. It is three robust standard

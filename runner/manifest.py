@@ -125,7 +125,8 @@ class Limits:
     phase_timeout_ms: int
     memory_bytes: int
     tmpfs_bytes: int
-    # For all phases together. It has no effect in verified mode, where a process outside the jail makes every call.
+    # For all phases together. It has no effect in verified mode, where a process outside the library's sandbox makes
+    # every call.
     session_timeout_ms: int | None = None
 
 

@@ -171,7 +171,7 @@ def _start(referee: Path, arguments: list[str], errors: int) -> subprocess.Popen
 
 
 class _Watch:
-    """Reads the referee's progress lines until the referee ends, and calls `tick` as run_session describes."""
+    """Reads the progress lines until the referee ends. Calls `tick` at each phase and at least every TICK_SECONDS."""
 
     def __init__(
         self,

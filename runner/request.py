@@ -58,7 +58,7 @@ class Request:
       computes the limit from the parameters.
     - `keys`: the file whose keys replace those of the workload, or None. Only the command line uses it, because a run
       that is ranked on the site must use the keys of the benchmark.
-    - `trace`: the recorded trace that sessions play, or None. Only the command line uses it.
+    - `trace`: the recorded trace (a file of calls) that sessions play, or None. Only the command line uses it.
     - `counters`: whether to count cycles, cache misses, context switches and more.
     - `verified`: whether a process outside the jail makes every call, so that the library cannot read its next calls in
       memory (docs/explanation/security.md).

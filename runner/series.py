@@ -1,4 +1,4 @@
-"""Runs a series of sessions of the candidate, the library that is judged. Each has fresh processes and its own seed.
+"""Runs a series of sessions of the candidate, the library to judge. Each session has fresh processes and its own seed.
 
 In a benchmark that measures times, each session also runs the control, a fixed library, so that noise of the machine
 can be seen. In a series of at least 5 sessions the control runs before and after the candidate, with the same
@@ -49,7 +49,7 @@ _BRACKET = (
 
 @dataclass(frozen=True, slots=True)
 class SeriesResult:
-    """The result of a series. The fields have the same meaning as in contract.RunReport."""
+    """The verdict of a series with its reason, the findings, all sessions, and the weakest jail level of them."""
 
     verdict: Verdict
     reason: str

@@ -9,9 +9,10 @@ from enum import StrEnum
 
 
 class Verdict(StrEnum):
-    """How a run ended. The referee, the process that judges a library, decides the verdict.
+    """How a run ended.
 
-    It uses its own checks and the report of the jail, the sandbox in which the library runs.
+    The referee, the process that judges a library, decides the verdict from its own checks and from the report of the
+    jail, the sandbox in which the library runs.
     """
 
     PASSED = "passed"

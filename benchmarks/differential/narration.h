@@ -15,8 +15,8 @@ namespace keydrome::differential {
 // Writes text about the calls of one session and their results.
 class Narrator {
  public:
-  // `history` is a recording of the calls of `session`, or unanswered(). Both arguments must
-  // outlive the narrator.
+  // `history` is a recording of the calls of `session`, or unanswered(session), which has no
+  // results. Both arguments must outlive the narrator.
   Narrator(const Case& session, const history::History& history);
 
   // Returns one call with its result, such as "getNext(A) -> 5 = p1".

@@ -25,9 +25,9 @@ namespace {
 constexpr uint32_t kReady = 0, kDone = 1;
 constexpr std::array<KeyType, 3> kTypes = {SHORT, VARCHAR, INT};
 constexpr uint32_t kPopulateBatch = 50;  // inserts or deletes per transaction
-// The maximum number of indexes of a run. It is limited because a library may hold a descriptor or
-// a memory area for each index. Later rounds reuse the indexes of earlier rounds, which are empty
-// by then.
+// The maximum number of indexes of a run. The number is limited, because a library may hold a
+// descriptor or a memory area for each index. Later rounds reuse the indexes of earlier rounds,
+// which are empty by then.
 constexpr uint32_t kIndexesMax = 96;
 constexpr uint32_t kAbortOneIn = 50, kLongAbortOneIn = 5;
 constexpr uint32_t kLongOperations = 40;
@@ -55,9 +55,9 @@ uint32_t rounds_with_own_indexes(uint32_t only) {
   return kinds * std::max(1u, kIndexesMax / indexes);
 }
 
-// Writes the rounds of a script. Each round is a phase on empty indexes. Thread 0 creates the
-// indexes, unless an earlier round has done so, and fills them. All threads then run their
-// transactions. At the end thread 0 reads everything back and deletes it.
+// Writes the rounds of a script, the operations of all threads. Each round is a phase on empty
+// indexes. Thread 0 creates the indexes, unless an earlier round has done so, and fills them. All
+// threads then run their transactions. At the end thread 0 reads everything back and deletes it.
 class RoundWriter {
  public:
   RoundWriter(script::ScriptBuilder& script, const Scale& scale, uint32_t only, uint64_t seed)

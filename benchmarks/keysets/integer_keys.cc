@@ -1,6 +1,7 @@
 // Implements the sets of integer keys of the benchmark "keysets": uniform, dense, normal,
 // lognormal, points along a Hilbert curve, and keys with a given number of line segments. The
-// segments are the lines that a learned index needs to predict the rank of every key (segments.h).
+// segments are the lines that a learned index needs to predict the rank (position in key order) of
+// every key (segments.h).
 #include <algorithm>
 #include <array>
 #include <cmath>

@@ -43,7 +43,8 @@ class Bookkeeper {
     format::walk_program(ops, [&](const format::Step& step) {
       const format::Op& op = ops[step.op];
       if (!committed(step)) return;
-      // All inserts outside procedures are inserts of nodes.
+      // All inserts outside procedures (transactions whose calls depend on earlier reads) are
+      // inserts of nodes.
       if (op.code == format::OpCode::kInsert) node(op) = 1;
       if (op.code == format::OpCode::kDeleteKey) node(op) = 0;
       const bool changes = op.code == format::OpCode::kRun && op.payload <= kHideLink;

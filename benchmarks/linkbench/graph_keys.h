@@ -10,8 +10,8 @@
 //   3. the keys of all loaded links in `links_by_id2` (pairs), in the same order
 //   4. keys that the run adds
 //
-// The record of a link contains the number of the link's key in `links`. Procedures read this
-// number from the record and use the key.
+// The record of a link contains the number of the link's key in `links`. Procedures, transactions
+// whose calls depend on earlier reads, read this number from the record and use the key.
 //
 // Not thread-safe.
 #pragma once

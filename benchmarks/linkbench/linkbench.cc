@@ -296,7 +296,8 @@ class LinkBench : public workload::Workload {
  public:
   workload::Demand demand(const workload::Parameters& parameters) const override {
     const double threads = parameters.number("threads"), nodes = parameters.number("nodes");
-    // Computed once, because the search for a remedy estimates hundreds of sessions.
+    // Computed once. If a session does not fit the memory, the referee estimates hundreds of
+    // sessions to suggest smaller parameters.
     static const double links = [] {
       const std::vector<uint32_t> degrees = out_degrees(kNodesSampled);
       return std::accumulate(degrees.begin(), degrees.end(), 0.0) / kNodesSampled;

@@ -37,7 +37,7 @@ constexpr uint32_t kTextBytes = 92;  // with the tag, 100 bytes: the longest pay
 
 // The rates of the steps if capacity_per_s is set, in percent of it.
 constexpr std::array<uint64_t, kSteps> kSharesPercent{20, 50, 70, 80, 90, 95, 100};
-constexpr uint64_t kCapacityMin = 100;  // of smaller ones, two steps would have the same rate
+constexpr uint64_t kCapacityMin = 100;  // below it, two steps would have the same rate
 
 // Returns the arrivals of each thread in a try.
 uint64_t arrivals_per_thread(const workload::Parameters& parameters) {
@@ -94,7 +94,8 @@ void set_schedule(script::PhaseScript& phase, uint64_t length_ns) {
 }
 
 // Writes the script: the operations of all threads. Item i of YCSB is key number i. All schedules
-// last `length_ns`, until the referee changes them (OpenLoop::adapt_phase).
+// last `length_ns`, until the referee, which runs the session, changes them
+// (OpenLoop::adapt_phase).
 class Generator : public workload::ClientScript {
  public:
   Generator(bool strings, const Parameters& parameters, uint64_t length_ns, uint64_t seed,

@@ -26,14 +26,14 @@ struct Dip {
 // part.
 Dip recovery(std::span<const uint64_t> part);
 
-// Returns the longest series of low windows in the parts, the largest drop and the most commits that
-// one series lost. The three may come from different series. In a run without changes, this is the
-// noise.
+// Returns the longest series of low windows in the parts, the largest drop and the most commits
+// that one series lost. The three may come from different series. In a run without changes, this is
+// the noise.
 Dip noise(std::span<const std::vector<uint64_t>> parts);
 
-// A recovery is reported only if it loses more than this many times what any dip of the noise loses. The
-// factor is 2 because the largest of five recoveries exceeds the largest dip often by chance, if
-// only a little.
+// A recovery is reported only if it loses more than this many times what any dip of the noise
+// loses. The factor is 2 because the largest of five recoveries exceeds the largest dip often by
+// chance, if only a little.
 inline constexpr double kAboveNoise = 2;
 
 // The recoveries that stand out of the noise.

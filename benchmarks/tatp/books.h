@@ -38,9 +38,10 @@ struct LoadedRow {
   uint32_t tag = 0, text = 0;
 };
 
-// The result of a procedure. `row` is a facility for kUpdateSubscriberData. Its result is 1 if it
-// committed. Otherwise `row` is a forwarding; for kGetNewDestination, it is the latest forwarding
-// that the transaction can have counted.
+// The result of a procedure, a transaction whose calls depend on earlier reads. For
+// kUpdateSubscriberData, `row` is a facility, and the result is 1 if the transaction committed. For
+// all others, `row` is a forwarding; for kGetNewDestination, it is the latest forwarding that the
+// transaction can have counted.
 struct Observation {
   Transaction transaction;
   uint32_t row = 0;

@@ -1,5 +1,5 @@
-// Implements five transactions of the benchmark "tatp" as procedures, instructions that the player
-// executes.
+// Implements five transactions of the benchmark "tatp" as procedures, instructions that the player,
+// the process that calls the library, executes.
 #include "benchmarks/tatp/procedures.h"
 
 #include "benchmarks/kit/script/procedure_helpers.h"
@@ -38,8 +38,8 @@ ProcedureBuilder start(std::initializer_list<uint8_t> parameters) {
   return p;
 }
 
-// Updates one column of a row: reads the row, changes the column and writes the row back. If the row
-// does not exist, jumps to `missing`.
+// Updates one column of a row: reads the row, changes the column and writes the row back. If the
+// row does not exist, jumps to `missing`.
 void set_column(ProcedureBuilder& p, Table table, uint8_t key, format::Field column, uint8_t value,
                 Label missing = ProcedureBuilder::kNowhere) {
   p.get(table, key, kRow, missing);

@@ -1,5 +1,6 @@
 // Defines the transactions of the benchmark "tatp". Five of them are procedures, lists of
-// instructions for the player, because their later calls depend on the results of earlier ones.
+// instructions for the player (the process that calls the library), because their later calls
+// depend on the results of earlier ones.
 #pragma once
 
 #include <cstdint>

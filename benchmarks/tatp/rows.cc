@@ -1,5 +1,5 @@
-// Implements the row check of the benchmark "tatp": reads the final scan and compares it with the
-// books.
+// Implements the row check of the benchmark "tatp": compares the records of the final scan with the
+// books, which say what the rows must be.
 #include "benchmarks/tatp/rows.h"
 
 #include <algorithm>
@@ -118,8 +118,8 @@ class Checker {
     compare_text(table, row, table == kForwarding ? change->value : loaded.text, *change);
   }
 
-  // Compares the row with the pool's text number `text`. Columns that transactions write may differ,
-  // except the one that `change` wrote.
+  // Compares the row with text number `text` of the pool (the script's list of texts). Columns that
+  // transactions write may differ, except the one that `change` wrote.
   void compare_text(Table table, uint32_t row, uint32_t text, std::optional<Change> change) {
     const std::string_view found = found_.rows[table][row].text;
     std::string wanted(pools_.payloads[text]);

@@ -3,7 +3,7 @@
 //
 // Findings, all required (each fails the library):
 // - row_count: a subscriber or facility is missing or occurs twice, or a forwarding occurs twice,
-//   or occurs although the results of the transactions say that it was deleted, or the reverse
+//   or its presence contradicts the results of the transactions
 // - lost_update: the last change of a row, or the value of a column, is not the last one of any
 //   thread
 // - changed_column: a column has another value than the transaction wrote, or has changed although
@@ -33,8 +33,8 @@
 
 namespace keydrome::tatp {
 
-// A row that the final scan found: how many records have its key, and the tag and the text of one of
-// them.
+// A row that the final scan found: how many records have its key, and the tag (unique number) and
+// the text of one of them.
 struct FoundRow {
   uint32_t rows = 0;
   uint32_t tag = 0;

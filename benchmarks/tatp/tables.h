@@ -11,7 +11,7 @@
 
 namespace keydrome::tatp {
 
-// A table's number is also the number of its index and of the slot in which the index is open.
+// A table's number is also the number of its index, and of the slot (variable) for its handle.
 enum Table : uint8_t { kSubscriber, kSubscriberNumber, kAccess, kFacility, kForwarding, kTables };
 
 // Access rows and facilities have a type, numbered 0 to 3 here and 1 to 4 in keys. Forwardings have
@@ -68,7 +68,7 @@ inline constexpr int64_t kByteValues = 256;
 inline constexpr format::Field kEndTime{.at = 0, .width = 1};
 inline constexpr uint32_t kForwardingBytes = 16;
 
-// By table: the number of characters after the tag.
+// By table: the number of characters after the tag, the first 8 letters of a payload.
 inline constexpr std::array<uint32_t, kTables> kRowBytes = {
     kSubscriberBytes, kSubscriberId.width, kAccessBytes, kFacilityBytes, kForwardingBytes};
 

@@ -18,7 +18,8 @@ namespace keydrome::tpcc {
 
 // Writes the load phase and remembers the loaded keys. Random texts that no transaction interprets
 // come from pools of a few hundred texts, because each different text takes memory in two
-// processes, the referee and the player. Not thread-safe.
+// processes: the referee, which generates it, and the player, which passes it to the library. Not
+// thread-safe.
 class Population {
  public:
   // `stripes` (checks on private keys) may be null.

@@ -13,8 +13,8 @@ namespace {
 
 using script::ProcedureBuilder;
 
-// The number of orders whose lines one scan reads. The interpreter's list must have room for all
-// these lines.
+// The number of orders whose lines one scan reads. The list of numbers that a procedure can store
+// must have room for all these lines.
 constexpr int32_t kChunk = 200;
 static_assert(kChunk * kLinesMax < format::kListMax);
 
@@ -112,7 +112,7 @@ ProcedureBuilder product_detail() {
 }
 
 // Reads the lines of the newest orders, and the items of the first kPage lines. Reads the lines in
-// chunks of kChunk orders, because the interpreter's list is too short for all lines.
+// chunks of kChunk orders, because the procedure's list is too short for all lines.
 ProcedureBuilder best_sellers() {
   ProcedureBuilder p = start({kSum});
   const Label chunk = p.label(), whole = p.label(), show = p.label(), shown = p.label();

@@ -24,8 +24,8 @@ using workload::TraceFile;
 using workload::TracePair;
 using What = TraceCall::What;
 
-// Handles are closed after so many calls, so that the pieces of a program (kit/format/piece.h) stay
-// small even if transactions are long.
+// A thread receives its program in pieces, which end where no handle is open (kit/format/piece.h).
+// Handles are closed after so many calls, so that pieces stay small even if transactions are long.
 constexpr uint64_t kCallsPerOpen = 1'000;
 
 // The transaction classes, in this order: transactions that only read, other transactions, and
@@ -40,8 +40,8 @@ bool writes(const TraceCall& call) {
          call.what == What::kDeletePair;
 }
 
-// Writes the script. The keys of the pools have the numbers of the trace, and index i is open in
-// slot i.
+// Writes the script. The keys of the pools have the numbers of the trace, and the handle of index i
+// is in slot i.
 class Generator : public workload::ClientScript {
  public:
   Generator(const TraceFile& trace, uint64_t seed, const CheckPolicy& policy)
@@ -58,7 +58,7 @@ class Generator : public workload::ClientScript {
   }
 
  private:
-  // The tag of a pair replaces the first bytes of its payload.
+  // The tag of a pair, a unique number, replaces the first bytes of its payload.
   void add_payloads() {
     builder().reserve_texts(trace_.payloads.size(), trace_.payloads.bytes().size());
     std::vector<uint32_t> texts;

@@ -8,8 +8,9 @@ changes no row, there is no run to claim. If another of these functions changes 
 owns the run, and the worker must discard its result. Only the database's clock sets and compares leases, so a worker
 with a wrong clock does no harm. The code works on SQLite and on PostgreSQL.
 
-fairness.py computes the order of the queue. The table Share has a row for each user and priority, with the virtual time
-at which the user's runs end.
+The queue is ordered by priority, then by virtual time, which fairness.py computes so that users share the machines. A
+run takes one unit of virtual time per session. The table Share has a row for each user and priority, with the virtual
+time at which the user's runs end.
 
 The SQL of a claim is cached, because building the SQL takes longer than the rest of a claim. Only `claimable` defines
 which runs can be claimed, and in which order. Its SQL is part of the claim's statement.

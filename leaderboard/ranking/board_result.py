@@ -26,7 +26,7 @@ def shown_as(board: Board) -> RankedBy:
 
 
 def with_results(entries: QuerySet[BoardEntry], board: Board) -> QuerySet[BoardEntry]:
-    """Return the entries with all that `result` needs: they come with the same SQL statement."""
+    """Return the query with all that `result` needs, so that `result` executes no SQL."""
     if board.metric == TOTAL_MS:
         return entries
     unused = ("findings", "ratios", "series", "log", "machine_facts", "library_facts")

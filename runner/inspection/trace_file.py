@@ -24,7 +24,7 @@ TRACE_BENCHMARK = "trace"
 
 @dataclass(frozen=True, slots=True)
 class TraceFile:
-    """A recorded trace that the referee accepted."""
+    """A recorded trace that the referee, the program that runs and judges a session, accepted."""
 
     file: UserFile
     threads: int

@@ -160,7 +160,7 @@ TEST(Deletes, RangesAreNeighboursAndComeBack) {
 }
 
 // A range of 350 records takes four transactions that delete and four that insert: three of 100
-// records and one of 50. They are adjacent.
+// records and one of 50. The records of a range are adjacent.
 TEST(Deletes, LongRangesTakeSeveralTransactions) {
   const script::Script script =
       make_script(kName, "range_100000", 8, small("range_100000"),

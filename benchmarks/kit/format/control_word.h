@@ -5,18 +5,21 @@
 //
 // Together, the words describe everything that the thread did: which calls it made, what they
 // returned, which attempts it repeated, and when transactions began and ended. The referee, which
-// judges the run, has a copy of the thread's program (its operations, program.h). It replays this
-// copy with the words (script/word_follower.h). So every run is recorded, and the player need not
-// compute counts and latencies.
+// judges the run, has a copy of the thread's program (its operations, called ops; program.h). It
+// replays this copy with the words (script/word_follower.h). So every run is recorded, and the
+// player need not compute counts and latencies.
 //
-// The words of a thread in execution order, where [x] may be missing:
+// The words of a thread in execution order, where [x] may be missing. An attempt is one execution
+// of a transaction. A procedure (procedure.h) computes the arguments of its calls from earlier
+// results.
 //   - A transaction: begin, the words of its ops, commit.
 //   - A failed attempt: begin, the words of its ops, [commit], [abort], [rare calls], end of
 //     attempt.
 //   - A programmed abort: begin, the words of its ops, abort, end of attempt.
 //   - An auto-commit op: [time], the words of the op, [time].
 //   - A get, insert, delete or getNext: one evidence word.
-//   - A create, openIndex, closeIndex or delete of a read record: rare call, evidence word.
+//   - A create, openIndex, closeIndex or delete of a record that was read (kDeleteRead): rare call,
+//     evidence word.
 //   - A procedure: for each call a computed call, [key], evidence word; then end of procedure and
 //     the procedure's result.
 //   - An op that made no call, because it had no handle or no record: no call.

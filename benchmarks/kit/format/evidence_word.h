@@ -2,7 +2,7 @@
 // test, writes for each get, getNext, insertRecord and deleteRecord. From these words the judge,
 // which runs in another process, knows the result of every such call. Bare calls, which may break
 // the rules of the API (BareCall in program.h), leave no word. Their judge needs the whole result,
-// so the player writes it to the trace (outcome.h).
+// so the player writes it to the trace, a list of whole results (outcome.h).
 //
 // A word is small, because the player writes one after each call. It holds the result code, the tag
 // of the returned payload, and 28 bits about four payload bytes. The tag is a unique number in the
@@ -22,7 +22,8 @@
 // The letters of a tag are 'A' to 'P', so a letter minus 'A' fits into four bits. A faulty library
 // may return another byte in place of a letter. If that byte minus 'A' does not fit into four bits,
 // its upper bits change the high half of the byte. The word then differs from the expected word.
-// The high half of the first letter is XORed into byte 1, like that of w.
+// The high half of the first letter is XORed into byte 1, because the code takes its place in byte
+// 0.
 //
 // So every single bit of the tag and of w changes the word. Two faults can cancel out: for example,
 // if only the high halves of bytes 0 and 1 of w change, and both in the same way.
@@ -98,9 +99,9 @@ inline uint64_t record_word(const char* payload, uint32_t window, const void* ke
   return (word & ~kWordCode) | code_word(SUCCESS);
 }
 
-// Returns the bits of a record's word that the judge can predict if it knows only the first bytes of
-// the window and the key. `known` has a byte 0xff for each known byte: if the second byte is known,
-// so is the first, which is XORed with it. The bits of tag and code are always known.
+// Returns the bits of a record's word that the judge can predict if it knows only the first bytes
+// of the window and the key. `known` has a byte 0xff for each known byte: if the second byte is
+// known, so is the first, which is XORed with it. The bits of tag and code are always known.
 constexpr uint64_t known_bits(uint32_t known) {
   return kWordTag | kWordCode | spread_window(known);
 }

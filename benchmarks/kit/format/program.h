@@ -70,8 +70,9 @@ enum class OpCode : uint8_t {
   // Calls deleteRecord for the pair that the last successful kKeep read of this slot returned in
   // this transaction. Makes no call if this transaction made no such read. Leaves no evidence.
   kDeleteRead,
-  // Waits for the turn of step `argument` (player/turns.h). If the turn of an earlier step takes
-  // more than `payload` microseconds, skips this earlier step.
+  // Waits for the turn of step `argument`. The steps of all threads take turns in the order of
+  // their numbers (player/turns.h). If the turn of an earlier step takes more than `payload`
+  // microseconds, skips this earlier step.
   kStep,
   // Ends the turn of step `argument`. Has no effect if the step has been skipped.
   kStepDone,
@@ -82,8 +83,8 @@ enum class OpCode : uint8_t {
   // `key` of the parameter pool, and its tags at number `argument`. With kEvidence, its result is
   // evidence.
   kRun,
-  // Sets the arrival time of the next transaction: ns_after_go(op) after GO, the start of the phase.
-  // Waits until then. The latency of the transaction counts from its arrival time.
+  // Sets the arrival time of the next transaction: ns_after_go(op) after GO, the start of the
+  // phase. Waits until then. The latency of the transaction counts from this time.
   kArrive,
   // Ends the thread's program if ns_after_go(op) have passed since GO. No handle and no transaction
   // is open here. A program with such ops begins with one.
@@ -206,8 +207,9 @@ struct BareCall {
 // payload texts, unless there are so many of them that they come with the pieces (piece.h).
 //
 // The only keys in the image are strings whose numbers procedures compute from records, because the
-// referee cannot predict when they are used. They have the same numbers as in the script, and all
-// other strings of this pool are empty. Few benchmarks have such keys (Pools::computed_keys).
+// referee cannot predict when they are used. These strings have the same numbers as in the script,
+// and all other strings of this pool are empty. Few benchmarks have such keys
+// (Pools::computed_keys).
 //
 // A pool of strings (varchar keys or payload texts) is an array `uint32_t offsets[count + 1]`,
 // followed by the bytes of all strings. String i is the bytes [offsets[i], offsets[i + 1]), counted

@@ -7,7 +7,7 @@ namespace keydrome::judge {
 namespace {
 
 // Returns true if an execution of the op leaves evidence: records of the trace, or the result of a
-// procedure.
+// procedure (a list of instructions that computes the arguments of its calls).
 bool leaves_evidence(const format::Op& op) {
   return op.code == format::OpCode::kBareCall ||
          (op.flags & (format::kEvidence | format::kEvidenceAll)) != 0;
@@ -75,8 +75,8 @@ bool ended_as_programmed(const script::ThreadResult& result, uint64_t transactio
 
 namespace {
 
-// Calls begin(step), add(record) for each record, and end(step), for each execution of an op that left
-// evidence. Returns false if the evidence cannot come from an execution of this program.
+// Calls begin(step), add(record) for each record, and end(step), for each execution of an op that
+// left evidence. Returns false if the evidence cannot come from an execution of this program.
 template <typename Begin, typename End>
 bool follow_evidence(std::span<const format::Op> ops, const script::ThreadResult& result,
                      Begin&& begin, const std::function<void(const script::Evidence&)>& add,

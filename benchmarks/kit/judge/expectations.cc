@@ -13,7 +13,8 @@
 namespace keydrome::judge {
 namespace {
 
-// Returns a payload as the library must return it: the tag in letters, followed by the text.
+// Returns a payload as the library must return it: the tag (a unique number) in letters, followed
+// by the text.
 std::string payload_text(const script::Script& script, const script::Payload& payload) {
   std::string text(format::kTagBytes, 0);
   format::write_tag(payload.tag, text.data());

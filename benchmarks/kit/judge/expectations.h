@@ -25,7 +25,8 @@
 namespace keydrome::judge {
 
 // One correct result of a call: its code and, for a read, the returned record. The record has the
-// key's number in the pool and a list of payloads, any of which is correct.
+// key's number in the pool (the script's list of keys) and a list of payloads, any of which is
+// correct.
 struct Answer {
   uint32_t code = SUCCESS;
   std::optional<uint32_t> key;

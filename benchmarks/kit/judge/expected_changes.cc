@@ -121,8 +121,8 @@ ExpectedState::ExpectedState(const script::Script& script, const KeyRanks& ranks
   number_keys();
 }
 
-// Numbers the keys. Notes the changes of each key and of each tag, and the deletes of the whole
-// key.
+// Numbers the keys. Notes the changes of each key and of each tag (the unique number of a payload),
+// and the deletes of the whole key.
 void ExpectedState::number_keys() {
   keys_.reserve(changes_.size());
   for (uint32_t i = 0; i < changes_.size(); ++i) {

@@ -107,8 +107,8 @@ class ExpectedState {
   // Returns true if procedures insert into the index. The keys and texts of such records are
   // unknown.
   bool has_computed_keys(uint32_t index) const { return computed_[index]; }
-  // Does the same as why_impossible() for the tag of a payload that only a procedure can have
-  // written.
+  // Returns the reason why the reader cannot have found a payload with this tag that only a
+  // procedure can have written. Returns nothing if the reader can have found it.
   std::optional<std::string> why_not_computed(uint32_t tag, const Moment& reader) const;
 
   // `found` is true if the delete found a record. Returns the reason why this result is impossible,
@@ -129,8 +129,8 @@ class ExpectedState {
     uint32_t rank = 0;
   };
 
-  // Finds the keys of an index by rank in constant time, if the ranks are spread evenly: equal ranges of
-  // ranks, the buckets, are about as many as keys.
+  // Finds the keys of an index by rank in constant time, if the ranks are spread evenly: equal
+  // ranges of ranks, the buckets, are about as many as keys.
   struct KeysOfIndex {
     uint32_t first = 0, last = 0;  // positions in keys_
     uint32_t rank = 0;             // of the first key
@@ -180,8 +180,8 @@ class ExpectedState {
   void add_thread(const script::Outcome& outcome, uint32_t phase, uint32_t thread);
   void number_keys();
   void find_buckets();
-  // Returns the position in keys_ of the first key of the index with at least this rank, or of the next
-  // index.
+  // Returns the position in keys_ of the first key of the index with at least this rank, or of the
+  // next index.
   uint32_t lower_key(uint32_t index, uint64_t rank) const;
   template <typename Accepts>
   const Change* find_delete(const Change& insert, const Moment& after, const Moment& before,

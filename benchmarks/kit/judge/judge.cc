@@ -57,7 +57,7 @@ void judge_violation(const script::PhaseScript& phase, std::size_t thread,
     default:
       return findings.required("illegal_answer",
                                where + call + " returned " + code_text(first.code) +
-                                   ", which the contract does not allow here" + count);
+                                   ", which keydrome/index.h does not allow here" + count);
   }
 }
 
@@ -142,7 +142,7 @@ void judge_ends(const script::Script& script, const script::PhaseScript& phase, 
 
 std::string op_text(const format::Op& op) {
   using history::EventCall;
-  // The call that an op makes, by OpCode, for the ops that make one kind of call.
+  // The call that an op (operation) makes, by OpCode, for the ops that make one kind of call.
   constexpr std::array<EventCall, 12> kCalls = {
       EventCall::kCreate, EventCall::kOpen,   EventCall::kClose,     EventCall::kBegin,
       EventCall::kCommit, EventCall::kAbort,  EventCall::kGet,       EventCall::kNext,

@@ -13,7 +13,7 @@
 //     never written, its payload was changed, its transaction aborted, or the record was deleted.
 //     Also: a key or payload that is longer than any that was stored.
 //   - missing_record: a read or scan did not return a record that must exist (read_groups.cc), or a
-//     transaction committed although its procedure missed a required record (judge.cc).
+//     transaction committed although a record that it requires was missing (judge.cc).
 //   - wrong_delete: a delete found a record that cannot exist, or did not find a record that must
 //     exist.
 //   - wrong_insert: an insert returned ENTRY_EXISTS for a pair that cannot exist, or SUCCESS for a
@@ -38,16 +38,17 @@ namespace keydrome::judge {
 // Applies all rules to a session. Phases that did not run are skipped.
 void judge_script(const script::Script& script, const script::Outcome& outcome, Findings& findings);
 
-// Applies the rules about counters: illegal codes, spent retry budgets, endless scans, evidence
-// that is too long, failed transactions, and ends of transactions that do not fit the program.
+// Applies the rules about counters: illegal codes, spent retry budgets, endless scans, records that
+// are too long, failed transactions, and ends of transactions that do not fit the program.
 void judge_counters(const script::Script& script, const script::Outcome& outcome,
                     Findings& findings);
 
 // Applies the rules about reads and writes to all phases except the final scan, which reads all
 // records: to every call of the workload and its checks in a transaction that ended as programmed.
-// The calls of procedures are judged by their workload, and when a run is certified. Results that
-// are certainly right (known_records.h) are judged without the rules, unless `shortcut` is false.
-// The findings are the same in both cases.
+// The calls of procedures, which compute their keys and payloads from earlier reads, are judged by
+// their workload, and when a run is certified. Results that are certainly right (known_records.h)
+// are judged without the rules, unless `shortcut` is false. The findings are the same in both
+// cases.
 void judge_words(const script::Script& script, const KeyRanks& ranks, const ExpectedState& expected,
                  const script::Outcome& outcome, Findings& findings, bool shortcut = true);
 
@@ -55,7 +56,8 @@ void judge_words(const script::Script& script, const KeyRanks& ranks, const Expe
 void judge_reads(const script::Script& script, const KeyRanks& ranks, const ExpectedState& expected,
                  const script::Outcome& outcome, Findings& findings);
 
-// Returns the name of the call that an op makes, such as "insertRecord", for the text of a finding.
+// Returns the name of the call that an op (operation) makes, such as "insertRecord", for the text
+// of a finding.
 std::string op_text(const format::Op& op);
 
 }  // namespace keydrome::judge

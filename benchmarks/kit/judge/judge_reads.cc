@@ -14,7 +14,7 @@
 namespace keydrome::judge {
 namespace {
 
-// Judges the evidence of a thread. Use each object once.
+// Judges the evidence of a thread, the records that it reported. Use each object once.
 class ReadJudge {
  public:
   ReadJudge(const script::Script& script, const KeyRanks& ranks, const ExpectedState& expected,
@@ -46,7 +46,7 @@ class ReadJudge {
   }
 
  private:
-  // Begins an op with evidence. Only the records of scans to the end are judged.
+  // Begins an op (operation) with evidence. Only the records of scans to the end are judged.
   void begin(const format::Step& step, const Moment& moment) {
     const format::Op& op = ops_[step.op];
     follow_slots(step.op);
@@ -88,7 +88,8 @@ class ReadJudge {
     groups_.add({.rank = *rank, .tag = format::read_tag(evidence.payload).value_or(0)});
   }
 
-  // Checks a record under a key that only a procedure can have computed.
+  // Checks a record under a key that only a procedure, whose keys depend on earlier reads, can have
+  // computed.
   void add_computed(const script::Evidence& evidence) {
     const std::optional<uint32_t> tag = format::read_tag(evidence.payload);
     const std::optional<std::string> reason =

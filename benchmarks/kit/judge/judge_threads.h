@@ -1,7 +1,8 @@
-// Judges the threads of a session on several CPUs, with the same findings in the same order as one
-// after the other.
+// Judges the threads of a session on several CPUs. The findings and their order are the same as if
+// the threads were judged one after the other.
 //
-// Thread safety: `judge` is called by several threads, each time with other findings.
+// Thread safety: several threads call `judge` at the same time, each call with a Findings object of
+// its own.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +16,8 @@
 
 namespace keydrome::judge {
 
-// Calls judge(phase, thread, findings) for each thread of each phase that was played: of the final
-// scan if `verifies`, and otherwise of all other phases.
+// Calls judge(phase, thread, findings) for each thread of the phases that were played: if
+// `verifies` is true, of the final scan of all records, and otherwise of all other phases.
 template <typename Judge>
 void judge_threads(const script::Script& script, const script::Outcome& outcome, Findings& findings,
                    bool verifies, Judge&& judge) {

@@ -240,7 +240,7 @@ class WordJudge {
   }
 
   // Identifies the record that a read returned and adds it to the current group. `rank` is the rank
-  // of the requested key of a get.
+  // (position in key order) of the requested key of a get.
   void add(const format::Op& op, uint64_t word, std::optional<uint32_t> rank) {
     const uint32_t index = groups_.reader().index, tag = format::tag_of_word(word);
     const Moment& moment = groups_.reader().moment;

@@ -1,4 +1,5 @@
-// KnownRecords: recognises results that are certainly right, without the rules of ExpectedState.
+// KnownRecords: recognises results that are certainly right, without the rules of ExpectedState,
+// which derives from all writes of the script what a read can return.
 //
 // Most results of a run are about keys that the script changes only once: by an insert that
 // committed. A get of such a key has one right word, the 8 bytes in which the player (the process
@@ -59,8 +60,8 @@ class KnownRecords {
   static constexpr uint32_t kNoIndex = UINT32_MAX;
   static constexpr uint64_t kFound = format::code_word(SUCCESS);
 
-  // What is inserted with one tag. `index` is kNoIndex unless a get of the record has one right
-  // word.
+  // What is inserted with one tag, the unique number of a payload. `index` is kNoIndex unless a get
+  // of the record has one right word.
   struct Record {
     uint32_t key = 0;   // number of the key in its pool
     uint32_t text = 0;  // number of the payload's text in the pool
@@ -73,8 +74,9 @@ class KnownRecords {
 
   void add_key(std::span<const Change> changes);
 
-  // Returns true if the word contains the bytes of this text at the window. A window that reaches
-  // beyond the end of the text is left to the rules.
+  // Returns true if the word contains the bytes of this text at the window, the position of the
+  // four payload bytes in a word. If the window reaches beyond the end of the text, compares only
+  // the bytes up to the NUL after the text.
   bool has_text(uint64_t word, uint32_t window, uint32_t text) const {
     uint32_t bytes = 0;
     if (window < format::kTagBytes) {

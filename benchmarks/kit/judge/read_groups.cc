@@ -83,7 +83,8 @@ void ReadGroups::close() {
   keep_for_comparison();
 }
 
-// Keeps the group until the transaction ends, if it belongs to a canary.
+// If the group belongs to a canary, an extra transaction that reads the same keys twice, keeps the
+// group until the transaction ends.
 void ReadGroups::keep_for_comparison() {
   if (group_.reader.kind == format::Kind::kCanary)
     groups_.push_back(std::exchange(group_, Group{}));

@@ -1,7 +1,7 @@
-// ReadGroups: compares the reads of one thread with the expected state, group by group. A group is
-// a get with the getNext calls after it, or a series of getNext calls without a get. The records of
-// a group must be ascending and different. If the start of the group is known, they must also be
-// complete.
+// ReadGroups: compares the reads of one thread, group by group, with the expected state: the
+// records that reads may and must find. A group is a get with the getNext calls after it, or a
+// series of getNext calls without a get. The records of a group must be ascending and different. If
+// the start of the group is known, they must also be complete.
 //
 // Refers to its arguments, which must outlive the object. Not thread-safe.
 #pragma once

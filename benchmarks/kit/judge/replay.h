@@ -1,7 +1,7 @@
-// Replay: a function that runs a script again. A workload uses it to reduce a failing script to a
-// shorter script that still fails. The referee, the process that runs and judges sessions, provides
-// the function. Each replay has a fresh jail (sandbox), a fresh process that calls the library, and
-// the same library.
+// Replay: a function that runs a script, the operations of a session, again. A workload uses it to
+// reduce a failing script to a shorter script that still fails. The referee, the process that runs
+// and judges sessions, provides the function. Each replay has a fresh jail (sandbox), a fresh
+// process that calls the library, and the same library.
 //
 // Thread safety: plain data. Only one thread at a time may call a Replay.
 #pragma once

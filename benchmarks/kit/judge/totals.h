@@ -1,5 +1,6 @@
 // Totals: the counts and latencies of a session (one execution of a benchmark), which the report of
-// the session shows. They are computed from the script and the outcome.
+// the session shows. They are computed from the script (the operations) and the outcome (the
+// results of the calls).
 //
 // Thread safety: pure functions.
 #pragma once
@@ -38,8 +39,8 @@ struct Totals {
   // The gets of the workload itself in timed phases, and those of them that found a record.
   uint64_t gets = 0, get_hits = 0;
   // The number of stored records before the last timed phase and at the end. The first number is
-  // known only if no earlier phase contains a delete or a procedure. The second number is known
-  // only if a verify phase scanned every index.
+  // known only if no earlier phase contains a delete or a procedure (whose writes depend on its
+  // reads). The second number is known only if a verify phase scanned every index.
   std::optional<uint64_t> records_start, records_end;
   // Commits and latencies of each transaction class in all timed phases.
   std::array<uint64_t, format::kTransactionClasses> committed{};

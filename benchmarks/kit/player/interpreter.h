@@ -3,8 +3,9 @@
 //
 // The interpreter runs inside the jail (a sandbox), in the same process as the library. Therefore
 // it knows no workload, no seed and no expected result. It reports each call as a word of 8 bytes
-// (format/control_word.h). If the thread has a trace, it also reports evidence: the whole result
-// of each call. The judge, which runs outside, checks everything that the interpreter reports.
+// (format/control_word.h). If the thread has a trace, memory for whole results, it also reports
+// evidence: the whole result of each call. The judge, which runs outside, checks everything that
+// the interpreter reports.
 //
 // The interpreter treats the library fairly. It zeroes Records before each call, passes Keys and
 // Records in private writable memory, and keeps index names valid.
@@ -17,7 +18,8 @@
 //   - DEADLOCK from an auto-commit call: makes the call again until the retry budget is spent.
 //   - DEADLOCK in a transaction with the flag kOneAttempt: aborts and continues after the
 //     transaction. This is no violation.
-//   - A code that the contract does not allow: reports the first such code, aborts the transaction,
+//   - A code that the contract, the specification of the API, does not allow: reports the first
+//     such code, aborts the transaction,
 //     gives it up as failed and continues after it.
 //   - Any documented code in a transaction with the flag kAnyCode: continues with the next call.
 //     If the commit fails, aborts the transaction.
@@ -53,15 +55,15 @@ class Interpreter : InterpreterState {
   // Returns true if a kUntil has ended the program. The thread then plays no further piece.
   bool ended() const { return ended_; }
 
-  // Writes the number of words and the end time to the outcome. The caller calls finish() once,
-  // after the last piece that the thread plays.
+  // Writes the number of words and the end time to the outcome, the memory for a thread's results.
+  // The caller calls finish() once, after the last piece that the thread plays.
   void finish();
 
   // Publishes that the thread waits for its next piece. The next run() ends this.
   void await_piece() { publish(base_ | format::kAwaitsPiece); }
 
  private:
-  // interpreter/run.cc implements the frequent ops and their results.
+  // interpreter/run.cc implements the frequent ops (operations) and their results.
   static constexpr unsigned step_of(format::OpCode code);
   static constexpr unsigned step_of(Function function);
   void begin(const format::Op& op, uint64_t* word);
@@ -167,7 +169,8 @@ class Interpreter : InterpreterState {
   void restore(bool retries);
   void restored();
   bool is_budget_spent(uint32_t attempts, uint64_t start_ticks);
-  // Saves a slot before the open transaction opens or closes it for the first time.
+  // Saves a slot, a variable for a handle, before the open transaction opens or closes it for the
+  // first time.
   void save_slot(uint8_t number) {
     const auto bit = static_cast<uint16_t>(1u << number);
     if (!open_ || (saved_.changed_slots & bit) != 0) return;

@@ -15,13 +15,15 @@ namespace keydrome::player {
 namespace {
 
 Error damaged(const std::string& image) {
-  return Error{image + " is damaged: one of its offsets, counts or lengths is out of range"};
+  return Error{image +
+               " is damaged: one of its offsets, counts or lengths is out of range; this is "
+               "an error of Keydrome: please report it"};
 }
 
 Error wrong_version(const std::string& image, uint32_t version) {
   return Error{"referee and player come from different versions of Keydrome: " + image +
                " has version " + std::to_string(version) + ", but this player reads version " +
-               std::to_string(format::kProgramVersion)};
+               std::to_string(format::kProgramVersion) + ": run ./dev build"};
 }
 
 template <typename T>

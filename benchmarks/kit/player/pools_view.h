@@ -31,8 +31,8 @@ class StringPool {
   uint64_t count_ = 0;
 };
 
-// Everything that ops refer to by number. The view refers to the session's image and to the piece,
-// which must stay mapped as long as the view is used. Thread safety: read-only.
+// Everything that ops (operations) refer to by number. The view refers to the session's image and
+// to the piece, which must stay mapped as long as the view is used. Thread safety: read-only.
 struct PoolsView {
   // From the session's image.
   std::span<const format::IndexEntry> indexes;

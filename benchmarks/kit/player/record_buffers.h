@@ -55,8 +55,8 @@ inline std::string_view payload_bytes(const Record& record) {
 inline constexpr std::size_t kPayloadBytes = 104;
 static_assert(sizeof(Record) - offsetof(Record, payload) == kPayloadBytes);
 
-// Writes kPayloadBytes bytes: the tag in 8 letters, then the text, then zeros. If `tag` is kNoTag,
-// writes no letters for it.
+// Writes kPayloadBytes bytes: the tag (a unique number) in 8 letters, then the text, then zeros. If
+// `tag` is kNoTag, writes no letters for it.
 inline void put_payload(char* out, uint32_t tag, std::string_view text) {
   if (tag == format::kNoTag) [[unlikely]] {
     std::memset(out, 0, kPayloadBytes);

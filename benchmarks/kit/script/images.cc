@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t kAlign = 16;
 
-// Appends aligned pieces to an image and returns the offset of each piece.
+// Appends aligned parts to an image and returns the offset of each part.
 class ImageWriter {
  public:
   ImageWriter() : image_(sizeof(format::PoolsHeader)) {}
@@ -53,7 +53,8 @@ class ImageWriter {
   std::vector<std::byte> image_;
 };
 
-// Returns the keys that procedures compute, at the numbers that they have in the script.
+// Returns the keys that procedures (lists of instructions) compute, at the numbers that they have
+// in the script.
 Strings computed_keys(const Pools& pools) {
   Strings keys;
   for (const uint32_t number : pools.computed_keys) {

@@ -13,9 +13,9 @@
 
 namespace keydrome::script {
 
-// Returns the session's image of a script. It contains the index names, the procedures and, of the
-// keys, only Pools::computed_keys. It contains the payload texts only if texts_in_session()
-// (piece_writer.h) returns true. Equal scripts give equal bytes.
+// Returns the session's image of a script. It contains the index names, the procedures (lists of
+// instructions) and, of the keys, only Pools::computed_keys. It contains the payload texts only if
+// texts_in_session() (piece_writer.h) returns true. Equal scripts give equal bytes.
 std::vector<std::byte> pools_image(const Script& script);
 
 }  // namespace keydrome::script

@@ -78,7 +78,7 @@ void drop_unplayed(Script& script, const Outcome& outcome);
 // ThreadResult.
 struct Evidence {
   uint64_t op;               // number of the op in the thread's program
-  uint64_t repetition;       // as in format::TraceRecord
+  uint64_t repetition;       // pass of the kRepeat body << 32 | number of the getNext
   uint32_t code;             // the result code
   std::string_view key;      // 4 or 8 bytes of an integer, or the string
   std::string_view payload;  // the tag in letters, then the text

@@ -31,7 +31,8 @@ constexpr bool takes_key(format::InstructionCode code) {
          code == format::InstructionCode::kInsert || code == format::InstructionCode::kDelete;
 }
 
-// Returns the slots in which a procedure uses numbers as keys, as bits.
+// Returns, as bits, the slots (variables for handles) in which a procedure uses numbers as keys. A
+// procedure is a list of instructions that computes the arguments of its calls.
 uint32_t slots_by_number(const Script& script, const format::ProcedureEntry& entry) {
   uint32_t slots = 0;
   for (uint32_t i = entry.first; i < entry.first + entry.count; ++i) {

@@ -23,8 +23,8 @@ namespace keydrome::script {
 inline constexpr std::size_t kSessionTextsMax = 4096;
 
 // Returns true if the session's image contains all payload texts of the script: if there are few of
-// them, or if a procedure reads texts by number. Otherwise each piece contains the texts that its
-// ops use.
+// them, or if a procedure, a list of instructions, reads texts by number. Otherwise each piece
+// contains the texts that its ops use.
 bool texts_in_session(const Script& script);
 
 // The numbers of entries in a piece.
@@ -52,7 +52,7 @@ class PieceWriter {
   uint64_t size_bytes(std::span<const format::Op> ops) const;
 
   // Returns the piece with these ops. `last` is true if the thread has no further piece in the
-  // phase. REQUIRES: as for size_bytes().
+  // phase. REQUIRES: no handle is open at the beginning of the piece.
   std::vector<std::byte> write(std::span<const format::Op> ops, bool last) const;
 
  private:

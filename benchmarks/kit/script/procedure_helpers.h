@@ -1,5 +1,5 @@
 // Appends sequences of instructions that the procedures of several benchmarks have in common. A
-// procedure is a short program of the player (format/procedure.h).
+// procedure is a short program whose later calls depend on earlier results (format/procedure.h).
 //
 // Not thread-safe.
 #pragma once

@@ -41,9 +41,9 @@ struct Pools {
   std::vector<format::ProcedureEntry> procedures;
   std::vector<format::Instruction> instructions;  // of all procedures
   std::vector<int64_t> parameters;                // of all kRun ops
-  // Numbers of the varchar keys that procedures compute from records, in ascending order. The
-  // player receives these keys before the first phase, and every other key with the op that uses
-  // it.
+  // Numbers of the varchar keys that procedures (lists of instructions) compute from records, in
+  // ascending order. The player receives these keys before the first phase, and every other key
+  // with the op that uses it.
   std::vector<uint32_t> computed_keys;
   // By KeyType: keys that no procedure uses, so that only ops change the records under these keys.
   std::array<KeyRange, 3> kept_keys;
@@ -55,8 +55,8 @@ struct Pools {
 
 // What a workload with a clock wants to know about the commits of a phase.
 struct Schedule {
-  // The scheduled end in ns after GO, the start of the phase: transactions that commit later are late
-  // (ThreadTotals::late). By default none is.
+  // The scheduled end in ns after GO, the start of the phase: transactions that commit later are
+  // late (ThreadTotals::late). By default none is.
   uint64_t end_ns = UINT64_MAX;
   // If not 0: the commits before the scheduled end are counted in windows of exactly this width
   // (ThreadTotals::scheduled).

@@ -35,13 +35,13 @@ void ThreadBuilder::append(format::Op op) {
 // Appends a get, getNext, insert or delete on an open handle.
 void ThreadBuilder::append_data(format::Op op) {
   KEYDROME_CHECK(op.slot < format::kSlots && state_->slots[op.slot] != 0);
-  // A log does not show where the calls of a procedure end (judge/recorded/log_judge.h). Therefore
-  // no data call may follow a procedure in its transaction.
+  // A log does not show where the calls of a procedure, a list of instructions, end
+  // (judge/recorded/log_judge.h). Therefore no data call may follow a procedure in its transaction.
   KEYDROME_CHECK(!in_transaction() || ops_->back().code != format::OpCode::kRun);
   if (!in_transaction()) op.flags |= format::kAutoCommit;
   if ((op.flags & format::kAutoCommit) != 0) {
     // An auto-commit call inside a transaction is repeated with each retry of the transaction, so
-    // it cannot leave evidence.
+    // it cannot leave evidence, a result for the judge.
     KEYDROME_CHECK(!in_transaction() || (op.flags & format::kObserved) == 0);
     op.kind = state_->kind & 15u;
     op.class_ = state_->class_number & 15u;

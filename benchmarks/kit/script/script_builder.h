@@ -46,7 +46,8 @@ struct Payload {
 class ScriptBuilder;
 
 // Appends ops to one thread's program. The functions have the names of the ops in format/program.h.
-// A get, getNext, insert or delete outside a transaction is an auto-commit call.
+// A slot is a thread's variable for an open handle. A get, getNext, insert or delete outside a
+// transaction is an auto-commit call.
 class ThreadBuilder {
  public:
   // Sets the kind (workload or check) and the transaction class of the auto-commit calls that
@@ -95,14 +96,15 @@ class ThreadBuilder {
   // transaction is open, and the program begins with an op of this kind.
   void until(uint64_t ns_after_go);
 
-  // Waits for the turn of step `number` (player/turns.h). If an earlier step takes longer than
-  // `us_max` microseconds, skips this earlier step.
+  // Waits for the turn of step `number`. The steps of all threads take turns in the order of their
+  // numbers (player/turns.h). If an earlier step takes longer than `us_max` microseconds, skips
+  // this earlier step.
   void step(uint32_t number, uint32_t us_max);
   void step_done(uint32_t number);
 
-  // Executes a procedure of the script in the open transaction. With kEvidence in `flags`, its
-  // result becomes evidence. The default judge does not require any record of the indexes that the
-  // procedure writes to exist.
+  // Executes a procedure of the script, a list of instructions, in the open transaction. With
+  // kEvidence in `flags`, its result becomes evidence. The default judge does not require any
+  // record of the indexes that the procedure writes to exist.
   //
   // REQUIRES: the handles of the procedure's slots are open. After this op, the transaction makes
   // no data calls except by other procedures.

@@ -32,7 +32,7 @@ inline constexpr uint32_t kWindows = 256;
 inline constexpr uint32_t kWindowShiftMin = 14;
 
 struct ThreadTotals {
-  // Transactions by how they ended. Auto-commit ops are transactions too.
+  // Transactions by how they ended. Auto-commit ops (operations) are transactions too.
   std::array<uint64_t, format::kTransactionClasses> committed{};
   uint64_t aborted = 0, failed = 0, deadlocked = 0;
   // Transactions with known times that committed after the scheduled end of the phase, by class.
@@ -43,8 +43,8 @@ struct ThreadTotals {
   std::array<std::vector<uint32_t>, format::kTransactionClasses> latency;
   uint32_t window_shift = kWindowShiftMin;  // a window is 2^window_shift ns wide
   std::array<uint64_t, kWindows> windows{};
-  // Commits with known times before the scheduled end of the phase, in windows of the width that the
-  // schedule asks for. Empty if it asks for none.
+  // Commits with known times before the scheduled end of the phase, in windows of the width that
+  // the schedule asks for. Empty if it asks for none.
   std::vector<uint64_t> scheduled;
 };
 

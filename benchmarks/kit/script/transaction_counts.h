@@ -3,8 +3,8 @@
 // reported (word_follower.h).
 //
 // Transactions are numbered in program order: one number for each kBegin and one for each
-// auto-commit op. Each repetition of a kRepeat body has numbers of its own. All attempts of a
-// transaction have the same number.
+// auto-commit op (operation). Each repetition of a kRepeat body has numbers of its own. All
+// attempts of a transaction have the same number.
 //
 // Not thread-safe.
 #pragma once

@@ -51,7 +51,8 @@ void WordEvents::close(uint64_t now) {
 }
 
 // `ticks` is the time at which the first attempt began, so it may precede the end of a failed
-// attempt. The event keeps this begin, because a later begin would claim more.
+// attempt. The event keeps this begin, because a later begin would claim more about the real-time
+// order.
 void WordEvents::begin(uint32_t code, uint64_t ticks) {
   const uint64_t begin = (go_ticks_ + ticks) >> kTimeShift;
   close(begin);
@@ -112,7 +113,8 @@ uint64_t WordEvents::key_of(const FollowedCall& call) const {
     default:
       break;
   }
-  // A number that no procedure can have computed gives a key that no call inserts.
+  // A number that no procedure (list of instructions) can have computed gives a key that no call
+  // inserts.
   const uint64_t number = call.computed ? call.key : call.op->key;
   return number < pools.varchar_keys.size() ? hash_bytes(pools.varchar_keys[number]) : ~number;
 }

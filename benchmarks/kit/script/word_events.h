@@ -3,9 +3,9 @@
 // the checker can certify runs in which the player, the process that calls the library, writes no
 // log. To certify a run is to prove that some serial order of its transactions gives all results.
 //
-// Words have times only where transactions and some auto-commit ops begin and end. The player reads
-// these times without fences, so the processor may reorder the read with other instructions.
-// Therefore the events claim less about real time than those of a log:
+// Words have times only where transactions and some auto-commit ops (operations) begin and end. The
+// player reads these times without fences, so the processor may reorder the read with other
+// instructions. Therefore the events claim less about real time than those of a log:
 //   - A call inside a transaction has the end of the transaction as its end.
 //   - An auto-commit call without times lasts from the last known time before it to the next one
 //     after it.

@@ -52,7 +52,8 @@ class WordStream {
   explicit WordStream(std::vector<uint64_t>& words) : words_(words) {}
 
   bool at_end() const { return at_ == words_.size(); }
-  // Returns the next word, or 0 at the end. No word is 0, except perhaps the key of a procedure.
+  // Returns the next word, or 0 at the end. No word is 0, except perhaps a key that a procedure (a
+  // list of instructions) has computed.
   uint64_t peek() const { return at_end() ? 0 : words_[at_]; }
   uint64_t take() {
     const uint64_t word = peek();

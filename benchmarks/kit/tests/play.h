@@ -12,10 +12,10 @@
 
 namespace keydrome::testing {
 
-// Executes the whole script, even if its phases end by the clock (kUntil), with one thread for each thread of the script. Hands each thread its
-// operations in small pieces, so that tests cross the borders of pieces. Returns the results. With
-// `keep_calls`, they contain an event for each call. The events are made from the evidence words,
-// the 8 bytes in which the interpreter reports a call.
+// Executes the whole script, even if its phases end by the clock (kUntil), with one thread for each
+// thread of the script. Hands each thread its operations in small pieces, so that tests cross the
+// borders of pieces. Returns the results. With `keep_calls`, these contain an event for each call.
+// The events are made from the evidence words, the 8 bytes in which the interpreter reports a call.
 script::Outcome play(const script::Script& script, const player::IndexApi& api,
                      bool keep_calls = false);
 

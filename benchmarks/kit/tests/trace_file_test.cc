@@ -1,5 +1,5 @@
-// Tests that traces are read as they are written, and that every kind of wrong trace is refused with
-// line and column.
+// Tests that traces are read as they are written, and that every kind of wrong trace is refused
+// with line and column.
 #include "benchmarks/kit/workload/trace_file/trace_file.h"
 
 #include <gtest/gtest.h>

@@ -40,12 +40,12 @@ struct Demand {
     run_words += count * (calls + kBeginAndCommit + kChecks);
     run_words_most += count * (calls + kBeginAndCommit + kChecks);
   }
-  // As above, for operations that make one call each.
+  // Adds transactions whose operations make one call each.
   void add_transactions(double count, double ops) { add_transactions(count, ops, ops); }
-  // Adds transactions of one procedure each, which makes `calls` calls on average. The memory that
-  // the referee shares with the player, the process that calls the library, has room for
-  // `calls_most` calls of each. This is the average of the limits that the workload gives its
-  // procedures (script::ProcedureLimits).
+  // Adds transactions of one procedure (instructions whose calls depend on earlier results) each,
+  // which makes `calls` calls on average. The memory that the referee shares with the player, the
+  // process that calls the library, has room for `calls_most` calls of each. This is the average of
+  // the limits that the workload gives its procedures (script::ProcedureLimits).
   void add_procedures(double count, double calls_most, double calls, double parameters) {
     constexpr double kWordsOfCall = 3;  // format/control_word.h
     constexpr double kBytes = 72;       // the result, and what the judge knows of the execution

@@ -34,7 +34,7 @@ class GrayZipf {
   // Computes a sum of `items` terms, so its cost grows with `items`. REQUIRES (checked): items > 0,
   // 0 < theta < 1.
   GrayZipf(uint64_t items, double theta);
-  // Does the same with the sum `zetan` already known.
+  // Takes the sum, `zetan`, from the caller instead of computing it.
   GrayZipf(uint64_t items, double theta, double zetan);
 
   // Extends the distribution to `items` ranks, at the cost of adding one term for each new rank to

@@ -21,7 +21,8 @@ void add_strings(Sha256& sha, const script::Strings& strings) {
   }
 }
 
-// Adds a thread's ops without the flags for evidence and without the windows of reads
+// Adds a thread's ops (operations) without the flags that ask for evidence (whole results) and
+// without the windows of reads, the payload bytes that their words contain
 // (format/evidence_word.h). These flags and windows change only what the judge looks at. They do
 // not change the calls that the library receives.
 void add_ops(Sha256& sha, const std::vector<format::Op>& ops) {

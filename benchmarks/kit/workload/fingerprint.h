@@ -1,5 +1,5 @@
-// Computes the fingerprint of a script: a SHA-256 of its indexes, keys, texts, procedures and
-// operations.
+// Computes the fingerprint of a script, all operations of a session: a SHA-256 of its indexes,
+// keys, texts, procedures (lists of instructions) and operations.
 //
 // The file benchmarks/NAME/fingerprint.json stores the fingerprint of each version of a benchmark.
 // A test compares it with the fingerprint of the current code, so an author who changes the
@@ -15,7 +15,7 @@
 namespace keydrome::workload {
 
 // Returns the fingerprint of one script in 64 hexadecimal digits. It covers the index names, the
-// pools (keys, texts, procedures), and the ops of every phase and thread.
+// pools (keys, texts, procedures), and the operations of every phase and thread.
 std::string fingerprint(const script::Script& script);
 
 // benchmark_fingerprint() returns the fingerprint of a benchmark. It covers the scripts of all

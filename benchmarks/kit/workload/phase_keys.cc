@@ -19,7 +19,8 @@ bool is_write(format::OpCode code) {
          code == format::OpCode::kDeletePair;
 }
 
-// The slots in which a procedure inserts or deletes records, as sets of bits.
+// The slots (variables for handles) in which a procedure (a list of instructions) inserts or
+// deletes records, as sets of bits.
 struct WrittenSlots {
   uint32_t inserts = 0, all = 0;
 };

@@ -17,9 +17,9 @@ namespace keydrome::workload {
 namespace {
 
 constexpr uint64_t kPart = 100;  // one in this many reads of a thread is a read-back
-// The smallest number of known reads of a thread, and of closing reads of a phase. Small phases
-// need fewer: one known read in kKnownPartMax reads of a thread, and one closing read in
-// kClosingPartMax calls of the phase.
+// The smallest number of known reads of a thread. Also the smallest number of closing reads
+// (read-backs at the end) of a phase. Small phases need fewer: one known read in kKnownPartMax
+// reads of a thread, and one closing read in kClosingPartMax calls of the phase.
 constexpr uint64_t kKnownReads = 1'000;
 constexpr uint64_t kKnownPartMax = 10;
 constexpr uint64_t kClosingPartMax = 20;

@@ -1,6 +1,6 @@
 // Implements bare runs, which test misuse of the API: writes each step as a bare call, i.e. a call
 // that the player (the process that calls the library) makes exactly as written. Compares the
-// result of each call with the results that the scenario lists.
+// result of each call with the results that the scenario, the script of the run, lists.
 #include "benchmarks/scenarios/judge/bare_run.h"
 
 #include <algorithm>
@@ -152,8 +152,8 @@ class BareJudge {
   const Vocabulary& vocabulary_;
 };
 
-// The calls of each run. If the trace contradicts the program, there are fewer runs and `fit` is
-// false.
+// The calls of each run. If the trace, the list of results, contradicts the program, there are
+// fewer runs and `fit` is false.
 struct Runs {
   std::vector<std::vector<StepResult>> calls;
   bool fit = true;

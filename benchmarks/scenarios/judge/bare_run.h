@@ -1,7 +1,8 @@
 // Writes and judges bare runs: misuse of the API, such as closed handles, ended transactions, keys
 // of the wrong type, and garbage in unused bytes. The player, the process that calls the library,
 // makes the calls exactly as written (kBareCall). No serial order of transactions defines the
-// correct results of misuse, so the scenario lists these results with its steps.
+// correct results of misuse, so the scenario, the script of the run, lists these results with its
+// steps.
 #pragma once
 
 #include <cstdint>
@@ -19,8 +20,8 @@ namespace keydrome::scenarios {
 // There is one run for each key type.
 struct ScriptedBare {
   uint32_t phase = 0;
-  // Number of the first op that may break the rules of the API. The ops before it are certainly
-  // legal.
+  // Number of the first op (operation) that may break the rules of the API. The ops before it are
+  // certainly legal.
   uint64_t first_misuse = 0;
   std::vector<Variant> variants;
   std::vector<Vocabulary> vocabularies;  // one for each variant

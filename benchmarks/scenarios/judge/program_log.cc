@@ -1,6 +1,6 @@
 // Implements program_log(), the part of a run that a C program repeats. Keeps the calls of the
-// scenario's steps, and replaces the calls before and after them with those that the program
-// makes.
+// steps that the scenario, the script of the run, lists, and replaces the calls before and after
+// them with those that the program makes.
 #include "benchmarks/scenarios/judge/program_log.h"
 
 #include <algorithm>

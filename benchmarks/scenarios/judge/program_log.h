@@ -1,6 +1,6 @@
-// program_log(): the part of a scenario's run that a C program repeats (c_program.h). The program
-// is written for the author of the library if the run has a violation. It shows the violation only
-// if this part contains the violation.
+// program_log(): the part of a run of a scenario (a short script of API calls) that a C program
+// repeats (c_program.h). The program is written for the author of the library if the run has a
+// violation. It shows the violation only if this part contains the violation.
 #pragma once
 
 #include <cstdint>

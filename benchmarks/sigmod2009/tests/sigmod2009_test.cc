@@ -307,7 +307,8 @@ TEST(Sigmod2009, OnlyOneByteOfTheKeysVaries) {
 }
 
 // Entries of 2009 may rely on the alphabet and the sign of the published keys, so the checks that
-// the workload adds use them too. No check uses a key of the stream as one of its private keys.
+// the workload adds use them too. No check uses a key of the workload itself as one of its private
+// keys.
 TEST(Sigmod2009, TheKeysOfTheChecksLookLikeThePublishedOnes) {
   const workload::CheckPolicy plain = {.stripes = false, .canaries = false, .evidence = false};
   for (uint64_t seed = 1; seed <= 5; ++seed) {

@@ -169,7 +169,8 @@ TEST(Skew, ARecoveryMustStandOutOfTheNoise) {
   EXPECT_EQ(recoveries(parts, {.windows = 9, .drop = 0.9, .lost = 0.9}).count, 0u);
 }
 
-// Numbers of commits that contradict each other come from the jail and must do no harm.
+// Numbers of commits come from the jail, where a library can forge them. Numbers that contradict
+// each other must do no harm.
 TEST(Skew, PartsWithoutCommitsSayNothing) {
   const std::vector<std::vector<uint64_t>> parts = {{}, std::vector<uint64_t>(20), {}};
   EXPECT_EQ(noise(parts).windows, 0u);

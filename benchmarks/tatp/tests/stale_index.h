@@ -1,5 +1,5 @@
-// An index library in the test's process that shows old rows of the index "subscriber", to test that
-// the checks of the benchmark "tatp" find lost updates and stale reads.
+// An index library in the test's process that shows old rows of the index "subscriber", to test
+// that the checks of the benchmark "tatp" find lost updates and stale reads.
 //
 // Only one index exists at a time. Thread-safe like the index API; a mutex guards the old rows.
 #pragma once
@@ -35,7 +35,8 @@ inline ErrCode open(const char* name, IdxState** state) {
   return code;
 }
 
-// Returns the first row of the key. Returns nothing for keys of stripes and of other indexes.
+// Returns the first row of the key. Returns nothing for keys of stripes (private-key checks) and of
+// other indexes.
 inline std::string first_row(IdxState* state, const Key& key, const char* payload) {
   const std::lock_guard lock(mutex);
   if (!is_subscriber[state] || key.keyval.shortkey <= 0) return "";

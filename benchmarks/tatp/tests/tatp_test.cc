@@ -99,7 +99,8 @@ TEST(Tatp, TablesHaveTheirSizes) {
 }
 
 // The mix of transactions is that of the specification. The rates of success follow from its
-// distributions: 62.5 % for a random type, 31.25 % for a random forwarding, 14.8 % for a destination.
+// distributions: 62.5 % for a random type, 31.25 % for a random forwarding, 14.8 % for a
+// destination.
 TEST(Tatp, TheMixAndItsRatesOfSuccessAreThePublishedOnes) {
   const script::Script script = make_script(
       kName, "uniform", 3, {{"subscribers", 2'000}, {"transactions_per_thread", 10'000}});
@@ -210,8 +211,8 @@ TEST(Tatp, APlainRunIsJudgedByItsRows) {
   EXPECT_EQ(findings.count("lost_update"), 1u) << text_of(findings);
 }
 
-// The row check finds old rows of subscribers, which a lost update leaves. The check of single reads
-// finds gets that return old rows.
+// The row check finds old rows of subscribers, which a lost update leaves. The check of single
+// reads finds gets that return old rows.
 TEST(Tatp, StaleRowsAreFound) {
   const script::Script script =
       make_script(kName, "uniform", 10, {{"subscribers", 20}, {"transactions_per_thread", 500}});

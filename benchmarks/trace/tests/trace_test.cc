@@ -1,5 +1,5 @@
-// Tests the benchmark "trace": the calls of random traces are played and judged, with right and with
-// faulty indexes.
+// Tests the benchmark "trace": the calls of random traces are played and judged, with right and
+// with faulty indexes.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -95,8 +95,8 @@ TEST(Trace, HandlesAreClosedAfterManyCalls) {
   EXPECT_EQ(opens, 4u);
 }
 
-// Writes random traces. With few payloads, pairs are inserted again, or deleted without being stored.
-// With many, every insert has a payload of its own, and pairs are deleted once.
+// Writes random traces. With few payloads, pairs are inserted again, or deleted without being
+// stored. With many, every insert has a payload of its own, and pairs are deleted once.
 enum class Payloads : uint8_t { kFew, kMany };
 
 class RandomTrace {

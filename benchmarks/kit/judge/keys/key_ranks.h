@@ -1,5 +1,6 @@
-// KeyRanks: gives every key of a script's pools (lists of keys) its rank in the key order of the
-// index API. The judges then compare ranks, which are numbers, instead of keys.
+// KeyRanks: gives every key of a script (the operations of a session) its rank in the key order of
+// the index API. The keys are in pools, one list for each type. The judges then compare ranks,
+// which are numbers, instead of keys.
 //
 // Equal keys have equal ranks. The object refers to the pools, which must outlive it. Thread
 // safety: immutable after construction.
@@ -32,8 +33,8 @@ class KeyRanks {
 
   // Returns the rank of a key that a call returned, or nothing if the key is not in the pool.
   // `bytes` is the string, or the 4 or 8 bytes of an integer in native byte order.
-  // `near` is a rank that is probably at or a little below that of the key, as in a scan; a wrong one
-  // only costs time. A key near it is found in few steps.
+  // `near` is a rank that is probably at or a little below that of the key, as in a scan; a wrong
+  // one only costs time. A key near it is found in few steps.
   std::optional<uint32_t> find(KeyType type, std::string_view bytes, uint32_t near = 0) const;
 
   // Return the key with this rank. bytes() has the form that find() accepts, and text() is for

@@ -1,5 +1,5 @@
-// Sorts numbered entries by 64-bit values. The judge sorts the keys and the writes of a script with
-// it.
+// Sorts numbered entries by 64-bit values. The judge sorts the keys and the writes of a script (the
+// operations of a session) with it.
 //
 // Thread safety: pure function.
 #pragma once

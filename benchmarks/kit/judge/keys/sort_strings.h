@@ -1,5 +1,5 @@
-// Sorts the string keys of a script. Sorting millions of strings is the most expensive step before
-// the judge can check reads, so the function is optimised.
+// Sorts the string keys of a script, the operations of a session. Sorting millions of strings is
+// the most expensive step before the judge can check reads, so the function is optimised.
 //
 // Thread safety: pure function.
 #pragma once

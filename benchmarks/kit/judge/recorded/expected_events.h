@@ -43,12 +43,13 @@ class ExpectedEvents {
     return op.argument == format::kNoTag && script_.pools.payloads[op.payload].empty();
   }
 
-  // Returns true if the procedure of a kRun op may roll its transaction back.
+  // Returns true if the procedure (list of instructions) that a kRun op executes may roll its
+  // transaction back.
   bool may_roll_back(const format::Op& run) const {
     return script_.pools.procedures[run.payload].rolls_back != 0;
   }
 
-  // Returns the hash of the op's payload: its tag in letters, followed by its text.
+  // Returns the hash of the op's payload: its tag (a unique number) in letters, then its text.
   uint64_t payload(const format::Op& op) const {
     const std::string_view text = script_.pools.payloads[op.payload];
     if (op.argument == format::kNoTag) return hash_bytes(text);

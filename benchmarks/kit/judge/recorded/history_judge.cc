@@ -90,7 +90,7 @@ void collect_keys(const script::Script& script, const script::PhaseScript& phase
       computes = computes || op.code == format::OpCode::kRun;
     }
   }
-  // A procedure may use any string key of the pool.
+  // A procedure computes its keys, so it may use any string key of the pool.
   const script::Strings& all = script.pools.varchar_keys;
   if (!computes) return;
   for (const std::string_view key : all) keys.emplace_back(key);
@@ -152,7 +152,8 @@ bool shares_handles(const History& history) {
                      });
 }
 
-// Certifies one history. Returns false if the remaining histories of the run need not be judged.
+// Certifies one history: lets the checker prove that a serial order gives all results. Returns
+// false if the remaining histories of the run need not be judged.
 bool judge_history(History history, bool strict, Findings& findings) {
   const Result<void> ranked = rank_varchar_keys(history);
   if (!ranked) {

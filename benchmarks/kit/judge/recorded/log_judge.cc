@@ -32,7 +32,7 @@ struct Call {
 // Follows the program of one thread. Its functions have the same names as those of
 // player::Interpreter, because both classes must make the same decisions. LIMIT: like the
 // interpreter, this class is one large state machine. The two classes could share their control
-// flow if every call of the interpreter left evidence.
+// flow if every call of the interpreter left evidence, a copy of its result.
 class Follower {
  public:
   Follower(const ExpectedEvents& wording, std::span<const format::Op> ops,
@@ -179,7 +179,8 @@ class Follower {
 
   // Follows the commit or abort at the end of a transaction.
   Flow finish(const format::Op& op) {
-    // The player replaces a programmed commit with an abort only if a procedure rolls back.
+    // The player replaces a programmed commit with an abort only if a procedure, whose calls depend
+    // on earlier reads, rolls back.
     const bool aborts =
         op.code == format::OpCode::kAbort || (may_roll_back_ && next_is(EventCall::kAbort));
     if (aborts) {

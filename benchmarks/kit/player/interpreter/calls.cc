@@ -78,8 +78,8 @@ Interpreter::Function Interpreter::open_call(uint8_t slot, uint32_t index) {
   return Function::kOpen;
 }
 
-// Prepares the call that deletes the pair which the slot's last kKeep read returned. Passes a copy
-// of the pair, because the library may write to its arguments.
+// Prepares the call that deletes the pair which the last kKeep read of this slot (a variable for a
+// handle) returned. Passes a copy of the pair, because the library may write to its arguments.
 Interpreter::Function Interpreter::delete_read_call(const format::Op& op) {
   if ((kept_ >> op.slot & 1u) == 0) {
     write_word(static_cast<uint64_t>(format::ControlWord::kNoCall));
@@ -94,10 +94,10 @@ Interpreter::Function Interpreter::delete_read_call(const format::Op& op) {
   return Function::kDelete;
 }
 
-// Prepares a bare call, which may break the rules of the contract. The call may use a handle or a
+// Prepares a bare call, which may break the rules of the index API. The call may use a handle or a
 // transaction that has ended or never existed, or a key of the wrong type. Bytes that the library
-// need not read may contain garbage. The call changes only the slot's handle and the transaction
-// of later bare calls.
+// need not read may contain garbage. The call changes only the slot's handle and the transaction of
+// later bare calls.
 Interpreter::Function Interpreter::bare_call(const format::Op& op) {
   const format::BareCall bare = format::BareCall::unpacked(op.argument);
   Record& record = buffers_.last_record(VARCHAR);
@@ -126,7 +126,8 @@ Interpreter::Function Interpreter::bare_call(const format::Op& op) {
   return kFunctions[static_cast<std::size_t>(bare.call)];
 }
 
-// Writes the result of a bare call to the trace. A bare call is never repeated.
+// Writes the result of a bare call to the trace, the thread's memory for whole results. A bare call
+// is never repeated.
 void Interpreter::bare_result(const format::Op& op, uint32_t code) {
   const format::BareCall bare = format::BareCall::unpacked(op.argument);
   const Record& record = buffers_.last_record(VARCHAR);

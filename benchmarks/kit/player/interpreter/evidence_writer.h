@@ -17,7 +17,7 @@
 
 namespace keydrome::player {
 
-// The op that the evidence belongs to.
+// The op (operation of the program) that the evidence belongs to.
 struct OpPosition {
   const format::Op& op;
   uint64_t number;  // in the thread's program

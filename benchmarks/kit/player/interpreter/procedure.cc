@@ -1,6 +1,6 @@
 // Implements the part of the interpreter that runs procedures. The interpreter executes the
-// operations of one thread. A procedure is a transaction whose keys and payloads are computed from
-// earlier results. If it misses a required record, it becomes *unfit* and must not commit
+// operations (ops) of one thread. A procedure is a transaction whose keys and payloads are computed
+// from earlier results. If it misses a required record, it becomes *unfit* and must not commit
 // (format/procedure.h).
 #include <cstring>
 #include <optional>
@@ -12,7 +12,8 @@
 namespace keydrome::player {
 namespace {
 
-// The window (format/evidence_word.h) of reads that a procedure makes.
+// The window of reads that a procedure makes: the position of the payload bytes in their evidence
+// words (format/evidence_word.h).
 constexpr uint32_t kComputedWindow = format::kTagBytes;
 
 // Returns true if an integer key from getNext is less than `number`.

@@ -70,7 +70,8 @@ class ProcedureState {
   uint32_t last_tag() const { return next_tag_ - 1; }
 
   std::string_view text(uint8_t row) const { return {rows_[row].text, rows_[row].size}; }
-  // Stores the text of a payload that the library returned, without the tag, in the row.
+  // Stores the text of a payload that the library returned, without the tag (its first 8 letters),
+  // in the row.
   void set_row(uint8_t row, std::string_view payload);
 
   void clear_list() { count_ = 0; }

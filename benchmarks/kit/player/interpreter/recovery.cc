@@ -1,5 +1,5 @@
 // Implements the part of the interpreter that handles transactions which do not commit. The
-// interpreter executes the operations of one thread. It retries a transaction after DEADLOCK,
+// interpreter executes the operations (ops) of one thread. It retries a transaction after DEADLOCK,
 // gives it up after an illegal code, and handles programmed aborts.
 #include <sched.h>
 
@@ -91,8 +91,8 @@ void Interpreter::begin_again(const format::Op& op) {
   sched_yield();
 }
 
-// Handles a result of commitTransaction other than SUCCESS, or SUCCESS for an unfit transaction
-// (format/procedure.h).
+// Handles a result of commitTransaction other than SUCCESS, or SUCCESS for an unfit transaction,
+// one that missed a required record (format/procedure.h).
 void Interpreter::not_committed(const format::Op& op, uint32_t code) {
   write_word(format::result_word(format::ControlWord::kResult, clock_.since_go(), code));
   if (code == SUCCESS) {
@@ -111,7 +111,8 @@ void Interpreter::not_committed(const format::Op& op, uint32_t code) {
   start_abort(AfterAbort::kContinue);
 }
 
-// Handles the result of an abort that the program or a procedure requires.
+// Handles the result of an abort that the program, or a procedure (a list of instructions),
+// requires.
 void Interpreter::aborted_by_program(uint32_t code) {
   if (code == DEADLOCK) {
     ++outcome_->deadlocks;
@@ -190,7 +191,8 @@ void Interpreter::give_up(format::AttemptEnd end) {
   restore(false);
 }
 
-// Removes the evidence of the attempt. The task kRestore then restores the handles.
+// Removes the evidence of the attempt, the results that it has written to the trace. The task
+// kRestore then restores the handles.
 void Interpreter::restore(bool retries) {
   publish((base_ + at_) | format::kRollingBack);
   evidence_.rewind(saved_.evidence);
@@ -224,7 +226,8 @@ Interpreter::Function Interpreter::next_to_restore() {
 }
 
 // Writes the last word of an attempt that did not commit. The words of a retried attempt, and those
-// of an abort that the program does not contain, need spare room. Without it they are overwritten.
+// of an abort that the program does not contain, need spare room. Without such room, the next words
+// overwrite them.
 void Interpreter::end_attempt(format::AttemptEnd end) {
   write_word(format::attempt_end_word(end));
   if (end == format::AttemptEnd::kAborted) return;

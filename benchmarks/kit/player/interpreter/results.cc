@@ -109,7 +109,7 @@ void Interpreter::keep(const format::Op& op) {
   Record& kept = kept_records_[op.slot];
   kept_ |= static_cast<uint16_t>(1u << op.slot);
   kept = buffers_.last_record(type);
-  // Set the whole key, because a get need not write it and because the player does not clear every
+  // Set the whole key, because a get need not write it and because CallBuffers does not clear every
   // byte of an integer index's record.
   kept.key.type = type;
   if (op.code != format::OpCode::kGet) return;

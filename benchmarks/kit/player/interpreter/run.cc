@@ -146,7 +146,7 @@ template <bool kIsGet>
 }
 
 // Ends the transaction of a successful commit. Does nothing and returns false if the commit failed
-// or if the transaction is unfit (format/procedure.h).
+// or if the transaction is unfit, i.e. missed a required record (format/procedure.h).
 [[gnu::always_inline]] inline bool Interpreter::end_commit(const format::Op& op, uint32_t code,
                                                            uint64_t*& word) {
   if (code != SUCCESS || unfit_) return false;
@@ -189,9 +189,10 @@ template <format::OpCode kCode>
   return true;
 }
 
-// Contains all calls of the library, for the reason in interpreter.h. An op costs one switch if it
-// has a case here and its result is expected (docs/reference/figures.md). All other ops and results
-// leave this fast path through rare_op() and react().
+// Contains all calls of the library, so that the return address of a call does not show whether the
+// call is judged. An op costs one switch if it has a case here and its result is expected
+// (docs/reference/figures.md). All other ops and results leave this fast path through rare_op() and
+// react().
 // LIMIT: all ten calls must be in one function, and the time of this loop is part of what is
 // measured. A lambda that changes `op` in a case would cost 1 ns per call, because `op` would then
 // be in memory.

@@ -157,8 +157,9 @@ class InterpreterState {
     hot_ = task == Task::kProgram && is_plain_;
     if (hot_) publish(format::kInWords);
   }
-  // Publishes where the thread is (format/outcome.h), so that the referee can name a call that
-  // never returns. The store is relaxed, because the referee uses the position only as a hint.
+  // Publishes where the thread is (format/outcome.h), so that the referee, which judges the run,
+  // can name a call that never returns. The store is relaxed, because the referee uses the position
+  // only as a hint.
   void publish(uint64_t position) {
     std::atomic_ref<uint64_t>(outcome_->position).store(position, std::memory_order_relaxed);
   }

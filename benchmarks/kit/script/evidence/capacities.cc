@@ -86,7 +86,8 @@ RecordBytes longest_records(const Pools& pools) {
 }
 
 // Returns an upper bound of the size of a thread's trace in bytes. A thread with a trace writes the
-// results of all its calls, so that the player does not know which of them are judged.
+// results of all its calls, so that the player, which calls the library, does not know which of
+// them are judged.
 uint64_t trace_bytes(const Script& script, const std::vector<format::Op>& ops,
                      const RecordBytes& longest) {
   if (!needs_trace(ops)) return 0;

@@ -55,8 +55,8 @@ Result<KeyFile> read_key_file(const std::string& path);
 
 // How hard keys are for an index.
 struct KeyFacts {
-  // Integers: line segments that predict each rank within 32 and within 4,096 (segments.h), per
-  // million keys.
+  // Integers: line segments that predict each key's rank (its position in key order) within 32 and
+  // within 4,096 (segments.h), per million keys.
   double local_hardness = 0, global_hardness = 0;
   // Strings: mean length, and the mean number of first bytes that a key shares with the key before
   // it.

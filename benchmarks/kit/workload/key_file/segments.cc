@@ -1,6 +1,6 @@
-// Implements segments(), which counts the lines that predict the ranks of keys. It keeps the set
-// of lines that fit all keys of the segment so far, and starts a new segment when no such line is
-// left.
+// Implements segments(), which counts the lines that predict the ranks of keys (their positions in
+// key order). It keeps the set of lines that fit all keys of the segment so far, and starts a new
+// segment when no such line is left.
 #include "benchmarks/kit/workload/key_file/segments.h"
 
 #include <vector>

@@ -1,5 +1,5 @@
 // Measures how hard keys are to learn: computes the minimum number of line segments that predict
-// the rank of every key with an error of at most `epsilon`.
+// the rank of every key (its position in key order) with an error of at most `epsilon`.
 //
 // The algorithm is optimal piecewise linear approximation (J. O'Rourke, CACM 1981), as used by P.
 // Ferragina and G. Vinciguerra for the PGM-index (PVLDB 2020). C. Wongkham et al. (GRE, PVLDB 2022)

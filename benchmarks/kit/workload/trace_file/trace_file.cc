@@ -9,9 +9,9 @@
 namespace keydrome::workload {
 namespace {
 
-// The memory of a trace is at most this many times its file. A line of 18 bytes that inserts a new key
-// needs a call, a pair and a key, each in an array that may just have grown. It also needs an entry in
-// a table.
+// The memory of a trace is at most this many times its file. A line of 18 bytes that inserts a new
+// key needs a call, a pair and a key, each in an array that may just have grown. It also needs an
+// entry in a table.
 constexpr uint64_t kMemoryFactor = 12;
 constexpr uint64_t kBlockBytes = 1 << 20;
 static_assert(kBlockBytes > kTraceLineBytesMax);

@@ -1,4 +1,5 @@
-// TraceFile: a recorded trace, the calls of a user's own program, which the benchmark "trace" plays.
+// TraceFile: a recorded trace, the calls of a user's own program, which the benchmark "trace"
+// plays.
 //
 // The format is text with one call in each line (docs/reference/trace-files.md):
 //
@@ -11,7 +12,8 @@
 //   1 insert users bob
 //
 // The content is untrusted. Every file gives a TraceFile or an error with line and column. Only the
-// referee and its command `trace` read such files, outside timed phases. Not thread-safe.
+// referee, the program that runs a session, and its command `trace` read such files, outside timed
+// phases. Not thread-safe.
 #pragma once
 
 #include <array>
@@ -107,7 +109,7 @@ Result<uint64_t> trace_file_bytes(const std::string& path);
 // Reads and checks a file. Stops at the first fault.
 Result<TraceFile> read_trace_file(const std::string& path);
 
-// Does the same with a text. `name` stands for the path in errors.
+// Parses and checks the text of a trace. `name` stands for the path in errors.
 Result<TraceFile> parse_trace(const std::string& name, std::string_view text);
 
 }  // namespace keydrome::workload

@@ -14,7 +14,7 @@ namespace {
 constexpr std::string_view kFormat = "1";
 constexpr const char* kHeader = "keydrome trace 1";
 constexpr std::array kTypes = {SHORT, INT, VARCHAR};
-// Strings of stripes begin with this character (stripes.h).
+// The strings of stripes, check transactions on keys of their own, begin with this character.
 constexpr char kFirstOfChecks = '!';
 
 // Returns the value of a hexadecimal digit, or -1.

@@ -1,5 +1,6 @@
-// TraceParser: reads the lines of a trace one after the other (trace_file.h), and refuses the first
-// one that is wrong. It keeps no text of the file but different keys and payloads.
+// TraceParser: reads the lines of a trace, a file of recorded calls (trace_file.h), one after the
+// other, and refuses the first one that is wrong. It keeps no text of the file but different keys
+// and payloads.
 //
 // Not thread-safe.
 #pragma once
