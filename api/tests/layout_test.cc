@@ -2,8 +2,9 @@
 // SIGMOD 2009 programming contest's header (version 1.03, x86-64). A library that was compiled with
 // that header therefore still works.
 //
-// Also tests the layout of contract B, so that every change of the layout is noticed. Contract B
-// still has version 0. Until version 1, its layout and these tests may change together.
+// Also tests the layout of contract B (keydrome/structure.h), the interface of a data structure, so
+// that every change of the layout is noticed. Contract B still has version 0. Until version 1, its
+// layout and these tests may change together.
 #include <gtest/gtest.h>
 
 #include <cstddef>
