@@ -1,5 +1,5 @@
-// Tests pinned phases in the real jail, with a library that prints on which CPUs its callers may
-// run. Needs root.
+// Tests pinned phases, in which each thread that calls the library is bound to one CPU. They run in
+// the real jail, with a library that prints on which CPUs its callers may run. Needs root.
 #include <sched.h>
 
 #include <map>
@@ -98,7 +98,8 @@ TEST_F(PinningTest, ThreadsUseTheCpusOfTheJail) {
   }
 }
 
-// In verified mode the threads that call the library are bound. They are in the player.
+// In verified mode each thread has two sides: the driver plays the operations outside the jail, and
+// the player calls the library. Only the threads of the player are bound.
 TEST_F(PinningTest, VerifiedModeBindsTheThreadsThatCallTheLibrary) {
   JailOptions options = options_for("tells_cpus");
   options.plan.verified = true;

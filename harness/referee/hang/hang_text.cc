@@ -45,7 +45,8 @@ bool runs(const HungThread& thread) {
   return thread.facts && (thread.facts->state == 'R' || thread.busy_ms >= kBusyMs);
 }
 
-// Returns the possible waits between threads. may_block() explains `exactly`.
+// Returns the possible waits between threads. With `exactly`, a thread waits for another only if
+// both name the same key. Without `exactly`, the same index is enough (may_block()).
 std::vector<Wait> waits_between(const std::vector<HungThread>& threads, bool exactly) {
   std::vector<Wait> waits;
   for (std::size_t from = 0; from < threads.size(); ++from) {

@@ -36,7 +36,8 @@ struct SharedMemory {
   int outcome = -1;
 };
 
-// Returns the largest number of threads that a phase of the script has, at least 1.
+// Returns the largest number of threads that a phase of the script (all inputs of the session) has,
+// at least 1.
 uint32_t threads_max(const script::Script& script);
 
 class SessionMemory {

@@ -57,8 +57,8 @@ struct Plan {
   bool record = false;                        // log every call and check the history of calls
   // Verified mode: the driver, a process outside the jail, plays the operations.
   bool verified = false;
-  std::string keys;   // path on the host of a file with keys for the workload; empty: none
-  std::string trace;  // path on the host of a recorded trace to play; empty: none
+  std::string keys;   // path on the host of a file whose keys replace the benchmark's; empty: none
+  std::string trace;  // path on the host of a recorded trace (a user's calls) to play; empty: none
   LibraryPlan library;
   std::string player;
   std::string driver;  // path of the driver; only in verified mode

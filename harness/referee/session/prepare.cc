@@ -101,8 +101,8 @@ Result<Basis> find_basis(const Plan& plan, const workload::BenchmarkEntry& entry
                .memory = *memory};
 }
 
-// Reads a file. `size_of` bounds the memory that `read` needs. `content` names in errors what must be
-// fewer.
+// Reads a file. `size_of` bounds the memory that `read` needs. `content`, such as "keys", says in
+// errors what the file has too many of.
 template <typename File>
 Result<File> fitting(const std::string& path, Result<uint64_t> (&size_of)(const std::string&),
                      Result<File> (&read)(const std::string&), const std::string& content) {

@@ -70,7 +70,7 @@ bool VerifiedPartner::send_go(const Message& go, uint32_t threads) {
   serve.flags |= spin;
   serve.threads = threads;
   Message play = go;
-  play.flags = spin;  // pinned are the threads that call the library, in the player
+  play.flags = spin;  // no kGoPinned: only threads that call the library are bound to a CPU
   player_done_.reset();
   drivers_turn_ = true;
   return jail()->send(serve) && driver_->send(play);
