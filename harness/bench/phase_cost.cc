@@ -1,7 +1,8 @@
-// phase_cost: measures how much time the harness adds to a phase of a session, and to a call in
-// verified mode, in real jails on this machine. The referee is the trusted process that runs the
-// session. The player is the process in the jail (a sandbox) that calls the library. In verified
-// mode another process, the driver, decides on the calls, and the player only makes them.
+// phase_cost: measures how much time the harness adds to a phase of a session (one run of a
+// benchmark). Also measures how much it adds to a call in verified mode. Uses real jails on this
+// machine. The referee is the trusted process that runs the session. The player is the process in
+// the jail (a sandbox) that calls the library. In verified mode another process, the driver,
+// decides on the calls, and the player only makes them.
 //
 //   phase_cost [--json FILE]      run as root; needs the programs jail, player and driver in the
 //                                 same folder, and ../lib/indexes/null.so

@@ -1,5 +1,5 @@
 // The player: the program in the jail that loads the library under test and runs the benchmark's
-// operations on it. The referee, the trusted process outside the jail that runs the session,
+// operations on it. The referee, the trusted process outside the jail that runs the benchmark,
 // commands the player over descriptor 3 (harness/protocol.h).
 //
 // The player shares its process with the library, so the referee checks everything that the player

@@ -1,6 +1,6 @@
 // Implements Phases: plays each phase with the numbers from the message GO, and with the memory and
-// clocks that all phases of a session share. The referee, the process that runs the session, sends
-// GO to begin the phase.
+// clocks that all phases of a session (one run of a benchmark) share. The referee, the process that
+// runs the session, sends GO to begin the phase.
 #include "harness/player/phases.h"
 
 namespace keydrome {

@@ -2,7 +2,8 @@
 // the referee, the trusted process, passes programs (lists of operations) to the player in the
 // jail. A program arrives in portions, called pieces.
 //
-// Thread safety: each thread reads its own pieces; any thread may read the session's image.
+// Thread safety: each thread reads its own pieces; any thread may read the image of the session
+// (one run of a benchmark).
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// Tests what the referee, the trusted process that runs a session, reports about libraries that
+// Tests what the referee, the trusted process that runs a benchmark, reports about libraries that
 // hang in the real jail. Needs root.
 #include <string>
 #include <vector>

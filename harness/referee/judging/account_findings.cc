@@ -1,5 +1,5 @@
 // Implements account_findings.h: each function checks one quantity that the referee (the trusted
-// process that runs the session) measured in each phase, such as the CPU time of the library's
+// process that runs the benchmark) measured in each phase, such as the CPU time of the library's
 // threads. The player is the process in the jail that calls the library.
 #include "harness/referee/judging/account_findings.h"
 

@@ -1,5 +1,5 @@
-// Decides the verdict of a session that was played: passed, failed, crashed and so on. No other
-// file decides the verdict of a played session.
+// Decides the verdict of a session (one run of a benchmark) that was played: passed, failed,
+// crashed and so on. No other file decides the verdict of a played session.
 //
 // Thread safety: the functions use only their arguments.
 //

@@ -1,5 +1,6 @@
 // Implements harness/referee/processes/jail_options.h: derives the limits of a jail, the sandbox of
-// a session, from the plan and the benchmark's instance, and writes the jail's command line.
+// one session (one run of a benchmark), from the plan and the benchmark's instance, and writes the
+// jail's command line.
 #include "harness/referee/processes/jail_options.h"
 
 #include <unistd.h>

@@ -1,5 +1,5 @@
 // The resources that a jail (the sandbox of the library under test) has used so far. The jail
-// program reports them over a socket to the referee, the process that runs the session. It reads
+// program reports them over a socket to the referee, the process that runs the benchmark. It reads
 // them from its cgroups and performance counters (jail/command.h). A value that the machine cannot
 // measure is absent.
 #pragma once

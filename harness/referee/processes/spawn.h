@@ -1,4 +1,4 @@
-// Starts the child processes of the referee, which runs a session: the jail (a sandbox) and, in
+// Starts the child processes of the referee, which runs a benchmark: the jail (a sandbox) and, in
 // verified mode, the driver, which plays the operations outside the jail. Makes pipes and socket
 // pairs, and calls posix_spawn().
 #pragma once

@@ -1,5 +1,5 @@
-// Partner: the processes that play one session for the referee, the trusted process, and the
-// channel to them.
+// Partner: the processes that play one session (one run of a benchmark) for the referee, the
+// trusted process, and the channel to them.
 //
 // A plain Partner has one process, the player in its jail. The player runs the library and executes
 // the programs (lists of operations). In verified mode the object is a VerifiedPartner

@@ -1,5 +1,5 @@
-// Turns a plan, the JSON file that describes one session, into a session that can start: checks the
-// plan against the benchmark and the files, and generates the script, which contains all
+// Prepares a session, one run of a benchmark, from a plan, the JSON file that describes the run.
+// Checks the plan against the benchmark and the files, and generates the script, which contains all
 // operations.
 #pragma once
 
