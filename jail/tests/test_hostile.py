@@ -94,7 +94,7 @@ def test_memory_hog_is_killed_by_the_limit(jails: Jails) -> None:
 
 @BACKENDS
 def test_huge_pages_count_as_memory(jails: Jails, backend: list[str]) -> None:
-    """The control group counts transparent huge pages. It does not count reserved ones, so the jail refuses those."""
+    """The control group counts transparent huge pages, but not reserved ones. So the jail refuses reserved ones."""
     options = [*backend, "--memory-bytes", str(32 << 20)]
     outcome = jails.run("memory_hog", "huge", options=options)
     assert outcome.meta["status"] == "out_of_memory", outcome.meta
