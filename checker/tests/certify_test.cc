@@ -75,8 +75,8 @@ TEST_P(Anomaly, HasItsName) {
 }
 
 // Timestamps can be too coarse to order two transactions of one thread. certify() then uses the
-// order of the thread's calls in the log. It assumes no order between transactions of different
-// threads.
+// order of the thread's calls in the log. But certify() assumes no order between transactions of
+// different threads.
 TEST(Certify, TheOrderOfAThreadNeedsNoTimestamps) {
   for (const NamedCase& wrong : {NamedCase{"stale_read", "0:i!(1,a) 0:g!(1)=NF 1:g!(1)=a"},
                                  {"missing_record", "0:b 0:i(1,a) 0:c 0:b 0:g(1)=NF 0:c"},
