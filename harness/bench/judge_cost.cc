@@ -1,6 +1,6 @@
 // judge_cost: measures what it costs the referee, the trusted process that runs a benchmark, to
-// judge the results. The results are words: 8 bytes for each call. To judge them, the referee
-// compares them with the expected results. To certify the run, it finds an order of the
+// judge the results. The results are words: 8 bytes for each call. To judge the words, the referee
+// compares them with the expected results. To certify the run, the referee finds an order of the
 // transactions that explains all results.
 //
 //   judge_cost [--json FILE]      needs indexes/global_lock, which is built next to this program

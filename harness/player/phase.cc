@@ -40,8 +40,8 @@ void Phase::play() {
                              "start fewer threads, or raise the limit");
   }
   // The calling thread plays a program too. Starting and joining one more thread would take longer
-  // than the rest of the fixed work of a phase, and would count in its time. It is thread 0 in
-  // every phase, so that the library sees the same thread.
+  // than the rest of the fixed work of a phase, and would count in its time. The calling thread is
+  // thread 0 in every phase, so that the library always sees the same thread 0.
   run_thread(0);
   for (std::thread& thread : threads) thread.join();
   channel_.send(MessageType::kDone, phase_id_);

@@ -21,7 +21,7 @@ int command_memory(const std::string& plan_path);
 // Prints facts about a file of keys, such as its hardness: how many line segments approximate the
 // keys (docs/reference/key-files.md).
 int command_keys(const std::string& path);
-// Prints what a recorded trace contains. It is a file with the calls of a user's own program
+// Prints what a recorded trace contains. A trace is a file with the calls of a user's own program
 // (docs/reference/trace-files.md).
 int command_trace(const std::string& path);
 // Prints the manifest (description and parameters) of every benchmark, as {"benchmarks": [...]}.

@@ -16,8 +16,8 @@ namespace keydrome {
 namespace {
 
 constexpr uint64_t kNsPerUs = 1'000;
-// After the last call, the referee freezes the jail. Freezing usually takes 0.1 to 0.3 ms. It takes
-// longer than this limit only if a thread is in the kernel.
+// After the last call, the referee freezes the jail. Freezing usually takes 0.1 to 0.3 ms, and
+// takes longer than this limit only if a thread is in the kernel.
 constexpr uint64_t kLateNs = 5'000'000;
 constexpr uint64_t kTickUs = 4'000;  // the kernel may add a thread's CPU time this much too late
 // add_unaccounted_threads() computes how much CPU time ended threads can have used at most.

@@ -31,8 +31,8 @@ RunVerdict decide(const SessionResult& result, const judge::Findings& findings,
                   const std::string& required_level);
 
 // Returns how the session ended, in the form that its workload (the code of the benchmark) uses. To
-// find a small cause of a failure, a workload may play parts of the session again. It then compares
-// how they end with this ending.
+// find a small cause of a failure, a workload may play parts of the session again. The workload
+// then compares the ending of each part with this ending.
 judge::Ending ending_of(const SessionResult& result);
 
 // Returns the verdict for an advisory instance, in which a failed check is only a warning. If the

@@ -43,7 +43,8 @@ struct InputFiles {
   std::shared_ptr<const workload::TraceFile> trace;  // null: the plan names none
 };
 
-// Read a file. They return an error if the file is wrong or does not fit the memory that is free.
+// Each function reads a file. It returns an error if the file is wrong or does not fit the memory
+// that is free.
 Result<workload::KeyFile> fitting_keys(const std::string& path);
 Result<workload::TraceFile> fitting_trace(const std::string& path);
 
