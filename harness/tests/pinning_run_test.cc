@@ -56,8 +56,9 @@ class PinningTest : public testing::JailedTest {
     return lines;
   }
 
-  // Expects that thread i was bound to CPU i of these in the phase with the inserts, but not a
-  // thread that the library had started before. No thread was bound in the phases before and after.
+  // Expects that thread i was bound to CPU i of `cpus` in the phase with the inserts, and that no
+  // thread was bound in the phases before and after. A thread that the library had started before
+  // must never be bound.
   static void expect_bound(Lines lines, const std::vector<int>& cpus) {
     for (uint32_t thread = 0; thread < kThreads; ++thread) {
       const Seen seen = lines["insert " + std::to_string(thread)];

@@ -3,9 +3,10 @@
 //
 // Thread safety: the functions use only their arguments.
 //
-// A session passes only if all messages of the protocol (harness/protocol.h) were exchanged and the
-// judges reported no required finding, i.e. none that must make a run fail. The output and the exit
-// code of the player, the jailed process, prove nothing, because the library controls both.
+// A session passes only if all messages of the protocol (harness/protocol.h) were exchanged, and
+// the judges reported no required finding. A required finding is one that makes the run fail. The
+// output and the exit code of the player, the jailed process, prove nothing, because the library
+// controls both.
 #pragma once
 
 #include <string>

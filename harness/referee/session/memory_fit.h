@@ -46,10 +46,10 @@ struct MemoryRules {
 MemoryNeed memory_need(const workload::Workload& workload, const workload::Parameters& parameters,
                        const MemoryRules& rules);
 
-// Returns the memory that the referee may use in a session: the session's part of the machine's
-// memory without the library's limit, but no more than is available now. If `machine_bytes` is 0,
-// the machine's memory is unknown, and the result is so large that it bounds nothing. REQUIRES: the
-// need fits (fit_memory()).
+// Returns the memory that the referee may use in a session. This is the part of the machine's
+// memory that a session may use, minus the library's limit, but no more than is available now. If
+// `machine_bytes` is 0, the machine's memory is unknown, and the result is so large that it bounds
+// nothing. REQUIRES: the need fits (fit_memory()).
 uint64_t referee_bound(const MemoryNeed& need, uint64_t machine_bytes, uint64_t available_bytes);
 
 // Returns the need of a session. Returns an error if the need (MemoryNeed::least()) exceeds the
