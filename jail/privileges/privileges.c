@@ -77,7 +77,7 @@ void privileges_map(const struct options* options) {
 void privileges_drop(const struct options* options) {
   uid_t id = (uid_t)options_user(options);
   empty_bounding_set();
-  /* In a user namespace that an ordinary user made, setgroups is denied: see privileges_map. */
+  /* In a user namespace that an ordinary user made, privileges_map() has denied setgroups. */
   if (options->has_root && setgroups(0, NULL) < 0) {
     die_errno("cannot drop the supplementary groups");
   }
