@@ -170,7 +170,7 @@ TEST(ParameterRanges, EverySessionIsRefusedOrGenerated) {
   }
 }
 
-// Like the test above, but all parameters have random values, and every instance has a case.
+// Plays cases in which all parameters have random values. Every instance has at least one case.
 TEST(ParameterRanges, RandomSessionsAreRefusedOrGenerated) {
   std::mt19937_64 rng(Case::kSeed + 1);
   for (const Instance& instance : testing::all_instances()) {
