@@ -79,8 +79,8 @@ workload::ParameterValues random_values(const workload::Manifest& manifest, std:
   return values;
 }
 
-// One case: an instance with parameter values. If the case needs too much memory, the test lowers
-// the value of `kept` last.
+// One case: an instance (a named set of parameter values), with other values of these parameters.
+// If the case needs too much memory, the test lowers the value of `kept` last.
 class Case {
  public:
   Case(const Instance& instance, workload::ParameterValues values, std::string kept)

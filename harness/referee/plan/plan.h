@@ -49,7 +49,7 @@ struct LimitsPlan {
 struct Plan {
   std::string benchmark;
   uint32_t benchmark_version = 0;
-  std::string instance;
+  std::string instance;  // name of a set of parameter values of the benchmark
   std::string scale;
   std::map<std::string, int64_t> parameters;  // replace the values of the instance
   std::string seed;                           // 16 hexadecimal digits

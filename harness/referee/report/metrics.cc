@@ -122,9 +122,9 @@ uint64_t recorded_transactions(const script::Outcome& outcome) {
   return count;
 }
 
-// Adds the memory that the library held at one moment, and the memory per record if the number of
-// records is known. `bytes` is the memory that was charged to the jail's cgroup at that moment.
-// Adds nothing if it is unknown, or no larger than before the library was loaded.
+// Adds the memory that the library held at one moment. If the number of records is known, also adds
+// the memory per record. `bytes` is the memory that was charged to the jail's cgroup at that
+// moment. Adds nothing if `bytes` is unknown, or no larger than before the library was loaded.
 void add_held_memory(const SessionResult& result, std::optional<uint64_t> bytes,
                      std::optional<uint64_t> records, const std::string& memory_name,
                      const std::string& per_record_name, Json& metrics) {

@@ -55,8 +55,8 @@ uint64_t referee_bound(const MemoryNeed& need, uint64_t machine_bytes, uint64_t 
 // Returns the need of a session. Returns an error if the need (MemoryNeed::least()) exceeds the
 // memory that a session may use. Also returns an error if the session has more keys than a script
 // can number, or than the file of keys has. The error names the need, and the parameter that must
-// be lowered least, with the largest value that fits. `manifest` is the benchmark's. Takes a few
-// milliseconds at most.
+// be lowered least, with the largest value that fits. `manifest` describes the benchmark's
+// parameters. Takes a few milliseconds at most.
 Result<MemoryNeed> fit_memory(const workload::Workload& workload,
                               const workload::Manifest& manifest,
                               const workload::Parameters& parameters, const MemoryRules& rules);

@@ -44,7 +44,8 @@ struct Basis {
   MemoryNeed memory;
 };
 
-// Returns an error if the keys of a file cannot replace those of the plan's instance.
+// Returns an error if the keys of a file cannot replace those of the plan's instance. An instance
+// is a named set of parameter values of the benchmark.
 Result<void> check_key_type(const Plan& plan, const workload::Manifest& manifest,
                             const workload::KeyFile& keys) {
   const std::string& wanted = manifest.instances.find(plan.instance)->second.keys;

@@ -22,9 +22,9 @@ namespace keydrome {
 struct PreparedSession {
   Plan plan;
   workload::Manifest manifest;
-  workload::Parameters parameters;  // including defaults and the plan's overrides
-  std::unique_ptr<workload::Workload> workload;
-  script::Script script;
+  workload::Parameters parameters;               // including defaults and the plan's overrides
+  std::unique_ptr<workload::Workload> workload;  // the code of the benchmark
+  script::Script script;                         // all operations
   // True if the referee (this process) must certify the recorded histories, i.e. find a serial
   // order of the transactions that gives every result. This is so if the plan asks for recording
   // and the benchmark does not record by itself. A benchmark that records by itself also certifies.
@@ -60,7 +60,7 @@ Result<MemoryNeed> session_memory(const Plan& plan, const workload::BenchmarkEnt
 
 // Prepares the session of a plan. `entry` must be the plan's benchmark and have the plan's version.
 // Generating the script may take several seconds. Frees the keys of `files` when they have replaced
-// those of the workload.
+// those of the benchmark.
 Result<PreparedSession> prepare_session(Plan plan, const workload::BenchmarkEntry& entry,
                                         InputFiles files);
 
