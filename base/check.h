@@ -2,7 +2,8 @@
 // prints the file, the line and the condition, and aborts the process.
 //
 // Do not use this check for wrong input or for a library under test that behaves wrongly. Return an
-// Error (result.h) for wrong input. For a library, add a finding to its report.
+// Error (result.h) for wrong input. For a library that behaves wrongly, add a finding, i.e. an
+// entry that says what is wrong, to the report about it.
 #pragma once
 
 #include <cstdio>

@@ -112,9 +112,8 @@ std::string temporary_of(const std::string& path) {
   return path + ".unfinished-" + std::to_string(getpid());
 }
 
-// Creates the temporary file. First removes an older file of that name, which a process that had
-// the same pid left when it was killed. O_EXCL ensures that no file or link of another user is
-// opened.
+// Creates the temporary file. First removes an older file of that name: a killed process with the
+// same pid may have left one. O_EXCL ensures that no file or link of another user is opened.
 Result<UniqueFd> create(const std::string& temporary) {
   unlink(temporary.c_str());
   UniqueFd fd(open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644));

@@ -13,7 +13,7 @@
 namespace keydrome {
 namespace {
 
-// Other programs, such as other sessions on a large machine, need CPUs too.
+// Other programs need CPUs too, such as other runs of benchmarks on a large machine.
 constexpr std::size_t kThreadsMax = 4;
 
 std::size_t usable_cpus() {

@@ -8,10 +8,10 @@
 
 namespace keydrome {
 
-// Calls part(i) once for each i < count, and returns when all calls have returned. The calling thread
-// makes calls, too. At most four threads run, and at most one for each CPU that the caller may use.
-// If the system gives no further thread, there are fewer. If calls throw, the exception of the
-// smallest i is thrown after all calls.
+// Calls part(i) once for each i < count, and returns when all calls have returned. The calling
+// thread makes calls, too. At most four threads make calls, and at most one for each CPU that the
+// caller may use. If the system refuses to start a thread, the others make its calls. If calls
+// throw exceptions, the one with the smallest i is thrown again after all calls.
 void in_parallel(std::size_t count, const std::function<void(std::size_t)>& part);
 
 }  // namespace keydrome

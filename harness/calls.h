@@ -2,7 +2,7 @@
 //
 // In verified mode the driver, a trusted process outside the jail (a sandbox), plays the
 // benchmark's operations. The library under test is in the player, a process inside the jail. The
-// referee, the trusted process that runs the session, starts both.
+// referee, the trusted process that runs the benchmark, starts both.
 //
 // Each thread has one CallSlot. All slots are in one memfd, which driver and player map. A thread
 // has at most one call outstanding, so a slot holds one call and needs no queue. The field

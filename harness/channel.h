@@ -2,7 +2,7 @@
 //
 // Three processes use these functions: the referee, which runs a benchmark session and is trusted;
 // the player, the untrusted process in the jail (a sandbox); and the driver, which plays the
-// operations in verified mode.
+// operations outside the jail in verified mode.
 //
 // Thread safety: several threads may send on one socket at the same time, because the kernel never
 // splits or mixes SEQPACKET messages. Only one thread may receive.

@@ -14,9 +14,7 @@
 //                         <-       GO               nonce, phase number
 //   NEED(thread, piece)   ->                        zero or more times: asks for a thread's next
 //                                                   piece, as soon as the thread begins a piece
-//   DONE                  ->                        the nonce of GO, and a DoneStatus; in a phase
-//                                                   that ends by the clock (kUntil), perhaps before
-//                                                   the last pieces
+//   DONE                  ->                        the nonce of GO, and a DoneStatus
 //   after the last phase:
 //                         <-       END
 //
@@ -28,9 +26,10 @@
 //
 // When GO arrives, the ring contains the first piece of every thread and no other piece. The
 // referee does not answer NEED with a message: it copies the piece into the ring and wakes the
-// thread. A NEED for any piece but the thread's next one fails the run. A DONE with an error status
-// may come at any time in a phase and is the player's last message. After END the referee kills the
-// jail and reads no more messages.
+// thread. A NEED for any piece but the thread's next one fails the run. If a phase ends by the
+// clock (format::OpCode::kUntil), DONE may come before the threads have asked for all pieces. A
+// DONE with an error status may come at any time in a phase and is the player's last message. After
+// END the referee kills the jail and reads no more messages.
 //
 // In verified mode the driver, a trusted process outside the jail, exchanges these messages with
 // the referee on its own socket. The driver's LOAD carries the memfd of the call slots

@@ -1,5 +1,6 @@
-// The ring: the memory through which the referee passes the programs of a session to the player. In
-// verified mode it passes them to the driver, a process outside the jail that plays them.
+// The ring: the memory through which the referee passes the programs of a session (one run of a
+// benchmark) to the player. In verified mode it passes them to the driver, a process outside the
+// jail that plays them.
 //
 // The referee is the trusted process that generates the programs, the lists of operations of all
 // threads. The player is the process in the jail that executes them on the library under test. A
@@ -15,9 +16,9 @@
 // what all programs of the session share, such as the names of the indexes (PoolsHeader in
 // benchmarks/kit/format/program.h). A thread's pieces alternate between its halves: piece n of a
 // phase is in half n % 2. Before the message GO begins a phase, while the jail is frozen, the
-// referee copies piece 0 of every thread into the ring. When a thread begins piece n, its other half
-// is free, and the thread asks for piece n + 1 with the message NEED (harness/protocol.h). No thread
-// waits for the pieces of another thread.
+// referee copies piece 0 of every thread into the ring. When a thread begins piece n, its other
+// half is free, and the thread asks for piece n + 1 with the message NEED (harness/protocol.h). No
+// thread waits for the pieces of another thread.
 //
 // Thread safety: `filled` is atomic. While a phase runs, the referee writes only to free halves;
 // everything else stays as it is.

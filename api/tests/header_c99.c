@@ -1,6 +1,7 @@
-/* Tests that Keydrome's headers compile as strict C99, so that old compilers accept them, and that
- * the ten prototypes of contract A are those of the 2009 contest. The assignment of the functions
- * to pointers checks the prototypes at compile time. */
+/* Tests that Keydrome's headers compile as strict C99, so that old compilers accept them. Also
+ * tests that the ten prototypes of contract A (keydrome/index.h) are those of the SIGMOD 2009
+ * programming contest. The assignment of the functions to pointers checks the prototypes at compile
+ * time. */
 #include "keydrome/extensions.h"
 #include "keydrome/index.h"
 #include "keydrome/structure.h"

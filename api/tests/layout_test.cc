@@ -2,8 +2,9 @@
 // SIGMOD 2009 programming contest's header (version 1.03, x86-64). A library that was compiled with
 // that header therefore still works.
 //
-// Also tests the layout of contract B (keydrome/structure.h), version 1. Later versions only append
-// members, so structures that were compiled with an older header still work.
+// Also tests the layout of contract B (keydrome/structure.h), the interface of a data structure,
+// version 1. Later versions only append members, so structures that were compiled with an older
+// header still work.
 #include <gtest/gtest.h>
 
 #include <cstddef>

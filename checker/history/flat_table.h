@@ -1,6 +1,6 @@
 // FlatTable: a hash table that assigns consecutive 32-bit numbers to pairs of a 64-bit key and a
-// 32-bit tag. A caller that knows its next keys can prefetch() their slots, so that later lookups
-// do not wait for memory.
+// 32-bit tag. The tag says what the key belongs to, such as the number of an index. A caller that
+// knows its next keys can prefetch() their slots, so that later lookups do not wait for memory.
 //
 // The table uses open addressing with linear probing. It has 16 bytes per slot and is at most 5/8
 // full. Thread safety: one thread at a time.

@@ -12,7 +12,7 @@
 // - A scan may return or leave out a record that the transaction inserted under the cursor's key,
 //   even if get() had found no record of that key before.
 // - Deleting a missing pair returns ENTRY_DNE or KEY_NOTFOUND. If the key has other payloads,
-//   KEY_NOTFOUND breaks an advisory promise (breaks_delete_code()).
+//   KEY_NOTFOUND breaks an advisory promise, i.e. causes only a warning (breaks_delete_code()).
 //
 // Each of these events makes the cursor of the index *loose*:
 // - The transaction deleted one pair, under any key of the index.

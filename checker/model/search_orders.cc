@@ -26,8 +26,9 @@ namespace {
 
 class Search {
  public:
-  // Model::breaks_delete_code() is true after a call whose result is right except for one advisory
-  // promise. If `exact_codes` is true, the search rejects orders with such a call.
+  // Model::breaks_delete_code() is true after a call whose result is right, except that it breaks
+  // an advisory promise, i.e. causes only a warning. If `exact_codes` is true, the search rejects
+  // orders with such a call.
   Search(const History& history, const Numbering& numbering, std::vector<Transaction> all,
          bool strict, bool exact_codes, uint64_t tries_max)
       : history_(history),

@@ -25,8 +25,8 @@ struct OrderSearch {
   // Reads that returned a record before its writer called commitTransaction. The reading
   // transaction may have committed, failed or not ended.
   std::vector<history::EventRef> dirty_reads;
-  // Calls of `order` that only break an advisory promise, Model::breaks_delete_code(). The search
-  // prefers an order without such calls.
+  // Calls of `order` that only break an advisory promise, i.e. cause a warning
+  // (Model::breaks_delete_code()). The search prefers an order without such calls.
   std::vector<history::EventRef> delete_codes;
   bool gave_up = false;  // the search reached its limit before it had tried all orders
   std::string problem;   // why the history cannot be judged; empty if it can

@@ -61,8 +61,8 @@ class Explainer {
     }
   }
 
-  // Explains a call that only breaks an advisory promise (Model::breaks_delete_code()). The call
-  // named a pair of the key `cell`.
+  // Explains a call that only breaks an advisory promise, i.e. causes a warning
+  // (Model::breaks_delete_code()). The call named a pair of the key `cell`.
   SessionViolation advise(uint32_t call, uint32_t cell) const {
     return about(call, "delete_code", kDeleteCodeText, trace_.record_under(cell, model_));
   }

@@ -42,8 +42,8 @@ inline constexpr uint32_t kLoneAttemptsMax = 10;
 
 struct SessionCheck {
   std::optional<SessionViolation> violation;
-  // The first call that only breaks an advisory promise: "delete_code", if
-  // Model::breaks_delete_code() is true. Calls after a violation do not count.
+  // The first call that only breaks an advisory promise, i.e. causes a warning. Its name is
+  // "delete_code" (Model::breaks_delete_code()). Calls after a violation do not count.
   std::optional<SessionViolation> advice;
   std::string problem;  // why the history cannot be judged; empty if it was judged
 };

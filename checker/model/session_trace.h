@@ -72,8 +72,8 @@ class SessionTrace {
   uint32_t record_under(uint32_t cell, const Model& model) const;
 
   // Returns the first existing record that a scan at `from` skips when it moves to the cell `to`,
-  // or kNoNumber if it skips none. `model` knows the existing records, and which records of the key
-  // of `from` the scan must still return.
+  // or kNoNumber if it skips none. `model` knows which records exist. It also knows which records
+  // of the key of `from` the scan must still return.
   uint32_t skipped(uint32_t index, const ScanTrace& from, uint32_t to, const Model& model) const;
 
  private:

@@ -1,7 +1,11 @@
 // Tests certify(), which decides whether a recorded history of concurrent transactions is right. It
-// must find and name each anomaly, and certify histories that only look wrong. script.h explains
-// the notation of the histories. A *blind* delete removes all payloads of a key that its
-// transaction has not read. The deleter of a record that such a delete may have removed is *open*.
+// must find and name each anomaly, and certify histories that only look wrong. A *blind* delete
+// removes all payloads of a key that its transaction has not read. The deleter of a record that
+// such a delete may have removed is *open*.
+//
+// script.h explains the notation of the histories. For example, in "0:b 0:i(5,x) 0:c 1:g!(5)=NF",
+// thread 0 begins, inserts payload x under key 5 and commits. Then a get of thread 1 outside a
+// transaction (auto-commit) does not find key 5.
 #include "checker/certify/certify.h"
 
 #include <gtest/gtest.h>
@@ -71,8 +75,8 @@ TEST_P(Anomaly, HasItsName) {
 }
 
 // Timestamps can be too coarse to order two transactions of one thread. certify() then uses the
-// order of the thread's calls in the log. It assumes no order between transactions of different
-// threads.
+// order of the thread's calls in the log. But certify() assumes no order between transactions of
+// different threads.
 TEST(Certify, TheOrderOfAThreadNeedsNoTimestamps) {
   for (const NamedCase& wrong : {NamedCase{"stale_read", "0:i!(1,a) 0:g!(1)=NF 1:g!(1)=a"},
                                  {"missing_record", "0:b 0:i(1,a) 0:c 0:b 0:g(1)=NF 0:c"},

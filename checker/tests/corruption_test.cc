@@ -170,10 +170,11 @@ constexpr Corruption kCorruptions[] = {{"swap_payloads", swap_payloads},
 INSTANTIATE_TEST_SUITE_P(Changes, Corrupted, testing::ValuesIn(kCorruptions),
                          [](const auto& param) { return param.param.name; });
 
-// In a large history with blind deletes, many records have several possible deleters, and
-// certify() cannot try every combination. It must still decide nearly every history with a harmful
-// change. A change is harmless if certify() certifies the changed history, because the verdict
-// "certified" is a proof.
+// A blind delete removes all payloads of a key that its transaction has not read. In a large
+// history with blind deletes, many records have several possible deleters, and certify() cannot try
+// every combination. Even so, certify() must decide nearly every history with a harmful change. A
+// change is harmless if certify() certifies the changed history, because the verdict "certified" is
+// a proof.
 TEST(BlindDeletes, NearlyEveryHarmfulChangeIsAViolation) {
   std::map<std::string, std::map<Verdict, uint64_t>> verdicts;
   uint64_t violations = 0, undecided = 0;

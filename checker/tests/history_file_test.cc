@@ -83,7 +83,8 @@ TEST_F(HistoryFile, ReadsWhatWasWritten) {
 }
 
 // Certifies random histories, writes them to a file, reads them back and certifies them again. Both
-// reports must be equal, including their witnesses and C programs.
+// reports must be equal, including their witnesses (the few calls that prove a violation) and C
+// programs.
 TEST_F(HistoryFile, IsJudgedLikeTheHistoryInMemory) {
   std::size_t violations = 0;
   for (uint64_t seed = 1; seed <= rounds(300); ++seed) {

@@ -1,6 +1,10 @@
 // Tests minimise(), which reduces a recorded history to the calls that prove a violation. The
 // result is called the minimal history. It must have only recorded calls, and must show the same
 // violation. For every record that its calls return, it must contain the insert.
+//
+// script.h explains the notation of the histories. For example, in "0:b 0:i(5,x) 0:c 1:g!(5)=NF",
+// thread 0 begins, inserts payload x under key 5 and commits. Then a get of thread 1 outside a
+// transaction (auto-commit) does not find key 5.
 #include "checker/witness/minimise.h"
 
 #include <gtest/gtest.h>

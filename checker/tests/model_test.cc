@@ -1,7 +1,12 @@
-// Tests the model of contract A (model.h): it accepts every result that the contract allows for one
-// client, and rejects all other results. Most histories are sequential, so search_orders() has only
-// one order to try. script.h explains the notation of the histories. A cursor is *loose* if its
-// position is unknown. The next record that getNext returns then *anchors* it (model.h).
+// Tests the model (model.h) of contract A, the interface of an index library (keydrome/index.h).
+// The model accepts every result that the contract allows for one client, and rejects all other
+// results. Most histories are sequential, so search_orders() has only one order to try. A cursor is
+// *loose* if its position is unknown. The next record that getNext returns then *anchors* the
+// cursor (model.h).
+//
+// script.h explains the notation of the histories. For example, in "0:b 0:i(5,x) 0:c 1:g!(5)=NF",
+// thread 0 begins, inserts payload x under key 5 and commits. Then a get of thread 1 outside a
+// transaction (auto-commit) does not find key 5.
 #include "checker/model/model.h"
 
 #include <gtest/gtest.h>

@@ -14,7 +14,7 @@ struct RandomHistoryOptions {
   uint32_t threads = 3;
   uint32_t keys = 4;
   uint32_t indexes = 2;
-  bool blind_deletes = true;
+  bool blind_deletes = true;     // true: some deletes remove all payloads of a key; false: one pair
   bool reuses_payloads = false;  // true: inserts may pass a payload that was inserted before
 };
 

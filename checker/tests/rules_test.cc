@@ -34,7 +34,8 @@ Verdict expected_of(const History& history) {
   return found.order && found.dirty_reads.empty() ? Verdict::kCertified : Verdict::kViolation;
 }
 
-// Histories for rules that random histories rarely need.
+// Histories for rules that random histories rarely need, in the notation of script.h. For example,
+// in the first one, thread 0 begins a transaction and inserts payload x under key 5.
 constexpr const char* kScripts[] = {
     "0:b 0:i(5,x) 0:d(5,x) 1:b ~0:c 1:g(5)=x 1:c",  // an intermediate read
     "0:i!(1,v) 0:b 1:b 0:d(1,v) 1:d(1,v) 0:c 1:c",  // a double delete

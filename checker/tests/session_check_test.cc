@@ -1,5 +1,9 @@
 // Tests check_session(), which checks the recorded calls of a single client. It must find and name
 // every wrong result, and cite the earlier calls that contradict the result.
+//
+// script.h explains the notation of the calls. For example, in "0:b 0:i(5,x) 0:c 0:g!(5)=NF", the
+// client (thread 0) begins, inserts payload x under key 5 and commits. Then its get outside a
+// transaction (auto-commit) does not find key 5.
 #include "checker/model/session_check.h"
 
 #include <gtest/gtest.h>

@@ -1,6 +1,8 @@
-// update_history(): makes a history of a correct library in which transactions read records, and
-// replace them by a deleteRecord of all payloads and an insert, as YCSB's updates do here. Like the
-// words of a run (benchmarks/kit/script/word_events.h), it has no times within transactions.
+// update_history(): makes a history of a correct library in which transactions read and replace
+// records. They replace a record by a deleteRecord of all payloads and an insert, as the updates of
+// the benchmark ycsb do. In a run, most histories are made from words, the 8 bytes that each call
+// leaves (benchmarks/kit/script/word_events.h). Words have no times within a transaction, so the
+// history of update_history() has none either.
 //
 // Each transaction takes effect at one moment between its begin and its end, as in a library with
 // one lock. A few threads stall before or after this moment, as on a busy machine. Many updates of

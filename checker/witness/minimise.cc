@@ -1,6 +1,6 @@
-// Implements minimise.h: reduces a recorded history to the calls that a violation depends on. It
-// starts with the calls that the violation cites. Then it leaves out further calls one by one, as
-// long as certify() still finds the violation.
+// Implements minimise.h: reduces a recorded history to the calls that a violation depends on. The
+// reduction starts with the calls that the violation cites. Then it leaves out further calls one by
+// one, as long as certify() still finds the violation.
 #include "checker/witness/minimise.h"
 
 #include <algorithm>

@@ -123,7 +123,8 @@ std::string text_of(const Json& transaction) {
   return text;
 }
 
-// Returns the witness of a violation (witness.h) as text for a terminal.
+// Returns the witness of a violation, i.e. the calls that prove it (witness.h), as text for a
+// terminal.
 std::string text_of(const History& history, const Violation& violation) {
   const Json witness = witness_json(history, violation, /*with_program=*/false);
   std::string text = std::string("\n") + violation.name + " (" + name_of(violation.severity) +

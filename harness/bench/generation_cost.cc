@@ -3,8 +3,8 @@
 //
 //   generation_cost [BENCHMARK [INSTANCE]] [--json FILE]
 //
-// The referee, the program that runs a session, generates all operations before it plays them. No
-// result of the session includes this time, but users wait for it. For each performance benchmark
+// The referee, the program that runs a benchmark, generates all operations before it plays them. No
+// result of the benchmark includes this time, but users wait for it. For each performance benchmark
 // (one that measures time) the output names the instance (set of parameter values) whose operations
 // are most expensive to generate, and shows:
 // - the seconds for ten million operations

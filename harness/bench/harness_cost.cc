@@ -13,12 +13,14 @@
 // interpreter on the same library, with one thread and int64 keys. Floor and interpreter take
 // turns, so that a busy machine slows both. Times are CPU times of the thread; each figure is a
 // median over the repetitions. Here the interpreter gets all operations and keys at once. In a
-// session it gets them in pieces; phase_cost measures the cost of the hand-over.
+// session, one run of a benchmark, it gets them in portions; phase_cost measures the cost of the
+// hand-over.
 //
 // The first row is the average cost of a call in the mix of operations of the SIGMOD 2009 contest:
 // the timed operations of one thread of the benchmark sigmod2009, with the parameters of its
 // instance vary_low and with all checks of the results. The other rows isolate parts of that cost.
-// A recorded call is also written into a log. In "recorder idle", few latencies are measured.
+// A recorded call is also written into a log. In rows with the words "recorder idle", few latencies
+// are measured.
 //
 // Targets on a machine whose floor is 1.5 ns:
 // - An unrecorded call costs at most 5 ns (3.3 times the floor) more than the floor.
@@ -144,7 +146,7 @@ double median(std::vector<double> values) {
   return values[values.size() / 2];
 }
 
-// Returns a script with one index of int64 keys for the programs above.
+// Returns a script, the inputs of a session, with one index of int64 keys for the programs above.
 script::Script plain_script() {
   script::Script script;
   script.indexes = {{"numbers", INT}};

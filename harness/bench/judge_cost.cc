@@ -1,14 +1,15 @@
-// judge_cost: measures what it costs the referee, the trusted process that runs a session, to judge
-// the results. The results are words: 8 bytes for each call. To judge them, the referee compares
-// them with the expected results. To certify the run, it finds an order of the transactions that
-// explains all results.
+// judge_cost: measures what it costs the referee, the trusted process that runs a benchmark, to
+// judge the results. The results are words: 8 bytes for each call. To judge the words, the referee
+// compares them with the expected results. To certify the run, the referee finds an order of the
+// transactions that explains all results.
 //
 //   judge_cost [--json FILE]      needs indexes/global_lock, which is built next to this program
 //
-// The program plays a session of one thread in this process. Operations and results have the same
-// memory formats as in a real session, where the referee exchanges them with the player, the jailed
-// process that calls the library. The thread inserts a million records and reads them in random
-// order, in transactions of 16 gets. Each figure is a median of the CPU time of one thread:
+// The program plays a benchmark of one thread in this process. Operations and results have the same
+// memory formats as in a real session (one run of a benchmark). There the referee exchanges them
+// with the player, the jailed process that calls the library. The thread inserts a million records
+// and reads them in random order, in transactions of 16 gets. Each figure is a median of the CPU
+// time of one thread:
 // - to read and judge ten million words
 // - to turn the words of a million transactions into a history of calls, and to certify it
 //

@@ -1,13 +1,16 @@
-// phase_cost: measures how much time the harness adds to a phase of a session, and to a call in
-// verified mode, in real jails on this machine. The referee is the trusted process that runs the
-// session. The player is the process in the jail (a sandbox) that calls the library.
+// phase_cost: measures how much time the harness adds to a phase of a session (one run of a
+// benchmark). Also measures how much it adds to a call in verified mode. Uses real jails on this
+// machine. The referee is the trusted process that runs the session. The player is the process in
+// the jail (a sandbox) that calls the library. In verified mode another process, the driver,
+// decides on the calls, and the player only makes them.
 //
 //   phase_cost [--json FILE]      run as root; needs the programs jail, player and driver in the
 //                                 same folder, and ../lib/indexes/null.so
 //
 // Phase: one session has many phases of one thread with nothing to do. The first figure, "GO to
 // DONE", is the time that the referee measures for such a phase. It shows what the protocol adds to
-// a phase: the message GO to the player, the answer DONE, and the thaw and the freeze of the jail.
+// a phase: the message GO to the player, the answer DONE, and the thaw and the freeze of the jail,
+// which is frozen between phases.
 // The player's main thread plays the program itself. The second figure, "whole phase", also
 // includes the referee's work between the phases, such as making the inputs.
 //

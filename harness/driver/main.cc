@@ -1,9 +1,10 @@
 // The driver of verified mode: plays the benchmark's operations outside the jail. It passes each
-// call through shared memory (harness/calls.h) to the player, which runs the library in the jail.
+// call to the player, which runs the library in the jail. The calls go through call slots, structs
+// in memory that driver and player share (harness/calls.h).
 //
-// The driver and the referee, which runs the session, exchange the same messages as the player and
-// the referee (harness/protocol.h). The referee trusts the driver, but not the player, which the
-// library can manipulate. Operations, clock, counters, results and logs are in the driver's
+// The driver and the referee, which runs the benchmark, exchange the same messages as the player
+// and the referee (harness/protocol.h). The referee trusts the driver, but not the player, which
+// the library can manipulate. Operations, clock, counters, results and logs are in the driver's
 // process, where the library cannot reach them. The driver does not trust what it reads from the
 // call slots. It runs as user `nobody`, so that an attacker who exploits the driver gains few
 // rights.

@@ -1,10 +1,13 @@
 // The player: the program in the jail that loads the library under test and runs the benchmark's
-// operations on it. The referee, the trusted process outside the jail that runs the session,
+// operations on it. The referee, the trusted process outside the jail that runs the benchmark,
 // commands the player over descriptor 3 (harness/protocol.h).
 //
 // The player shares its process with the library, so the referee checks everything that the player
 // reports. The player knows no benchmark, no seed and no expected result. It has its own hidden
 // copy of the C++ runtime, so that it cannot conflict with the library's copy.
+//
+// In verified mode another process runs the operations: the driver, which is outside the jail. The
+// player then only serves calls, i.e. makes the library calls that the driver requests.
 #include <dlfcn.h>
 
 #include <cstring>

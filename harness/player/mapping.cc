@@ -1,5 +1,5 @@
-// Implements Mapping: maps memfds from the referee, the trusted process that runs a session. Inputs
-// are mapped read-only. Memory for results and other shared memory is mapped writable.
+// Implements Mapping: maps memfds from the referee, the trusted process that runs the benchmark.
+// Inputs are mapped read-only. Memory for results and other shared memory is mapped writable.
 #include "harness/player/mapping.h"
 
 #include <sys/mman.h>

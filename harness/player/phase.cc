@@ -40,8 +40,8 @@ void Phase::play() {
                              "start fewer threads, or raise the limit");
   }
   // The calling thread plays a program too. Starting and joining one more thread would take longer
-  // than the rest of the fixed work of a phase, and would count in its time. It is thread 0 in
-  // every phase, so that the library sees the same thread.
+  // than the rest of the fixed work of a phase, and would count in its time. The calling thread is
+  // thread 0 in every phase, so that the library always sees the same thread 0.
   run_thread(0);
   for (std::thread& thread : threads) thread.join();
   channel_.send(MessageType::kDone, phase_id_);
@@ -53,7 +53,9 @@ void Phase::play() {
 void Phase::run_thread(uint32_t thread) {
   interpreter_inputs(thread).outcome->thread_id = static_cast<uint32_t>(gettid());
   if (inputs_.pins != nullptr && !inputs_.pins->bind(thread))
-    give_up(kDonePlayer, "a thread could not be bound to one CPU, as the phase demands");
+    give_up(kDonePlayer,
+            "a thread could not be bound to one CPU, which this phase needs: allow the system "
+            "calls sched_getaffinity and sched_setaffinity, or choose another instance");
   try {
     if (inputs_.hooks.before) inputs_.hooks.before(thread);
     inputs_.event_clock == nullptr ? play_unrecorded(thread) : play_recorded(thread);

@@ -1,6 +1,6 @@
-// Implements Phases: plays each phase with the numbers from the message GO, and with the memory and
-// clocks that all phases of a session share. The referee, the process that runs the session, sends
-// GO to begin the phase.
+// Implements Phases: plays each phase of a session (one run of a benchmark). All phases share
+// memory and clocks. The referee, the process that runs the session, begins a phase with the
+// message GO. GO has the number of the phase, and its nonce, a random number.
 #include "harness/player/phases.h"
 
 namespace keydrome {

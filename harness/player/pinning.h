@@ -1,13 +1,15 @@
-// Pinning: binds threads of the player to one CPU each while a phase is played.
+// Pinning: binds threads of the player, the process that calls the library, to one CPU each while
+// a phase is played.
 //
 // In a pinned phase (script::PhaseScript::pinned) thread i runs on CPU i of those that the process
 // may use, in the order of their numbers. If there are fewer CPUs than threads, the threads share
 // them in turn. Outside such phases no thread is bound, and the kernel moves threads as it likes.
-// A thread binds itself before its first call of the library. This counts in the time of the phase,
-// because the phase starts its threads; it takes microseconds.
+// A thread binds itself before its first call of the library. Binding takes microseconds, which
+// count in the time of the phase, because the clock runs before the phase starts its threads.
 //
-// A thread that the library creates in a call of a pinned phase begins with the CPU of its caller,
-// as Linux defines. Threads that it created before are not bound.
+// A thread that the library creates in a call of a pinned phase is bound to the CPU of its caller
+// at first, because Linux passes the binding on. Threads that the library created before the phase
+// are not bound.
 #pragma once
 
 #include <sched.h>
@@ -21,7 +23,7 @@ namespace keydrome {
 class Cpus {
  public:
   // Reads the CPUs of the calling thread. The player calls this before it loads the library, which
-  // could bind the thread. If the kernel does not name them, there are none.
+  // could bind the thread. After an error of the kernel, the object has no CPUs, and bind() fails.
   Cpus();
 
   // Binds the calling thread to the CPU of thread number `thread` of a phase. Returns false if the

@@ -1,5 +1,5 @@
-// Implements RefereeChannel, the channel to the process that runs the session. Every failed send or
-// receive ends this process.
+// Implements RefereeChannel, the channel to the process that runs the benchmark. Every failed send
+// or receive ends this process.
 #include "harness/player/referee_channel.h"
 
 #include <unistd.h>

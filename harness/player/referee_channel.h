@@ -1,4 +1,4 @@
-// The channel to the referee, the trusted process that runs the session (harness/protocol.h). Two
+// The channel to the referee, the trusted process that runs the benchmark (harness/protocol.h). Two
 // programs use this class: the player, which runs the library in the jail, and the driver, which
 // plays the operations outside the jail in verified mode.
 //

@@ -1,6 +1,6 @@
 // Implements RingView: waits with a futex until the next piece (portion) of a thread's operations
-// is in the ring. The ring is the memory into which the referee, the process that runs the session,
-// copies the pieces.
+// is in the ring. The ring is the memory into which the referee, the process that runs the
+// benchmark, copies the pieces.
 #include "harness/player/ring_view.h"
 
 #include <linux/futex.h>

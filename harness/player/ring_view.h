@@ -2,7 +2,8 @@
 // the referee, the trusted process, passes programs (lists of operations) to the player in the
 // jail. A program arrives in portions, called pieces.
 //
-// Thread safety: each thread reads its own pieces; any thread may read the session's image.
+// Thread safety: each thread reads its own pieces; any thread may read the image of the session
+// (one run of a benchmark).
 #pragma once
 
 #include <cstddef>
@@ -28,8 +29,8 @@ class RingView {
   bool has(uint32_t thread, uint32_t number) const;
 
   // Waits until the thread has received piece number `number` of the phase. Returns the memory that
-  // begins with the piece, which is one of the thread's two halves of the ring. It is valid until
-  // the thread asks for piece `number` + 2, which overwrites it.
+  // begins with the piece, which is one of the thread's two halves of the ring. The memory is valid
+  // until the thread asks for piece `number` + 2, which overwrites the piece.
   std::span<const std::byte> await(uint32_t thread, uint32_t number) const;
 
  private:

@@ -1,6 +1,6 @@
 // Implements the signal handler that writes the stack of the interrupted thread into the stack
-// page. The referee, the process that runs the session, reads the page and reports the stacks of a
-// hang.
+// page. The referee, the process that runs the benchmark, reads the page and reports the stacks of
+// a hang.
 #include "harness/player/stack_writer.h"
 
 #include <dlfcn.h>

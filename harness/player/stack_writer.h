@@ -1,6 +1,7 @@
 // Writes the stacks of the player's threads into the stack page, memory shared with the referee
-// (harness/stacks.h), when the referee sends a signal. The referee does so when a session hangs,
-// and shows the stacks in its report.
+// (harness/stacks.h). The referee is the process that runs the benchmark, and the player is the
+// jailed process with the library. When a run hangs, the referee sends a signal to the player's
+// threads, which then write their stacks. The referee shows them in its report.
 #pragma once
 
 #include "harness/stacks.h"

@@ -1,6 +1,6 @@
 // The commands of the referee, the trusted program that plays and judges one session of a
-// benchmark: run, memory, keys, list and fingerprint. Each function returns the exit code of the
-// process, and prints an error, if there is one, to standard error.
+// benchmark: run, memory, keys, trace, list and fingerprint. Each function returns the exit code of
+// the process, and prints an error, if there is one, to standard error.
 #pragma once
 
 #include <string>
@@ -21,7 +21,8 @@ int command_memory(const std::string& plan_path);
 // Prints facts about a file of keys, such as its hardness: how many line segments approximate the
 // keys (docs/reference/key-files.md).
 int command_keys(const std::string& path);
-// Prints what a recorded trace contains (docs/reference/trace-files.md).
+// Prints what a recorded trace contains. A trace is a file with the calls of a user's own program
+// (docs/reference/trace-files.md).
 int command_trace(const std::string& path);
 // Prints the manifest (description and parameters) of every benchmark, as {"benchmarks": [...]}.
 int command_list();

@@ -1,4 +1,4 @@
-// Tests the command line of the referee, the program that runs a session, with correct and with
+// Tests the command line of the referee, the program that runs a benchmark, with correct and with
 // wrong arguments.
 #include "harness/referee/command_line.h"
 

@@ -56,7 +56,8 @@ TEST_F(ConductorTest, PlaysManyPiecesWithTwoThreads) {
   EXPECT_EQ(records, kThreads * kKeysPerThread);
 }
 
-// The arrivals that count are those that the workload sets between the phases.
+// An operation kArrive waits until its time of arrival. A workload, the code of a benchmark, may
+// change these times until the phase begins. The player must use the changed times.
 TEST_F(ConductorTest, PlaysAPhaseAsItIsAdapted) {
   using format::OpCode;
   constexpr uint32_t kDayS = 86'400;
@@ -78,8 +79,10 @@ TEST_F(ConductorTest, PlaysAPhaseAsItIsAdapted) {
   EXPECT_EQ(result.outcome.phases[1].threads[0].totals.committed[0], 10u);
 }
 
-// The time of the unit in the middle has passed, so the thread plays no unit from there on. It has
-// not asked for most of the pieces then.
+// A unit is a part of a program that is never divided between two pieces. Each unit begins with an
+// operation kUntil, which ends the program if its time has passed. The times of the second half of
+// the units have passed, so the thread plays only the first half. It ends before it has asked for
+// most of the other pieces.
 TEST_F(ConductorTest, AProgramEndsByTheClock) {
   script::Script counting = testing::counting_until(kUnits, kInsertsPerUnit);
   const SessionResult result = play(counting, options_for("honest"), {});

@@ -1,7 +1,7 @@
-// The referee, the process that runs a session, freezes the jail (sandbox) between phases, so that
-// a library cannot work while its time is not measured. This file tests how the referee handles a
-// jail that fails to freeze or thaw, or that sends wrong replies. A Python script replaces the jail
-// and the player, the process in it.
+// The referee, the process that runs a benchmark, freezes the jail (sandbox) between phases, so
+// that a library cannot work while its time is not measured. This file tests how the referee
+// handles a jail that fails to freeze or thaw, or that sends wrong replies. A Python script
+// replaces the jail and the player, the process in it.
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <unistd.h>

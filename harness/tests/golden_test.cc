@@ -1,7 +1,7 @@
-// Tests that two JSON formats stay the same: the plan, which is the input of the referee, the
-// program that runs a session, and the report, which is its output. The test generates plans and
-// reports, and compares them with the files in harness/schema/examples. After an intended change,
-// run the test with KEYDROME_UPDATE_GOLDENS=1, which writes new examples, and review the
+// Tests that two JSON formats stay the same: the plan and the report. A plan is the input of the
+// referee, the program that runs a benchmark, and a report is its output. The test generates plans
+// and reports, and compares them with the files in harness/schema/examples. After an intended
+// change, run the test with KEYDROME_UPDATE_GOLDENS=1, which writes new examples, and review the
 // difference.
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// Tests what the referee, the trusted process that runs a session, reports about libraries that
+// Tests what the referee, the trusted process that runs a benchmark, reports about libraries that
 // hang in the real jail. Needs root.
 #include <string>
 #include <vector>
@@ -59,6 +59,7 @@ std::vector<format::Op> deletes(uint32_t first, uint32_t second, uint32_t mine, 
           op(format::OpCode::kClose)};
 }
 
+// The library mutant_27 does not detect deadlocks.
 TEST_F(HangTest, NamesTheCycleOfADeadlock) {
   const SessionResult result =
       play(numbers({deletes(2, 7, 0, 1), deletes(7, 2, 1, 0)}), "mutant_27");

@@ -1,5 +1,5 @@
-// Tests the text of the finding `hang`, which says what the threads of a hung session were doing,
-// with invented threads.
+// Tests the text of the finding `hang`, which says what the threads were doing when a run of a
+// benchmark hung, with invented threads.
 #include "harness/referee/hang/hang_text.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,5 @@
-// Helpers for tests that play small scripts in the real jail, with the libraries of tests/faulty.
+// Helpers for tests that play small scripts (lists of operations) in the real jail, with the
+// libraries of tests/faulty. Most of these libraries have a deliberate fault; `honest` has none.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
-// Tests the bound of the memory of the referee, the process that runs a session: allocations beyond
-// it fail, and child processes are not bound.
+// Tests the bound of the memory of the referee, the process that runs a benchmark: allocations
+// beyond it fail, and child processes are not bound.
 #include "harness/referee/machine/memory_bound.h"
 
 #include <gtest/gtest.h>

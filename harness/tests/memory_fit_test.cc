@@ -1,7 +1,7 @@
-// Tests the estimate of a session's memory, which is made before the operations are generated.
-// Covers refusals, the parameter that a refusal tells the user to lower, and the bound of the
-// memory of the referee, the process that runs the session. parameter_ranges_test.cc tests all
-// parameters.
+// Tests the estimate of the memory of a session (one run of a benchmark), which is made before the
+// operations are generated. Covers refusals, the parameter that a refusal tells the user to lower,
+// and the bound of the memory of the referee, the process that runs the session.
+// parameter_ranges_test.cc tests all parameters.
 #include "harness/referee/session/memory_fit.h"
 
 #include <gtest/gtest.h>
@@ -87,8 +87,9 @@ TEST(FitMemory, ASessionHasAsManyKeysAsTheFile) {
   EXPECT_GE(followed * 5, replaceable * 4);
 }
 
-// On a machine with enough memory, only the numbers of keys and the strings of procedures bound a
-// session (decision 26).
+// On a machine with enough memory, only two numbers bound a session: that of its keys or payloads,
+// and that of the bytes of the strings that procedures use. A procedure is a list of instructions
+// that computes a call from earlier results (docs/decisions/0026-numbers-of-32-bits.md).
 TEST(FitMemory, MemoryBoundsTheRecordsUntilTheNumbersEnd) {
   constexpr uint64_t kLargeMachine = 64 * 1024 * kGiB;
   const auto refusal = [](const std::string& name, std::string_view parameter, int64_t value) {

@@ -1,6 +1,6 @@
-// Property test of all parameters within the bounds of every benchmark. Either a session is refused
-// in one sentence with the numbers and a remedy, or its script (all its operations) is generated
-// within the estimated memory.
+// Property test of all parameters within the bounds of every benchmark. Each session (one run of a
+// benchmark) has one of two results. It is refused in one sentence with the numbers and a remedy.
+// Or its script (all its operations) is generated within the estimated memory.
 //
 // In each case one parameter has its smallest or largest value, and the others have random values
 // from their whole ranges. If the case needs more memory than the test may use, the other
@@ -79,8 +79,8 @@ workload::ParameterValues random_values(const workload::Manifest& manifest, std:
   return values;
 }
 
-// One case: an instance with parameter values. If the case needs too much memory, the test lowers
-// the value of `kept` last.
+// One case: an instance (a named set of parameter values), with other values of these parameters.
+// If the case needs too much memory, the test lowers the value of `kept` last.
 class Case {
  public:
   Case(const Instance& instance, workload::ParameterValues values, std::string kept)
@@ -170,7 +170,7 @@ TEST(ParameterRanges, EverySessionIsRefusedOrGenerated) {
   }
 }
 
-// Like the test above, but all parameters have random values, and every instance has a case.
+// Plays cases in which all parameters have random values. Every instance has at least one case.
 TEST(ParameterRanges, RandomSessionsAreRefusedOrGenerated) {
   std::mt19937_64 rng(Case::kSeed + 1);
   for (const Instance& instance : testing::all_instances()) {

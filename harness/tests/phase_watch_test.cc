@@ -1,4 +1,4 @@
-// Tests PhaseWatch, with which the referee, the process that runs a session, sees at which
+// Tests PhaseWatch, with which the referee, the process that runs a benchmark, sees at which
 // operation a thread is. The library of these tests reads the PhaseWatch inside its calls. So the
 // tests check the operation at each point at which a thread could hang.
 #include "harness/referee/hang/phase_watch.h"

@@ -1,5 +1,5 @@
-// Tests pinned phases in the real jail, with a library that prints on which CPUs its callers may
-// run. Needs root.
+// Tests pinned phases, in which each thread that calls the library is bound to one CPU. They run in
+// the real jail, with a library that prints on which CPUs its callers may run. Needs root.
 #include <sched.h>
 
 #include <map>
@@ -56,8 +56,9 @@ class PinningTest : public testing::JailedTest {
     return lines;
   }
 
-  // Expects that thread i was bound to CPU i of these in the phase with the inserts, but not a
-  // thread that the library had started before. No thread was bound in the phases before and after.
+  // Expects that thread i was bound to CPU i of `cpus` in the phase with the inserts, and that no
+  // thread was bound in the phases before and after. A thread that the library had started before
+  // must never be bound.
   static void expect_bound(Lines lines, const std::vector<int>& cpus) {
     for (uint32_t thread = 0; thread < kThreads; ++thread) {
       const Seen seen = lines["insert " + std::to_string(thread)];
@@ -98,7 +99,8 @@ TEST_F(PinningTest, ThreadsUseTheCpusOfTheJail) {
   }
 }
 
-// In verified mode the threads that call the library are bound. They are in the player.
+// In verified mode each thread has two sides: the driver plays the operations outside the jail, and
+// the player calls the library. Only the threads of the player are bound.
 TEST_F(PinningTest, VerifiedModeBindsTheThreadsThatCallTheLibrary) {
   JailOptions options = options_for("tells_cpus");
   options.plan.verified = true;

@@ -17,8 +17,9 @@
 #include "jail/support/die.h"
 #include "jail/support/files.h"
 
-/* kDrainAttempts: with a pause of 2 ms after each attempt, five seconds. kMakeAttempts: making a
- * group is repeated after a leftover has been removed, or if another jail removes the directory. */
+/* kDrainAttempts attempts, with a pause of 2 ms after each, take five seconds. kMakeAttempts: the
+ * jail tries again to make a group after it has removed a leftover, or if another jail has removed
+ * the directory. */
 enum { kPathCapacity = kMaxMountPath + kMaxGroup + 40, kDrainAttempts = 2500, kMakeAttempts = 5 };
 
 static const char* const kControllers[HIERARCHY_COUNT] = {NULL,     "memory",  "pids",

@@ -19,8 +19,8 @@
 
 static void empty_bounding_set(void) {
   /* The kernel numbers its capabilities without gaps, and returns EINVAL for the number after the
-   * last one. It also allows dropping a capability that is not in the set. So the code drops every
-   * capability without reading the set first, which halves the number of calls. */
+   * last one. The kernel also allows dropping a capability that is not in the set. So the code
+   * drops every capability without reading the set first, which halves the number of calls. */
   unsigned long capability = 0;
   while (prctl(PR_CAPBSET_DROP, capability, 0, 0, 0) == 0) {
     capability++;
@@ -77,7 +77,7 @@ void privileges_map(const struct options* options) {
 void privileges_drop(const struct options* options) {
   uid_t id = (uid_t)options_user(options);
   empty_bounding_set();
-  /* In a user namespace that an ordinary user made, setgroups is denied: see privileges_map. */
+  /* In a user namespace that an ordinary user made, privileges_map() has denied setgroups. */
   if (options->has_root && setgroups(0, NULL) < 0) {
     die_errno("cannot drop the supplementary groups");
   }

@@ -80,8 +80,8 @@ static int run_program(void* argument) {
   const struct options* options = program->options;
   char* environment[] = {"PATH=/bin", "LC_ALL=C", NULL};
   reset_signals();
-  /* The filter allows execveat only for kExecDescriptor, a descriptor that the program can never
-   * open: see filter/filter.h. */
+  /* The system call filter allows execveat only for kExecDescriptor, a descriptor that the program
+   * can never open (filter/filter.h). */
   if (!options->check && dup3(program->descriptor, kExecDescriptor, O_CLOEXEC) < 0) {
     die_errno("cannot move the program's descriptor to number %d", kExecDescriptor);
   }

@@ -46,7 +46,7 @@ def test_code_is_sealed_if_the_kernel_has_mseal(jails: Jails) -> None:
 
 
 def test_the_attempts_notice_holes(jails: Jails) -> None:
-    """Tests the test programs: without the filter some attempts succeed, and the programs must report this."""
+    """Tests the programs themselves: without the system call filter, they must report attempts that succeed."""
     for program in ("network", "kernel_surface", "kernel_work"):
         outcome = jails.run(program, options=UNFILTERED)
         assert "HOLE" in outcome.stdout
@@ -54,7 +54,7 @@ def test_the_attempts_notice_holes(jails: Jails) -> None:
 
 
 def test_network_namespace_is_separate(jails: Jails) -> None:
-    """Even without the filter, a jailed program cannot reach a listener of the host that it reaches outside."""
+    """Even without the system call filter, a jailed program cannot reach a listener of the host."""
     name = f"keydrome-test-{os.getpid()}"
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind("\0" + name)
@@ -94,7 +94,7 @@ def test_memory_hog_is_killed_by_the_limit(jails: Jails) -> None:
 
 @BACKENDS
 def test_huge_pages_count_as_memory(jails: Jails, backend: list[str]) -> None:
-    """The control group counts transparent huge pages, but not reserved ones, so the filter refuses reserved ones."""
+    """The control group counts transparent huge pages, but not reserved ones. So the jail refuses reserved ones."""
     options = [*backend, "--memory-bytes", str(32 << 20)]
     outcome = jails.run("memory_hog", "huge", options=options)
     assert outcome.meta["status"] == "out_of_memory", outcome.meta

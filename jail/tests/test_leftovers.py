@@ -1,7 +1,8 @@
 """Tests that a finished jail leaves nothing and checks this itself, and that `jail --sweep` removes all leftovers.
 
-Leftovers are processes and control groups of a killed jail. Their user and names contain the jail's slot, a number that
-the caller chooses and that only one jail at a time may use.
+Leftovers are processes and control groups of a killed jail. They belong to the jail's slot, a number that the caller
+chooses and that only one jail at a time may use. The processes run as user 60000 + slot, and the control groups have
+the name keydrome-slot-SLOT.
 """
 
 import os

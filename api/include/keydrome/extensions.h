@@ -10,12 +10,12 @@ extern "C" {
 #endif
 
 /* Configures the library with a JSON object (UTF-8, NUL-terminated). If a run has a configuration,
- * the player calls this function once, after loading the library and before any other call, and
- * while no time is measured. Returns 0 if the library accepts the object, and another value if it
- * refuses. When the library refuses, it may write the reason into `reason`: at most `capacity`
- * bytes including the NUL. For example, Keydrome's runtime, a library that adds transactions to a
- * data structure, receives the path of the data structure and its own settings through this
- * function (runtime/README.md). */
+ * the player calls this function once, after it has loaded the library and before it makes any
+ * other call. No time is measured meanwhile. Returns 0 if the library accepts the object, and
+ * another value if it refuses. When the library refuses, it may write the reason into `reason`: at
+ * most `capacity` bytes including the NUL. For example, Keydrome's runtime is a library that adds
+ * transactions to a data structure. Through this function it receives the path of the data
+ * structure and its own settings (runtime/README.md). */
 int keydrome_configure(const char* json, char* reason, uint32_t capacity);
 
 #ifdef __cplusplus

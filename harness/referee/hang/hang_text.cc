@@ -1,6 +1,6 @@
-// Writes the text of the finding `hang`, by which a report explains why a session did not end. The
-// text first lists which thread waits for which other thread. Then it describes each thread in a
-// few lines.
+// Writes the text of the finding `hang`, by which a report explains why a session (one run of a
+// benchmark) did not end. The text first lists which thread waits for which other thread. Then it
+// describes each thread in a few lines.
 #include "harness/referee/hang/hang_text.h"
 
 #include <algorithm>
@@ -45,7 +45,8 @@ bool runs(const HungThread& thread) {
   return thread.facts && (thread.facts->state == 'R' || thread.busy_ms >= kBusyMs);
 }
 
-// Returns the possible waits between threads. may_block() explains `exactly`.
+// Returns the possible waits between threads. With `exactly`, a thread waits for another only if
+// both name the same key. Without `exactly`, the same index is enough (may_block()).
 std::vector<Wait> waits_between(const std::vector<HungThread>& threads, bool exactly) {
   std::vector<Wait> waits;
   for (std::size_t from = 0; from < threads.size(); ++from) {

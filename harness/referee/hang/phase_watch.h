@@ -4,7 +4,7 @@
 // The player, the jailed process with the library under test, writes its results into the outcome,
 // a memfd. A result of a call is a word of 8 bytes. A thread also writes its position, the number
 // of its current operation, if its words do not show it. The referee, the trusted process that runs
-// the session, reads both while the phase runs. The library could forge positions and words, so
+// the benchmark, reads both while the phase runs. The library could forge positions and words, so
 // they only help to explain a hang and never decide a verdict.
 //
 // A thread's words are usually not 0, and unused words are 0. So a sample finds the end of the

@@ -1,5 +1,5 @@
 // Computes where a thread is in its program, and what its open transaction has touched. The
-// referee, the trusted process that runs the session, describes a thread that hangs in this way.
+// referee, the trusted process that runs the benchmark, uses this to describe a thread that hangs.
 //
 // A program is the list of operations that the referee generated for one thread. Only the number of
 // the current operation comes from the player, the jailed process that runs the library. The

@@ -2,7 +2,7 @@
 // (harness/stacks.h).
 //
 // The player, the jailed process with the library under test, writes the page and is untrusted.
-// Therefore the referee, the trusted process that runs the session, copies each stack once and
+// Therefore the referee, the trusted process that runs the benchmark, copies each stack once and
 // checks the copy. The library can still forge addresses and names.
 #pragma once
 

@@ -1,6 +1,6 @@
-// Implements account_findings.h: each function checks one quantity that the referee (the trusted
-// process that runs the session) measured in each phase, such as the CPU time of the library's
-// threads. The player is the process in the jail that calls the library.
+// Implements account_findings.h: each function checks one quantity, such as the CPU time of the
+// library's threads. The referee, the trusted process that runs the benchmark, has measured it in
+// each phase. The player is the process in the jail that calls the library.
 #include "harness/referee/judging/account_findings.h"
 
 #include <unistd.h>
@@ -16,8 +16,8 @@ namespace keydrome {
 namespace {
 
 constexpr uint64_t kNsPerUs = 1'000;
-// After the last call, the referee freezes the jail. Freezing usually takes 0.1 to 0.3 ms. It takes
-// longer than this limit only if a thread is in the kernel.
+// After the last call, the referee freezes the jail. Freezing usually takes 0.1 to 0.3 ms, and
+// takes longer than this limit only if a thread is in the kernel.
 constexpr uint64_t kLateNs = 5'000'000;
 constexpr uint64_t kTickUs = 4'000;  // the kernel may add a thread's CPU time this much too late
 // add_unaccounted_threads() computes how much CPU time ended threads can have used at most.

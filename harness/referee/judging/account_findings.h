@@ -1,7 +1,7 @@
 // Adds findings, the entries of a report that say what is wrong. They concern work that the library
 // did while its time was not measured, or in threads whose origin is unknown. The input is what the
-// referee, the trusted process that runs a session, measured in each phase: CPU time, memory and
-// threads.
+// referee, the trusted process that runs the benchmark, measured in each phase: CPU time, memory
+// and threads.
 #pragma once
 
 #include "benchmarks/kit/judge/finding.h"

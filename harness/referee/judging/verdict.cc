@@ -96,7 +96,8 @@ RunVerdict decide_closed(const SessionResult& result) {
   }
   if (result.player_ended) {
     return {"infrastructure", "the player's process ended " + where(result) +
-                                  ", but its jail did not end in time, so how it ended is unknown"};
+                                  ", but its jail did not end in time, so how it ended is unknown; "
+                                  "repeat the run"};
   }
   return {"failed", "the library closed the player's channel to the referee " + where(result) +
                         "; a library may close only descriptors that it has opened"};

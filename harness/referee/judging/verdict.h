@@ -1,11 +1,12 @@
-// Decides the verdict of a session that was played: passed, failed, crashed and so on. No other
-// file decides the verdict of a played session.
+// Decides the verdict of a session (one run of a benchmark) that was played: passed, failed,
+// crashed and so on. No other file decides the verdict of a played session.
 //
 // Thread safety: the functions use only their arguments.
 //
-// A session passes only if all messages of the protocol (harness/protocol.h) were exchanged and the
-// judges reported no required finding, i.e. none that must make a run fail. The output and the exit
-// code of the player, the jailed process, prove nothing, because the library controls both.
+// A session passes only if all messages of the protocol (harness/protocol.h) were exchanged, and
+// the judges reported no required finding. A required finding is one that makes the run fail. The
+// output and the exit code of the player, the jailed process, prove nothing, because the library
+// controls both.
 #pragma once
 
 #include <string>
@@ -31,8 +32,8 @@ RunVerdict decide(const SessionResult& result, const judge::Findings& findings,
                   const std::string& required_level);
 
 // Returns how the session ended, in the form that its workload (the code of the benchmark) uses. To
-// find a small cause of a failure, a workload may play parts of the session again. It then compares
-// how they end with this ending.
+// find a small cause of a failure, a workload may play parts of the session again. The workload
+// then compares the ending of each part with this ending.
 judge::Ending ending_of(const SessionResult& result);
 
 // Returns the verdict for an advisory instance, in which a failed check is only a warning. If the

@@ -13,7 +13,8 @@ namespace keydrome {
 // - cpu: the model's name
 // - frequency_mhz: mean frequency of the CPUs at this moment
 // - cores: number of usable CPUs
-// - compiler: the one that built this program, the player and the libraries of this repository
+// - compiler: the one that built this program, the player (the program that calls the library), and
+//   the libraries of this repository
 // - memory_bytes
 // - kernel
 // - load_1m: load average of the last minute

@@ -13,13 +13,14 @@ namespace keydrome {
 namespace {
 
 Error failure(const char* what) {
-  return Error{std::string("memfd: ") + what + ": " + std::strerror(errno)};
+  return Error{std::string("the memory shared with the player: ") + what +
+               " the memfd: " + std::strerror(errno) + "; end other programs"};
 }
 
 Result<UniqueFd> make(const char* name, size_t size) {
   UniqueFd fd(memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING));
   if (!fd.valid()) return failure("cannot create");
-  if (ftruncate(fd.get(), static_cast<off_t>(size)) != 0) return failure("cannot set the size");
+  if (ftruncate(fd.get(), static_cast<off_t>(size)) != 0) return failure("cannot set the size of");
   return fd;
 }
 

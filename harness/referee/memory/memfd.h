@@ -1,6 +1,6 @@
 // Memory that the referee shares with a child process: memfds that no process can resize. The child
 // may write to some of them, and may only read others. The referee is the trusted process that runs
-// a session; a child may be the player, the untrusted process with the library under test.
+// a benchmark; a child may be the player, the untrusted process with the library under test.
 //
 // Not thread-safe.
 #pragma once

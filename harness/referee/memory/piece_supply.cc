@@ -1,7 +1,7 @@
 // Implements PieceSupply: makes the pieces of a phase, i.e. the portions of the threads' lists of
-// operations, if possible before the time of the phase is measured. Copies the pieces one by one
-// into the ring, the memory that the referee (this process) shares with the player, the jailed
-// process.
+// operations. If possible, all pieces are made before the clock of the phase starts. Copies the
+// pieces one by one into the ring, the memory that the referee (this process) shares with the
+// player, the jailed process.
 #include "harness/referee/memory/piece_supply.h"
 
 #include <algorithm>

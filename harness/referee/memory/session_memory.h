@@ -1,5 +1,5 @@
 // SessionMemory: the memory that the referee, the trusted process, shares with the player, the
-// jailed process, in one session. It has three parts:
+// jailed process, in one session (one run of a benchmark). The memory has three parts:
 // - the ring: the referee writes the programs (lists of operations), and the player reads them
 // - the outcome: the player writes its results
 // - the stack page: the player's threads write their stacks when a session hangs
@@ -36,7 +36,8 @@ struct SharedMemory {
   int outcome = -1;
 };
 
-// Returns the largest number of threads that a phase of the script has, at least 1.
+// Returns the largest number of threads that a phase of the script (all inputs of the session) has,
+// at least 1.
 uint32_t threads_max(const script::Script& script);
 
 class SessionMemory {

@@ -49,7 +49,7 @@ struct LimitsPlan {
 struct Plan {
   std::string benchmark;
   uint32_t benchmark_version = 0;
-  std::string instance;
+  std::string instance;  // name of a set of parameter values of the benchmark
   std::string scale;
   std::map<std::string, int64_t> parameters;  // replace the values of the instance
   std::string seed;                           // 16 hexadecimal digits
@@ -57,8 +57,8 @@ struct Plan {
   bool record = false;                        // log every call and check the history of calls
   // Verified mode: the driver, a process outside the jail, plays the operations.
   bool verified = false;
-  std::string keys;   // path on the host of a file with keys for the workload; empty: none
-  std::string trace;  // path on the host of a recorded trace to play; empty: none
+  std::string keys;   // path on the host of a file whose keys replace the benchmark's; empty: none
+  std::string trace;  // path on the host of a recorded trace (a user's calls) to play; empty: none
   LibraryPlan library;
   std::string player;
   std::string driver;  // path of the driver; only in verified mode

@@ -1,5 +1,6 @@
-// Implements DriverProcess: starts the driver, the process that plays the operations in verified
-// mode, with its channel. Kills and reaps it at the end.
+// Implements DriverProcess: starts the driver, the process that plays the operations outside the
+// jail in verified mode. Starts it with its channel to the referee, this process. Kills and reaps
+// it at the end.
 #include "harness/referee/processes/driver_process.h"
 
 #include <signal.h>

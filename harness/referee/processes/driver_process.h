@@ -1,8 +1,8 @@
-// Runs the driver, the trusted process that plays the operations of a session outside the jail in
+// Runs the driver, the trusted process that plays the operations of a benchmark outside the jail in
 // verified mode (harness/driver/main.cc).
 //
 // In verified mode the driver decides which calls to make, and the player in the jail makes them.
-// If the driver fails, the session does not count as a failure of the library. Not thread-safe.
+// If the driver fails, this does not count as a failure of the library. Not thread-safe.
 #pragma once
 
 #include <sys/types.h>

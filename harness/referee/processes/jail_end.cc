@@ -1,5 +1,5 @@
 // Implements harness/referee/processes/jail_end.h: parses the meta lines in which a jail, the
-// sandbox of a session, reports how it ended.
+// sandbox of the library, reports how it ended.
 #include "harness/referee/processes/jail_end.h"
 
 #include <charconv>

@@ -1,4 +1,4 @@
-// JailEnd: how a jail (the sandbox of one session) ended. The jail program reports this in its meta
+// JailEnd: how a jail (the sandbox of the library) ended. The jail program reports this in its meta
 // lines: lines "key:value" on a pipe (docs/reference/jail.md).
 #pragma once
 

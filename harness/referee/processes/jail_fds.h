@@ -1,6 +1,6 @@
-// Numbers of the descriptors that a jail process (the program that makes the sandbox of a session)
-// receives from the referee, which starts it. The jail process also receives 0, 1, 2 and kChannelFd
-// (harness/protocol.h).
+// Numbers of the descriptors that a jail process (the program that makes the sandbox of the
+// library) receives from the referee, which starts it. The jail process also receives 0, 1, 2 and
+// kChannelFd (harness/protocol.h).
 #pragma once
 
 namespace keydrome {

@@ -1,5 +1,6 @@
-// Implements harness/referee/processes/jail_options.h: derives the limits of a jail, the sandbox of
-// a session, from the plan and the benchmark's instance, and writes the jail's command line.
+// Implements harness/referee/processes/jail_options.h: derives the limits of a jail from the plan
+// and the benchmark's instance, and writes the jail's command line. The jail is the sandbox of one
+// session (one run of a benchmark).
 #include "harness/referee/processes/jail_options.h"
 
 #include <unistd.h>
@@ -67,7 +68,8 @@ JailOptions jail_options(const Plan& plan, const workload::Manifest& manifest,
                          2 * plan.limits.load_timeout_ms + kOwnWorkMs +
                              script.phases.size() * (plan.limits.phase_timeout_ms + kOwnWorkMs));
   // Correctness benchmarks set a shorter limit in their manifest, so that the session of a slow
-  // library ends soon. It does not apply in verified mode, in which every call is slower.
+  // library ends soon. The shorter limit does not apply in verified mode. There a process outside
+  // the jail makes each call through shared memory, so every call is slower.
   const uint64_t session_ms = limit_of(manifest, plan.scale, "session_timeout_ms").value_or(0);
   if (session_ms > 0 && !plan.verified) options.wall_ms = std::min(options.wall_ms, session_ms);
   return options;

@@ -2,8 +2,8 @@
 // and reports how the jail ended.
 //
 // The jail (jail/main.c) is a trusted program that makes a sandbox and runs the player in it. The
-// player loads the library under test and is untrusted. The referee, which runs the session, keeps
-// its ends of:
+// player loads the library under test and is untrusted. The referee, which runs the benchmark,
+// keeps its ends of:
 // - the channel, a SEQPACKET socket to the player (harness/protocol.h)
 // - the command channel, a SEQPACKET socket to the jail (jail/command.h): freeze, thaw, usage, kill
 // - three pipes: the player's standard output, its standard error, and the jail's meta lines

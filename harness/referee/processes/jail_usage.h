@@ -1,6 +1,7 @@
 // The resources that a jail (the sandbox of the library under test) has used so far. The jail
-// program reports them to the referee over a socket, from its cgroups and performance counters
-// (jail/command.h). A value that the machine cannot measure is absent.
+// program reports them over a socket to the referee, the process that runs the benchmark. The jail
+// program reads the values from its cgroups and performance counters (jail/command.h). A value that
+// the machine cannot measure is absent.
 #pragma once
 
 #include <array>

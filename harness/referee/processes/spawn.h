@@ -1,5 +1,6 @@
-// Starts the child processes of the referee, which runs a session: the jail and, in verified mode,
-// the driver. Makes pipes and socket pairs, and calls posix_spawn().
+// Starts the child processes of the referee, which runs a benchmark: the jail (a sandbox) and, in
+// verified mode, the driver, which plays the operations outside the jail. Makes pipes and socket
+// pairs, and calls posix_spawn().
 #pragma once
 
 #include <spawn.h>

@@ -1,5 +1,6 @@
 // Implements add_metrics(): computes the metrics, latencies and throughput of a report from the
-// result of a session.
+// result of a session, one run of a benchmark with one library. The library runs in a jail, so its
+// CPU time and memory are those of the jail.
 #include "harness/referee/report/metrics.h"
 
 #include <algorithm>
@@ -121,9 +122,9 @@ uint64_t recorded_transactions(const script::Outcome& outcome) {
   return count;
 }
 
-// Adds the memory that the library held at one moment, and the memory per record if the number of
-// records is known. `bytes` is the memory that was charged to the jail's cgroup at that moment.
-// Adds nothing if it is unknown, or no larger than before the library was loaded.
+// Adds the memory that the library held at one moment. If the number of records is known, also adds
+// the memory per record. `bytes` is the memory that was charged to the jail's cgroup at that
+// moment. Adds nothing if `bytes` is unknown, or no larger than before the library was loaded.
 void add_held_memory(const SessionResult& result, std::optional<uint64_t> bytes,
                      std::optional<uint64_t> records, const std::string& memory_name,
                      const std::string& per_record_name, Json& metrics) {
@@ -216,7 +217,8 @@ Json latency_of(const script::Script& script, const judge::Totals& sums) {
   return latency;
 }
 
-// Returns the throughput over time: what the workload wants to show, or that of the phase.
+// Returns the throughput over time. A workload, the code of a benchmark, may compute its own.
+// Otherwise the result is the throughput of the phase.
 Json throughput_of(const script::Script& script, const workload::Workload* workload,
                    const SessionResult& result, std::size_t phase) {
   std::optional<judge::Throughput> own;

@@ -1,8 +1,8 @@
-// Implements play(): starts the processes, loads the library, plays the phases and ends the
-// session. The functions are in the order of the protocol (harness/protocol.h). The player is the
-// jailed process that runs the library, and plays the programs (lists of operations). In verified
-// mode a second process, the driver, plays them outside the jail. The class Partner hides this
-// difference.
+// Implements play(): starts the processes, loads the library, plays the phases and ends the session
+// (one run of a benchmark). The functions are in the order of the protocol (harness/protocol.h).
+// This code runs in the referee, the trusted process. The player is the jailed process that runs
+// the library, and plays the programs (lists of operations). In verified mode a second process, the
+// driver, plays the programs outside the jail. The class Partner hides this difference.
 #include "harness/referee/session/conductor.h"
 
 #include <sys/random.h>
@@ -255,7 +255,8 @@ class Conductor {
   }
 
   // The player wrote the positions, so the referee does not trust them. They are used only in
-  // advisory instances: there they decide whether a crash or hang is more than a warning.
+  // advisory instances, in which a failed check is a warning. There they decide whether a crash or
+  // hang is more than a warning.
   void note_positions(const script::PhaseScript& phase, const PhaseWatch& watch) {
     const uint64_t stuck_ns = options_.plan.limits.phase_timeout_ms * kNsPerMs / 2;
     for (std::size_t t = 0; t < phase.threads.size(); ++t) {

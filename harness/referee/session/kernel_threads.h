@@ -1,9 +1,10 @@
 // Reads the CPU time of those threads of the kernel that may work for a library outside its control
-// group: khugepaged makes huge pages, ksmd merges pages, kcompactd moves pages, kswapd frees memory.
+// group. khugepaged makes huge pages, ksmd merges pages, kcompactd moves pages, and kswapd frees
+// memory.
 //
-// The jail limits and measures a library by its control group. Work of these threads is outside the
-// group, although a library can cause it. But they work for all processes of the machine, so their
-// time does not prove anything about a library.
+// The jail, the sandbox of a library, limits and measures the library by its control group. The
+// work of these threads is outside the group, although a library can cause it. But the threads work
+// for all processes of the machine, so their time does not prove anything about a library.
 #pragma once
 
 #include <sys/types.h>

@@ -1,5 +1,5 @@
 // Implements fit_memory(): adds up the memory that the referee (this process) and the library need
-// in a session. If it is too much, searches for the parameter to lower.
+// in a session (one run of a benchmark). If it is too much, searches for the parameter to lower.
 #include "harness/referee/session/memory_fit.h"
 
 #include <algorithm>
@@ -14,9 +14,11 @@ namespace {
 
 // Keys, payload texts and tags (the numbers of payloads) have 32 bits
 // (benchmarks/kit/format/program.h). The limit is a little less than 2^32, because the checks need
-// numbers, too. Decision 26 says why they have no more bits.
+// numbers, too. docs/decisions/0026-numbers-of-32-bits.md says why they have no more bits.
 constexpr double kNumbersMax = 4.2e9;
-// The image of a session has the strings that procedures use, with offsets of 32 bits.
+// A procedure is a list of instructions that computes a call from earlier results. The strings that
+// procedures use are in one part of the shared memory, the image of the session. Their offsets have
+// 32 bits.
 constexpr double kImageStringsMax = 4.2e9;
 
 // Bytes of the referee's memory for each part of a session, such as kForOp for each operation and

@@ -1,6 +1,6 @@
-// Decides whether a session fits the memory of the machine, and how much of the memory the library
-// may use. This happens before the referee, the process that runs the session, generates the
-// operations.
+// Decides whether a session (one run of a benchmark) fits the memory of the machine, and how much
+// of the memory the library may use. This decision comes before the referee, the process that runs
+// the session, generates the operations.
 #pragma once
 
 #include <cstdint>
@@ -46,17 +46,17 @@ struct MemoryRules {
 MemoryNeed memory_need(const workload::Workload& workload, const workload::Parameters& parameters,
                        const MemoryRules& rules);
 
-// Returns the memory that the referee may use in a session: the session's part of the machine's
-// memory without the library's limit, but no more than is available now. If `machine_bytes` is 0,
-// the machine's memory is unknown, and the result is so large that it bounds nothing. REQUIRES: the
-// need fits (fit_memory()).
+// Returns the memory that the referee may use in a session. This is the part of the machine's
+// memory that a session may use, minus the library's limit, but no more than is available now. If
+// `machine_bytes` is 0, the machine's memory is unknown, and the result is so large that it bounds
+// nothing. REQUIRES: the need fits (fit_memory()).
 uint64_t referee_bound(const MemoryNeed& need, uint64_t machine_bytes, uint64_t available_bytes);
 
 // Returns the need of a session. Returns an error if the need (MemoryNeed::least()) exceeds the
 // memory that a session may use. Also returns an error if the session has more keys than a script
 // can number, or than the file of keys has. The error names the need, and the parameter that must
-// be lowered least, with the largest value that fits. `manifest` is the benchmark's. Takes a few
-// milliseconds at most.
+// be lowered least, with the largest value that fits. `manifest` describes the benchmark's
+// parameters. Takes a few milliseconds at most.
 Result<MemoryNeed> fit_memory(const workload::Workload& workload,
                               const workload::Manifest& manifest,
                               const workload::Parameters& parameters, const MemoryRules& rules);

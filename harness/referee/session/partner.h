@@ -1,5 +1,5 @@
-// Partner: the processes that play one session for the referee, the trusted process, and the
-// channel to them.
+// Partner: the processes that play one session (one run of a benchmark) for the referee, the
+// trusted process, and the channel to them.
 //
 // A plain Partner has one process, the player in its jail. The player runs the library and executes
 // the programs (lists of operations). In verified mode the object is a VerifiedPartner
@@ -48,8 +48,8 @@ class Partner {
 
   // Waits for a message of type `type` from the process whose turn it is. Returns std::nullopt if
   // the message has arrived, and otherwise why the session stopped. Any other message is a
-  // violation of the protocol, except a DONE without an error if `or_done` is true. `what` completes
-  // the text "while the referee waited for `what`".
+  // violation of the protocol, except a DONE without an error if `or_done` is true. `what`
+  // completes the text "while the referee waited for `what`".
   std::optional<Stopped> expect(Message& message, MessageType type, uint64_t deadline_ns,
                                 const std::string& what, bool or_done = false);
 
@@ -74,9 +74,9 @@ class Partner {
   // Called before the clock of a phase starts. From this call on, the object measures for how long
   // other programs keep the session's threads from the processors (starvation.h).
   void begin_step();
-  // Called after a stop. If the reason may be a time limit, and other programs kept the threads
-  // from the processors for half of that time, returns a sentence that says so. Otherwise returns
-  // "".
+  // Called after a stop. Returns a sentence if other programs may be the cause: the reason may be a
+  // time limit, and they kept the threads from the processors for half of that time. Otherwise
+  // returns "".
   std::string starved(StopReason reason);
   // nullptr before start(), or if the jail could not be started.
   JailProcess* jail() { return jail_ ? &*jail_ : nullptr; }

@@ -1,4 +1,4 @@
-// Implements PhaseAccount, which measures what each phase of a session uses. The jail (sandbox)
+// Implements PhaseAccount, which measures what each phase of a benchmark uses. The jail (sandbox)
 // reports totals since its start. What a phase has used is the growth of these totals from one
 // freeze to the next.
 #include "harness/referee/session/phase_account.h"

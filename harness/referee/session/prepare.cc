@@ -1,6 +1,6 @@
-// Implements prepare_session(): finds the parameters, the files and the workload (the code of the
-// benchmark), and checks the memory. Then generates the script (all operations), and derives the
-// options of the jail.
+// Implements prepare_session(), which prepares one run of a benchmark: finds the parameters, the
+// files and the workload (the code of the benchmark), and checks the memory. Then generates the
+// script (all operations), and derives the options of the jail.
 #include "harness/referee/session/prepare.h"
 
 #include <unistd.h>
@@ -44,7 +44,8 @@ struct Basis {
   MemoryNeed memory;
 };
 
-// Returns an error if the keys of a file cannot replace those of the plan's instance.
+// Returns an error if the keys of a file cannot replace those of the plan's instance. An instance
+// is a named set of parameter values of the benchmark.
 Result<void> check_key_type(const Plan& plan, const workload::Manifest& manifest,
                             const workload::KeyFile& keys) {
   const std::string& wanted = manifest.instances.find(plan.instance)->second.keys;
@@ -101,8 +102,8 @@ Result<Basis> find_basis(const Plan& plan, const workload::BenchmarkEntry& entry
                .memory = *memory};
 }
 
-// Reads a file. `size_of` bounds the memory that `read` needs. `content` names in errors what must be
-// fewer.
+// Reads a file. `size_of` bounds the memory that `read` needs. `content`, such as "keys", says in
+// errors what the file has too many of.
 template <typename File>
 Result<File> fitting(const std::string& path, Result<uint64_t> (&size_of)(const std::string&),
                      Result<File> (&read)(const std::string&), const std::string& content) {

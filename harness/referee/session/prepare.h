@@ -1,5 +1,5 @@
-// Turns a plan, the JSON file that describes one session, into a session that can start: checks the
-// plan against the benchmark and the files, and generates the script, which contains all
+// Prepares a session, one run of a benchmark, from a plan, the JSON file that describes the run.
+// Checks the plan against the benchmark and the files, and generates the script, which contains all
 // operations.
 #pragma once
 
@@ -22,9 +22,9 @@ namespace keydrome {
 struct PreparedSession {
   Plan plan;
   workload::Manifest manifest;
-  workload::Parameters parameters;  // including defaults and the plan's overrides
-  std::unique_ptr<workload::Workload> workload;
-  script::Script script;
+  workload::Parameters parameters;               // including defaults and the plan's overrides
+  std::unique_ptr<workload::Workload> workload;  // the code of the benchmark
+  script::Script script;                         // all operations
   // True if the referee (this process) must certify the recorded histories, i.e. find a serial
   // order of the transactions that gives every result. This is so if the plan asks for recording
   // and the benchmark does not record by itself. A benchmark that records by itself also certifies.
@@ -36,13 +36,15 @@ struct PreparedSession {
 // Returns the benchmark of this name, or an error that lists all names.
 Result<const workload::BenchmarkEntry*> find_benchmark(const std::string& name);
 
-// The files of a user that a plan names. They are read outside of the jail, before anything is generated.
+// The files of a user that a plan names. They are read outside the jail, before the operations are
+// generated.
 struct InputFiles {
   std::optional<workload::KeyFile> keys;
   std::shared_ptr<const workload::TraceFile> trace;  // null: the plan names none
 };
 
-// Read a file. They return an error if the file is wrong or does not fit the memory that is free.
+// Each function reads a file. It returns an error if the file is wrong or does not fit the memory
+// that is free.
 Result<workload::KeyFile> fitting_keys(const std::string& path);
 Result<workload::TraceFile> fitting_trace(const std::string& path);
 
@@ -58,7 +60,7 @@ Result<MemoryNeed> session_memory(const Plan& plan, const workload::BenchmarkEnt
 
 // Prepares the session of a plan. `entry` must be the plan's benchmark and have the plan's version.
 // Generating the script may take several seconds. Frees the keys of `files` when they have replaced
-// those of the workload.
+// those of the benchmark.
 Result<PreparedSession> prepare_session(Plan plan, const workload::BenchmarkEntry& entry,
                                         InputFiles files);
 

@@ -1,8 +1,12 @@
-// The result of one session: the stage that it reached, why it stopped, and what was measured.
+// The result of one session (one run of a benchmark): the stage that it reached, why it stopped,
+// and what was measured.
 //
 // judging/verdict.h turns the members into a verdict. The player, the jailed process with the
-// library, is untrusted. It wrote `outcome`, `player_ns`, `load_status` and the two outputs, and
-// parts of the texts `detail` and `hang`. All other members come from the referee or the jail.
+// library, is untrusted. These members come from the player: `outcome`, `player_ns`, `load_status`,
+// `positions`, `stuck`, the two outputs, and parts of the texts `detail` and `hang`. All other
+// members come from the jail or from the referee, the trusted process that runs the session. In
+// verified mode the driver, a trusted process, writes `outcome`, `player_ns`, `positions` and
+// `stuck`.
 #pragma once
 
 #include <cstdint>
@@ -93,8 +97,8 @@ struct SessionResult {
   script::Outcome outcome;                              // of the phases that ended
   std::optional<uint64_t> memory_before_loading_bytes;  // charged to the jail before LOAD
   LoadingResult loading;
-  // Time that the referee needed between the phases, while the jail was frozen: to make the inputs of
-  // phases, and to copy and check their results.
+  // Time that the referee needed between the phases, while the jail was frozen: to make the inputs
+  // of phases, and to copy and check their results.
   uint64_t inputs_ns = 0, outcomes_ns = 0;
   uint64_t memory_limit_bytes = 0;  // of the jail; 0: the jail's default
   bool frozen_between = false;      // true: the jail is frozen after loading and between phases

@@ -1,12 +1,13 @@
-// Measures for how long other programs of the machine kept a session from its processors.
+// Measures for how long other programs of the machine kept a session (one run of a benchmark) from
+// its processors.
 //
 // A thread that is ready to run waits while its processor runs another thread. The kernel counts
 // this waiting (the second field of /proc/PID/task/TID/schedstat). While a thread waits, its
-// processor runs a thread of the session or one of another program. So a thread that waited for W,
-// while all other threads of the session together used the CPU time C, was kept waiting by others
-// for at least W - C. A library cannot raise this value: if it starts many threads that compute,
-// they wait for each other, but they also use CPU time. A thread that sleeps or waits for a lock is
-// not ready to run, so it does not count.
+// processor runs a thread of the session or one of another program. Let a thread wait for the time
+// W, while all other threads of the session together use the CPU time C. Then threads of other
+// programs kept this thread waiting for at least W - C. A library cannot raise this value: if it
+// starts many threads that compute, they wait for each other, but they also use CPU time. A thread
+// that sleeps or waits for a lock is not ready to run, so it does not count.
 //
 // A session has two or three processes. The referee runs it, and the player runs the library in the
 // jail. In verified mode the driver plays the operations outside the jail. These processes wait for

@@ -1,5 +1,5 @@
-// Implements thread_times.h, which reads the CPU time of each thread of the player: from stat and
-// schedstat in /proc/PID/task/TID.
+// Implements thread_times.h, which reads the CPU time of each thread of the player (the jailed
+// process with the library): from stat and schedstat in /proc/PID/task/TID.
 #include "harness/referee/session/thread_times.h"
 
 #include <time.h>

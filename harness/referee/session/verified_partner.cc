@@ -1,6 +1,7 @@
-// Implements VerifiedPartner, which plays a session in verified mode. The driver, a trusted process
-// outside the jail, plays the operations and collects the results, where the library cannot reach
-// them. The player in the jail makes the library calls that the driver requests.
+// Implements VerifiedPartner, which plays one run of a benchmark in verified mode. The driver, a
+// trusted process outside the jail, plays the operations and collects the results, where the
+// library cannot reach them. The player in the jail makes the library calls that the driver
+// requests.
 //
 // This file starts the driver, sends each message to the driver or the player, and waits for a
 // message from the process whose turn it is.
@@ -70,7 +71,7 @@ bool VerifiedPartner::send_go(const Message& go, uint32_t threads) {
   serve.flags |= spin;
   serve.threads = threads;
   Message play = go;
-  play.flags = spin;  // pinned are the threads that call the library, in the player
+  play.flags = spin;  // no kGoPinned: only threads that call the library are bound to a CPU
   player_done_.reset();
   drivers_turn_ = true;
   return jail()->send(serve) && driver_->send(play);

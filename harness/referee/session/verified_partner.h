@@ -1,11 +1,11 @@
-// The Partner (the processes that play a session) of verified mode: the driver outside the jail,
-// and the player with the library inside.
+// The Partner (the processes that play one run of a benchmark) of verified mode: the driver outside
+// the jail, and the player with the library inside.
 //
 // The driver plays the programs (the lists of operations) and collects the results, where the
 // library cannot reach them. The driver passes each call to the player through call slots, a memfd
 // that both processes map (harness/calls.h). Two more parts of memory are shared: the ring carries
 // the programs, and the outcome takes the results. The referee, the trusted process that runs the
-// session, exchanges these messages (harness/protocol.h):
+// benchmark, exchanges these messages (harness/protocol.h):
 //
 //   start         player: HELLO
 //                 driver: HELLO, LOAD with slots, ring and outcome, LOADED

@@ -1,7 +1,7 @@
 /* Hostile program, for testing the jail (a sandbox for one program): a thread installs its own
- * seccomp filter before the second stage of the jail, keydrome_tighten(), which also installs a
- * filter. The kernel then cannot install the second stage's filter in that thread, so
- * keydrome_tighten() must fail. */
+ * seccomp filter. Then the program calls keydrome_tighten(), the second stage of the jail, which
+ * also installs a filter. The kernel then cannot install the second stage's filter in that thread,
+ * so keydrome_tighten() must fail. */
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <pthread.h>

@@ -1,6 +1,6 @@
 /* Hostile program, for testing the jail (a sandbox for one program): tries to fork, which the
- * jail's filter must refuse. The argument "allowed" means that the filter is disabled; the program
- * then forks until the pids limit refuses it. */
+ * jail's system call filter must refuse. The argument "allowed" means that the filter is disabled.
+ * The program then forks until the limit on the number of processes refuses it. */
 #include <stdlib.h>
 
 #include "jail/tests/hostile/attempt.h"

@@ -52,7 +52,8 @@ static void ordinary_advice(char* memory) {
       MADV_FREE,     MADV_UNMERGEABLE,   MADV_HUGEPAGE,   MADV_NOHUGEPAGE, MADV_DONTFORK,
       MADV_DONTDUMP, MADV_POPULATE_READ, MADV_COLD,       MADV_PAGEOUT,    MADV_POPULATE_WRITE};
   for (size_t i = 0; i < sizeof kAdvice / sizeof *kAdvice; i++) {
-    /* EINVAL: this kernel does not have the advice. Only the filter returns EPERM. */
+    /* EINVAL: this kernel does not have the advice. Only the jail's system call filter returns
+     * EPERM. */
     errno = 0;
     int result = madvise(memory, kBytes, kAdvice[i]);
     required("ordinary advice", result == 0 || errno == EINVAL);

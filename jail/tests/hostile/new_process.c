@@ -21,8 +21,8 @@ static void other_programs(void) {
   refused("execve", execve("/program", kNoArguments, kNoArguments + 1), EPERM);
   refused("execveat", syscall(SYS_execveat, program, "", kNoArguments, NULL, AT_EMPTY_PATH), EPERM);
   refused("memfd", syscall(SYS_execveat, memory, "", kNoArguments, NULL, AT_EMPTY_PATH), EPERM);
-  /* The filter allows executing descriptor 4096. This descriptor is closed, and no new descriptor
-   * can get its number. */
+  /* The jail's system call filter allows execveat only for descriptor 4096, by which the jail has
+   * started this program. This descriptor is closed, and no new descriptor can get its number. */
   refused("its own", syscall(SYS_execveat, 4096, "", kNoArguments, NULL, AT_EMPTY_PATH), EBADF);
   refused("dup to it", dup2(program, 4096), EBADF);
   refused("dup3 to it", dup3(program, 4096, 0), EBADF);

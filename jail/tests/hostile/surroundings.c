@@ -52,7 +52,8 @@ static void print_privileges(void) {
   struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
   struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3];
   memset(data, 0xff, sizeof data);
-  /* The filter refuses capget, so the capabilities are printed only if the filter is disabled. */
+  /* The jail's system call filter refuses capget, so the capabilities are printed only if the
+   * filter is disabled. */
   long got = syscall(SYS_capget, &header, data);
   if (got == 0) {
     printf("capabilities %x %x\n", data[0].permitted | data[0].effective | data[0].inheritable,

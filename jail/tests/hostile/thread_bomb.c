@@ -1,5 +1,5 @@
-/* Hostile program, for testing the jail (a sandbox for one program): starts threads until the pids
- * limit refuses one. Prints the number of started threads. */
+/* Hostile program, for testing the jail (a sandbox for one program): starts threads until the limit
+ * on the number of threads and processes refuses one. Prints the number of started threads. */
 #include <pthread.h>
 #include <stdlib.h>
 
