@@ -12,12 +12,14 @@
 // - peak memory in MiB, including the history
 // With --json it writes the median of the three runs of each shape into FILE.
 #include <algorithm>
+#include <charconv>
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
 #include <fstream>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <vector>
 
 #include "base/check.h"
@@ -139,8 +141,16 @@ int main(int argc, char** argv) {
   for (int i = 1; i < argc; ++i) {
     if (std::string_view(argv[i]) == "--json" && i + 1 < argc) {
       json_file = argv[++i];
-    } else {
-      transactions = static_cast<uint32_t>(std::strtoul(argv[i], nullptr, 10));
+      continue;
+    }
+    const std::string_view word = argv[i];
+    const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), transactions);
+    if (error != std::errc{} || end != word.data() + word.size() || transactions == 0) {
+      std::fprintf(stderr,
+                   "certify_bench: %s is no number of transactions\n"
+                   "usage: certify_bench [TRANSACTIONS] [--json FILE]\n",
+                   argv[i]);
+      return 2;
     }
   }
   if (!json_file.empty()) keydrome::require(keydrome::check_writable(json_file));
