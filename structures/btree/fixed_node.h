@@ -24,7 +24,7 @@ template <class Search>
 struct Fixed {
   static constexpr uint32_t kSlots = 63;
   static constexpr uint32_t kLines = 17;
-  static constexpr uint64_t kNone = ~uint64_t{0};  // unused places of the summary
+  static constexpr uint64_t kNone = ~uint64_t{0};  // unused places for keys
   // A full leaf gives pairs to a neighbour that has fewer than this many.
   static constexpr uint32_t kShareMax = 56;
   // A node with fewer slots is merged with a neighbour, if both together have at most kMergeMax.
@@ -42,8 +42,8 @@ struct Fixed {
     uint8_t level;  // 0: leaf
     uint8_t payload_size;
     Pair pairs[kSlots];
+    uint64_t end;  // kNone: the key of a pair that is never used
     uint64_t sets;
-    uint64_t unused;
   };
   static_assert(sizeof(Node) == kLines * kLine);
 
@@ -108,14 +108,15 @@ struct Fixed {
   // Returns the number of keys that are < `key`, or <= `key` if `or_equal`.
   template <bool or_equal>
   KEYDROME_HOT uint32_t rank(const Node& node, uint64_t key) {
-    const uint32_t count = node.count;
-    uint32_t group = Search::summary_at_most(node.summary, key);
-    // The largest key is not smaller than the unused places of the summary.
-    if constexpr (!or_equal) group = std::min(group, (count - 1) >> 3);
-    const uint32_t from = 8 * group;
-    const uint32_t below =
-        from + Search::template pairs_below<or_equal>(node.pairs + from, key, count - from);
-    return std::min(below, count);
+    // The largest key is not smaller than unused places.
+    if (__builtin_expect(key == kNone, 0)) return rank_of_largest<or_equal>(node);
+    const uint32_t from = 8 * Search::summary_at_most(node.summary, key);
+    return from + Search::template pairs_below<or_equal>(node.pairs + from, key);
+  }
+  template <bool or_equal>
+  static uint32_t rank_of_largest(const Node& node) {
+    if (or_equal || node.count == 0) return node.count;
+    return node.count - (node.pairs[node.count - 1].key == kNone ? 1 : 0);
   }
   KEYDROME_HOT uint32_t place(const Node& node, Probe key, bool& same) {
     const uint32_t slot = rank<false>(node, key);
@@ -145,9 +146,13 @@ struct Fixed {
 
   // Asks for a child on the way down. On the lowest two levels, which are too large for the
   // caches near the processor, it asks for the whole child: one wait instead of two.
-  KEYDROME_HOT void ask(const Node& parent, const Node* child) {
+  KEYDROME_HOT void ask([[maybe_unused]] const Node& parent, const Node* child) {
     __builtin_prefetch(child);
+#if ASK == 1
+    if (parent.level <= 1) ask_lines(child, 1, kLines);
+#elif ASK == 2
     if (parent.level <= 2) ask_lines(child, 1, kLines);
+#endif
   }
   KEYDROME_HOT void ask_to_write(const Node* leaf) { ask_lines<1>(leaf, 0, kLines); }
   KEYDROME_HOT void ask_to_scan(const Node* leaf) { ask_lines(leaf, 0, kLines); }
@@ -161,14 +166,22 @@ struct Fixed {
 
   // ---- changes in place
 
-  static Node* make(const Memory& memory, uint32_t level) {
+  // Makes a node. The caller sets the keys.
+  static Node* allocate(const Memory& memory, uint32_t level, uint32_t count,
+                        uint8_t payload_size) {
     auto* node = static_cast<Node*>(memory.allocate(sizeof(Node), kLine));
     if (node == nullptr) return nullptr;
-    node->count = 0;
+    node->count = static_cast<uint8_t>(count);
     node->level = static_cast<uint8_t>(level);
-    node->payload_size = 0;
+    node->payload_size = payload_size;
+    node->end = kNone;
     node->sets = 0;
-    refresh(*node, 0);
+    for (uint32_t i = count; i < kSlots; ++i) node->pairs[i].key = kNone;
+    return node;
+  }
+  static Node* make(const Memory& memory, uint32_t level) {
+    Node* node = allocate(memory, level, 0, 0);
+    if (node != nullptr) refresh(*node, 0);
     return node;
   }
   static void drop(const Memory& memory, Node* node) { memory.retire(node, sizeof(Node), kLine); }
@@ -176,7 +189,7 @@ struct Fixed {
   // Writes the summary again, from the group of a slot on.
   static void refresh(Node& node, uint32_t slot) {
     for (uint32_t group = std::max(1u, (slot + 7) / 8); group < 8; ++group) {
-      node.summary[group - 1] = 8 * group < node.count ? node.pairs[8 * group].key : kNone;
+      node.summary[group - 1] = node.pairs[8 * group].key;
     }
   }
   // Returns false if the node is full.
@@ -195,6 +208,7 @@ struct Fixed {
     Pair* at = node.pairs + slot;
     --node.count;
     std::memmove(at, at + 1, (node.count - slot) * sizeof(Pair));
+    node.pairs[node.count].key = kNone;
     const uint64_t low = (uint64_t{1} << slot) - 1;
     node.sets = (node.sets & low) | (node.sets >> 1 & ~low);
     refresh(node, slot);
@@ -211,7 +225,7 @@ struct Fixed {
   // An inner node may lose its only child. Its caller then drops it.
   static void erase_child(Node& node, uint32_t slot) {
     erase(node, slot);
-    if (slot == 0) node.pairs[0].key = 0;
+    if (slot == 0 && node.count > 0) node.pairs[0].key = 0;
   }
   static bool insert_child(Node& node, uint32_t slot, const Separator& separator, Node* child) {
     return insert(node, slot, inner_item(separator, child));
@@ -234,10 +248,8 @@ struct Fixed {
   // Makes a node of the items [from, to). Returns nullptr if out of memory.
   static Node* build(const Memory& memory, uint32_t level, const Items& items, uint32_t from,
                      uint32_t to) {
-    Node* node = make(memory, level);
+    Node* node = allocate(memory, level, to - from, items.payload_size);
     if (node == nullptr) return nullptr;
-    node->count = static_cast<uint8_t>(to - from);
-    node->payload_size = items.payload_size;
     for (uint32_t i = from; i < to; ++i) {
       node->pairs[i - from] = items.all[i].pair;
       node->sets |= uint64_t{items.all[i].set} << (i - from);
@@ -253,8 +265,50 @@ struct Fixed {
   static Separator separator(uint32_t, const Items& items, uint32_t at) {
     return items.all[at].pair.key;
   }
+  // Makes a leaf of the slots from `slot` on, which stay in the leaf.
+  static Node* copy_from(const Memory& memory, const Node& leaf, uint32_t slot) {
+    Node* node = allocate(memory, 0, leaf.count - slot, leaf.payload_size);
+    if (node == nullptr) return nullptr;
+    std::memcpy(node->pairs, leaf.pairs + slot, node->count * sizeof(Pair));
+    node->sets = slot < 64 ? leaf.sets >> slot : 0;
+    refresh(*node, 0);
+    return node;
+  }
+  static void truncate(Node& leaf, uint32_t count) {
+    for (uint32_t i = count; i < leaf.count; ++i) leaf.pairs[i].key = kNone;
+    leaf.sets &= first_bits(count);
+    leaf.count = static_cast<uint8_t>(count);
+    refresh(leaf, count);
+  }
+  static uint64_t first_bits(uint32_t count) { return (uint64_t{1} << count) - 1; }
+  static Separator first_key(const Node& leaf) { return leaf.pairs[0].key; }
+  static Separator key_of(const Item& item) { return item.pair.key; }
+
   static bool can_share(const Node& giver, const Node& taker) {
     return taker.count < kShareMax && taker.payload_size == giver.payload_size;
+  }
+  // A full leaf gives half of the difference, and one more, to a neighbour.
+  static void give_right(Node& full, Node& right) {
+    const uint32_t given = (kSlots - right.count) / 2u + 1;
+    const uint32_t keep = kSlots - given;
+    std::memmove(right.pairs + given, right.pairs, right.count * sizeof(Pair));
+    std::memcpy(right.pairs, full.pairs + keep, given * sizeof(Pair));
+    right.sets = right.sets << given | full.sets >> keep;
+    right.count = static_cast<uint8_t>(right.count + given);
+    refresh(right, 0);
+    truncate(full, keep);
+  }
+  static void give_left(Node& left, Node& full) {
+    const uint32_t given = (kSlots - left.count) / 2u + 1;
+    const uint32_t keep = kSlots - given;
+    std::memcpy(left.pairs + left.count, full.pairs, given * sizeof(Pair));
+    left.sets |= (full.sets & first_bits(given)) << left.count;
+    left.count = static_cast<uint8_t>(left.count + given);
+    std::memmove(full.pairs, full.pairs + given, keep * sizeof(Pair));
+    full.sets >>= given;
+    refresh(left, 0);
+    truncate(full, keep);
+    refresh(full, 0);
   }
   static bool thin(const Node& node) { return node.count < kThin; }
   static bool mergeable(const Node& a, const Node& b) {
@@ -321,10 +375,12 @@ struct Fixed {
       if (bounded && high != nullptr && key >= *high) return false;
     }
     for (uint32_t group = 1; group < 8; ++group) {
-      const uint64_t first = 8 * group < node.count ? node.pairs[8 * group].key : kNone;
-      if (node.summary[group - 1] != first) return false;
+      if (node.summary[group - 1] != node.pairs[8 * group].key) return false;
     }
-    return true;
+    for (uint32_t i = node.count; i < kSlots; ++i) {
+      if (node.pairs[i].key != kNone) return false;
+    }
+    return node.end == kNone;
   }
 };
 

@@ -34,46 +34,80 @@ int Tree<Layout>::put_in(Path& path, const Probe& probe, Span payload) {
   return KEYDROME_NO_MEMORY;
 }
 
-// Inserts an item into a leaf that has no room for it. The leaf gives items to a neighbour, if one
-// has room, and is divided otherwise. The neighbour's parent is the same.
+// Inserts an item into a leaf that has no room for it.
 template <class Layout>
 bool Tree<Layout>::insert_item(Path& path, uint32_t slot, const Item& item) {
-  Node* leaf = path.node[0];
-  const bool is_root = leaf == root_;
-  Replacement part{is_root ? 0 : path.at[1], 1, slot == leaf->count, 0, {}, {}};
-  Change change(memory_);
+  Node& leaf = *path.node[0];
+  const bool is_root = &leaf == root_;
+  const uint32_t first = is_root ? 0 : path.at[1];
+  // Ascending keys leave full leaves, if only the new item goes to the new leaf.
+  const bool append = slot == leaf.count && (is_root || first + 1 == Layout::items(*path.node[1]));
   if constexpr (Layout::kGrows) {
-    if (Layout::may_grow(*leaf, item)) {
-      Node* larger = change.made(Layout::grown(memory_, *leaf, item));
-      if (larger == nullptr) return false;
-      Layout::insert(*larger, slot, item);
-      change.replaced(leaf);
-      part.count = 1;
-      part.nodes[0] = larger;
-      return hang(path, 0, part, change);
-    }
+    if (Layout::may_grow(leaf, item)) return grow_and_insert(path, slot, item);
+    Items items;
+    Layout::gather(leaf, items);
+    items.insert(slot, item);
+    Change change(memory_);
+    return rewrite(path, 0, items, {first, 1, append, 0, {}, {}}, change);
+  } else {
+    if (!is_root && !append && share_and_insert(path, slot, item)) return true;
+    return split_and_insert(path, slot, item, append);
   }
-  const Node* left = nullptr;
-  const Node* right = nullptr;
-  if (!is_root) {
-    const Node& parent = *path.node[1];
-    const bool last = part.first + 1 == Layout::items(parent);
-    part.append = part.append && last;
-    if (!last) right = Layout::child(parent, part.first + 1);
-    if (part.first > 0) left = Layout::child(parent, part.first - 1);
-    if (right != nullptr && !Layout::can_share(*leaf, *right)) right = nullptr;
-    if (part.append || right != nullptr) left = nullptr;
-    if (left != nullptr && !Layout::can_share(*leaf, *left)) left = nullptr;
+}
+
+template <class Layout>
+bool Tree<Layout>::grow_and_insert(Path& path, uint32_t slot, const Item& item) {
+  Node* leaf = path.node[0];
+  Change change(memory_);
+  Node* larger = change.made(Layout::grown(memory_, *leaf, item));
+  if (larger == nullptr) return false;
+  Layout::insert(*larger, slot, item);
+  change.replaced(leaf);
+  return hang(path, 0, {leaf == root_ ? 0 : path.at[1], 1, false, 1, {larger}, {}}, change);
+}
+
+// Moves items of the full leaf to a neighbour with the same parent. Returns false if no neighbour
+// has room.
+template <class Layout>
+bool Tree<Layout>::share_and_insert(Path& path, uint32_t slot, const Item& item) {
+  Node& parent = *path.node[1];
+  Node& leaf = *path.node[0];
+  uint32_t right_at = path.at[1] + 1;
+  if (right_at < Layout::items(parent) &&
+      Layout::can_share(leaf, *Layout::child(parent, right_at))) {
+    Node& right = *Layout::child(parent, right_at);
+    Layout::give_right(leaf, right);
+  } else if (--right_at > 0 && Layout::can_share(leaf, *Layout::child(parent, right_at - 1))) {
+    Layout::give_left(*Layout::child(parent, right_at - 1), leaf);
+  } else {
+    return false;
   }
-  Items items;
-  if (left != nullptr) Layout::gather(*left, items);
-  const uint32_t before = items.count;
-  Layout::gather(*leaf, items);
-  items.insert(before + slot, item);
-  if (right != nullptr) Layout::gather(*right, items);
-  if (left != nullptr) --part.first;
-  if (left != nullptr || right != nullptr) part.old = 2;
-  return rewrite(path, 0, items, part, change);
+  Node& left = *Layout::child(parent, right_at - 1);
+  Node& right = *Layout::child(parent, right_at);
+  Layout::assign_separator(parent, right_at, Layout::first_key(right));
+  // A key between the two nodes becomes the last one of the left node.
+  if (&leaf == &left) {
+    if (slot <= left.count) return Layout::insert(left, slot, item);
+    return Layout::insert(right, slot - left.count, item);
+  }
+  const uint32_t given = Layout::kSlots - right.count;
+  if (slot <= given) return Layout::insert(left, left.count - given + slot, item);
+  return Layout::insert(right, slot - given, item);
+}
+
+template <class Layout>
+bool Tree<Layout>::split_and_insert(Path& path, uint32_t slot, const Item& item, bool append) {
+  Node* leaf = path.node[0];
+  const uint32_t keep = append ? leaf->count : (leaf->count + 1u) / 2;
+  Change change(memory_);
+  Node* right = change.made(Layout::copy_from(memory_, *leaf, keep));
+  if (right == nullptr) return false;
+  const Separator separator = append ? Layout::key_of(item) : Layout::first_key(*right);
+  const uint32_t first = leaf == root_ ? 0 : path.at[1];
+  if (!hang(path, 0, {first, 1, append, 2, {leaf, right}, separator}, change)) return false;
+  Layout::truncate(*leaf, keep);
+  if (append || slot > keep) return Layout::insert(*right, slot - keep, item);
+  return Layout::insert(*leaf, slot, item);
 }
 
 // Adds a payload to a key that has one.

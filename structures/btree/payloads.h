@@ -251,7 +251,8 @@ class Payloads {
     for (;;) {
       KeydromeRun part{bytes, sizeof bytes, 0, run.limit - run.pairs, 0};
       if (part.limit == 0) return false;
-      const int more = subtree(memory, set).scan(bound.payload.bytes(), {}, bound.excludes_payload(), part);
+      const int more =
+          subtree(memory, set).scan(bound.payload.bytes(), {}, bound.excludes_payload(), part);
       KeydromeBytes payload, none;
       for (uint32_t at = 0; at < part.size;) {
         at = keydrome_run_read(&part, at, &payload, &none);

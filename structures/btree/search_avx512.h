@@ -15,29 +15,32 @@ struct SearchAvx512 : SearchPlain {
     return _mm512_set1_epi64(static_cast<long long>(key));
   }
   KEYDROME_HOT uint64_t first(uint32_t bytes) { return _bzhi_u64(~uint64_t{0}, bytes); }
-  KEYDROME_HOT uint32_t leading(uint32_t mask) {
-    return static_cast<uint32_t>(__builtin_ctz(~mask | 0x100u));
+  KEYDROME_HOT uint32_t ones(uint32_t mask) {
+    return static_cast<uint32_t>(__builtin_popcount(mask));
   }
 
   KEYDROME_HOT uint32_t summary_at_most(const uint64_t* summary, uint64_t key) {
-    const uint32_t mask = _mm512_cmple_epu64_mask(_mm512_load_si512(summary), wanted(key));
-    return static_cast<uint32_t>(__builtin_popcount(mask & 0x7Fu));  // the eighth is no key
+    // The eighth number is no key.
+    return ones(_mm512_mask_cmple_epu64_mask(0x7F, _mm512_load_si512(summary), wanted(key)));
   }
 
   template <bool or_equal>
-  KEYDROME_HOT uint32_t pairs_below(const Pair* pairs, uint64_t key, uint32_t) {
-    const __m512i even = _mm512_set_epi64(14, 12, 10, 8, 6, 4, 2, 0);
-    const __m512i keys =
-        _mm512_permutex2var_epi64(_mm512_load_si512(pairs), even, _mm512_load_si512(pairs + 4));
-    return leading(or_equal ? _mm512_cmple_epu64_mask(keys, wanted(key))
-                            : _mm512_cmplt_epu64_mask(keys, wanted(key)));
+  KEYDROME_HOT uint32_t pairs_below(const Pair* pairs, uint64_t key) {
+    // Comparing whole pairs, values masked out, takes less time than moving the keys together.
+    const uint32_t low = below<or_equal>(0x55, _mm512_load_si512(pairs), key);
+    const uint32_t high = below<or_equal>(0x55, _mm512_load_si512(pairs + 4), key);
+    return ones(low | high << 1);
   }
 
   template <bool or_equal>
   KEYDROME_HOT uint32_t heads_below(const uint64_t* heads, uint64_t key) {
-    const __m512i keys = _mm512_load_si512(heads);
-    return leading(or_equal ? _mm512_cmple_epu64_mask(keys, wanted(key))
-                            : _mm512_cmplt_epu64_mask(keys, wanted(key)));
+    return ones(below<or_equal>(0xFF, _mm512_load_si512(heads), key));
+  }
+
+  template <bool or_equal>
+  KEYDROME_HOT uint32_t below(__mmask8 lanes, __m512i numbers, uint64_t key) {
+    return or_equal ? _mm512_mask_cmple_epu64_mask(lanes, numbers, wanted(key))
+                    : _mm512_mask_cmplt_epu64_mask(lanes, numbers, wanted(key));
   }
 
   KEYDROME_HOT uint64_t match(const uint8_t* tags, uint8_t tag) {

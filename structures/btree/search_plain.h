@@ -1,7 +1,7 @@
 // SearchPlain: the searches inside a node, and operations on key bytes, for any processor.
 //
-// A node's summary has the first key of groups 1 to 7 of eight keys each. Unused places of the
-// summary contain the largest number. After the last key of a node there may be garbage.
+// A node's summary has the first key of groups 1 to 7 of eight keys each. Unused places for keys
+// contain the largest number, so a search needs no count.
 #pragma once
 
 #include <algorithm>
@@ -31,19 +31,17 @@ struct SearchPlain {
     return groups;
   }
 
-  // Returns how many of the first min(8, `left`) keys are < `key`, or <= `key` if `or_equal`. The
-  // keys are ascending. A result above `left` means `left`.
+  // Returns how many of eight ascending keys are < `key`, or <= `key` if `or_equal`.
   template <bool or_equal>
-  KEYDROME_HOT uint32_t pairs_below(const Pair* pairs, uint64_t key, uint32_t left) {
+  KEYDROME_HOT uint32_t pairs_below(const Pair* pairs, uint64_t key) {
     uint32_t below = 0;
     for (uint32_t i = 0; i < 8; ++i) {
-      const bool smaller = or_equal ? pairs[i].key <= key : pairs[i].key < key;
-      below += static_cast<uint32_t>(smaller) & static_cast<uint32_t>(i < left);
+      below += static_cast<uint32_t>(or_equal ? pairs[i].key <= key : pairs[i].key < key);
     }
     return below;
   }
 
-  // The same for keys without values. Keys after the last one are the largest number.
+  // The same for keys without values.
   template <bool or_equal>
   KEYDROME_HOT uint32_t heads_below(const uint64_t* heads, uint64_t key) {
     uint32_t below = 0;

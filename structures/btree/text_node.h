@@ -416,7 +416,6 @@ struct Text {
     if (level > 0) return Separator::of(right);
     return Separator::between(all.all[at - 1].key, right);
   }
-  static bool can_share(const Node&, const Node&) { return false; }
   static bool thin(const Node& node) {
     return items(node) < kFew && node.heap - node.dead < static_cast<int>(kBytesMax / 4);
   }

@@ -117,6 +117,9 @@ class Tree {
   int put_in(Path& path, const Probe& probe, Span payload);
   int add_payload(Path& path, uint32_t slot, Span payload);
   bool insert_item(Path& path, uint32_t slot, const Item& item);
+  bool grow_and_insert(Path& path, uint32_t slot, const Item& item);
+  bool share_and_insert(Path& path, uint32_t slot, const Item& item);
+  bool split_and_insert(Path& path, uint32_t slot, const Item& item, bool append);
   bool store(Path& path, uint32_t slot, const Value& value);
   int replace_only(Path& path, uint32_t slot, const Value& held, Span now);
 
