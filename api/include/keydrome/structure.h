@@ -15,7 +15,7 @@
  *    Pairs are unique and ordered by (key, payload). The payloads of one key are ordered in an
  *    unordered structure, too.
  * 2. Ownership. Inputs are valid only during the call, so the structure must copy bytes that it
- *    keeps. The structure copies outputs into the caller's buffers. No call leaves anything behind
+ *    keeps. The structure copies outputs into the caller's buffers. No call leaves state
  *    that a later call needs: there are no positions. The structure takes all memory from
  *    `allocate` of its KeydromeEnvironment and gives it back with `retire`.
  * 3. Threads. Functions never block, never start threads, and use no mutable global or thread-local
@@ -23,7 +23,7 @@
  *    the other functions, the following may run at the same time on one instance:
  *      no capability   one call
  *      SHARED_READS    calls with a const instance, while no other call runs
- *      OPTIMISTIC      calls with a const instance, also beside one other call
+ *      OPTIMISTIC      calls with a const instance, also during one other call
  *      THREAD_SAFE     all calls
  * 4. Memory in use. The runtime frees retired memory, or gives it out again, only after every call
  *    has ended that ran when it was retired. The structure needs no epochs of its own.
@@ -82,7 +82,7 @@ typedef struct {
 typedef struct {
   KeydromeBytes key;
   KeydromeBuffer payload; /* capacity: at least KEYDROME_PAYLOAD_BYTES_MAX */
-  int32_t found;          /* 1: `payload` is the key's smallest payload; 0: no such key; < 0: error */
+  int32_t found; /* 1: `payload` is the key's smallest payload; 0: no such key; < 0: error */
 } KeydromeLookup;
 
 /* Functions and data that the runtime provides to an instance. They are valid as long as the
@@ -121,7 +121,7 @@ enum {
    * once, every pair that existed during the whole call, and no pair that never existed during
    * it. */
   KEYDROME_THREAD_SAFE = 1u << 1,
-  /* Functions that take a const instance may run beside one function that changes it. They end,
+  /* Functions that take a const instance may run during one function that changes it. They end,
    * touch only memory of the instance, and may return wrong results or KEYDROME_TORN. The runtime
    * then calls them again (sequence lock). Loops must be bounded; what a change writes and a read
    * reads are relaxed atomics. */
@@ -167,8 +167,8 @@ typedef struct {
    * `after` is not 0, with the first pairs > (key, payload). payload.data == NULL means the smallest
    * payload if `after` is 0, and otherwise the largest payload. Returns 0 if no pair follows the
    * run, and 1 if one may follow: the run has `limit` pairs, or the next pair does not fit. */
-  int (*scan)(const KeydromeStructure* instance, KeydromeBytes key, KeydromeBytes payload, int after,
-              KeydromeRun* run);
+  int (*scan)(const KeydromeStructure* instance, KeydromeBytes key, KeydromeBytes payload,
+              int after, KeydromeRun* run);
 
   /* Required with KEYDROME_UNORDERED. Copies the smallest payload of the key that is larger than
    * `after`, or the smallest one if after.data == NULL. Returns 1, or 0 if there is none.
