@@ -1,69 +1,149 @@
-// Tree: a B+-tree over (key, payload) pairs. Read node.h first, which describes the nodes.
+// Tree: a B+-tree over (key, payload) pairs. The layout says what nodes look like: Fixed
+// (fixed_node.h) for keys of 4 or 8 bytes, Text (text_node.h) for all others. Read one of them first.
 //
 // Source: R. Bayer, E. McCreight, "Organization and Maintenance of Large Ordered Indexes", 1972;
 // short separators as in R. Bayer, K. Unterauer, "Prefix B-Trees", 1977.
 //
-// Thread safety: several threads may call scan, find, check and the statistics at the same time, as
-// long as no thread calls put or del. Errors: put and del allocate all memory before they change
-// anything. They return -1 if an allocation fails.
+// Invariants (check.h tests them): all leaves have the same depth. No node but the root is empty,
+// and an inner root has two children or more. Keys are unique; several payloads of a key are a set
+// (payloads.h). There are no links between leaves: a scan keeps its path from the root, which also
+// shows it the leaves to ask the memory for.
+//
+// Thread safety: the functions that are const may run at the same time, while no other runs.
+// Errors: KEYDROME_NO_MEMORY; the tree is then unchanged (rewrite.h).
 #pragma once
 
 #include <cstdint>
 
-#include "keydrome/structure.h"
 #include "structures/btree/memory.h"
-#include "structures/btree/node.h"
-#include "structures/btree/search.h"
+#include "structures/btree/payloads.h"
+#include "structures/btree/value.h"
 
 namespace keydrome::btree {
 
+// The largest height. A root has at least 16 items when it is split, so a tree of this height has
+// more pairs than any address space.
+inline constexpr uint32_t kLevels = 24;
+
+template <class Layout>
 class Tree {
  public:
-  // Makes an empty tree. The memory of the Tree object also comes from the environment. Returns
-  // nullptr if out of memory.
-  static Tree* create(const KeydromeEnvironment& environment);
-  static void destroy(Tree* tree);
+  using Node = typename Layout::Node;
 
-  // put returns 0 if the tree contains the pair already, and del returns 0 if the pair is missing.
-  // Otherwise both return 1, or -1 if out of memory.
-  int put(const Probe& probe);  // insert.cc
-  int del(const Probe& probe);  // erase.cc
+  // Takes over the root. The destructor frees nothing: see clear().
+  Tree(const Memory& memory, Node* root, uint32_t key_bytes)
+      : memory_(memory), root_(root), key_bytes_(key_bytes) {}
 
-  // Fills the run with the first pairs >= the probe, or > the probe if `after` is true. Returns 1 if
-  // more pairs may follow, and 0 otherwise.
-  int scan(const Probe& probe, bool after, KeydromeRun& run) const;  // read.cc
-  // Copies the first payload of the probe's key that is >= the probe's payload, or > if `after` is
-  // true. Returns 1, or 0 if there is none.
-  int find(const Probe& probe, bool after, KeydromeBuffer& payload) const;
+  int put(KeydromeBytes key, KeydromeBytes payload);                            // insert.h
+  int replace(KeydromeBytes key, KeydromeBytes before, KeydromeBytes now);      // insert.h
+  int del(KeydromeBytes key, KeydromeBytes payload);                            // erase.h
+  int find(KeydromeBytes key, KeydromeBytes after, KeydromeBuffer* out) const;  // find.h
+  void find_batch(uint32_t count, KeydromeLookup* lookups) const;               // find.h
+  int scan(KeydromeBytes key, KeydromeBytes payload, bool after, KeydromeRun& run) const;  // scan.h
 
-  // Returns 0, or the number of the first invariant of the tree that does not hold.
-  int check() const;  // check.cc
-  uint64_t pairs() const { return pairs_; }
-  uint64_t bytes() const { return memory_.bytes() + sizeof(Tree); }
-  uint64_t height() const;
-  Node* root() { return root_; }  // for tests
+  int load(const KeydromeRun& run);  // bulk.h
+  // Moves the keys >= `key` to `high`, an empty tree. Returns false if out of memory.
+  bool split(KeydromeBytes key, Tree& high);
+  // Moves all pairs of `high`, whose root is then nullptr.
+  int concat(Tree& high);
+
+  // Frees all nodes and sets. The tree cannot be used after that.
+  void clear();
+  // Returns 0, or the number of the first broken invariant.
+  int check() const;  // check.h
+  uint64_t statistic(uint32_t which) const;
+
+  Node* root() const { return root_; }
+  const Memory& memory() const { return memory_; }
 
  private:
-  struct Reserve;
+  using Probe = typename Layout::Probe;
+  using Item = typename Layout::Item;
+  using Items = typename Layout::Items;
+  using Separator = typename Layout::Separator;
+  using Sets = typename Layout::Sets;
+  class Change;
   struct Checker;
-  struct Place;
+  struct Counter;
 
-  Place seek(const Probe& probe, bool after) const;
+  // The nodes from the root to a leaf, which is node[0]. at[level] is the index of the child of
+  // node[level] that is next on the path.
+  struct Path {
+    Node* node[kLevels];
+    uint32_t at[kLevels + 1];
+  };
 
-  Tree(const Memory& memory, Leaf* root) : memory_(memory), root_(root) {}
+  // Nodes that replace children of one parent, from the child `first` on: `old` children by
+  // `count` nodes. `separator` is between the two nodes, if there are two. `append`: the last
+  // change was at the right edge of the node, so the right node should stay nearly empty.
+  struct Replacement {
+    uint32_t first;
+    uint32_t old;
+    bool append;
+    uint32_t count;
+    Node* nodes[2];
+    Separator separator;
+  };
 
-  int split_and_insert(const Path& path, Leaf* leaf, uint32_t slot, Reserve& reserve);
-  void insert_child(const Path& path, Entry* separator, Node* right, Reserve& reserve);
+  Probe probe_of(KeydromeBytes key) const { return Layout::probe(Span::of(key), key_bytes_); }
+  bool holds(KeydromeBytes key) const { return Layout::holds(Span::of(key), key_bytes_); }
 
-  int erase_and_refill(const Path& path, Leaf* leaf, uint32_t slot);
-  void remove_child(const Path& path, uint32_t level, uint32_t separator);
-  void refill_inner(const Path& path, uint32_t level);
+  __attribute__((always_inline)) inline const Node* leaf_of(const Probe& probe) const {
+    const Node* node = root_;
+    while (node->level > 0) {
+      const Node* child = Layout::child(*node, Layout::child_index(*node, probe));
+      Layout::ask(*node, child);
+      node = child;
+    }
+    return node;
+  }
+  // Finds the path to the leaf of a key, to change the leaf.
+  __attribute__((always_inline)) inline void descend(const Probe& probe, Path& path) const {
+    Node* node = root_;
+    for (uint32_t level = node->level; level > 0; --level) {
+      path.node[level] = node;
+      path.at[level] = Layout::child_index(*node, probe);
+      Node* child = Layout::child(*node, path.at[level]);
+      if (level == 1) {
+        Layout::ask_to_write(child);
+      } else {
+        Layout::ask(*node, child);
+      }
+      node = child;
+    }
+    path.node[0] = node;
+  }
 
-  void drop_subtree(Node* node);
+  int put_in(Path& path, const Probe& probe, Span payload);
+  int add_payload(Path& path, uint32_t slot, Span payload);
+  bool insert_item(Path& path, uint32_t slot, const Item& item);
+  bool grow_and_insert(Path& path, uint32_t slot, const Item& item);
+  bool share_and_insert(Path& path, uint32_t slot, const Item& item);
+  bool split_and_insert(Path& path, uint32_t slot, const Item& item, bool append);
+  bool store(Path& path, uint32_t slot, const Value& value);
+  int replace_only(Path& path, uint32_t slot, const Value& held, Span now);
+
+  void erase_slot(Path& path, uint32_t slot);
+  bool merge(Path& path, uint32_t level);
+  void shrink_root();
+
+  bool rewrite(Path& path, uint32_t level, const Items& items, Replacement part, Change& change);
+  bool hang(Path& path, uint32_t level, const Replacement& part, Change& change);
+  static bool hang_in_place(Node& parent, const Replacement& part);
+
+  bool emit_slot(const Node& leaf, uint32_t slot, const PayloadBound& bound,
+                 KeydromeRun& run) const;
+  void descend_to_scan(const Probe& probe, uint32_t pairs, Path& path) const;
+  bool next_leaf(Path& path, uint32_t pairs) const;
+  void answer(const Node& leaf, const Probe& probe, KeydromeLookup& lookup) const;
+
+  bool join(Tree& high, const Separator& separator);
+  bool join_equal(Tree& high, const Separator& separator, Change& change);
+  void clear(Node* node);
 
   Memory memory_;
   Node* root_;
-  uint64_t pairs_ = 0;
+  uint32_t key_bytes_;  // Fixed: the size of all keys
 };
 
 }  // namespace keydrome::btree

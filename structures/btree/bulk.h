@@ -1,0 +1,151 @@
+// Implements load, split, concat and clear of Tree.
+#pragma once
+
+#include <cstdint>
+#include <utility>
+
+#include "structures/btree/rewrite.h"
+#include "structures/btree/tree.h"
+
+namespace keydrome::btree {
+
+// All pairs go to the last leaf. The path to it is the same until the leaf is replaced.
+template <class Layout>
+int Tree<Layout>::load(const KeydromeRun& run) {
+  Path path;
+  path.node[0] = nullptr;
+  KeydromeBytes key, payload;
+  for (uint32_t at = 0; at < run.size;) {
+    at = keydrome_run_read(&run, at, &key, &payload);
+    const Probe probe = probe_of(key);
+    if (path.node[0] == nullptr) descend(probe, path);
+    if (put_in(path, probe, Span::of(payload)) < 0) return KEYDROME_NO_MEMORY;
+  }
+  return 0;
+}
+
+// Divides each node on the path to the key, from the leaf upwards.
+template <class Layout>
+bool Tree<Layout>::split(KeydromeBytes key, Tree& high) {
+  const Probe probe = probe_of(key);
+  Path path;
+  descend(probe, path);
+  bool same;
+  path.at[0] = Layout::place(*path.node[0], probe, same);
+  if (same && key.size > key_bytes_ && !holds(key)) ++path.at[0];  // Fixed: a cut key is smaller
+  Change low_change(memory_);
+  Change high_change(high.memory_);
+  Node* left = nullptr;
+  Node* right = nullptr;
+  const uint32_t top = root_->level;
+  for (uint32_t level = 0; level <= top; ++level) {
+    Items items;
+    Layout::gather(*path.node[level], items);
+    const uint32_t at = path.at[level];
+    const uint32_t divided = level > 0 ? 1 : 0;  // the child at `at` has become `left` and `right`
+    const uint32_t left_end = left != nullptr ? at + 1 : at;
+    const uint32_t right_begin = right != nullptr ? at : at + divided;
+    if (left != nullptr) items.set_child(at, left);
+    if (left_end > 0) {
+      left = low_change.made(Layout::build(memory_, level, items, 0, left_end));
+      if (left == nullptr) return false;
+    }
+    if (right != nullptr) items.set_child(at, right);
+    if (right_begin < items.count) {
+      right = high_change.made(Layout::build(high.memory_, level, items, right_begin, items.count));
+      if (right == nullptr) return false;
+    }
+  }
+  if (left == nullptr) left = low_change.made(Layout::make(memory_, 0));
+  if (left == nullptr) return false;
+  if (right != nullptr) {
+    Layout::drop(high.memory_, high.root_);
+    high.root_ = right;
+  }
+  for (uint32_t level = 0; level <= top; ++level) low_change.replaced(path.node[level]);
+  root_ = left;
+  low_change.happened();
+  high_change.happened();
+  shrink_root();
+  high.shrink_root();
+  return true;
+}
+
+template <class Layout>
+int Tree<Layout>::concat(Tree& high) {
+  if (Layout::items(*high.root_) == 0 || Layout::items(*root_) == 0) {
+    if (Layout::items(*root_) == 0) std::swap(root_, high.root_);
+    Layout::drop(memory_, std::exchange(high.root_, nullptr));
+    return 0;
+  }
+  const Node* last = root_;
+  while (last->level > 0) last = Layout::child(*last, Layout::items(*last) - 1);
+  const Node* first = high.root_;
+  while (first->level > 0) first = Layout::child(*first, 0);
+  Items items;
+  Layout::gather(*last, items);
+  Layout::gather(*first, items);
+  if (!join(high, Layout::separator(0, items, last->count))) return KEYDROME_NO_MEMORY;
+  high.root_ = nullptr;
+  return 0;
+}
+
+// Makes the root of the lower tree a child at the edge of the higher one.
+template <class Layout>
+bool Tree<Layout>::join(Tree& high, const Separator& separator) {
+  Change change(memory_);
+  if (root_->level == high.root_->level) return join_equal(high, separator, change);
+  const bool is_lower = root_->level < high.root_->level;
+  Node* const low_root = root_;
+  Node* const child = is_lower ? root_ : high.root_;
+  if (is_lower) root_ = high.root_;
+  Path path;
+  Node* node = root_;
+  for (uint32_t level = root_->level; level > child->level; --level) {
+    path.node[level] = node;
+    path.at[level] = is_lower ? 0 : Layout::items(*node) - 1;
+    node = Layout::child(*node, path.at[level]);
+  }
+  Replacement part{path.at[child->level + 1], 1, !is_lower, 2, {node, child}, separator};
+  if (is_lower) std::swap(part.nodes[0], part.nodes[1]);
+  if (hang(path, child->level, part, change)) return true;
+  root_ = low_root;
+  return false;
+}
+
+template <class Layout>
+bool Tree<Layout>::join_equal(Tree& high, const Separator& separator, Change& change) {
+  Path path;
+  if (!Layout::mergeable(*root_, *high.root_)) {
+    return hang(path, root_->level, {0, 1, false, 2, {root_, high.root_}, separator}, change);
+  }
+  Items items;
+  Layout::gather(*root_, items);
+  const uint32_t middle = items.count;
+  Layout::gather(*high.root_, items);
+  if (root_->level > 0) items.set_separator(middle, separator);
+  const uint32_t level = root_->level;
+  if (!rewrite(path, level, items, {0, 1, false, 0, {}, {}}, change)) return false;
+  Layout::drop(memory_, high.root_);
+  return true;
+}
+
+template <class Layout>
+void Tree<Layout>::clear() {
+  if (root_ != nullptr) clear(std::exchange(root_, nullptr));
+}
+
+// The recursion is at most kLevels deep.
+template <class Layout>
+void Tree<Layout>::clear(Node* node) {
+  for (uint32_t i = 0; i < Layout::items(*node); ++i) {
+    if (node->level > 0) {
+      clear(Layout::child(*node, i));
+    } else if (const PayloadSet set = Layout::value(*node, i).set; set != 0) {
+      Sets::drop(memory_, set);
+    }
+  }
+  Layout::drop(memory_, node);
+}
+
+}  // namespace keydrome::btree

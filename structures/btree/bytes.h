@@ -1,0 +1,88 @@
+// Byte strings: a view of them, their order, and the first eight bytes of a key as a number.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <cstring>
+
+#include "keydrome/structure.h"
+
+namespace keydrome::btree {
+
+static_assert(std::endian::native == std::endian::little, "load_big() swaps bytes");
+
+// Bytes that another object owns.
+struct Span {
+  const uint8_t* data = nullptr;
+  uint32_t size = 0;
+
+  static Span of(KeydromeBytes bytes) {
+    return {static_cast<const uint8_t*>(bytes.data), bytes.size};
+  }
+  KeydromeBytes bytes() const { return {data, size}; }
+};
+
+// Payloads of eight bytes are frequent. A copy of constant size needs no call.
+inline void copy_bytes(void* to, const void* from, uint32_t size) {
+  if (size == 8) {
+    std::memcpy(to, from, 8);
+  } else if (size > 0) {
+    std::memcpy(to, from, size);
+  }
+}
+
+inline void copy_payload(Span payload, KeydromeBuffer& to) {
+  copy_bytes(to.data, payload.data, payload.size);
+  to.size = payload.size;
+}
+
+// Compares in memcmp order. If one string is a prefix of the other, the shorter is smaller.
+inline int compare_bytes(Span a, Span b) {
+  const uint32_t shorter = std::min(a.size, b.size);
+  const int order = shorter == 0 ? 0 : std::memcmp(a.data, b.data, shorter);
+  if (order != 0) return order;
+  return a.size < b.size ? -1 : static_cast<int>(a.size > b.size);
+}
+
+inline bool equal_bytes(Span a, Span b) {
+  if (a.size != b.size) return false;
+  if (a.size == 8) return std::memcmp(a.data, b.data, 8) == 0;
+  return a.size == 0 || std::memcmp(a.data, b.data, a.size) == 0;
+}
+
+inline uint64_t load_big(const uint8_t* from) {
+  uint64_t value;
+  std::memcpy(&value, from, sizeof value);
+  return __builtin_bswap64(value);
+}
+
+inline void store_big(uint8_t* to, uint64_t value) {
+  value = __builtin_bswap64(value);
+  std::memcpy(to, &value, sizeof value);
+}
+
+// Returns the eight bytes from `at` on as a big-endian number. Bytes past the end count as zero.
+// Reads only bytes of the key: a zero-padded copy of the key would delay the loads from it until
+// its stores have left the store buffer.
+inline uint64_t load_head(Span key, uint32_t at) {
+  if (at + 8 <= key.size) return load_big(key.data + at);
+  if (at >= key.size) return 0;
+  const uint32_t bytes = key.size - at;
+  if (key.size >= 8) return load_big(key.data + key.size - 8) << (64 - 8 * bytes);
+  uint64_t head = 0;
+  for (uint32_t i = 0; i < bytes; ++i) head |= uint64_t{key.data[at + i]} << (56 - 8 * i);
+  return head;
+}
+
+// Returns one byte that depends on all bytes of the key. Equal keys have equal tags.
+inline uint8_t tag_of(Span key) {
+  uint64_t hash = key.size;
+  for (uint32_t at = 0; at < key.size; at += 8) {
+    hash = (hash ^ load_head(key, at)) * 0x9E3779B97F4A7C15u;
+    hash ^= hash >> 32;
+  }
+  return static_cast<uint8_t>(hash ^ (hash >> 8));
+}
+
+}  // namespace keydrome::btree

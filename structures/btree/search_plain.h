@@ -1,0 +1,82 @@
+// SearchPlain: the searches inside a node, and operations on key bytes, for any processor.
+//
+// A node's summary has the first key of groups 1 to 7 of eight keys each. Unused places for keys
+// contain the largest number, so a search needs no count.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <cstring>
+
+#include "structures/btree/bytes.h"
+
+namespace keydrome::btree {
+
+#define KEYDROME_HOT __attribute__((always_inline)) static inline
+
+// Key and value of a slot of a fixed-width node.
+struct Pair {
+  uint64_t key;
+  uint64_t value;
+};
+
+struct SearchPlain {
+  static constexpr const char* kDescription = "B+-tree; searches nodes without vector instructions";
+
+  // Returns how many of the seven numbers of the summary are <= `key`.
+  KEYDROME_HOT uint32_t summary_at_most(const uint64_t* summary, uint64_t key) {
+    uint32_t groups = 0;
+    for (uint32_t i = 0; i < 7; ++i) groups += static_cast<uint32_t>(summary[i] <= key);
+    return groups;
+  }
+
+  // Returns how many of eight ascending keys are < `key`, or <= `key` if `or_equal`.
+  template <bool or_equal>
+  KEYDROME_HOT uint32_t pairs_below(const Pair* pairs, uint64_t key) {
+    uint32_t below = 0;
+    for (uint32_t i = 0; i < 8; ++i) {
+      below += static_cast<uint32_t>(or_equal ? pairs[i].key <= key : pairs[i].key < key);
+    }
+    return below;
+  }
+
+  // The same for keys without values.
+  template <bool or_equal>
+  KEYDROME_HOT uint32_t heads_below(const uint64_t* heads, uint64_t key) {
+    uint32_t below = 0;
+    for (uint32_t i = 0; i < 8; ++i) {
+      below += static_cast<uint32_t>(or_equal ? heads[i] <= key : heads[i] < key);
+    }
+    return below;
+  }
+
+  // Returns a mask of those of 64 bytes that equal `tag`.
+  KEYDROME_HOT uint64_t match(const uint8_t* tags, uint8_t tag) {
+    uint64_t mask = 0;
+    for (uint32_t i = 0; i < 64; i += 8) {
+      // Subtracting 1 from each byte sets the top bit of a byte that was zero. Higher bytes may
+      // get a false bit from the borrow; the caller compares keys, so false bits only cost time.
+      uint64_t bytes;
+      std::memcpy(&bytes, tags + i, sizeof bytes);
+      bytes ^= 0x0101010101010101u * tag;
+      const uint64_t zero = (bytes - 0x0101010101010101u) & ~bytes & 0x8080808080808080u;
+      mask |= ((zero >> 7) * 0x0102040810204080u >> 56) << i;
+    }
+    return mask;
+  }
+
+  // Compares `size` bytes, at most 128.
+  KEYDROME_HOT int compare(const uint8_t* a, const uint8_t* b, uint32_t size) {
+    return size == 0 ? 0 : std::memcmp(a, b, size);
+  }
+  // Returns how many of the first `size` bytes are equal.
+  KEYDROME_HOT uint32_t common(const uint8_t* a, const uint8_t* b, uint32_t size) {
+    return size == 0 ? 0 : static_cast<uint32_t>(std::mismatch(a, a + size, b).first - a);
+  }
+  KEYDROME_HOT void copy(uint8_t* to, const uint8_t* from, uint32_t size) {
+    if (size > 0) std::memcpy(to, from, size);
+  }
+};
+
+}  // namespace keydrome::btree

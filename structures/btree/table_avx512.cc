@@ -1,0 +1,42 @@
+// The table of functions for x86-64 processors with AVX-512. This file is compiled for them. All
+// functions that are compiled elsewhere, too, must be declared before that begins, or the linker
+// could choose the copy of this file for every processor.
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <cstring>
+#include <new>
+#include <utility>
+
+#include "structures/btree/bytes.h"
+#include "structures/btree/memory.h"
+#include "structures/btree/payloads.h"
+#include "structures/btree/tables.h"
+#include "structures/btree/text_items.h"
+#include "structures/btree/value.h"
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#if defined(__clang__)
+#pragma clang attribute push(__attribute__((target("avx2,bmi,bmi2,popcnt,avx512f,avx512bw"))), \
+                             apply_to = function)
+#else
+#pragma GCC target("avx2,bmi,bmi2,popcnt,avx512f,avx512bw")
+#endif
+#include "structures/btree/functions.h"
+#include "structures/btree/search_avx512.h"
+#endif
+
+namespace keydrome::btree {
+
+#if defined(__x86_64__)
+const KeydromeStructureTable* const kTableAvx512 = &Functions<SearchAvx512>::kTable;
+#else
+const KeydromeStructureTable* const kTableAvx512 = nullptr;
+#endif
+
+}  // namespace keydrome::btree
+
+#if defined(__x86_64__) && defined(__clang__)
+#pragma clang attribute pop
+#endif

@@ -1,0 +1,10 @@
+// The table of functions for any processor.
+#include "structures/btree/functions.h"
+#include "structures/btree/search_plain.h"
+#include "structures/btree/tables.h"
+
+namespace keydrome::btree {
+
+const KeydromeStructureTable* const kTablePlain = &Functions<SearchPlain>::kTable;
+
+}  // namespace keydrome::btree

@@ -1,0 +1,32 @@
+// Value: what a leaf stores for one key. One payload is stored in the leaf itself. Several payloads
+// of a key, or one that the leaf has no place for, are a set of payloads (payloads.h).
+#pragma once
+
+#include <cstdint>
+
+#include "structures/btree/bytes.h"
+
+namespace keydrome::btree {
+
+// A pointer to a set of payloads, with a mark in its lowest bit (payloads.h). 0: no set.
+using PayloadSet = uint64_t;
+
+struct Value {
+  Span payload;  // if `set` is 0
+  PayloadSet set = 0;
+};
+
+// A lower bound for the payloads of a key. Without data there is no bound.
+struct PayloadBound {
+  Span payload;
+  bool after = false;  // the payload itself is out
+
+  bool excludes_payload() const { return after && payload.data != nullptr; }
+  bool admits(Span candidate) const {
+    if (payload.data == nullptr) return true;
+    const int order = compare_bytes(candidate, payload);
+    return order > 0 || (order == 0 && !after);
+  }
+};
+
+}  // namespace keydrome::btree
