@@ -44,6 +44,7 @@ LONG: dict[str, list[str | Path]] = {
             "kill_matrix",
             "laptop_scale",
             "papers",
+            "structures",
             "timed_share",
         )
     },

@@ -35,7 +35,9 @@ TEST = (
     "postgresql",
     "redis-server",
 )
-BENCH = ("bubblewrap",)  # a sandbox program; jail/bench compares its start time with the jail's
+# Programs and libraries that are only compared with Keydrome's: jail/bench compares the start time of bubblewrap, a
+# sandbox, with the jail's, and structures/bench the containers of Abseil and oneTBB with the structures.
+BENCH = ("bubblewrap", "libabsl-dev", "libtbb-dev")
 
 
 def missing(packages: tuple[str, ...]) -> list[str]:

@@ -25,6 +25,7 @@ PROGRAMS = {
     "laptop-scale": ["tools.reports.laptop_scale"],
     "papers": ["tools.reports.papers"],
     "power": ["tools.reports.power"],
+    "structures": ["tools.reports.structures"],
     "timed-share": ["tools.reports.timed_share"],
 }
 # The last one, `stale`, lists the pages that are older than the code that they measure. It never fails.

@@ -1,0 +1,28 @@
+// Runs the timed loops of structure_bench on all subjects in turn.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/json.h"
+#include "structures/bench/keys.h"
+#include "structures/bench/subject.h"
+
+namespace keydrome::bench {
+
+using Subjects = std::vector<std::unique_ptr<Subject>>;
+
+struct Plan {
+  uint32_t rounds = 5;
+  uint64_t operations = 300'000;  // of a timed loop; scans: a thirtieth
+  uint32_t threads = 2;           // of the loops with several threads
+};
+
+// Measures all subjects in one process. In each round every subject runs each loop once, and each
+// loop gets new keys, because keys that another loop has just used are in the processor's caches.
+// Returns {"NAME": {"LOOP": [ns per operation in each round]}}. Aborts on a wrong answer.
+Json measure(const Subjects& subjects, const Keys& keys, const Plan& plan);
+
+}  // namespace keydrome::bench

@@ -1,0 +1,58 @@
+#include "structures/bench/resident.h"
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <string>
+
+#include "base/check.h"
+
+namespace keydrome::bench {
+namespace {
+
+// /proc/self/statm is cheaper, but the kernel updates its values late.
+uint64_t resident_bytes() {
+  std::ifstream file("/proc/self/smaps_rollup");
+  for (std::string word; file >> word;) {
+    uint64_t kib = 0;
+    if (word == "Rss:" && file >> kib) return kib * 1024;
+  }
+  fail(KEYDROME_HERE, "/proc/self/smaps_rollup has no Rss");
+}
+
+double measure_here(const std::function<std::unique_ptr<Subject>()>& make, KeySet set,
+                    uint64_t count) {
+  const Keys keys = make_keys(set, count);
+  const std::unique_ptr<Subject> subject = make();
+  const uint64_t before = resident_bytes();
+  subject->load(keys);
+  const uint64_t after = resident_bytes();
+  return static_cast<double>(after - before) / static_cast<double>(count);
+}
+
+}  // namespace
+
+double resident_bytes_per_key(const std::function<std::unique_ptr<Subject>()>& make, KeySet set,
+                              uint64_t count) {
+  int ends[2];
+  KEYDROME_CHECK(pipe(ends) == 0);
+  const pid_t child = fork();
+  KEYDROME_CHECK(child >= 0);
+  if (child == 0) {
+    const double bytes = measure_here(make, set, count);
+    const bool written = write(ends[1], &bytes, sizeof bytes) == sizeof bytes;
+    _exit(written ? 0 : 1);
+  }
+  close(ends[1]);
+  double bytes = 0;
+  const bool read_all = read(ends[0], &bytes, sizeof bytes) == sizeof bytes;
+  close(ends[0]);
+  int status = 0;
+  KEYDROME_CHECK(waitpid(child, &status, 0) == child);
+  KEYDROME_CHECK(read_all && WIFEXITED(status) && WEXITSTATUS(status) == 0);
+  return bytes;
+}
+
+}  // namespace keydrome::bench

@@ -1,0 +1,235 @@
+// The program structure_bench compares structures of contract B with containers from packages
+// (peers): Abseil's B-tree, std::map and oneTBB's concurrent hash map.
+//
+//     structure_bench [OPTIONS] LIBRARY...
+//       --keys SET,...       sets of keys (default: int); keys.h lists them
+//       --counts N,...       numbers of keys (default: 100000,1000000)
+//       --rounds N           repetitions of each loop (default: 5)
+//       --operations N       operations of a loop (default: 300000)
+//       --threads N          threads of the loops with several threads (default: 2)
+//       --huge-pages         gives the structures huge pages
+//       --without-peers      measures only the structures
+//       --json FILE          writes the results as JSON (version 1)
+//
+// It prints ns per operation, and bytes of resident memory per key. All subjects run in turn in one
+// process. Compare only figures of one run, by their ratios. A peer whose package the build did not
+// find is left out.
+#include <algorithm>
+#include <charconv>
+#include <cstdio>
+#include <cstdlib>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/json.h"
+#include "base/output_file.h"
+#include "structures/bench/phases.h"
+#include "structures/bench/resident.h"
+#include "structures/bench/structure_subject.h"
+
+namespace keydrome::bench {
+namespace {
+
+struct Options {
+  std::vector<KeySet> sets{KeySet::kInt};
+  std::vector<uint64_t> counts{100'000, 1'000'000};
+  Plan plan;
+  bool huge_pages = false, peers = true;
+  std::string json_file;
+  std::vector<std::string> libraries;
+};
+
+[[noreturn]] void stop(const std::string& message) {
+  std::fprintf(stderr, "structure_bench: %s\n", message.c_str());
+  std::exit(2);
+}
+
+uint64_t number_of(std::string_view text) {
+  uint64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc{} || end != text.data() + text.size() || number == 0) {
+    stop("\"" + std::string(text) + "\" is no positive number");
+  }
+  return number;
+}
+
+std::vector<std::string_view> split(std::string_view list) {
+  std::vector<std::string_view> parts;
+  while (true) {
+    const std::size_t comma = list.find(',');
+    parts.push_back(list.substr(0, comma));
+    if (comma == std::string_view::npos) return parts;
+    list.remove_prefix(comma + 1);
+  }
+}
+
+void set_option(Options& options, std::string_view name, std::string_view value) {
+  if (name == "--keys") {
+    options.sets.clear();
+    for (const std::string_view one : split(value)) {
+      const std::optional<KeySet> set = key_set_of(one);
+      if (!set) stop("there is no set of keys \"" + std::string(one) + "\"");
+      options.sets.push_back(*set);
+    }
+  } else if (name == "--counts") {
+    options.counts.clear();
+    for (const std::string_view one : split(value)) options.counts.push_back(number_of(one));
+  } else if (name == "--rounds") {
+    options.plan.rounds = static_cast<uint32_t>(number_of(value));
+  } else if (name == "--operations") {
+    options.plan.operations = number_of(value);
+  } else if (name == "--threads") {
+    options.plan.threads = static_cast<uint32_t>(number_of(value));
+  } else if (name == "--json") {
+    options.json_file = value;
+  } else {
+    stop("there is no option " + std::string(name));
+  }
+}
+
+Options parse(int argc, char** argv) {
+  Options options;
+  for (int i = 1; i < argc; ++i) {
+    const std::string_view argument = argv[i];
+    if (!argument.starts_with("--")) {
+      options.libraries.emplace_back(argument);
+    } else if (argument == "--huge-pages") {
+      options.huge_pages = true;
+    } else if (argument == "--without-peers") {
+      options.peers = false;
+    } else if (i + 1 < argc) {
+      set_option(options, argument, argv[++i]);
+    } else {
+      stop(std::string(argument) + " needs a value");
+    }
+  }
+  return options;
+}
+
+// Makes subjects of one kind of keys.
+using Maker = std::function<std::unique_ptr<Subject>()>;
+
+// Structures that hold only keys of another size, or no payload of 8 bytes, are left out.
+bool fits(const KeydromeStructureTable& table, bool integers) {
+  const bool key = table.key_bytes_only == 0 || (integers && table.key_bytes_only == 8);
+  return key && (table.payload_bytes_max == 0 || table.payload_bytes_max >= 8);
+}
+
+std::vector<Maker> makers(const Options& options,
+                          const std::vector<const KeydromeStructureTable*>& tables, bool integers) {
+  std::vector<Maker> found;
+  if (options.peers) {
+    for (const auto make : {make_absl_btree, make_std_map, make_tbb_hash}) {
+      if (make(integers) != nullptr) found.push_back([=] { return make(integers); });
+    }
+  }
+  for (const KeydromeStructureTable* table : tables) {
+    if (!fits(*table, integers)) continue;
+    found.push_back([=, huge_pages = options.huge_pages] {
+      return std::make_unique<StructureSubject>(*table, integers, huge_pages);
+    });
+  }
+  return found;
+}
+
+double median(const Json& values) {
+  std::vector<double> numbers;
+  for (const Json& value : values.as_array()) numbers.push_back(value.as_number());
+  std::sort(numbers.begin(), numbers.end());
+  return numbers[numbers.size() / 2];
+}
+
+void print(KeySet set, uint64_t count, const Json& subjects) {
+  for (const auto& [name, loops] : subjects.as_object()) {
+    std::printf("%-7s %9lu  %-24s", std::string(name_of(set)).c_str(), count, name.c_str());
+    for (const auto& [loop, values] : loops.as_object()) {
+      if (values.is_array()) {
+        std::printf("  %s %.1f", loop.c_str(), median(values));
+      } else if (values.is_number()) {
+        std::printf("  %s %.1f", loop.c_str(), values.as_number());
+      }
+    }
+    std::printf("\n");
+  }
+  std::fflush(stdout);
+}
+
+// One set of keys with one number of keys.
+struct Run {
+  KeySet set;
+  uint64_t count;
+  std::vector<Maker> makers;
+  std::vector<double> resident;  // bytes per key of each subject
+};
+
+// Measures the memory of all subjects, and returns what is to be timed. No loop runs before,
+// because memory that a loop has freed would falsify the bytes per key.
+std::vector<Run> plan_runs(const Options& options,
+                           const std::vector<const KeydromeStructureTable*>& tables) {
+  std::vector<Run> runs;
+  for (const KeySet set : options.sets) {
+    const std::vector<Maker> all = makers(options, tables, set == KeySet::kInt);
+    for (const uint64_t count : options.counts) {
+      Run run{set, count, all, {}};
+      for (const Maker& make : all)
+        run.resident.push_back(resident_bytes_per_key(make, set, count));
+      runs.push_back(std::move(run));
+    }
+  }
+  return runs;
+}
+
+Json time_loops(const Run& run, const Plan& plan) {
+  Subjects subjects;
+  for (const Maker& make : run.makers) subjects.push_back(make());
+  Json measured = measure(subjects, make_keys(run.set, run.count), plan);
+  for (std::size_t i = 0; i < subjects.size(); ++i) {
+    const Abilities abilities = subjects[i]->abilities();
+    Json& one = measured[subjects[i]->name()];
+    one["resident_bytes_per_key"] = run.resident[i];
+    one["peer"] = abilities.peer;
+    one["ordered"] = abilities.ordered;
+    one["thread_safe"] = abilities.thread_safe;
+  }
+  print(run.set, run.count, measured);
+  Json entry;
+  entry["keys"] = name_of(run.set);
+  entry["count"] = run.count;
+  entry["subjects"] = std::move(measured);
+  return entry;
+}
+
+void require(const Result<void>& result) {
+  if (!result) stop(result.error().message);
+}
+
+}  // namespace
+}  // namespace keydrome::bench
+
+int main(int argc, char** argv) {
+  using namespace keydrome::bench;
+  const Options options = parse(argc, argv);
+  if (!options.json_file.empty()) require(keydrome::check_writable(options.json_file));
+  std::vector<const KeydromeStructureTable*> tables;
+  for (const std::string& library : options.libraries) {
+    auto table = load_structure(library);
+    if (!table) stop(table.error().message);
+    tables.push_back(*table);
+  }
+  keydrome::Json runs = keydrome::Json::Array{};
+  for (const Run& one : plan_runs(options, tables)) runs.push_back(time_loops(one, options.plan));
+  keydrome::Json result;
+  result["version"] = 1;
+  result["rounds"] = options.plan.rounds;
+  result["threads"] = options.plan.threads;
+  result["huge_pages"] = options.huge_pages;
+  result["runs"] = std::move(runs);
+  if (!options.json_file.empty()) {
+    require(keydrome::write_file(options.json_file, result.dump(1) + "\n"));
+  }
+  return 0;
+}

@@ -1,0 +1,180 @@
+#include "structures/bench/structure_subject.h"
+
+#include <dlfcn.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+#include "base/check.h"
+#include "structures/bench/map_subject.h"
+
+namespace keydrome::bench {
+namespace {
+
+constexpr uint32_t kBatch = 64;
+constexpr uint32_t kRunBytes = 1u << 16;
+
+KeydromeBytes bytes_of(std::string_view text) {
+  return {text.data(), static_cast<uint32_t>(text.size())};
+}
+KeydromeBytes bytes_of(const uint64_t& payload) { return {&payload, sizeof payload}; }
+
+uint64_t number_in(const void* payload) {
+  uint64_t number = 0;
+  std::memcpy(&number, payload, sizeof number);
+  return number;
+}
+
+KeydromeStructureTable copy_of(const KeydromeStructureTable& table) {
+  KeydromeStructureTable copy{};
+  std::memcpy(&copy, &table, std::min<std::size_t>(table.size, sizeof copy));
+  return copy;
+}
+
+}  // namespace
+
+Result<const KeydromeStructureTable*> load_structure(const std::string& path) {
+  void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (library == nullptr) return Error{"cannot load " + path + ": " + dlerror()};
+  using Entry = const KeydromeStructureTable* (*)();
+  const auto entry = reinterpret_cast<Entry>(dlsym(library, "keydrome_structure"));
+  if (entry == nullptr) {
+    return Error{path + " is no structure: it does not export keydrome_structure"};
+  }
+  const KeydromeStructureTable* table = entry();
+  if (table == nullptr || table->version != KEYDROME_STRUCTURE_VERSION) {
+    return Error{path + ": this program needs version " +
+                 std::to_string(KEYDROME_STRUCTURE_VERSION) + " of contract B"};
+  }
+  return table;
+}
+
+StructureSubject::StructureSubject(const KeydromeStructureTable& table, bool integers,
+                                   bool huge_pages)
+    : table_(copy_of(table)), integers_(integers), huge_pages_(huge_pages) {
+  create();
+}
+
+Abilities StructureSubject::abilities() const {
+  const auto has = [&](uint32_t capability) { return (table_.capabilities & capability) != 0; };
+  return {.peer = false,
+          .ordered = table_.scan != nullptr,
+          .batch = table_.find_batch != nullptr,
+          .shared_reads = has(KEYDROME_SHARED_READS) || has(KEYDROME_THREAD_SAFE),
+          .updates = table_.replace != nullptr,
+          .thread_safe = has(KEYDROME_THREAD_SAFE)};
+}
+
+void StructureSubject::create() {
+  arena_ = std::make_unique<Arena>(huge_pages_);
+  const KeydromeSetup setup{sizeof setup, integers_ ? 8u : 0u, nullptr};
+  instance_ = table_.create(arena_->environment(), &setup);
+  KEYDROME_CHECK(instance_ != nullptr);
+}
+
+void StructureSubject::clear() {
+  table_.destroy(instance_);
+  KEYDROME_CHECK(arena_->blocks() == 0);
+  create();
+}
+
+void StructureSubject::load(const Keys& keys) {
+  for (uint64_t i = 0; i < keys.size(); ++i) {
+    KEYDROME_CHECK(table_.put(instance_, bytes_of(keys[i]), bytes_of(i)) == 1);
+  }
+}
+
+// Without `find`, a lookup is a scan of one pair, as in the runtime.
+uint64_t StructureSubject::payload_of(std::string_view key) const {
+  if (table_.find != nullptr) {
+    unsigned char payload[KEYDROME_PAYLOAD_BYTES_MAX];
+    KeydromeBuffer buffer{payload, 0, sizeof payload};
+    KEYDROME_CHECK(table_.find(instance_, bytes_of(key), {nullptr, 0}, &buffer) == 1);
+    return number_in(payload);
+  }
+  unsigned char pair[KEYDROME_RUN_BYTES_MIN];
+  KeydromeRun run{pair, sizeof pair, 0, 1, 0};
+  KEYDROME_CHECK(table_.scan(instance_, bytes_of(key), {nullptr, 0}, 0, &run) >= 0);
+  KEYDROME_CHECK(run.pairs == 1);
+  KeydromeBytes found{}, payload{};
+  keydrome_run_read(&run, 0, &found, &payload);
+  KEYDROME_CHECK(found.size == key.size() && std::memcmp(found.data, key.data(), key.size()) == 0);
+  return number_in(payload.data);
+}
+
+uint64_t StructureSubject::look_up(const Queries& queries) {
+  uint64_t sum = 0;
+  for (uint64_t i = 0; i < queries.keys.size(); ++i) sum += payload_of(queries.keys[i]);
+  return sum & ~kUpdateBit;
+}
+
+uint64_t StructureSubject::chain(const Queries& queries, uint64_t zero) {
+  uint64_t sum = 0, payload = 0;
+  for (uint64_t i = 0; i < queries.keys.size(); ++i) {
+    payload = payload_of(after(queries.keys, i, payload, zero));
+    sum += payload;
+  }
+  return sum & ~kUpdateBit;
+}
+
+uint64_t StructureSubject::batch(const Queries& queries) {
+  std::array<KeydromeLookup, kBatch> lookups{};
+  std::array<std::array<unsigned char, KEYDROME_PAYLOAD_BYTES_MAX>, kBatch> payloads;
+  uint64_t sum = 0;
+  for (uint64_t begin = 0; begin < queries.keys.size(); begin += kBatch) {
+    const auto count =
+        static_cast<uint32_t>(std::min<uint64_t>(kBatch, queries.keys.size() - begin));
+    for (uint32_t i = 0; i < count; ++i) {
+      lookups[i] = {bytes_of(queries.keys[begin + i]),
+                    {payloads[i].data(), 0, KEYDROME_PAYLOAD_BYTES_MAX},
+                    0};
+    }
+    KEYDROME_CHECK(table_.find_batch(instance_, count, lookups.data()) == 0);
+    for (uint32_t i = 0; i < count; ++i) {
+      KEYDROME_CHECK(lookups[i].found == 1);
+      sum += number_in(payloads[i].data());
+    }
+  }
+  return sum & ~kUpdateBit;
+}
+
+uint64_t StructureSubject::scan(const Queries& queries, uint32_t length) {
+  const auto memory = std::make_unique<unsigned char[]>(kRunBytes);
+  uint64_t sum = 0;
+  for (uint64_t i = 0; i < queries.keys.size(); ++i) {
+    KeydromeRun run{memory.get(), kRunBytes, 0, length, 0};
+    const int more = table_.scan(instance_, bytes_of(queries.keys[i]), {nullptr, 0}, 0, &run);
+    KEYDROME_CHECK(more >= 0 && (more == 0 || run.pairs == length));
+    uint32_t at = 0;
+    for (uint32_t left = run.pairs; left > 0; --left) {
+      KeydromeBytes key{}, payload{};
+      at = keydrome_run_read(&run, at, &key, &payload);
+      sum += number_in(payload.data);
+    }
+  }
+  return sum & ~kUpdateBit;
+}
+
+// Another thread may update the same key between the lookup and the replacement.
+void StructureSubject::update(std::string_view key, uint64_t payload) {
+  for (;;) {
+    const uint64_t now = payload ^ kUpdateBit;
+    const int replaced = table_.replace(instance_, bytes_of(key), bytes_of(payload), bytes_of(now));
+    if (replaced == 1) return;
+    KEYDROME_CHECK(replaced == 0);
+    payload = payload_of(key);
+  }
+}
+
+uint64_t StructureSubject::mixed(const Queries& queries) {
+  uint64_t sum = 0;
+  for (uint64_t i = 0; i < queries.keys.size(); ++i) {
+    const uint64_t payload = payload_of(queries.keys[i]);
+    sum += payload;
+    if (i % 2 == 1) update(queries.keys[i], payload);
+  }
+  return sum & ~kUpdateBit;
+}
+
+}  // namespace keydrome::bench

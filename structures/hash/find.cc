@@ -1,0 +1,88 @@
+// Reads: they take no lock, and write nothing that another thread reads.
+#include <algorithm>
+#include <bit>
+
+#include "structures/hash/table.h"
+
+namespace keydrome::hash {
+namespace {
+
+bool is_unchanged(const Line& home, uint32_t version) {
+  // Needs no stronger order: the loads before it have acquire order.
+  return home.version.load(std::memory_order_relaxed) == version;
+}
+
+}  // namespace
+
+// Compares all keys of a line without a branch for each: the processor cannot predict in which slot a
+// key is, and a wrong prediction ends the overlap with the next lookup.
+//
+// A pointer from an entry is followed only after the version has been checked, because its mark and
+// its word may be from different entries. What it points to never moves, and stays allocated until
+// this call ends.
+Table::Answer Table::try_read(const Line& home, uint32_t version, const Probe& probe,
+                              const Bytes* after, KeydromeBuffer& payload) const {
+  for (const Line* line = &home; line != nullptr; line = line->read_next()) {
+    const uint32_t marks = line->read_marks();
+    for (uint32_t matches = line->matches(probe.word); matches != 0; matches &= matches - 1) {
+      const auto slot = static_cast<uint32_t>(std::countr_zero(matches));
+      const Content content{line->read_word(slot), Line::mark_in(marks, slot)};
+      if (content.kind() == Kind::kFree) break;  // the slots from here on are free
+      if (!is_unchanged(home, version)) return Answer::kAgain;
+      if (!narrow_ && key_at(content) != probe.rest) continue;
+      const bool found = copy_after(content, after, payload);
+      // An inline payload cannot have changed, because it was copied before the first check.
+      if (content.kind() != Kind::kInline && !is_unchanged(home, version)) return Answer::kAgain;
+      return found ? Answer::kFound : Answer::kNone;
+    }
+  }
+  return is_unchanged(home, version) ? Answer::kNone : Answer::kAgain;
+}
+
+bool Table::read(const Probe& probe, const Bytes* after, KeydromeBuffer& payload) const {
+  for (Wait wait;; wait.once()) {
+    const uint64_t bucket = bucket_of(probe.hash, buckets());
+    const Line* home = home_of(bucket);
+    const uint32_t version = home->version.load(std::memory_order_acquire);
+    if ((version & Line::kLocked) != 0) continue;
+    const Answer answer = try_read(*home, version, probe, after, payload);
+    if (answer == Answer::kFound) return true;
+    // A split that ended before the version was read may have moved the key. It has then published
+    // the number of buckets before it changed the version.
+    if (answer == Answer::kNone && bucket_of(probe.hash, buckets()) == bucket) return false;
+  }
+}
+
+int Table::find(KeydromeBytes key, const Bytes* after, KeydromeBuffer& payload) const {
+  return read(Probe::of(key, narrow_), after, payload) ? 1 : 0;
+}
+
+// Asks for the homes of several keys, and later for their Blocks. So the misses of several lookups
+// overlap.
+void Table::find_batch(uint32_t count, KeydromeLookup* lookups) const {
+  constexpr uint32_t kInFlight = 24;
+  Probe probes[kInFlight];
+  const Line* homes[kInFlight];
+  for (uint32_t begin = 0; begin < count; begin += kInFlight) {
+    const uint32_t group = std::min(kInFlight, count - begin);
+    const uint64_t known = buckets();
+    for (uint32_t i = 0; i < group; ++i) {
+      probes[i] = Probe::of(lookups[begin + i].key, narrow_);
+      homes[i] = home_of(bucket_of(probes[i].hash, known));
+      __builtin_prefetch(homes[i]);
+    }
+    for (uint32_t i = 0; i < group && !narrow_; ++i) {
+      for (uint32_t slot = 0; slot < Line::kSlots; ++slot) {
+        if (homes[i]->read_key(slot) == probes[i].word) {
+          __builtin_prefetch(reinterpret_cast<const void*>(homes[i]->read_word(slot)));
+        }
+      }
+    }
+    for (uint32_t i = 0; i < group; ++i) {
+      KeydromeLookup& lookup = lookups[begin + i];
+      lookup.found = read(probes[i], nullptr, lookup.payload) ? 1 : 0;
+    }
+  }
+}
+
+}  // namespace keydrome::hash

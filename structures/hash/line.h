@@ -1,0 +1,111 @@
+// Line: a cache line with up to three entries. A bucket of the hash table is a chain of lines. The
+// first one, the home, is in the table; the others hold what does not fit into the home.
+//
+// The home's version is a sequence lock for its whole bucket. It is odd while a thread changes the
+// bucket. Readers take no lock: they read the version, then the bucket, then the version again, and
+// repeat if it was odd or has changed. All fields that a writer changes are atomic. Writers store
+// with release order and readers load with acquire order. So a reader that sees any part of a change
+// also sees the odd version that precedes it.
+#pragma once
+
+#include <sched.h>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "base/cache_line.h"
+
+namespace keydrome::hash {
+
+// How the payloads of a key are stored.
+enum class Kind : uint8_t {
+  kFree = 0,
+  kInline = 1,    // one payload of at most 8 bytes, in the entry itself
+  kBlock = 2,     // in a Block
+  kDirectory = 3  // in the Blocks of a Directory
+};
+
+// What an entry says about its payloads. `mark`: the kind, and from bit 2 on the size of an inline
+// payload.
+struct Content {
+  uint64_t word = 0;  // the inline payload or a pointer
+  uint8_t mark = 0;
+
+  Kind kind() const { return static_cast<Kind>(mark & 3); }
+  uint32_t inline_size() const { return mark >> 2; }
+};
+
+struct alignas(kCacheLine) Line {
+  static constexpr uint32_t kSlots = 3;
+  static constexpr uint32_t kLocked = 1;
+
+  struct Slot {
+    std::atomic<uint64_t> key = 0;  // the key if keys have at most 8 bytes, otherwise its hash
+    std::atomic<uint64_t> word = 0;
+  };
+
+  std::atomic<uint32_t> version = 0;  // used in homes only
+  std::atomic<uint32_t> marks = 0;    // a byte per slot; used slots come first
+  std::atomic<Line*> next = nullptr;
+  Slot slots[kSlots];
+
+  // The functions for readers. They may run during a change.
+  uint32_t read_marks() const { return marks.load(std::memory_order_acquire); }
+  static uint8_t mark_in(uint32_t marks, uint32_t slot) {
+    return static_cast<uint8_t>(marks >> (8 * slot));
+  }
+  uint64_t read_key(uint32_t slot) const { return slots[slot].key.load(std::memory_order_acquire); }
+  uint64_t read_word(uint32_t slot) const {
+    return slots[slot].word.load(std::memory_order_acquire);
+  }
+  // A bit for each slot that has this key. Free slots may have one, too, but only after used ones.
+  uint32_t matches(uint64_t key) const {
+    uint32_t bits = 0;
+    for (uint32_t slot = 0; slot < kSlots; ++slot) {
+      bits |= static_cast<uint32_t>(read_key(slot) == key) << slot;
+    }
+    return bits;
+  }
+  const Line* read_next() const { return next.load(std::memory_order_acquire); }
+  static uint32_t used(uint32_t marks) {
+    uint32_t count = 0;
+    while (count < kSlots && mark_in(marks, count) != 0) ++count;
+    return count;
+  }
+
+  // The functions for the thread that has locked the bucket.
+  void write(uint32_t slot, uint64_t key, const Content& content) {
+    slots[slot].key.store(key, std::memory_order_release);
+    write_content(slot, content);
+  }
+  void write_content(uint32_t slot, const Content& content) {
+    slots[slot].word.store(content.word, std::memory_order_release);
+    const uint32_t others = marks.load(std::memory_order_relaxed) & ~(0xFFu << (8 * slot));
+    marks.store(others | uint32_t{content.mark} << (8 * slot), std::memory_order_release);
+  }
+  void clear() {
+    marks.store(0, std::memory_order_release);
+    next.store(nullptr, std::memory_order_release);
+  }
+};
+static_assert(sizeof(Line) == kCacheLine);
+
+// Waits for another thread: for a short time in a loop. Then the system may run the other thread on
+// this processor.
+class Wait {
+ public:
+  void once() {
+    if (++turns_ < kTurns) {
+      cpu_relax();
+    } else {
+      sched_yield();
+    }
+  }
+
+ private:
+  static constexpr uint32_t kTurns = 64;
+  uint32_t turns_ = 0;
+};
+
+}  // namespace keydrome::hash

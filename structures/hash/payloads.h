@@ -1,0 +1,123 @@
+// Payloads of one key that do not fit into its entry: Block and Directory.
+//
+// A Block holds the key, unless the entry does, and some payloads in ascending order. It never
+// changes, except that payloads are marked as dead. So readers need no lock to read a payload, and
+// deleting needs no memory. A new payload needs a new Block; the old one is retired. If a Block
+// would exceed kBlockBytes, its payloads are divided among two Blocks, and a Directory lists them.
+// The Directory's pointers may be replaced; another number of Blocks needs a new Directory. So a
+// million payloads of one key cost a copy of one Block each, and rarely one of the Directory.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <cstring>
+
+#include "keydrome/structure.h"
+#include "structures/hash/line.h"
+#include "structures/hash/probe.h"
+
+namespace keydrome::hash {
+
+inline constexpr uint32_t kBlockBytes = 1024;
+
+// A payload in a Block, followed by its bytes.
+struct Item {
+  uint8_t size;
+  std::atomic<uint8_t> dead;
+
+  Bytes bytes() const { return {reinterpret_cast<const char*>(this + 1), size}; }
+  bool is_dead() const { return dead.load(std::memory_order_acquire) != 0; }
+  const Item* next() const {
+    return reinterpret_cast<const Item*>(reinterpret_cast<const char*>(this + 1) + size);
+  }
+};
+static_assert(sizeof(Item) == 2 && alignof(Item) == 1);
+
+// Followed by the key and the items.
+struct Block {
+  uint32_t bytes;  // of the whole allocation
+  uint16_t count;  // items
+  uint16_t live;   // items that are not dead; only for the thread that has locked the bucket
+  uint8_t key_size;
+
+  Bytes key() const { return {reinterpret_cast<const char*>(this + 1), key_size}; }
+  const Item* first() const {
+    return reinterpret_cast<const Item*>(reinterpret_cast<const char*>(this + 1) + key_size);
+  }
+};
+
+// Followed by `count` pointers and the key.
+struct Directory {
+  uint32_t count;
+  uint8_t key_size;
+  uint64_t live;  // of all Blocks; only for the thread that has locked the bucket
+
+  static size_t bytes(uint32_t count, size_t key_size) {
+    return sizeof(Directory) + count * sizeof(std::atomic<Block*>) + key_size;
+  }
+  std::atomic<Block*>* blocks() { return reinterpret_cast<std::atomic<Block*>*>(this + 1); }
+  const std::atomic<Block*>* blocks() const {
+    return reinterpret_cast<const std::atomic<Block*>*>(this + 1);
+  }
+  const Block* block(uint32_t number) const {
+    return blocks()[number].load(std::memory_order_acquire);
+  }
+  Bytes key() const { return {reinterpret_cast<const char*>(blocks() + count), key_size}; }
+  // The Block that may hold the payload: the last one that begins with it or with a smaller one.
+  uint32_t place_of(Bytes payload) const;
+};
+
+// The environment's memory. Thread-safe.
+class Memory {
+ public:
+  explicit Memory(const KeydromeEnvironment& environment) : environment_(environment) {}
+  void* allocate(size_t size, size_t alignment) const {
+    return environment_.allocate(environment_.context, size, alignment);
+  }
+  void retire(void* memory, size_t size, size_t alignment) const {
+    environment_.retire(environment_.context, memory, size, alignment);
+  }
+  void retire(Block* block) const { retire(block, block->bytes, alignof(Block)); }
+  void retire(Directory* directory) const {
+    retire(directory, Directory::bytes(directory->count, directory->key_size), alignof(Directory));
+  }
+
+ private:
+  const KeydromeEnvironment environment_;
+};
+
+inline Block* block_of(const Content& content) { return reinterpret_cast<Block*>(content.word); }
+inline Directory* directory_of(const Content& content) {
+  return reinterpret_cast<Directory*>(content.word);
+}
+inline Bytes inline_bytes(const Content& content) {
+  return {reinterpret_cast<const char*>(&content.word), content.inline_size()};
+}
+
+// Copies the smallest payload that is larger than *after, or the smallest one if `after` is null.
+// Returns false if there is none. May run during a change; the answer counts only if the bucket's
+// version is still the same afterwards.
+bool copy_after(const Content& content, const Bytes* after, KeydromeBuffer& to);
+
+// The functions below are for the thread that has locked the bucket.
+
+bool contains(const Content& content, Bytes payload);
+
+// Sets `content` to one payload. Returns false, and changes nothing, if out of memory.
+bool make(const Memory& memory, const Probe& probe, bool narrow, Bytes payload, Content& content);
+
+// Adds a payload that is not there. Stores the new content in `slot` of `line`, and then retires what
+// it replaces. Returns false, and changes nothing, if out of memory.
+bool add(const Memory& memory, const Probe& probe, Bytes payload, Line& line, uint32_t slot);
+
+// Marks a payload as dead, and saves memory if it can. Returns how many payloads are left: if none,
+// the caller must remove the entry, and retire its content. An inline payload is only counted.
+uint64_t erase(const Memory& memory, bool narrow, Bytes payload, Line& line, uint32_t slot);
+
+void retire_content(const Memory& memory, const Content& content);
+
+inline Content content_at(const Line& line, uint32_t slot) {
+  return {line.read_word(slot), Line::mark_in(line.read_marks(), slot)};
+}
+
+}  // namespace keydrome::hash

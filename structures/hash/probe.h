@@ -1,0 +1,45 @@
+// Probe: a key that a call looks for, with its hash.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <string_view>
+
+#include "base/hash.h"
+#include "keydrome/structure.h"
+
+namespace keydrome::hash {
+
+using Bytes = std::string_view;
+
+inline Bytes view(KeydromeBytes bytes) {
+  return {static_cast<const char*>(bytes.data), bytes.data == nullptr ? 0 : bytes.size};
+}
+
+// Orders payloads as contract B does: in memcmp order, the shorter first on a common prefix.
+inline bool less(Bytes a, Bytes b) { return a.compare(b) < 0; }
+
+struct Probe {
+  uint64_t hash;
+  uint64_t word;  // what a slot's `key` must be
+  Bytes rest;     // what a Block's key must be; empty if `word` is the whole key
+
+  // `narrow`: all keys of the instance have the same size, at most 8 bytes.
+  static Probe of(KeydromeBytes key, bool narrow) {
+    if (!narrow) {
+      const uint64_t hash = hash_bytes(view(key));
+      return {hash, hash, view(key)};
+    }
+    uint64_t word = 0;
+    if (key.size == sizeof word) {
+      std::memcpy(&word, key.data, sizeof word);
+    } else {
+      std::memcpy(&word, key.data, key.size);
+    }
+    return {hash_of_word(word), word, {}};
+  }
+
+  static uint64_t hash_of_word(uint64_t word) { return hash_mix(word, 0x9E3779B97F4A7C15u); }
+};
+
+}  // namespace keydrome::hash

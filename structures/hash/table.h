@@ -1,0 +1,121 @@
+// Table: the hash table. All public functions except destroy and check may run at the same time.
+//
+// Linear hashing (W. Litwin, VLDB 1980). The bucket of a hash is its low bits, as many as the number of
+// buckets needs. It is one bit fewer if there is no such bucket yet. The table grows by
+// splitting one bucket at a time. The bucket n is new, and takes some entries of the bucket n minus
+// the highest bit of n. Only this bucket is locked meanwhile. Bucket arrays (segments) double, and
+// never move.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <bit>
+#include <cstdint>
+
+#include "base/cache_line.h"
+#include "structures/hash/line.h"
+#include "structures/hash/payloads.h"
+#include "structures/hash/probe.h"
+
+namespace keydrome::hash {
+
+class Table {
+ public:
+  static constexpr uint64_t kFirstBuckets = 64;
+
+  // `narrow`: all keys have the same size, at most 8 bytes. Returns nullptr if out of memory.
+  static Table* create(const KeydromeEnvironment& environment, bool narrow);
+  static void destroy(Table* table);
+
+  int put(KeydromeBytes key, Bytes payload);
+  int del(KeydromeBytes key, Bytes payload);
+  int replace(KeydromeBytes key, Bytes before, Bytes now);
+  int find(KeydromeBytes key, const Bytes* after, KeydromeBuffer& payload) const;
+  void find_batch(uint32_t count, KeydromeLookup* lookups) const;
+
+  // Returns the number of the first broken invariant, or 0.
+  int check() const;
+  uint64_t lines() const;
+  uint64_t entries() const;
+
+ private:
+  static constexpr uint32_t kSegments = 48;
+  // A split of all buckets begins when the table has kLoadMax entries per bucket. It ends when the
+  // number of buckets has doubled. Each insertion splits a few buckets meanwhile.
+  static constexpr uint64_t kLoadMax = 2;
+  static constexpr uint32_t kSplitsPerPut = 4;
+  // Entries are counted in stripes, chosen by the hash. One counter for all would be written by all
+  // threads. One stripe is a sample of all entries.
+  static constexpr uint64_t kStripes = 64;
+
+  // Where an entry is.
+  struct Place {
+    Line* line = nullptr;  // nullptr: there is no such entry
+    uint32_t slot = 0;
+  };
+  // A bucket that this thread has locked.
+  struct Locked {
+    Line* home;
+    uint32_t version;  // before it was locked
+  };
+  // Builds the two chains of a split.
+  class Split;
+
+  Table(const KeydromeEnvironment& environment, bool narrow)
+      : memory_(environment), narrow_(narrow) {}
+
+  static uint64_t bucket_of(uint64_t hash, uint64_t buckets) {
+    const uint64_t all = (uint64_t{2} << (std::bit_width(buckets) - 1)) - 1;
+    const uint64_t bucket = hash & all;
+    return bucket < buckets ? bucket : hash & (all >> 1);
+  }
+  // Segment 0 has the buckets below kFirstBuckets; segment k those below kFirstBuckets * 2^k.
+  static uint32_t segment_of(uint64_t bucket) {
+    return static_cast<uint32_t>(std::bit_width(bucket / kFirstBuckets));
+  }
+  static uint64_t first_of(uint32_t segment) {
+    return segment == 0 ? 0 : kFirstBuckets << (segment - 1);
+  }
+  static uint64_t size_of(uint32_t segment) {
+    return segment == 0 ? kFirstBuckets : first_of(segment);
+  }
+  Line* home_of(uint64_t bucket) const {
+    const uint32_t segment = segment_of(bucket);
+    return segments_[segment].load(std::memory_order_acquire) + (bucket - first_of(segment));
+  }
+  uint64_t buckets() const { return buckets_.load(std::memory_order_acquire); }
+  uint64_t hash_at(const Line& line, uint32_t slot) const {
+    const uint64_t key = line.read_key(slot);
+    return narrow_ ? Probe::hash_of_word(key) : key;
+  }
+  Bytes key_at(const Content& content) const;
+
+  bool read(const Probe& probe, const Bytes* after, KeydromeBuffer& payload) const;
+  enum class Answer { kFound, kNone, kAgain };
+  Answer try_read(const Line& home, uint32_t version, const Probe& probe, const Bytes* after,
+                  KeydromeBuffer& payload) const;
+
+  Locked lock(uint64_t hash) const;
+  static void unlock(const Locked& locked, bool changed);
+  Place locate(const Locked& locked, const Probe& probe) const;
+  bool append(Line* home, uint64_t key, const Content& content);
+  int insert(const Locked& locked, const Probe& probe, Bytes payload);
+  void remove(Line* home, const Place& place);
+  void count(uint64_t hash, int64_t difference);
+
+  void grow(uint64_t hash);
+  bool split_next();
+  bool has_segment(uint32_t segment);
+  int check_bucket(uint64_t bucket, uint64_t& entries) const;
+  int check_content(const Content& content) const;
+
+  const Memory memory_;
+  const bool narrow_;
+  std::atomic<uint64_t> buckets_ = 0;
+  std::array<std::atomic<Line*>, kSegments> segments_{};
+  alignas(kCacheLine) std::atomic<bool> splitting_ = false;
+  std::atomic<uint64_t> wanted_ = kFirstBuckets;  // the split of all buckets ends here
+  std::array<Padded<std::atomic<int64_t>>, kStripes> stripes_;
+};
+
+}  // namespace keydrome::hash

@@ -1,0 +1,228 @@
+"""Compares the structures with containers from packages: `python -m tools.reports.structures --write`, after a build.
+
+structure_bench (structures/bench) times all structures in turn with Abseil's B-tree, std::map and oneTBB's hash map
+(the peers). This program runs it for integer keys and for sets of strings. `--write` makes the page PAGE with ratios to
+the peers, and for each goal whether it is met. Install libabsl-dev and libtbb-dev before the build. Run the program
+alone on the machine.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from runner.machine import machine_facts
+from runner.output_file import output_path, write_file
+from tools.reports.gate_run import ROOT
+from tools.reports.made import made_line
+from tools.reports.structure_goals import GOALS, Figure, Goal
+
+PAGE = ROOT / "docs" / "reference" / "structures.md"
+BUILT = ROOT / "build" / "release"
+VERSION = 1  # of structure_bench's results
+STRINGS = ("ycsb", "email", "url", "random", "prefix")
+COUNTS = (100_000, 1_000_000)
+STRING_COUNTS = (1_000_000,)
+ORDERED_PEER, UNORDERED_PEER = "absl::btree_map", "tbb::concurrent_hash_map"
+_LOOPS = {
+    "insert": "insert", "lookup": "lookup", "chained": "chained", "batch": "batch", "zipf": "zipf",
+    "scan": "scan of 100", "lookup_threads": "lookups, 2 threads",
+}  # fmt: skip
+_SETS = {
+    "int": "Integers: 8 bytes, random",
+    "ycsb": "ycsb: `user` and 19 digits",
+    "email": "email: host, then user; 23 bytes on average",
+    "url": "url: host and path; 67 bytes on average",
+    "random": "random: 1 to 128 letters",
+    "prefix": "prefix: 120 equal characters and 8 random ones",
+}
+# The result of structure_bench for one subject: lists of ns by loop, and facts.
+Subject = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """All subjects with one set of keys and one number of keys."""
+
+    keys: str
+    count: int
+    subjects: dict[str, Subject]
+
+    def reference(self, name: str) -> str:
+        """Return the peer to which a subject is compared."""
+        return ORDERED_PEER if self.subjects[name]["ordered"] else UNORDERED_PEER
+
+    def figure(self, name: str, figure: Figure) -> float | None:
+        """Return a figure of a subject, or None if it was not measured."""
+        subject = self.subjects[name]
+        if figure is Figure.BYTES:
+            value: float = subject["resident_bytes_per_key"]
+            return value
+        if figure is Figure.MEMORY:
+            peer = self.subjects.get(self.reference(name))
+            if peer is None:
+                return None
+            return float(subject["resident_bytes_per_key"] / peer["resident_bytes_per_key"])
+        loop, base = figure.loops
+        return ratio(
+            self.subjects.get(self.reference(name)) if base is None else subject,
+            base or loop,
+            subject,
+            loop,
+        )
+
+
+def ratio(slow: Subject | None, slow_loop: str, fast: Subject, fast_loop: str) -> float | None:
+    """Return how many times as fast the second loop is: the median over the rounds."""
+    if slow is None or slow_loop not in slow or fast_loop not in fast:
+        return None
+    return median(a / b for a, b in zip(slow[slow_loop], fast[fast_loop], strict=True))
+
+
+def main() -> int:
+    """Measure, or read what an earlier run measured; return 0."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument(
+        "--counts", type=int, nargs="+", default=list(COUNTS), help="numbers of integer keys"
+    )
+    parser.add_argument(
+        "--string-counts", type=int, nargs="+", default=list(STRING_COUNTS), help="of string keys"
+    )
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--state", type=output_path, help="JSON file to continue from")
+    parser.add_argument("--write", action="store_true", help=f"write {PAGE.relative_to(ROOT)}")
+    options = parser.parse_args()
+    known: list[dict[str, Any]] = []
+    if options.state and options.state.is_file():
+        known = json.loads(options.state.read_text())
+    wanted = [("int", count) for count in options.counts]
+    wanted += [(keys, count) for keys in STRINGS for count in options.string_counts]
+    for keys, count in wanted:
+        if any((one["keys"], one["count"]) == (keys, count) for one in known):
+            continue
+        known += measure(keys, count, options.rounds)
+        if options.state:
+            write_file(options.state, json.dumps(known))
+    text = page([Run(**one) for one in known], options.rounds)
+    if options.write:
+        PAGE.write_text(text, encoding="utf-8")
+    sys.stdout.write(text)
+    return 0
+
+
+def libraries() -> list[str]:
+    """Return the files of all structures that store pairs."""
+    manifests = sorted((ROOT / "structures").glob("*/structure.json"))
+    names = [
+        path.parent.name for path in manifests if not json.loads(path.read_text()).get("baseline")
+    ]
+    return [str(BUILT / "lib" / "structures" / f"{name}.so") for name in names]
+
+
+def measure(keys: str, count: int, rounds: int) -> list[dict[str, Any]]:
+    """Run structure_bench for one set of keys. Raises SystemExit if it fails or was built without a peer."""
+    with tempfile.TemporaryDirectory() as folder:
+        written = Path(folder) / "bench.json"
+        command = [str(BUILT / "bin" / "structure_bench"), "--keys", keys, "--counts", str(count)]
+        command += ["--rounds", str(rounds), "--json", str(written), *libraries()]
+        if subprocess.run(command, cwd=ROOT, check=False).returncode != 0:
+            raise SystemExit(f"structure_bench failed for {count:,} keys of {keys}")
+        result = json.loads(written.read_text())
+    if result["version"] != VERSION:
+        raise SystemExit(
+            f"structure_bench writes version {result['version']}, not {VERSION}: build"
+        )
+    runs: list[dict[str, Any]] = result["runs"]
+    for peer in (ORDERED_PEER, UNORDERED_PEER):
+        if any(peer not in run["subjects"] for run in runs):
+            raise SystemExit(
+                f"built without {peer}: install libabsl-dev and libtbb-dev, then build"
+            )
+    return runs
+
+
+def page(runs: list[Run], rounds: int) -> str:
+    """Return the page."""
+    facts: dict[str, Any] = machine_facts()
+    lines = [
+        "# Structures compared with containers from packages",
+        "",
+        f"Written by `python -m tools.reports.structures --write`; do not edit. {made_line()}",
+        f"Machine: {facts['class']}, load average {os.getloadavg()[0]:.1f} at the end.",
+        "",
+        "The structures of contract B are called through their tables of functions, with keys and payloads as bytes.",
+        "The containers from packages (the peers) are compiled into the program and hold native integers. Payloads",
+        f"have 8 bytes. All run in turn in one process, {rounds} rounds, with new random keys for every loop. Times",
+        "are CPU times; for several threads, wall-clock times.",
+        "",
+        f"A ratio is the time of `{ORDERED_PEER}` divided by that of the structure, so more is faster. Structures",
+        f"without order are compared with `{UNORDERED_PEER}`. The peers' rows show ns per operation, in italics.",
+        "*Lookup*: a plain loop, in which the processor overlaps lookups. *Chained*: each key depends on the last",
+        "answer. *Batch*: `find_batch` of 64 keys; the peers have only the plain loop. *Zipf*: popular keys.",
+        "*Bytes*: resident memory per key, measured in a process that holds nothing else. A dash: not offered.",
+        "",
+        "## Goals",
+        "",
+        *_goals(runs),
+        "",
+    ]
+    for run in runs:
+        lines += [f"## {_SETS[run.keys]}, {run.count:,} keys", "", *_table(run), ""]
+    return "\n".join(lines)
+
+
+def _table(run: Run) -> list[str]:
+    lines = [f"| | {' | '.join(_LOOPS.values())} | bytes |", "|---|" + "---:|" * (len(_LOOPS) + 1)]
+    peers = sorted(name for name, one in run.subjects.items() if one["peer"])
+    own = sorted(set(run.subjects) - set(peers))
+    for name in peers:
+        subject = run.subjects[name]
+        cells = [f"*{median(subject[loop]):.0f}*" if loop in subject else "-" for loop in _LOOPS]
+        lines.append(f"| {name} | {' | '.join(cells)} | {subject['resident_bytes_per_key']:.1f} |")
+    for name in own:
+        subject, peer = run.subjects[name], run.subjects.get(run.reference(name))
+        values = [
+            ratio(peer, loop if peer and loop in peer else "lookup", subject, loop)
+            for loop in _LOOPS
+        ]
+        cells = ["-" if value is None else f"{value:.2f}" for value in values]
+        lines.append(
+            f"| **{name}** | {' | '.join(cells)} | {subject['resident_bytes_per_key']:.1f} |"
+        )
+    return lines
+
+
+def _goals(runs: list[Run]) -> list[str]:
+    rows = [row for goal in GOALS for run in runs if (row := _goal_row(goal, run))]
+    met = sum("| met |" in row for row in rows)
+    return [
+        f"{met} of {len(rows)} goals are met.",
+        "",
+        "| structure | keys | figure | goal | measured | |",
+        "|---|---|---|---:|---:|---|",
+        *rows,
+    ]
+
+
+def _goal_row(goal: Goal, run: Run) -> str | None:
+    if goal.structure not in run.subjects or not goal.applies(run.keys, run.count):
+        return None
+    value = run.figure(goal.structure, goal.figure)
+    sign = "<=" if goal.figure.less_is_better else ">="
+    start = f"| {goal.structure} | {run.keys}, {run.count:,} | {goal.figure.title} | {sign} {goal.value:g}"
+    if value is None:
+        return f"{start} | not offered | *missed* |"
+    met = value <= goal.value if goal.figure.less_is_better else value >= goal.value
+    return f"{start} | {value:.2f} | {'met' if met else '*missed*'} |"
+
+
+if __name__ == "__main__":
+    sys.exit(main())
