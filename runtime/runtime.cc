@@ -226,7 +226,7 @@ Result<std::unique_ptr<Runtime>> Runtime::make(const StructureLibrary& structure
   }
   // Make a trial instance, so that options that the structure does not understand are reported now
   // instead of at the first create.
-  if (runtime->strategy_->make_store() == nullptr) {
+  if (runtime->strategy_->make_store(structure.table().key_bytes_only) == nullptr) {
     return Error{std::string("the structure ") + structure.table().name +
                  " cannot make an instance: it does not understand configuration.options " +
                  (configuration.options.empty() ? "{}" : configuration.options) +
@@ -252,7 +252,7 @@ void Runtime::end_client(Client& client) {
 ErrCode Runtime::create(KeyType type, const char* name) {
   if (name == nullptr || (type != SHORT && type != INT && type != VARCHAR)) return FAILURE;
   if (catalog_.has(name)) return DB_EXISTS;
-  std::unique_ptr<Store> store = strategy_->make_store();
+  std::unique_ptr<Store> store = strategy_->make_store(key_bytes_of(type));
   if (store == nullptr) return FAILURE;
   return catalog_.add(std::make_unique<Index>(name, type, std::move(store),
                                               concurrency_->make_index_concurrency()));

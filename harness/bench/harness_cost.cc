@@ -299,16 +299,15 @@ double index_floor(const player::IndexApi& api, const std::vector<format::Op>& o
 
 // Returns the ns per get of contract B's floor.
 double structure_floor(const KeydromeStructureTable& table, const std::vector<format::Op>& ops) {
-  const KeydromeStructure* instance = table.create(nullptr, nullptr);
+  const KeydromeSetup setup{sizeof setup, sizeof(uint64_t), nullptr};
+  const KeydromeStructure* instance = table.create(nullptr, &setup);
   uint64_t key = 0;
-  KeydromePosition position{};
   KeydromeBuffer buffer{nullptr, 0, 0};
   uint32_t hits = 0;
   const double start = thread_cpu_ns();
   for (const format::Op& op : ops) {
     if (op.code != format::OpCode::kGet) continue;
-    table.seek(instance, &position, {&key, sizeof key}, {nullptr, 0}, 0);
-    if (table.next(instance, &position, &buffer, &buffer) != 0) ++hits;
+    if (table.find(instance, {&key, sizeof key}, {nullptr, 0}, &buffer) != 0) ++hits;
   }
   const double elapsed = thread_cpu_ns() - start;
   if (hits > 0) {

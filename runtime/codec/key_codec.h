@@ -23,6 +23,12 @@ static_assert(KEYDROME_KEY_BYTES_MAX == MAX_VARCHAR_LEN);
 inline constexpr uint32_t kSign32 = uint32_t{1} << 31;
 inline constexpr uint64_t kSign64 = uint64_t{1} << 63;
 
+// Returns the size of all encoded keys of the type, or 0 if sizes differ.
+constexpr uint32_t key_bytes_of(KeyType type) {
+  if (type == INT) return sizeof(int64_t);
+  return type == SHORT ? sizeof(int32_t) : 0;
+}
+
 // Encodes the key and returns `call(bytes)`. Returns FAILURE instead if the key's type is not
 // `type`, or if a string has no NUL within MAX_VARCHAR_LEN + 1 bytes. The bytes are valid during
 // the call only. The function is always inlined, with one call per type, so that the compiler knows

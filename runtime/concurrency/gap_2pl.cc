@@ -206,14 +206,10 @@ ErrCode Gap2pl::step(LockingTransaction& transaction, Index& index, Cursor& curs
                      BlockedBy& blocked) {
   const ReadLatch latch(content_of(index).latch);
   const Store& store = index.store();
-  if (content_of(index).broken || refresh(content_of(index), store, cursor) < 0) return FAILURE;
-  KeydromePosition after = cursor.position;
-  Pair next;
-  const int found = read_next(store, after, next);
-  if (found < 0) {
-    cursor.has_position = false;
-    return FAILURE;
-  }
+  if (content_of(index).broken) return FAILURE;
+  KeydromeBytes key, payload;
+  const int found = peek(content_of(index), store, cursor, key, payload);
+  if (found < 0) return FAILURE;
   const auto lock = [&](const LockName& name) {
     return try_lock(transaction, name, LockMode::kShared) ||
            blocked.blocked_by(name, LockMode::kShared);
@@ -222,12 +218,10 @@ ErrCode Gap2pl::step(LockingTransaction& transaction, Index& index, Cursor& curs
     lock({index, Kind::kEnd, {nullptr, 0}});  // sets `blocked` if the lock is not free
     return DB_END;
   }
-  // If the next pair has the same key as the cursor, the transaction has locked this key already.
-  const bool same_key =
-      cursor.place == Cursor::Place::kAfterPair && equal(next.key(), cursor.key_bytes());
-  if (same_key || (lock(key_name(index, next.key())) && lock(gap_name(index, next.key())))) {
-    place_on(cursor, next);
-    cursor.position = after;
+  // If the pair has the same key as the cursor, the transaction has locked this key already.
+  const bool same_key = cursor.place == Cursor::Place::kAfterPair && equal(key, cursor.key_bytes());
+  if (same_key || (lock(key_name(index, key)) && lock(gap_name(index, key)))) {
+    advance(cursor, key, payload);
   }
   return SUCCESS;
 }

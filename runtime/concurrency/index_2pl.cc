@@ -75,16 +75,11 @@ ErrCode Index2pl::get(Transaction& transaction, Index& index, Cursor& cursor, Ke
 ErrCode Index2pl::get_next(Transaction& transaction, Index& index, Cursor& cursor) {
   const ErrCode locked = lock(static_cast<Locking&>(transaction), index, read_mode_);
   if (locked != SUCCESS) return locked;
-  const Store& store = index.store();
-  if (refresh(content_of(index), store, cursor) < 0) return FAILURE;
-  Pair pair;
-  const int found = read_next(store, cursor.position, pair);
+  KeydromeBytes key, payload;
+  const int found = peek(content_of(index), index.store(), cursor, key, payload);
   if (found == 0) return DB_END;
-  if (found < 0) {
-    cursor.has_position = false;
-    return FAILURE;
-  }
-  place_on(cursor, pair);
+  if (found < 0) return FAILURE;
+  advance(cursor, key, payload);
   return SUCCESS;
 }
 

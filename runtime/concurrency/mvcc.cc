@@ -63,8 +63,8 @@ class Mvcc final : public Buffered {
 
   static constexpr uint64_t kIdle = UINT64_MAX;
 
-  int next_committed(const Running* transaction, Index& index, KeydromePosition& position,
-                     Pair& pair) override;
+  bool sees(const Running* transaction, Index& index, KeydromeBytes key,
+            KeydromeBytes payload) const override;
   bool unchanged(const Running& transaction, const Use& use) const override;
   ErrCode commit_reads(Running& transaction) override;
   ErrCode install(Running& transaction) override;
@@ -134,9 +134,9 @@ using Lives = std::unordered_map<std::string, std::vector<Life>, Hash, std::equa
 struct Mvcc::Versioned final : Content {
   explicit Versioned(LatchKind kind) : Content(kind) {}
 
-  bool visible(const Pair& pair, uint64_t snapshot) const {
+  bool visible(KeydromeBytes key, KeydromeBytes payload, uint64_t snapshot) const {
     if (lives.empty()) return true;
-    const auto found = lives.find(PairText(pair.key(), pair.payload()).view());
+    const auto found = lives.find(PairText(key, payload).view());
     if (found == lives.end()) return true;
     return std::any_of(found->second.begin(), found->second.end(), [&](const Life& life) {
       return life.begin <= snapshot && snapshot < life.end;
@@ -210,17 +210,13 @@ uint64_t Mvcc::oldest_snapshot() {
   return oldest;
 }
 
-int Mvcc::next_committed(const Running* transaction, Index& index, KeydromePosition& position,
-                         Pair& pair) {
-  const auto& versioned = static_cast<const Versioned&>(content_of(index));
+bool Mvcc::sees(const Running* transaction, Index& index, KeydromeBytes key,
+                KeydromeBytes payload) const {
   // Without a transaction, reads the newest committed data: kForEver - 1 is later than every
   // commit.
   const uint64_t snapshot =
       transaction == nullptr ? kForEver - 1 : static_cast<const Snapshot*>(transaction)->at.load();
-  for (;;) {
-    const int found = read_next(index.store(), position, pair);
-    if (found <= 0 || versioned.visible(pair, snapshot)) return found;
-  }
+  return static_cast<const Versioned&>(content_of(index)).visible(key, payload, snapshot);
 }
 
 bool Mvcc::unchanged(const Running& transaction, const Use& use) const {

@@ -76,19 +76,22 @@ bool NoConcurrency::may_change(const Transaction& transaction) {
   return false;
 }
 
-// Invalidates the stored positions of all cursors on the index. With a thread-safe structure this
-// is not necessary, because get_next seeks on every call.
+// Makes the runs of all cursors on the index invalid. With a thread-safe structure this is not
+// necessary, because get_next scans on every call.
 void NoConcurrency::changed(Index& index) const {
   if (!thread_safe_) ++content_of(index).changes;
 }
 
+// With a thread-safe structure, other threads may change the index at any time. So every call scans
+// one pair: a pair from an older run may have been deleted.
 ErrCode NoConcurrency::get_next(Transaction&, Index& index, Cursor& cursor) {
-  const Store& store = index.store();
-  if (thread_safe_) cursor.has_position = false;
-  if (refresh(content_of(index), store, cursor) < 0) return FAILURE;
-  const int found = step(store, cursor);
+  if (thread_safe_) cursor.run.drop();
+  KeydromeBytes key, payload;
+  const int found = peek(content_of(index), index.store(), cursor, key, payload);
   if (found == 0) return DB_END;
-  return found == 1 ? SUCCESS : FAILURE;
+  if (found < 0) return FAILURE;
+  advance(cursor, key, payload);
+  return SUCCESS;
 }
 
 ErrCode NoConcurrency::insert(Transaction& transaction, Index& index, KeydromeBytes key,

@@ -1,5 +1,5 @@
 // NoConcurrency: the method "none", which adds no concurrency control, so that a benchmark can time
-// the structure alone. Each call goes directly to put, del, seek and next of the structure. There
+// the structure alone. Each call goes directly to put, del, find and scan of the structure. There
 // is no latch, no lock, no undo log and no buffer for writes.
 //
 // A transaction may read, because a scan needs a cursor. A change inside a transaction returns
@@ -53,7 +53,6 @@ class NoConcurrency final : public Concurrency {
   struct Calls;  // a transaction, or an auto-commit call
   class OnlyClient;
 
-  static int step(const Store& store, Cursor& cursor);
   bool may_change(const Transaction& transaction);
   void changed(Index& index) const;
 
@@ -62,44 +61,12 @@ class NoConcurrency final : public Concurrency {
   std::atomic<bool> warned_of_thread_ = false, warned_of_change_ = false;
 };
 
-// Moves the cursor to the next pair. The structure writes the pair directly into the cursor.
-// Returns the result of the structure's `next`, or -1 if the structure reports a key or payload
-// that is too long. If the result is negative, step() has moved the cursor to the start.
-// Precondition: the cursor's position is valid.
-[[gnu::always_inline]] inline int NoConcurrency::step(const Store& store, Cursor& cursor) {
-  KeydromeBuffer key{cursor.key, 0, sizeof cursor.key};
-  KeydromeBuffer payload{cursor.payload, 0, sizeof cursor.payload};
-  const int found = store.next(cursor.position, key, payload);
-  if (found == 0) return 0;
-  if (found < 0 || key.size > key.capacity || payload.size > payload.capacity) {
-    cursor.reset();
-    return -1;
-  }
-  cursor.place = Cursor::Place::kAfterPair;
-  cursor.has_position = true;
-  cursor.key_size = key.size;
-  cursor.payload_size = payload.size;
-  return 1;
-}
-
 // This function is in the header so that the compiler inlines it into the runtime. Most of the
 // runtime's overhead per call is in this function.
 [[gnu::always_inline]] inline ErrCode NoConcurrency::get(Transaction&, Index& index, Cursor& cursor,
                                                          KeydromeBytes key) {
-  const Store& store = index.store();
-  cursor.has_position = false;
-  if (store.seek(cursor.position, key, kAnyPayload, 0) < 0) return FAILURE;
-  const int found = step(store, cursor);
-  if (found < 0) return FAILURE;
-  if (found == 1 && equal(cursor.key_bytes(), key)) {
-    cursor.changes = content_of(index).changes;
-    return SUCCESS;
-  }
-  // The position is after a pair of another key, so the next read must seek.
-  cursor.has_position = false;
-  cursor.place = Cursor::Place::kAfterKey;
-  cursor.set_key(key);
-  return KEY_NOTFOUND;
+  cursor.run.drop();
+  return find_key(index.store(), cursor, key);
 }
 
 // See methods.h.

@@ -39,8 +39,7 @@ class Occ final : public Buffered {
   struct Versioned;  // an index's IndexConcurrency
 
   void first_use(const Running& transaction, Use& use) override;
-  int next_committed(const Running* transaction, Index& index, KeydromePosition& position,
-                     Pair& pair) override;
+  bool sees(const Running*, Index&, KeydromeBytes, KeydromeBytes) const override { return true; }
   bool unchanged(const Running& transaction, const Use& use) const override;
   ErrCode commit_reads(Running& transaction) override;
   ErrCode check_reads(Running& transaction) override;
@@ -69,10 +68,6 @@ std::unique_ptr<ClientConcurrency> Occ::make_client() {
 
 void Occ::first_use(const Running&, Use& use) {
   use.version = static_cast<Versioned&>(use.index->concurrency()).version;
-}
-
-int Occ::next_committed(const Running*, Index& index, KeydromePosition& position, Pair& pair) {
-  return read_next(index.store(), position, pair);
 }
 
 bool Occ::unchanged(const Running&, const Use& use) const {

@@ -86,13 +86,12 @@ std::string_view text_of(KeydromeBytes bytes) {
 // Returns all distinct keys, sorted, or an empty vector if the structure fails.
 std::vector<std::string> keys_of(const Store& store) {
   std::vector<std::string> keys;
-  KeydromePosition position;
-  Pair pair;
-  if (seek(store, position, before_key({"", 0})) < 0) return {};
+  Run run;
+  KeydromeBytes key, payload;
   int found;
-  while ((found = read_next(store, position, pair)) == 1) {
-    const std::string_view key = text_of(pair.key());
-    if (keys.empty() || keys.back() != key) keys.emplace_back(key);
+  while ((found = run.peek(store, before_key(store.smallest_key()), key, payload)) == 1) {
+    run.pass();
+    if (keys.empty() || keys.back() != text_of(key)) keys.emplace_back(text_of(key));
   }
   return found == 0 ? keys : std::vector<std::string>();
 }
@@ -196,25 +195,20 @@ ErrCode Serial::step(Use& use, Index& index, Cursor& cursor, size_t& missing) {
   Partitioned& content = *use.partitioned;
   const Store& store = index.store();
   const ReadLatch latch(content.latch);
-  if (content.broken || refresh(content, store, cursor) < 0) return FAILURE;
-  KeydromePosition after = cursor.position;
-  Pair next;
-  const int found = read_next(store, after, next);
-  if (found < 0) {
-    cursor.has_position = false;
-    return FAILURE;
-  }
+  if (content.broken) return FAILURE;
+  KeydromeBytes key, payload;
+  const int found = peek(content, store, cursor, key, payload);
+  if (found < 0) return FAILURE;
   const size_t from =
       cursor.place == Cursor::Place::kStart ? 0 : content.partition_of(cursor.key_bytes());
-  const size_t to = found == 0 ? content.last() : content.partition_of(next.key());
+  const size_t to = found == 0 ? content.last() : content.partition_of(key);
   for (size_t partition = from; partition <= to; ++partition) {
     if (use.held[partition]) continue;
     missing = partition;
     return DEADLOCK;
   }
   if (found == 0) return DB_END;
-  place_on(cursor, next);
-  cursor.position = after;
+  advance(cursor, key, payload);
   return SUCCESS;
 }
 

@@ -9,7 +9,7 @@
 
 namespace keydrome::runtime {
 
-Bound bound_of(const Cursor& cursor) {
+Bound bound_of(const Store& store, const Cursor& cursor) {
   switch (cursor.place) {
     case Cursor::Place::kStart:
       break;
@@ -18,7 +18,7 @@ Bound bound_of(const Cursor& cursor) {
     case Cursor::Place::kAfterKey:
       return after_key(cursor.key_bytes());
   }
-  return before_key({"", 0});
+  return before_key(store.smallest_key());
 }
 
 int compare(KeydromeBytes a, KeydromeBytes b) {
@@ -28,25 +28,13 @@ int compare(KeydromeBytes a, KeydromeBytes b) {
   return static_cast<int>(a.size > b.size) - static_cast<int>(a.size < b.size);
 }
 
-int seek(const Store& store, KeydromePosition& position, const Bound& bound) {
-  return store.seek(position, bound.key, bound.payload, bound.after ? 1 : 0);
-}
-
-int read_next(const Store& store, KeydromePosition& position, Pair& pair) {
-  KeydromeBuffer key{pair.key_data, 0, sizeof pair.key_data};
-  KeydromeBuffer payload{pair.payload_data, 0, sizeof pair.payload_data};
-  const int found = store.next(position, key, payload);
-  if (found <= 0) return found;
-  if (key.size > sizeof pair.key_data || payload.size > sizeof pair.payload_data) return -1;
-  pair.key_size = key.size;
-  pair.payload_size = payload.size;
-  return 1;
-}
-
 int read_first(const Store& store, const Bound& bound, Pair& pair) {
-  KeydromePosition position;
-  if (seek(store, position, bound) < 0) return -1;
-  return read_next(store, position, pair);
+  KeydromeRun run = pair.as_run();
+  if (store.scan(bound, run) < 0 || run.pairs > 1) return -1;
+  if (run.pairs == 0) return 0;
+  const bool sound = pair.key().size <= KEYDROME_KEY_BYTES_MAX &&
+                     pair.payload().size <= KEYDROME_PAYLOAD_BYTES_MAX;
+  return sound ? 1 : -1;  // the structure has returned wrong bytes
 }
 
 void declare_broken(Index& index) {
@@ -60,41 +48,22 @@ void declare_broken(Index& index) {
                index.name().c_str());
 }
 
-int refresh(const Content& content, const Store& store, Cursor& cursor) {
-  if (cursor.has_position && cursor.changes == content.changes) return 0;
-  cursor.has_position = false;
-  if (seek(store, cursor.position, bound_of(cursor)) < 0) return -1;
-  cursor.has_position = true;
-  cursor.changes = content.changes;
-  return 0;
+int peek(const Content& content, const Store& store, Cursor& cursor, KeydromeBytes& key,
+         KeydromeBytes& payload) {
+  refresh(content, cursor);
+  return cursor.run.peek(store, bound_of(store, cursor), key, payload);
 }
 
-void place_on(Cursor& cursor, const Pair& pair) {
+void place_on(Cursor& cursor, KeydromeBytes key, KeydromeBytes payload) {
   cursor.place = Cursor::Place::kAfterPair;
-  cursor.set_key(pair.key());
-  cursor.set_payload(pair.payload());
+  cursor.set_key(key);
+  cursor.set_payload(payload);
 }
 
 ErrCode read_key(Index& index, Cursor& cursor, KeydromeBytes key) {
-  const Content& content = content_of(index);
-  const Store& store = index.store();
-  Pair pair;
-  cursor.has_position = false;
-  if (content.broken || seek(store, cursor.position, before_key(key)) < 0) return FAILURE;
-  const int found = read_next(store, cursor.position, pair);
-  if (found < 0) return FAILURE;
-  if (found == 1 && equal(pair.key(), key)) {
-    cursor.has_position = true;
-    cursor.changes = content.changes;
-    place_on(cursor, pair);
-    return SUCCESS;
-  }
-  // The position is after a pair of another key, so the next read must seek. A copy of the position
-  // from before read_next() would avoid this seek. But the copy would slow down every get: its wide
-  // loads must wait until the narrower stores of seek() have reached the cache.
-  cursor.place = Cursor::Place::kAfterKey;
-  cursor.set_key(key);
-  return KEY_NOTFOUND;
+  if (content_of(index).broken) return FAILURE;
+  cursor.run.drop();
+  return find_key(index.store(), cursor, key);
 }
 
 ErrCode change(UndoLog& undo, Index& index, bool insertion, KeydromeBytes key,

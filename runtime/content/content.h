@@ -13,6 +13,7 @@
 #include "keydrome/structure.h"
 #include "runtime/concurrency/concurrency.h"
 #include "runtime/content/cursor.h"
+#include "runtime/content/pair.h"
 #include "runtime/content/undo_log.h"
 #include "runtime/index.h"
 #include "runtime/locks/latch.h"
@@ -26,7 +27,7 @@ struct Content : IndexConcurrency {
   explicit Content(LatchKind kind) : latch(kind) {}
 
   Latch latch;
-  uint64_t changes = 0;  // number of changes so far; a change makes stored positions invalid
+  uint64_t changes = 0;  // number of changes so far; a change makes the runs of cursors invalid
   // True after memory ran out during an undo, which leaves wrong content in the index. From then on
   // every call on the index returns FAILURE.
   bool broken = false;
@@ -34,22 +35,8 @@ struct Content : IndexConcurrency {
 
 inline Content& content_of(Index& index) { return static_cast<Content&>(index.concurrency()); }
 
-// Use this as the payload of a Bound to place the Bound before all payloads of its key or, if
-// `after` is true, after all of them.
-inline constexpr KeydromeBytes kAnyPayload{nullptr, 0};
-
-// A position between two pairs of the sorted index. If `after` is false, the position is before the
-// first pair >= (key, payload). If `after` is true, it is before the first pair > (key, payload).
-// The struct does not own the bytes.
-struct Bound {
-  KeydromeBytes key;
-  KeydromeBytes payload;
-  bool after;
-};
-
-inline Bound before_key(KeydromeBytes key) { return {key, kAnyPayload, false}; }
-inline Bound after_key(KeydromeBytes key) { return {key, kAnyPayload, true}; }
-Bound bound_of(const Cursor& cursor);
+// Returns the place from which the next read with the cursor continues.
+Bound bound_of(const Store& store, const Cursor& cursor);
 
 // Compares two keys or two payloads byte by byte, as memcmp does. If one is a prefix of the other,
 // the shorter one is less. Returns a negative number if a < b, 0 if they are equal, and a positive
@@ -59,29 +46,6 @@ inline bool equal(KeydromeBytes a, KeydromeBytes b) {
   return a.size == b.size && (a.size == 0 || std::memcmp(a.data, b.data, a.size) == 0);
 }
 
-// A key and a payload. The struct has its own copy of the bytes.
-struct Pair {
-  uint32_t key_size = 0;
-  uint32_t payload_size = 0;
-  uint8_t key_data[KEYDROME_KEY_BYTES_MAX];
-  uint8_t payload_data[KEYDROME_PAYLOAD_BYTES_MAX];
-
-  KeydromeBytes key() const { return {key_data, key_size}; }
-  KeydromeBytes payload() const { return {payload_data, payload_size}; }
-  void set(KeydromeBytes key, KeydromeBytes payload) {
-    key_size = key.size;
-    if (key.size > 0) std::memcpy(key_data, key.data, key.size);
-    payload_size = payload.size;
-    if (payload.size > 0) std::memcpy(payload_data, payload.data, payload.size);
-  }
-};
-
-// Moves the position to the bound. Returns 0, or a negative number for a failure.
-int seek(const Store& store, KeydromePosition& position, const Bound& bound);
-// Reads the pair after the position and moves the position past it. Returns the result of the
-// structure's `next`: 1, 0 at the end, or negative. Returns -1 also if the structure reports a key
-// or payload that is too long.
-int read_next(const Store& store, KeydromePosition& position, Pair& pair);
 // Finds the first pair at or after the bound. Returns 1, 0 if there is none, or a negative number
 // for a failure.
 int read_first(const Store& store, const Bound& bound, Pair& pair);
@@ -90,13 +54,41 @@ int read_first(const Store& store, const Bound& bound, Pair& pair);
 // per index.
 void declare_broken(Index& index);
 
-// Seeks if the cursor's stored position is missing or out of date. Returns 0, or a negative number
-// for a failure.
-int refresh(const Content& content, const Store& store, Cursor& cursor);
-// Moves the cursor to the pair. The caller must also ensure that the cursor's stored position, if
-// it has one, is directly after the pair.
-void place_on(Cursor& cursor, const Pair& pair);
-// Finds the first pair of the key and moves the cursor, as `get` of index.h specifies.
+// Drops the cursor's run if the index has changed since the run was read.
+inline void refresh(const Content& content, Cursor& cursor) {
+  if (cursor.changes == content.changes) return;
+  cursor.run.drop();
+  cursor.changes = content.changes;
+}
+// Finds the pair that follows the cursor, and does not move the cursor. Returns 1, 0 at the end, or
+// a negative number for a failure. Key and payload are valid until the cursor's next call.
+int peek(const Content& content, const Store& store, Cursor& cursor, KeydromeBytes& key,
+         KeydromeBytes& payload);
+// Moves the cursor to the pair. The caller must also ensure that the cursor's run, if it has pairs
+// left, continues directly after the pair.
+void place_on(Cursor& cursor, KeydromeBytes key, KeydromeBytes payload);
+// Moves the cursor to the pair that the last peek() found.
+inline void advance(Cursor& cursor, KeydromeBytes key, KeydromeBytes payload) {
+  place_on(cursor, key, payload);
+  cursor.run.pass();
+}
+// Finds the first pair of the key and moves the cursor, as `get` of index.h specifies. The caller
+// has dropped the cursor's run. The function is inlined, because it is most of what a get costs
+// beyond the structure.
+[[gnu::always_inline]] inline ErrCode find_key(const Store& store, Cursor& cursor,
+                                               KeydromeBytes key) {
+  KeydromeBuffer payload{cursor.payload, 0, sizeof cursor.payload};
+  const int found = store.find(key, kAnyPayload, payload);
+  if (found < 0 || payload.size > payload.capacity) [[unlikely]] {
+    cursor.reset();
+    return FAILURE;
+  }
+  cursor.set_key(key);
+  cursor.payload_size = payload.size;
+  cursor.place = found == 1 ? Cursor::Place::kAfterPair : Cursor::Place::kAfterKey;
+  return found == 1 ? SUCCESS : KEY_NOTFOUND;
+}
+// Like find_key, but drops the run itself, and returns FAILURE if the index is broken.
 ErrCode read_key(Index& index, Cursor& cursor, KeydromeBytes key);
 
 // Inserts the pair if `insertion` is true, deletes it otherwise, and records the change in the undo

@@ -3,15 +3,15 @@
 //
 // A cursor stores a copy of the pair (key and payload) that was read last. The cursor therefore
 // stays valid when this pair is deleted, and the next read sees pairs that the transaction has
-// inserted in the meantime. The cursor also stores the structure's own position, because a read
-// from this position needs no seek. The position is valid only while `changes` equals the number of
-// changes of the index.
+// inserted in the meantime. The cursor also has a run: pairs that follow, which the structure has
+// copied already. The run is valid only while `changes` equals the number of changes of the index.
 #pragma once
 
 #include <cstdint>
 #include <cstring>
 
 #include "keydrome/structure.h"
+#include "runtime/content/run.h"
 
 namespace keydrome::runtime {
 
@@ -23,17 +23,16 @@ struct Cursor {
   };
 
   Place place = Place::kStart;
-  bool has_position = false;  // true: `position` is set; it is valid while `changes` is current
   uint32_t key_size = 0;
   uint32_t payload_size = 0;
   uint64_t changes = 0;
-  KeydromePosition position;
   uint8_t key[KEYDROME_KEY_BYTES_MAX];
   uint8_t payload[KEYDROME_PAYLOAD_BYTES_MAX];
+  Run run;
 
   void reset() {
     place = Place::kStart;
-    has_position = false;
+    run.drop();
   }
 
   KeydromeBytes key_bytes() const { return {key, key_size}; }

@@ -22,21 +22,19 @@ void* allocate(void*, size_t size, size_t alignment) {
 // under `bare` a thread-safe structure must not rely on the promise.
 void retire(void*, void* memory, size_t, size_t) { std::free(memory); }
 
-constexpr KeydromeEnvironment kHeap = {nullptr, allocate, retire, 0};
+constexpr KeydromeEnvironment kHeap = {sizeof(KeydromeEnvironment), 0, nullptr, allocate, retire};
 
 }  // namespace
 
-std::unique_ptr<Instance> Instance::make(const KeydromeStructureTable& table,
+std::unique_ptr<Instance> Instance::make(const KeydromeStructureTable& table, uint32_t key_bytes,
                                          const std::string& options) {
-  KeydromeStructure* structure = table.create(&kHeap, options.empty() ? nullptr : options.c_str());
+  const KeydromeSetup setup = {sizeof(KeydromeSetup), key_bytes,
+                               options.empty() ? nullptr : options.c_str()};
+  KeydromeStructure* structure = table.create(&kHeap, &setup);
   if (structure == nullptr) return nullptr;
   return std::unique_ptr<Instance>(new Instance(table, structure));
 }
 
 Instance::~Instance() { table_.destroy(structure_); }
-
-uint64_t Instance::statistic(uint32_t which) const {
-  return table_.statistic == nullptr ? 0 : table_.statistic(structure_, which);
-}
 
 }  // namespace keydrome::runtime

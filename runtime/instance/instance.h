@@ -11,9 +11,10 @@ namespace keydrome::runtime {
 
 class Instance {
  public:
-  // Returns nullptr if the structure's `create` fails: out of memory, or wrong options. `options`
-  // is JSON text; empty means none.
-  static std::unique_ptr<Instance> make(const KeydromeStructureTable& table,
+  // Returns nullptr if the structure's `create` fails: out of memory, or wrong options. All keys
+  // will have `key_bytes` bytes; 0 means that sizes differ. `options` is JSON text; empty means
+  // none. The table must outlive the instance.
+  static std::unique_ptr<Instance> make(const KeydromeStructureTable& table, uint32_t key_bytes,
                                         const std::string& options);
   Instance(const Instance&) = delete;
   Instance& operator=(const Instance&) = delete;
@@ -22,8 +23,6 @@ class Instance {
   // Returns the first argument for the functions of the structure's table. structure.h says which
   // calls may run in parallel.
   KeydromeStructure* structure() const { return structure_; }
-  // Returns one of the structure's statistics, or 0 if the structure has no statistics.
-  uint64_t statistic(uint32_t which) const;
 
  private:
   Instance(const KeydromeStructureTable& table, KeydromeStructure* structure)

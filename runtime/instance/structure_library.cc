@@ -4,6 +4,10 @@
 
 #include <dlfcn.h>
 
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+
 namespace keydrome::runtime {
 
 namespace {
@@ -15,14 +19,15 @@ Error loader_error(const std::string& what) {
   return Error{what + ": " + (reason == nullptr ? "unknown reason" : reason)};
 }
 
-// Returns the name of the first mandatory function that the table lacks, or nullptr if it has all.
+// Returns the name of the first required function that the table lacks, or nullptr if it has all.
 const char* missing_function(const KeydromeStructureTable& table) {
+  const bool ordered = (table.capabilities & KEYDROME_UNORDERED) == 0;
   if (table.create == nullptr) return "create";
   if (table.destroy == nullptr) return "destroy";
   if (table.put == nullptr) return "put";
   if (table.del == nullptr) return "del";
-  if (table.seek == nullptr) return "seek";
-  if (table.next == nullptr) return "next";
+  if (ordered && table.scan == nullptr) return "scan";
+  if (!ordered && table.find == nullptr) return "find";
   return nullptr;
 }
 
@@ -36,24 +41,29 @@ Result<StructureLibrary> StructureLibrary::load(const std::string& path) {
     return Error{path + " is not a bare structure: it does not export " + kSymbol +
                  " (api/include/keydrome/structure.h)"};
   }
-  const KeydromeStructureTable* table =
-      reinterpret_cast<const KeydromeStructureTable* (*)()>(symbol)();
-  if (table == nullptr) {
+  return of(reinterpret_cast<const KeydromeStructureTable* (*)()>(symbol)(), path);
+}
+
+Result<StructureLibrary> StructureLibrary::of(const KeydromeStructureTable* given,
+                                              const std::string& path) {
+  if (given == nullptr) {
     return Error{path + ": " + kSymbol +
                  " returned NULL; it must return the structure's table of functions"};
   }
-  if (table->version != KEYDROME_STRUCTURE_VERSION) {
-    return Error{path + " has version " + std::to_string(table->version) +
+  if (given->version != KEYDROME_STRUCTURE_VERSION) {
+    return Error{path + " has version " + std::to_string(given->version) +
                  " of the structure contract, but this runtime needs version " +
                  std::to_string(KEYDROME_STRUCTURE_VERSION) +
                  ": build the structure again with this runtime's structure.h"};
   }
-  if (table->name == nullptr || table->description == nullptr) {
-    return Error{path + ": its KeydromeStructureTable must set both name and description"};
+  KeydromeStructureTable table{};
+  std::memcpy(&table, given, std::min<size_t>(given->size, sizeof table));
+  if (table.name == nullptr || table.description == nullptr) {
+    return Error{path + ": its KeydromeStructureTable must set size, name and description"};
   }
-  if (const char* missing = missing_function(*table)) {
+  if (const char* missing = missing_function(table)) {
     return Error{path + ": its KeydromeStructureTable leaves " + missing +
-                 " null; every structure must set it (api/include/keydrome/structure.h)"};
+                 " null; the structure must set it (api/include/keydrome/structure.h)"};
   }
   return StructureLibrary(table);
 }

@@ -14,22 +14,21 @@ namespace keydrome::runtime {
 class StructureLibrary {
  public:
   // Loads the library with RTLD_LOCAL, so that its symbols do not clash with others. Checks the
-  // version of its table, and that the table has all mandatory functions. The library is never
+  // version of its table, and that the table has all required functions. The library is never
   // unloaded, because threads may still run in it when the process exits.
   static Result<StructureLibrary> load(const std::string& path);
 
-  // Makes the object for a structure that is linked into this program. The table must live as long
-  // as the process.
-  static StructureLibrary built_in(const KeydromeStructureTable& table) {
-    return StructureLibrary(&table);
-  }
+  // Checks a table, and copies it. Functions that an older structure does not know are absent in
+  // the copy, and functions that this runtime does not know are left out. `path` is for messages.
+  static Result<StructureLibrary> of(const KeydromeStructureTable* table, const std::string& path);
 
-  const KeydromeStructureTable& table() const { return *table_; }
+  // Valid as long as this object exists.
+  const KeydromeStructureTable& table() const { return table_; }
 
  private:
-  explicit StructureLibrary(const KeydromeStructureTable* table) : table_(table) {}
+  explicit StructureLibrary(const KeydromeStructureTable& table) : table_(table) {}
 
-  const KeydromeStructureTable* table_;
+  KeydromeStructureTable table_;
 };
 
 }  // namespace keydrome::runtime

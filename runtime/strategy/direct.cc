@@ -10,10 +10,9 @@ namespace {
 
 class DirectStore final : public Store {
  public:
-  DirectStore(const KeydromeStructureTable& table, std::unique_ptr<Instance> instance)
-      : Store(table, instance->structure()), instance_(std::move(instance)) {}
-
-  uint64_t pairs() const override { return instance_->statistic(KEYDROME_STATISTIC_PAIRS); }
+  DirectStore(const KeydromeStructureTable& table, std::unique_ptr<Instance> instance,
+              uint32_t key_bytes)
+      : Store(table, instance->structure(), key_bytes), instance_(std::move(instance)) {}
 
  private:
   std::unique_ptr<Instance> instance_;
@@ -21,10 +20,10 @@ class DirectStore final : public Store {
 
 }  // namespace
 
-std::unique_ptr<Store> DirectStrategy::make_store() {
-  std::unique_ptr<Instance> instance = Instance::make(table_, options_);
+std::unique_ptr<Store> DirectStrategy::make_store(uint32_t key_bytes) {
+  std::unique_ptr<Instance> instance = Instance::make(table_, key_bytes, options_);
   if (instance == nullptr) return nullptr;
-  return std::make_unique<DirectStore>(table_, std::move(instance));
+  return std::make_unique<DirectStore>(table_, std::move(instance), key_bytes);
 }
 
 }  // namespace keydrome::runtime

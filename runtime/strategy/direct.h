@@ -3,6 +3,7 @@
 // instance, and each thread calls it directly.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 
@@ -16,7 +17,7 @@ class DirectStrategy final : public Strategy {
   DirectStrategy(const KeydromeStructureTable& table, std::string options)
       : table_(table), options_(std::move(options)) {}
 
-  std::unique_ptr<Store> make_store() override;
+  std::unique_ptr<Store> make_store(uint32_t key_bytes) override;
 
  private:
   const KeydromeStructureTable& table_;

@@ -13,6 +13,7 @@
 #include <memory>
 
 #include "keydrome/structure.h"
+#include "runtime/content/pair.h"
 
 namespace keydrome::runtime {
 
@@ -20,9 +21,9 @@ namespace keydrome::runtime {
 // capabilities say which calls may run in parallel, and the concurrency control prevents all other
 // calls from running in parallel.
 //
-// The four operations are function pointers, as in structure.h. They usually point to the
-// structure's own functions, so that an operation costs one indirect call. A strategy may also pass
-// functions of its own, with an object of its own in place of the structure.
+// The operations are function pointers, as in structure.h. They usually point to the structure's
+// own functions, so that an operation costs one indirect call. A strategy may also pass functions
+// of its own, with an object of its own in place of the structure.
 class Store {
  public:
   Store(const Store&) = delete;
@@ -31,38 +32,51 @@ class Store {
 
   int put(KeydromeBytes key, KeydromeBytes payload) { return put_(structure_, key, payload); }
   int del(KeydromeBytes key, KeydromeBytes payload) { return del_(structure_, key, payload); }
-  int seek(KeydromePosition& position, KeydromeBytes key, KeydromeBytes payload, int after) const {
-    return seek_(structure_, &position, key, payload, after);
+  // Fills the run, which the function clears first. Returns -1 if the structure is unordered.
+  int scan(const Bound& from, KeydromeRun& run) const {
+    keydrome_run_clear(&run);
+    if (scan_ == nullptr) return -1;
+    return scan_(structure_, from.key, from.payload, from.after ? 1 : 0, &run);
   }
-  int next(KeydromePosition& position, KeydromeBuffer& key, KeydromeBuffer& payload) const {
-    return next_(structure_, &position, &key, &payload);
+  // If the structure has no `find`, scans one pair instead.
+  int find(KeydromeBytes key, KeydromeBytes after, KeydromeBuffer& payload) const {
+    if (find_ == nullptr) return find_by_scan(key, after, payload);
+    return find_(structure_, key, after, &payload);
   }
-  // For tests: returns the number of pairs, or 0 if the structure does not count them. No thread may
-  // change the data at the same time.
-  virtual uint64_t pairs() const = 0;
+  // No key of the index is smaller than this one. It has the size that `create` has promised to the
+  // structure for all keys.
+  KeydromeBytes smallest_key() const { return {kZeros, key_bytes_}; }
 
  protected:
-  Store(const KeydromeStructureTable& functions, KeydromeStructure* structure)
+  // `key_bytes`: what `create` has promised (KeydromeSetup).
+  Store(const KeydromeStructureTable& functions, KeydromeStructure* structure, uint32_t key_bytes)
       : structure_(structure),
-        seek_(functions.seek),
-        next_(functions.next),
+        find_(functions.find),
+        scan_(functions.scan),
         put_(functions.put),
-        del_(functions.del) {}
+        del_(functions.del),
+        key_bytes_(key_bytes) {}
 
  private:
+  static constexpr uint8_t kZeros[sizeof(int64_t)] = {};
+
+  int find_by_scan(KeydromeBytes key, KeydromeBytes after, KeydromeBuffer& payload) const;
+
   KeydromeStructure* const structure_;
-  decltype(KeydromeStructureTable::seek) const seek_;
-  decltype(KeydromeStructureTable::next) const next_;
+  decltype(KeydromeStructureTable::find) const find_;
+  decltype(KeydromeStructureTable::scan) const scan_;
   decltype(KeydromeStructureTable::put) const put_;
   decltype(KeydromeStructureTable::del) const del_;
+  const uint32_t key_bytes_;  // 0, 4 or 8
 };
 
 // Makes stores. Thread-safe.
 class Strategy {
  public:
   virtual ~Strategy() = default;
-  // Returns nullptr if memory runs out, or if the structure does not accept its options.
-  virtual std::unique_ptr<Store> make_store() = 0;
+  // `key_bytes`: the size of all keys, 4 or 8, or 0 if sizes differ. Returns nullptr if memory runs
+  // out, or if the structure does not accept its options.
+  virtual std::unique_ptr<Store> make_store(uint32_t key_bytes) = 0;
 };
 
 }  // namespace keydrome::runtime

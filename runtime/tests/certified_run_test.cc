@@ -13,6 +13,7 @@
 
 #include "base/clock.h"
 #include "checker/certify/certify.h"
+#include "runtime/codec/key_codec.h"
 #include "runtime/configuration.h"
 #include "runtime/instance/structure_library.h"
 #include "runtime/tests/recorded_client.h"
@@ -108,7 +109,7 @@ class CertifiedRun : public testing::TestWithParam<Variant> {
     const std::unique_ptr<Concurrency> concurrency =
         make_concurrency(configuration, structure.table());
     const auto make_index = [&] {
-      return std::make_unique<Index>("index", INT, strategy->make_store(),
+      return std::make_unique<Index>("index", INT, strategy->make_store(key_bytes_of(INT)),
                                      concurrency->make_index_concurrency());
     };
     const auto first = make_index();

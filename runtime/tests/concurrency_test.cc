@@ -12,6 +12,7 @@
 #include <string>
 
 #include "checker/model/search_orders.h"
+#include "runtime/codec/key_codec.h"
 #include "runtime/configuration.h"
 #include "runtime/instance/structure_library.h"
 #include "runtime/tests/setup_json.h"
@@ -35,7 +36,7 @@ class World {
     strategy_ = make_strategy(configuration, structure_.table());
     concurrency_ = make_concurrency(configuration, structure_.table());
     for (std::unique_ptr<Index>& index : indexes_) {
-      index = std::make_unique<Index>("index", INT, strategy_->make_store(),
+      index = std::make_unique<Index>("index", INT, strategy_->make_store(key_bytes_of(INT)),
                                       concurrency_->make_index_concurrency());
     }
     stage_ = std::make_unique<Stage>(
@@ -57,7 +58,17 @@ class World {
   bool counts(const std::string& name) const {
     return concurrency_->statistics().find(name) != nullptr;
   }
-  uint64_t pairs() const { return indexes_[0]->store().pairs(); }
+  // Returns the number of pairs in the structure, old versions included.
+  uint64_t pairs() const {
+    const Store& store = indexes_[0]->store();
+    Run run;
+    KeydromeBytes key, payload;
+    uint64_t pairs = 0;
+    for (; run.peek(store, before_key(store.smallest_key()), key, payload) == 1; run.pass()) {
+      ++pairs;
+    }
+    return pairs;
+  }
 
  private:
   StructureLibrary structure_;

@@ -25,7 +25,7 @@ void expect_refused(const std::string& setup, const std::string& reason) {
 TEST(Loading, RefusesWhatIsNoStructure) {
   expect_refused(setup_json("/no/such/file.so", "rw"), "/no/such/file.so");
   expect_refused(setup_json(KEYDROME_RUNTIME, "rw"), "does not export keydrome_structure");
-  expect_refused(setup_json(test_structure("wrong_version"), "rw"), "has version 1");
+  expect_refused(setup_json(test_structure("wrong_version"), "rw"), "has version 2");
   expect_refused(setup_json(test_structure("without_del"), "rw"), "leaves del null");
 }
 

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "checker/model/search_orders.h"
+#include "runtime/codec/key_codec.h"
 #include "runtime/configuration.h"
 #include "runtime/instance/structure_library.h"
 #include "runtime/tests/setup_json.h"
@@ -131,7 +132,7 @@ class Author {
 class RandomScripts : public testing::TestWithParam<ScriptVariant> {
  protected:
   static std::shared_ptr<Index> make_index(Concurrency& concurrency, Strategy& strategy) {
-    return std::make_shared<Index>("index", INT, strategy.make_store(),
+    return std::make_shared<Index>("index", INT, strategy.make_store(key_bytes_of(INT)),
                                    concurrency.make_index_concurrency());
   }
 

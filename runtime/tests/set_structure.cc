@@ -1,6 +1,7 @@
 // A bare structure (a data structure without transactions and locks) for tests: a std::set that
 // declares no capabilities and can run out of memory on demand. CMakeLists.txt builds one variant
 // without a fault and two variants with one fault each.
+#include <cstddef>
 #include <cstring>
 #include <set>
 #include <string>
@@ -46,7 +47,12 @@ std::string text_of(KeydromeBytes bytes) {
   return bytes.size == 0 ? "" : std::string(static_cast<const char*>(bytes.data), bytes.size);
 }
 
-KeydromeStructure* create(const KeydromeEnvironment*, const char* options) {
+KeydromeBytes bytes_of(const std::string& text) {
+  return {text.data(), static_cast<uint32_t>(text.size())};
+}
+
+KeydromeStructure* create(const KeydromeEnvironment*, const KeydromeSetup* setup) {
+  const char* options = setup->options;
   if (options != nullptr && std::strcmp(options, "{}") != 0) return nullptr;
   return reinterpret_cast<KeydromeStructure*>(new SetStructure);
 }
@@ -63,46 +69,32 @@ int put(KeydromeStructure* instance, KeydromeBytes key, KeydromeBytes payload) {
   return static_cast<int>(set_of(instance)->pairs.erase({text_of(key), text_of(payload)}));
 }
 
-// A position contains an iterator of the set.
-using Place = std::set<Pair>::const_iterator;
-static_assert(sizeof(Place) <= sizeof(KeydromePosition));
-
-int seek(const KeydromeStructure* instance, KeydromePosition* position, KeydromeBytes key,
-         KeydromeBytes payload, int after) {
+int scan(const KeydromeStructure* instance, KeydromeBytes key, KeydromeBytes payload, int after,
+         KeydromeRun* run) {
   const std::set<Pair>& pairs = set_of(instance)->pairs;
-  Place place;
-  if (payload.data == nullptr) {
-    place = pairs.lower_bound({text_of(key), ""});
-    while (after != 0 && place != pairs.end() && place->first == text_of(key)) ++place;
-  } else {
-    const Pair probe{text_of(key), text_of(payload)};
-    place = after != 0 ? pairs.upper_bound(probe) : pairs.lower_bound(probe);
+  auto place = pairs.lower_bound({text_of(key), text_of(payload)});
+  const auto passed = [&](const Pair& pair) {
+    return pair.first == text_of(key) &&
+           (payload.data == nullptr || pair.second == text_of(payload));
+  };
+  while (after != 0 && place != pairs.end() && passed(*place)) ++place;
+  keydrome_run_clear(run);
+  for (; place != pairs.end(); ++place) {
+    if (keydrome_run_add(run, bytes_of(place->first), bytes_of(place->second)) == 0) return 1;
   }
-  std::memcpy(position, &place, sizeof place);
   return 0;
-}
-
-void copy_out(KeydromeBuffer* buffer, const std::string& text) {
-  text.copy(static_cast<char*>(buffer->data), text.size());
-  buffer->size = static_cast<uint32_t>(text.size());
-}
-
-int next(const KeydromeStructure* instance, KeydromePosition* position, KeydromeBuffer* key,
-         KeydromeBuffer* payload) {
-  Place place;
-  std::memcpy(static_cast<void*>(&place), position, sizeof place);
-  if (place == set_of(instance)->pairs.end()) return 0;
-  copy_out(key, place->first);
-  copy_out(payload, place->second);
-  ++place;
-  std::memcpy(position, &place, sizeof place);
-  return 1;
 }
 
 #if defined(KEYDROME_TEST_WRONG_VERSION)
 constexpr uint32_t kVersion = KEYDROME_STRUCTURE_VERSION + 1;
 #else
 constexpr uint32_t kVersion = KEYDROME_STRUCTURE_VERSION;
+#endif
+
+#if defined(KEYDROME_TEST_CUT)  // a table of an older header, which ends after `find`
+constexpr uint32_t kSize = offsetof(KeydromeStructureTable, find_batch);
+#else
+constexpr uint32_t kSize = sizeof(KeydromeStructureTable);
 #endif
 
 #if defined(KEYDROME_TEST_WITHOUT_DEL)
@@ -113,20 +105,24 @@ constexpr auto kDel = del;
 
 constexpr KeydromeStructureTable kTable = {
     .version = kVersion,
+    .size = kSize,
     .capabilities = 0,
+    .key_bytes_only = 0,
+    .payload_bytes_max = 0,
+    .payloads_max = 0,
     .name = "set",
     .description = "std::set, for tests of the runtime",
     .create = create,
     .destroy = destroy,
     .put = put,
     .del = kDel,
-    .seek = seek,
-    .next = next,
-    .get_batch = nullptr,
+    .scan = scan,
+    .find = nullptr,
+    .find_batch = nullptr,
+    .replace = nullptr,
+    .load = nullptr,
     .split = nullptr,
     .concat = nullptr,
-    .export_run = nullptr,
-    .import_run = nullptr,
     .check = nullptr,
     .statistic = nullptr,
 };

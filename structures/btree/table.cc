@@ -14,8 +14,9 @@ const Tree* tree_of(const KeydromeStructure* instance) {
   return reinterpret_cast<const Tree*>(instance);
 }
 
-// Makes a tree. Accepts only NULL or the empty object as `options`, because a tree has no options.
-KeydromeStructure* create(const KeydromeEnvironment* environment, const char* options) {
+// Makes a tree. Accepts only NULL or the empty object as options, because a tree has no options.
+KeydromeStructure* create(const KeydromeEnvironment* environment, const KeydromeSetup* setup) {
+  const char* options = setup->options;
   if (options != nullptr && std::strcmp(options, "{}") != 0) return nullptr;
   return reinterpret_cast<KeydromeStructure*>(Tree::create(*environment));
 }
@@ -30,50 +31,44 @@ int del(KeydromeStructure* instance, KeydromeBytes key, KeydromeBytes payload) {
   return tree_of(instance)->del(Probe::of(key, payload));
 }
 
-int seek(const KeydromeStructure* instance, KeydromePosition* position, KeydromeBytes key,
-         KeydromeBytes payload, int after) {
+int scan(const KeydromeStructure* instance, KeydromeBytes key, KeydromeBytes payload, int after,
+         KeydromeRun* run) {
   Probe probe = Probe::of(key, payload);
   probe.past_key = payload.data == nullptr && after != 0;
-  tree_of(instance)->seek(*position, probe, after != 0);
-  return 0;
+  return tree_of(instance)->scan(probe, after != 0, *run);
 }
 
-int next(const KeydromeStructure* instance, KeydromePosition* position, KeydromeBuffer* key,
+int find(const KeydromeStructure* instance, KeydromeBytes key, KeydromeBytes after,
          KeydromeBuffer* payload) {
-  return tree_of(instance)->next(*position, *key, *payload);
+  return tree_of(instance)->find(Probe::of(key, after), after.data != nullptr, *payload);
 }
 
 int check(const KeydromeStructure* instance) { return tree_of(instance)->check(); }
 
 uint64_t statistic(const KeydromeStructure* instance, uint32_t which) {
-  switch (which) {
-    case KEYDROME_STATISTIC_PAIRS:
-      return tree_of(instance)->pairs();
-    case KEYDROME_STATISTIC_BYTES:
-      return tree_of(instance)->bytes();
-    case KEYDROME_STATISTIC_HEIGHT:
-      return tree_of(instance)->height();
-    default:
-      return 0;
-  }
+  return which == KEYDROME_STATISTIC_HEIGHT ? tree_of(instance)->height() : 0;
 }
 
 constexpr KeydromeStructureTable kTable = {
     .version = KEYDROME_STRUCTURE_VERSION,
+    .size = sizeof(KeydromeStructureTable),
     .capabilities = KEYDROME_SHARED_READS,
+    .key_bytes_only = 0,
+    .payload_bytes_max = 0,
+    .payloads_max = 0,
     .name = "btree",
     .description = "B+-tree with 64 slots per node, eight-byte key heads and shortest separators",
     .create = create,
     .destroy = destroy,
     .put = put,
     .del = del,
-    .seek = seek,
-    .next = next,
-    .get_batch = nullptr,
+    .scan = scan,
+    .find = find,
+    .find_batch = nullptr,
+    .replace = nullptr,
+    .load = nullptr,
     .split = nullptr,
     .concat = nullptr,
-    .export_run = nullptr,
-    .import_run = nullptr,
     .check = check,
     .statistic = statistic,
 };

@@ -3,7 +3,7 @@
 // Source: R. Bayer, E. McCreight, "Organization and Maintenance of Large Ordered Indexes", 1972;
 // short separators as in R. Bayer, K. Unterauer, "Prefix B-Trees", 1977.
 //
-// Thread safety: several threads may call seek, next, check and the statistics at the same time, as
+// Thread safety: several threads may call scan, find, check and the statistics at the same time, as
 // long as no thread calls put or del. Errors: put and del allocate all memory before they change
 // anything. They return -1 if an allocation fails.
 #pragma once
@@ -29,20 +29,26 @@ class Tree {
   int put(const Probe& probe);  // insert.cc
   int del(const Probe& probe);  // erase.cc
 
-  // seek moves to the first pair >= the probe, or > the probe if `after` is true. next copies the
-  // pair at the position and moves past it. It returns 1, or 0 at the end.
-  void seek(KeydromePosition& position, const Probe& probe, bool after) const;  // cursor.cc
-  int next(KeydromePosition& position, KeydromeBuffer& key, KeydromeBuffer& payload) const;
+  // Fills the run with the first pairs >= the probe, or > the probe if `after` is true. Returns 1 if
+  // more pairs may follow, and 0 otherwise.
+  int scan(const Probe& probe, bool after, KeydromeRun& run) const;  // read.cc
+  // Copies the first payload of the probe's key that is >= the probe's payload, or > if `after` is
+  // true. Returns 1, or 0 if there is none.
+  int find(const Probe& probe, bool after, KeydromeBuffer& payload) const;
 
   // Returns 0, or the number of the first invariant of the tree that does not hold.
   int check() const;  // check.cc
   uint64_t pairs() const { return pairs_; }
   uint64_t bytes() const { return memory_.bytes() + sizeof(Tree); }
   uint64_t height() const;
+  Node* root() { return root_; }  // for tests
 
  private:
   struct Reserve;
   struct Checker;
+  struct Place;
+
+  Place seek(const Probe& probe, bool after) const;
 
   Tree(const Memory& memory, Leaf* root) : memory_(memory), root_(root) {}
 

@@ -11,9 +11,10 @@ struct KeydromeStructure {
 
 static KeydromeStructure instance;
 
-static KeydromeStructure* create(const KeydromeEnvironment* environment, const char* options) {
+static KeydromeStructure* create(const KeydromeEnvironment* environment,
+                                 const KeydromeSetup* setup) {
   (void)environment;
-  (void)options;
+  (void)setup;
   return &instance;
 }
 
@@ -33,27 +34,28 @@ static int del(KeydromeStructure* self, KeydromeBytes key, KeydromeBytes payload
   return 1;
 }
 
-static int seek(const KeydromeStructure* self, KeydromePosition* position, KeydromeBytes key,
-                KeydromeBytes payload, int after) {
+static int scan(const KeydromeStructure* self, KeydromeBytes key, KeydromeBytes payload, int after,
+                KeydromeRun* run) {
   (void)self;
-  (void)position;
   (void)key;
   (void)payload;
   (void)after;
+  keydrome_run_clear(run);
   return 0;
 }
 
-static int next(const KeydromeStructure* self, KeydromePosition* position, KeydromeBuffer* key,
+static int find(const KeydromeStructure* self, KeydromeBytes key, KeydromeBytes after,
                 KeydromeBuffer* payload) {
   (void)self;
-  (void)position;
   (void)key;
+  (void)after;
   (void)payload;
   return 0;
 }
 
 static const KeydromeStructureTable table = {
     .version = KEYDROME_STRUCTURE_VERSION,
+    .size = sizeof(KeydromeStructureTable),
     .capabilities = KEYDROME_SHARED_READS | KEYDROME_THREAD_SAFE,
     .name = "null",
     .description = "accepts every pair without delay and stores nothing",
@@ -61,8 +63,8 @@ static const KeydromeStructureTable table = {
     .destroy = destroy,
     .put = put,
     .del = del,
-    .seek = seek,
-    .next = next,
+    .scan = scan,
+    .find = find,
 };
 
 const KeydromeStructureTable* keydrome_structure(void) { return &table; }

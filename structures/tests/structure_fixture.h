@@ -1,14 +1,16 @@
 // Helpers for tests of data structures of contract B (keydrome/structure.h). They are an
-// environment (the memory allocator that a structure gets) that checks every allocation, a std::set
-// as the model, and generators of keys of several shapes.
+// environment (the memory allocator that a structure gets) that checks every allocation, and a
+// wrapper of an instance that takes strings. pair_source.h makes keys and payloads.
 #pragma once
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <map>
-#include <random>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -24,10 +26,10 @@ using Pair = std::pair<std::string, std::string>;
 using Model = std::set<Pair>;
 
 // An environment that counts allocated bytes, checks that a block is freed with the size of its
-// allocation, and lets allocations fail on demand. Not thread-safe.
+// allocation, and lets allocations fail on demand. It overwrites freed memory. Not thread-safe.
 class WatchedEnvironment {
  public:
-  WatchedEnvironment() { environment_ = {this, allocate, retire, 0}; }
+  WatchedEnvironment() : environment_{sizeof(KeydromeEnvironment), 0, this, allocate, retire} {}
   WatchedEnvironment(const WatchedEnvironment&) = delete;
   WatchedEnvironment& operator=(const WatchedEnvironment&) = delete;
   ~WatchedEnvironment() { EXPECT_TRUE(blocks_.empty()) << blocks_.size() << " blocks leaked"; }
@@ -41,10 +43,13 @@ class WatchedEnvironment {
   size_t bytes() const { return bytes_; }
 
  private:
+  static constexpr size_t kAlignmentMax = size_t{2} << 20;
+
   static void* allocate(void* context, size_t size, size_t alignment) {
     auto& self = *static_cast<WatchedEnvironment*>(context);
+    EXPECT_GT(size, 0u);
     EXPECT_EQ(alignment & (alignment - 1), 0u);
-    EXPECT_LE(alignment, 4096u);
+    EXPECT_LE(alignment, kAlignmentMax);
     if (self.budget_ == 0) {
       self.failed_ = true;
       return nullptr;
@@ -52,6 +57,7 @@ class WatchedEnvironment {
     if (self.budget_ > 0) --self.budget_;
     const size_t rounded = alignment < 8 ? 8 : alignment;
     void* memory = std::aligned_alloc(rounded, (size + rounded - 1) / rounded * rounded);
+    std::memset(memory, 0xA5, size);  // memory has no promised content
     self.blocks_[memory] = {size, alignment};
     self.bytes_ += size;
     return memory;
@@ -64,6 +70,7 @@ class WatchedEnvironment {
     EXPECT_EQ(block->second, std::make_pair(size, alignment));
     self.blocks_.erase(block);
     self.bytes_ -= size;
+    std::memset(memory, 0x5A, size);
     std::free(memory);
   }
 
@@ -79,11 +86,61 @@ inline KeydromeBytes bytes_of(const std::string& text) {
 }
 inline constexpr KeydromeBytes kNoPayload{nullptr, 0};
 
+inline std::string text_of(KeydromeBytes bytes) {
+  return bytes.size == 0 ? "" : std::string(static_cast<const char*>(bytes.data), bytes.size);
+}
+
+// The pairs of a run, and whether the structure says that more pairs may follow.
+struct Scanned {
+  std::vector<Pair> pairs;
+  bool more = false;
+};
+
+// Memory for a run. Checks that the structure writes nothing behind its capacity.
+class RunBuffer {
+ public:
+  explicit RunBuffer(uint32_t limit, uint32_t capacity = 64 * KEYDROME_RUN_BYTES_MIN)
+      : bytes_(capacity + kGuard, kMark), run_{nullptr, capacity, 1, limit, 1} {}
+
+  KeydromeRun* get() {
+    run_.data = bytes_.data();  // here, so that copies are right
+    return &run_;
+  }
+  uint32_t capacity() const { return run_.capacity; }
+  std::vector<Pair> pairs() {
+    std::vector<Pair> pairs;
+    EXPECT_LE(run_.size, run_.capacity);
+    EXPECT_LE(run_.pairs, run_.limit);
+    EXPECT_EQ(std::count(bytes_.end() - kGuard, bytes_.end(), kMark), kGuard);
+    uint32_t at = 0;
+    for (uint32_t i = 0; i < run_.pairs && at < run_.size; ++i) {
+      KeydromeBytes key, payload;
+      at = keydrome_run_read(&run_, at, &key, &payload);
+      pairs.emplace_back(text_of(key), text_of(payload));
+    }
+    EXPECT_EQ(at, run_.size);
+    EXPECT_EQ(pairs.size(), run_.pairs);
+    return pairs;
+  }
+
+ private:
+  static constexpr int kGuard = 16;
+  static constexpr uint8_t kMark = 0xEE;
+
+  std::vector<uint8_t> bytes_;
+  KeydromeRun run_;
+};
+
 // One instance of a structure, with functions that take strings.
 class Structure {
  public:
-  Structure(const KeydromeStructureTable& table, const WatchedEnvironment& environment)
-      : table_(table), instance_(table.create(environment.get(), nullptr)) {}
+  // `key_bytes`: the size of all keys, or 0 if sizes differ.
+  Structure(const KeydromeStructureTable& table, const WatchedEnvironment& environment,
+            uint32_t key_bytes = 0)
+      : Structure(table, table.create(environment.get(), setup(key_bytes).get())) {}
+  // Takes an instance.
+  Structure(const KeydromeStructureTable& table, KeydromeStructure* instance)
+      : table_(table), instance_(instance) {}
   Structure(const Structure&) = delete;
   Structure& operator=(const Structure&) = delete;
   ~Structure() {
@@ -91,6 +148,10 @@ class Structure {
   }
 
   KeydromeStructure* get() const { return instance_; }
+  // Gives the instance away.
+  KeydromeStructure* release() { return std::exchange(instance_, nullptr); }
+  bool is_ordered() const { return (table_.capabilities & KEYDROME_UNORDERED) == 0; }
+
   int put(const Pair& pair) {
     return table_.put(instance_, bytes_of(pair.first), bytes_of(pair.second));
   }
@@ -98,109 +159,52 @@ class Structure {
     return table_.del(instance_, bytes_of(pair.first), bytes_of(pair.second));
   }
   int check() const { return table_.check == nullptr ? 0 : table_.check(instance_); }
-  uint64_t statistic(uint32_t which) const { return table_.statistic(instance_, which); }
 
-  KeydromePosition seek(const std::string& key, KeydromeBytes payload, bool after) const {
-    KeydromePosition position{};
-    EXPECT_EQ(table_.seek(instance_, &position, bytes_of(key), payload, after ? 1 : 0), 0);
-    return position;
+  // Scans one run from (key, payload). Without a payload: from the smallest payload or, if `after`
+  // is true, after the largest payload.
+  Scanned scan(const std::string& key, const std::optional<std::string>& payload, bool after,
+               RunBuffer run) const {
+    const KeydromeBytes from = payload ? bytes_of(*payload) : kNoPayload;
+    const int more = table_.scan(instance_, bytes_of(key), from, after ? 1 : 0, run.get());
+    EXPECT_TRUE(more == 0 || more == 1);
+    return {run.pairs(), more == 1};
   }
 
-  // Reads the next pair. Returns false at the end.
-  bool next(KeydromePosition& position, Pair& pair) const {
-    char key[KEYDROME_KEY_BYTES_MAX];
-    char payload[KEYDROME_PAYLOAD_BYTES_MAX];
-    KeydromeBuffer key_buffer{key, 0, sizeof key};
-    KeydromeBuffer payload_buffer{payload, 0, sizeof payload};
-    const int found = table_.next(instance_, &position, &key_buffer, &payload_buffer);
-    if (found != 1) {
-      EXPECT_EQ(found, 0);
-      return false;
-    }
-    pair = {std::string(key, key_buffer.size), std::string(payload, payload_buffer.size)};
-    return true;
-  }
-
-  // Returns all pairs, in the order of the structure.
-  std::vector<Pair> scan() const {
+  // Returns all pairs, in the order of the structure, read in runs of at most `limit` pairs. `from`
+  // is not larger than any key.
+  std::vector<Pair> all(const std::string& from, uint32_t limit) const {
     std::vector<Pair> pairs;
-    KeydromePosition position = seek("", kNoPayload, false);
-    for (Pair pair; next(position, pair);) pairs.push_back(pair);
+    Scanned scanned = scan(from, std::nullopt, false, RunBuffer(limit));
+    while (!scanned.pairs.empty()) {
+      pairs.insert(pairs.end(), scanned.pairs.begin(), scanned.pairs.end());
+      if (!scanned.more) break;
+      const Pair last = pairs.back();
+      scanned = scan(last.first, last.second, true, RunBuffer(limit));
+    }
     return pairs;
   }
 
+  // Returns the smallest payload of the key that is larger than `after`, or the smallest one.
+  std::optional<std::string> find(const std::string& key,
+                                  const std::optional<std::string>& after = std::nullopt) const {
+    char bytes[KEYDROME_PAYLOAD_BYTES_MAX];
+    KeydromeBuffer payload{bytes, 0, sizeof bytes};
+    const int found =
+        table_.find(instance_, bytes_of(key), after ? bytes_of(*after) : kNoPayload, &payload);
+    EXPECT_TRUE(found == 0 || found == 1);
+    if (found != 1) return std::nullopt;
+    return std::string(bytes, payload.size);
+  }
+
  private:
+  struct Setup {
+    KeydromeSetup fields;
+    const KeydromeSetup* get() const { return &fields; }
+  };
+  static Setup setup(uint32_t key_bytes) { return {{sizeof(KeydromeSetup), key_bytes, nullptr}}; }
+
   const KeydromeStructureTable& table_;
   KeydromeStructure* instance_;
-};
-
-inline void expect_same(const Structure& structure, const Model& model) {
-  const std::vector<Pair> pairs = structure.scan();
-  ASSERT_EQ(pairs, std::vector<Pair>(model.begin(), model.end()));
-}
-
-enum class Shape { kInt32, kInt64, kText, kCommonPrefix, kHostileBytes, kFewKeys };
-
-inline std::string big_endian(uint64_t value, size_t size) {
-  std::string text(size, '\0');
-  for (size_t i = 0; i < size; ++i) text[i] = static_cast<char>(value >> (8 * (size - 1 - i)));
-  return text;
-}
-
-// Generates random pairs of one shape from about `universe` keys, so that hits and misses are both
-// frequent.
-class PairSource {
- public:
-  PairSource(Shape shape, uint64_t seed, uint32_t universe)
-      : shape_(shape), universe_(universe), random_(seed) {}
-
-  uint64_t below(uint64_t bound) { return random_() % bound; }
-  Pair pair() { return {key(), payload()}; }
-
-  std::string key() {
-    const uint64_t number = below(universe_);
-    switch (shape_) {
-      case Shape::kInt32:
-        return big_endian(number * 0x9E3779B9u, 4);
-      case Shape::kInt64:
-        return big_endian(number * 0x9E3779B97F4A7C15u, 8);
-      case Shape::kText:
-        return std::to_string(number * 0x9E3779B97F4A7C15u);
-      case Shape::kCommonPrefix:
-        return std::string(100, 'k') + std::to_string(number);
-      case Shape::kHostileBytes:
-        return hostile(number);
-      case Shape::kFewKeys:
-        return std::to_string(number % 3);
-    }
-    return {};
-  }
-
-  std::string payload() {
-    if (shape_ == Shape::kFewKeys) return std::to_string(below(universe_));
-    const uint64_t number = below(4);
-    if (number == 0) return {};
-    if (number == 1) return std::string(KEYDROME_PAYLOAD_BYTES_MAX, '\xFF');
-    return std::string(number, '\0');
-  }
-
- private:
-  // Makes keys of only 0x00 and 0xFF bytes. Their lengths are close to 0, 8, 16 or the maximum,
-  // where a structure that compares 8 bytes at a time is likely to be wrong.
-  static std::string hostile(uint64_t number) {
-    static constexpr size_t kSizes[] = {0, 1, 7, 8, 9, 15, 16, 17, 127, 128};
-    std::string key(kSizes[number % 10], '\0');
-    number /= 10;
-    for (size_t i = 0; i < key.size(); ++i) {
-      const bool middle = i >= 4 && i + 4 < key.size();
-      if (!middle && ((number >> (i % 8)) & 1) != 0) key[i] = '\xFF';
-    }
-    return key;
-  }
-
-  Shape shape_;
-  uint32_t universe_;
-  std::mt19937_64 random_;
 };
 
 }  // namespace keydrome

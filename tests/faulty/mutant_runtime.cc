@@ -23,7 +23,7 @@ std::unique_ptr<Runtime> make_mutant_runtime() {
                                     KEYDROME_MUTANT_CONCURRENCY,
                                     LockKind::kReadWrite,
                                     ""};
-  auto made = Runtime::make(StructureLibrary::built_in(*keydrome_structure()), configuration);
+  auto made = Runtime::make(*StructureLibrary::of(keydrome_structure(), "btree"), configuration);
   if (!made.ok()) {
     std::fprintf(stderr, "%s\n", made.error().message.c_str());
     std::abort();

@@ -1,48 +1,61 @@
-/* Contract B, version 0 (experimental): declares the functions of an ordered data structure without
- * transactions.
+/* Contract B, version 1: declares the functions of a data structure without transactions.
  *
- * An instance of a structure is one sorted set of (key, payload) pairs. It has no threads, no
- * transactions and no locks. Keydrome's runtime adds transactions and short locks (latches). A
- * configuration file of the runtime selects which kinds. Together, structure and runtime implement
- * contract A (index.h). So one unchanged structure can be compared under many execution strategies
- * (T. Bang et al., "Robust Performance of Main Memory Data Structures by Configuration", SIGMOD
- * 2020).
+ * An instance of a structure is one set of (key, payload) pairs. It has no threads, no transactions
+ * and, unless it promises more below, no locks. Keydrome's runtime adds transactions and short locks
+ * (latches). A configuration file of the runtime selects which kinds. Together, structure and
+ * runtime implement contract A (index.h). So one unchanged structure can be compared under many
+ * execution strategies (T. Bang et al., "Robust Performance of Main Memory Data Structures by
+ * Configuration", SIGMOD 2020).
  *
  * Rules
  *
  * 1. Bytes. Keys are encoded so that memcmp gives their order. If one key is a prefix of another,
  *    the shorter key is smaller. Integers are big-endian with the sign bit flipped (4 or 8 bytes).
  *    Strings are their bytes without NUL (at most 128 bytes). A payload has at most 100 bytes.
- *    Pairs are unique and ordered by (key, payload).
+ *    Pairs are unique and ordered by (key, payload). The payloads of one key are ordered in an
+ *    unordered structure, too.
  * 2. Ownership. Inputs are valid only during the call, so the structure must copy bytes that it
- *    keeps. The structure copies outputs into the caller's buffers. It takes all memory from
- *    `allocate` of its KeydromeEnvironment (below) and gives it back with `retire`.
+ *    keeps. The structure copies outputs into the caller's buffers. No call leaves state
+ *    that a later call needs: there are no positions. The structure takes all memory from
+ *    `allocate` of its KeydromeEnvironment and gives it back with `retire`.
  * 3. Threads. Functions never block, never start threads, and use no mutable global or thread-local
- *    state. By default, the runtime makes one call at a time on an instance. With the capability
- *    bits below, a structure allows concurrent calls.
- * 4. Positions. A position marks a place between two pairs, for scans. A put (insertion) or del
- *    (deletion) invalidates all positions in the instance. The runtime then calls seek again.
+ *    state. create, destroy, load, split, concat and check have their instances for themselves. Of
+ *    the other functions, the following may run at the same time on one instance:
+ *      no capability   one call
+ *      SHARED_READS    calls with a const instance, while no other call runs
+ *      OPTIMISTIC      calls with a const instance, also during one other call
+ *      THREAD_SAFE     all calls
+ * 4. Memory in use. The runtime frees retired memory, or gives it out again, only after every call
+ *    has ended that ran when it was retired. The structure needs no epochs of its own.
+ * 5. Errors. Functions that return int return a negative number on an error. The instance is then
+ *    unchanged, and the contents of the output buffers are undefined.
+ * 6. Limits. The table states what the structure cannot hold. The runtime passes nothing beyond
+ *    these limits: calls of contract A that would need it fail, and Keydrome says so in words.
  *
- * structures/btree is an example. */
+ * structures/student is the smallest example, structures/btree a fast one. */
 #ifndef KEYDROME_STRUCTURE_H_
 #define KEYDROME_STRUCTURE_H_
 
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-#define KEYDROME_STRUCTURE_VERSION 0u
+#define KEYDROME_STRUCTURE_VERSION 1u
 
 /* Longest encoded key and payload, in bytes. */
 #define KEYDROME_KEY_BYTES_MAX 128u
 #define KEYDROME_PAYLOAD_BYTES_MAX 100u
 
+/* The smallest capacity of a KeydromeRun: any pair fits. */
+#define KEYDROME_RUN_BYTES_MIN (2u + KEYDROME_KEY_BYTES_MAX + KEYDROME_PAYLOAD_BYTES_MAX)
+
 typedef struct KeydromeStructure KeydromeStructure; /* one instance */
 
-/* Bytes that are valid only during a call. */
+/* Bytes that are valid only during a call. `data` may be NULL only where a function says so. */
 typedef struct {
   const void* data;
   uint32_t size;
@@ -55,92 +68,174 @@ typedef struct {
   uint32_t capacity;
 } KeydromeBuffer;
 
-/* A position in an instance. The caller stores it; only the structure interprets it. */
+/* Pairs, one directly after the other. Each has one byte for the size of the key, one byte for the
+ * size of the payload, the key, and the payload. */
 typedef struct {
-  uint64_t words[8];
-} KeydromePosition;
+  void* data;
+  uint32_t capacity; /* bytes of `data`; scan: at least KEYDROME_RUN_BYTES_MIN */
+  uint32_t size;     /* bytes that are used; set by scan, read by load */
+  uint32_t limit;    /* scan: the greatest number of pairs, at least 1 */
+  uint32_t pairs;    /* number of pairs; set by scan, read by load */
+} KeydromeRun;
+
+/* One of the lookups of find_batch. */
+typedef struct {
+  KeydromeBytes key;
+  KeydromeBuffer payload; /* capacity: at least KEYDROME_PAYLOAD_BYTES_MAX */
+  int32_t found; /* 1: `payload` is the key's smallest payload; 0: no such key; < 0: error */
+} KeydromeLookup;
 
 /* Functions and data that the runtime provides to an instance. They are valid as long as the
  * instance exists. Thread-safe. */
 typedef struct {
+  uint32_t size;      /* bytes of this struct; later versions append members */
+  uint32_t home_node; /* logical NUMA node of the instance */
   void* context;
-  /* Allocates memory. `alignment` is a power of two, at most 4096. Returns NULL if out of
-   * memory. */
+  /* Allocates memory. `alignment` is a power of two, at most 2 MiB. Returns NULL if out of
+   * memory. Blocks have no headers, so a structure needs no allocator of its own. */
   void* (*allocate)(void* context, size_t size, size_t alignment);
-  /* Frees memory. If readers may still use the memory, frees it after these readers have ended. */
+  /* Frees memory (rule 4). Takes memory of every environment of the same runtime. `size` and
+   * `alignment` are those of `allocate`. */
   void (*retire)(void* context, void* memory, size_t size, size_t alignment);
-  uint32_t home_node; /* logical NUMA node of the instance; always 0 in version 0 */
 } KeydromeEnvironment;
 
+/* What `create` needs to know. */
+typedef struct {
+  uint32_t size;       /* bytes of this struct; later versions append members */
+  uint32_t key_bytes;  /* every key of the instance has this size; 0: sizes differ, 0 to 128 */
+  const char* options; /* a JSON object or NULL */
+} KeydromeSetup;
+
 enum {
-  /* Several threads may call seek and next at the same time, while none calls put or del. */
-  KEYDROME_SHARED_READS = 1u << 0,
-  /* Several threads may make any calls at the same time, so a configuration may run the structure
-   * without a latch. `next` must accept a position that another thread's change has invalidated. */
-  KEYDROME_THREAD_SAFE = 1u << 1,
-  /* Seek and next may run while put or del changes the instance. They may then return wrong
-   * results, but they must not crash or hang. So their loops must be bounded. Memory must never be
-   * reused for another type, because seek and next may still follow an old pointer to it. */
-  KEYDROME_OPTIMISTIC = 1u << 2,
-  /* Operations can run as hardware transactions (lock elision), because they consist of plain loads
-   * and stores and of calls of the environment. */
-  KEYDROME_ELIDABLE = 1u << 3,
-  KEYDROME_SPLITTABLE = 1u << 4, /* split and concat are implemented */
-  KEYDROME_STREAMABLE = 1u << 5, /* export_run and import_run are implemented */
-  KEYDROME_BATCH = 1u << 6       /* get_batch is implemented */
+  KEYDROME_NO_MEMORY = -1,
+  KEYDROME_TORN = -2 /* only from reads with OPTIMISTIC: a change was under way; call again */
 };
 
-enum { KEYDROME_STATISTIC_PAIRS, KEYDROME_STATISTIC_BYTES, KEYDROME_STATISTIC_HEIGHT };
+/* Capabilities: promises about behaviour. Optional functions have none: a pointer that is not NULL
+ * says that the function exists. */
+enum {
+  /* Functions that take a const instance may run together while nothing changes it. */
+  KEYDROME_SHARED_READS = 1u << 0,
+  /* All calls may run together, so a configuration may run the structure without a latch. put, del,
+   * replace, find and each lookup of find_batch are linearizable. A scan returns, in order and
+   * once, every pair that existed during the whole call, and no pair that never existed during
+   * it. */
+  KEYDROME_THREAD_SAFE = 1u << 1,
+  /* Functions that take a const instance may run during one function that changes it. They end,
+   * touch only memory of the instance, and may return wrong results or KEYDROME_TORN. The runtime
+   * then calls them again (sequence lock). Loops must be bounded; what a change writes and a read
+   * reads are relaxed atomics. */
+  KEYDROME_OPTIMISTIC = 1u << 2,
+  /* Calls consist of plain loads and stores and of calls of the environment. They contain no
+   * instruction that always aborts a hardware transaction (lock elision). */
+  KEYDROME_ELIDABLE = 1u << 3,
+  /* Keys have no order: scan, load, split and concat are NULL. */
+  KEYDROME_UNORDERED = 1u << 4
+};
 
-/* The functions of a structure. Functions that return int return a negative number if `allocate`
- * fails. They must then leave the instance unchanged. */
+enum {
+  KEYDROME_STATISTIC_HEIGHT,    /* levels of nodes */
+  KEYDROME_STATISTIC_NODES,     /* nodes, or blocks of a hash table */
+  KEYDROME_STATISTIC_SLOTS,     /* places for entries in all nodes */
+  KEYDROME_STATISTIC_SLOTS_USED /* places that hold an entry */
+};
+
+/* The functions of a structure. The runtime copies min(`size`, the size that it knows) bytes to a
+ * table of its own, so functions beyond `size` are absent. Later versions only append. */
 typedef struct {
   uint32_t version;      /* KEYDROME_STRUCTURE_VERSION */
+  uint32_t size;         /* sizeof(KeydromeStructureTable) */
   uint32_t capabilities; /* KEYDROME_SHARED_READS | ... */
+  /* Limits (rule 6). */
+  uint32_t key_bytes_only;    /* the only size of keys that it can hold; 0: all */
+  uint32_t payload_bytes_max; /* the longest payload that it can hold; 0: all */
+  uint32_t payloads_max;      /* payloads of one key that it can hold; 0: any number */
   const char* name;
   const char* description; /* one line */
 
-  /* Makes an empty instance. `options` is a JSON object or NULL. Returns NULL if memory runs out,
-   * or if the structure does not know one of the options. */
-  KeydromeStructure* (*create)(const KeydromeEnvironment* environment, const char* options);
+  /* Makes an empty instance. Returns NULL if memory runs out, or if the structure does not know one
+   * of the options. */
+  KeydromeStructure* (*create)(const KeydromeEnvironment* environment, const KeydromeSetup* setup);
   void (*destroy)(KeydromeStructure* instance);
 
   /* Inserts a pair. Returns 1 if it was inserted, 0 if it already exists. */
   int (*put)(KeydromeStructure* instance, KeydromeBytes key, KeydromeBytes payload);
   /* Deletes a pair. Returns 1 if it was deleted, 0 if there is no such pair. */
   int (*del)(KeydromeStructure* instance, KeydromeBytes key, KeydromeBytes payload);
-  /* Places `position` before the first pair >= (key, payload). If `after` is not 0, places it
-   * before the first pair > (key, payload). payload.data == NULL means the smallest payload if
-   * `after` is 0, and otherwise the largest payload. Returns 0. */
-  int (*seek)(const KeydromeStructure* instance, KeydromePosition* position, KeydromeBytes key,
-              KeydromeBytes payload, int after);
-  /* Copies the pair after `position`, moves `position` past this pair and returns 1. If no pair is
-   * after `position`, leaves `position` unchanged and returns 0. Further calls then also return 0.
-   * A copy of a position is a valid position. */
-  int (*next)(const KeydromeStructure* instance, KeydromePosition* position, KeydromeBuffer* key,
+
+  /* Required unless KEYDROME_UNORDERED. Fills `run` with the first pairs >= (key, payload). If
+   * `after` is not 0, with the first pairs > (key, payload). payload.data == NULL means the smallest
+   * payload if `after` is 0, and otherwise the largest payload. Returns 0 if no pair follows the
+   * run, and 1 if one may follow: the run has `limit` pairs, or the next pair does not fit. */
+  int (*scan)(const KeydromeStructure* instance, KeydromeBytes key, KeydromeBytes payload,
+              int after, KeydromeRun* run);
+
+  /* Required with KEYDROME_UNORDERED. Copies the smallest payload of the key that is larger than
+   * `after`, or the smallest one if after.data == NULL. Returns 1, or 0 if there is none.
+   * `payload->capacity` is at least KEYDROME_PAYLOAD_BYTES_MAX. */
+  int (*find)(const KeydromeStructure* instance, KeydromeBytes key, KeydromeBytes after,
               KeydromeBuffer* payload);
 
-  /* Optional functions. Each is NULL if the structure lacks the corresponding capability. The
-   * runtime of version 0 calls none of them. */
-  int (*get_batch)(const KeydromeStructure* instance, uint32_t count, const KeydromeBytes* keys,
-                   KeydromeBuffer* payloads, int* found);
+  /* The functions below are optional: NULL if absent. */
+
+  /* Looks up `count` keys and sets `payload` and `found` of each. Returns 0. */
+  int (*find_batch)(const KeydromeStructure* instance, uint32_t count, KeydromeLookup* lookups);
+  /* Replaces the pair (key, before) by (key, now). Returns 1 if it was replaced, 0 if (key, before)
+   * does not exist, and 2 if (key, now) already exists. On 0 and 2 nothing changes. */
+  int (*replace)(KeydromeStructure* instance, KeydromeBytes key, KeydromeBytes before,
+                 KeydromeBytes now);
+  /* Appends the pairs of the run, in ascending order and all larger than those of the instance.
+   * Returns 0. After an error, the instance may contain some of them; the runtime destroys it. */
+  int (*load)(KeydromeStructure* instance, const KeydromeRun* run);
+  /* Moves the pairs with keys >= `key` to a new instance in the given environment, and returns it.
+   * Returns NULL if memory runs out; nothing has then moved. */
   KeydromeStructure* (*split)(KeydromeStructure* instance, KeydromeBytes key,
                               const KeydromeEnvironment* environment);
+  /* Moves all pairs of `high`, which are larger than those of `low`, to `low`, and destroys `high`.
+   * Returns 0. */
   int (*concat)(KeydromeStructure* low, KeydromeStructure* high);
-  int (*export_run)(const KeydromeStructure* instance, KeydromePosition* position, void* run,
-                    size_t capacity);
-  int (*import_run)(KeydromeStructure* instance, const void* run, size_t size);
-
-  /* Optional, for tests: checks all invariants of the instance. Returns 0 if all hold, and
-   * otherwise the number of the first broken invariant. */
+  /* For tests: checks all invariants of the instance. Returns 0 if all hold, and otherwise the
+   * number of the first broken invariant. */
   int (*check)(const KeydromeStructure* instance);
-  /* Optional: returns the statistic `which`, one of KEYDROME_STATISTIC_... */
+  /* Returns the statistic `which`, one of KEYDROME_STATISTIC_..., or 0 if it keeps none. */
   uint64_t (*statistic)(const KeydromeStructure* instance, uint32_t which);
 } KeydromeStructureTable;
 
-/* Returns the table of the structure's functions, always the same pointer. This is the only symbol
- * that a structure exports. The attribute exports it even if the structure is compiled with hidden
- * visibility. */
+/* Starts an empty run. */
+static inline void keydrome_run_clear(KeydromeRun* run) {
+  run->size = 0;
+  run->pairs = 0;
+}
+
+/* Appends a pair to the run. Returns 1, or 0 if the run has `limit` pairs or no room for it. */
+static inline int keydrome_run_add(KeydromeRun* run, KeydromeBytes key, KeydromeBytes payload) {
+  const uint32_t bytes = 2u + key.size + payload.size;
+  unsigned char* to = (unsigned char*)run->data + run->size;
+  if (run->pairs == run->limit || bytes > run->capacity - run->size) return 0;
+  to[0] = (unsigned char)key.size;
+  to[1] = (unsigned char)payload.size;
+  if (key.size > 0) memcpy(to + 2, key.data, key.size);
+  if (payload.size > 0) memcpy(to + 2 + key.size, payload.data, payload.size);
+  run->size += bytes;
+  ++run->pairs;
+  return 1;
+}
+
+/* Reads the pair at byte `at` of the run, and returns the byte at which the next pair begins. The
+ * bytes point into the run. */
+static inline uint32_t keydrome_run_read(const KeydromeRun* run, uint32_t at, KeydromeBytes* key,
+                                         KeydromeBytes* payload) {
+  const unsigned char* from = (const unsigned char*)run->data + at;
+  key->size = from[0];
+  payload->size = from[1];
+  key->data = from + 2;
+  payload->data = from + 2 + key->size;
+  return at + 2u + key->size + payload->size;
+}
+
+/* Returns the table of the structure's functions, always the same pointer. It may choose a table by
+ * the processor's features. This is the only symbol that a structure exports. The attribute exports
+ * it even if the structure is compiled with hidden visibility. */
 #if defined(__GNUC__)
 __attribute__((visibility("default")))
 #endif

@@ -90,6 +90,76 @@ Buffered::Use& Buffered::use_of(Running& transaction, Index& index) {
   return use;
 }
 
+// Reads the committed pairs that a transaction sees, in order, with a run. If `transaction` is
+// nullptr, reads the pairs that are committed now.
+class Buffered::RunSource {
+ public:
+  RunSource(const Buffered& method, const Running* transaction, Index& index, Run& run,
+            const Bound& from)
+      : method_(method), transaction_(transaction), index_(index), run_(run), from_(from) {}
+
+  // Copies the next pair, and does not move past it. Returns 1, 0 at the end, or a negative number
+  // for a failure.
+  int peek(Pair& pair) {
+    KeydromeBytes key, payload;
+    int found;
+    while ((found = run_.peek(index_.store(), from_, key, payload)) == 1) {
+      if (method_.sees(transaction_, index_, key, payload)) {
+        pair.set(key, payload);
+        return 1;
+      }
+      run_.pass();
+    }
+    return found;
+  }
+  void pass() { run_.pass(); }
+
+ private:
+  const Buffered& method_;
+  const Running* transaction_;
+  Index& index_;
+  Run& run_;
+  const Bound from_;  // has no effect if pairs of the run have been passed
+};
+
+// Like RunSource, but reads only the payloads of one key, and needs no run.
+class Buffered::KeySource {
+ public:
+  KeySource(const Buffered& method, const Running& transaction, Index& index, KeydromeBytes key)
+      : method_(method), transaction_(transaction), index_(index), key_(key) {}
+
+  int peek(Pair& pair) {
+    KeydromeBuffer payload{payload_[1 - last_], 0, sizeof payload_[0]};
+    int found;
+    while ((found = index_.store().find(key_, after_, payload)) == 1) {
+      if (payload.size > payload.capacity) return -1;
+      found_ = {payload.data, payload.size};
+      if (method_.sees(&transaction_, index_, key_, found_)) {
+        pair.set(key_, found_);
+        return 1;
+      }
+      pass();
+      payload.data = payload_[1 - last_];
+    }
+    return found;
+  }
+  void pass() {
+    after_ = found_;
+    last_ = 1 - last_;
+  }
+
+ private:
+  const Buffered& method_;
+  const Running& transaction_;
+  Index& index_;
+  const KeydromeBytes key_;
+  // `after_` is in payload_[last_]; peek() writes to the other one.
+  uint8_t payload_[2][KEYDROME_PAYLOAD_BYTES_MAX];
+  int last_ = 0;
+  KeydromeBytes after_ = kAnyPayload;
+  KeydromeBytes found_ = kAnyPayload;
+};
+
 // Finds the first pair at or after `from` and before `limit` that the transaction sees. If `limit`
 // is nullptr, the search has no upper end. Returns 1 and sets `pair`, 0 if there is none, or a
 // negative number for a failure.
@@ -97,71 +167,51 @@ Buffered::Use& Buffered::use_of(Running& transaction, Index& index) {
 // The read log gets one step for each committed pair that the search skips or returns. If the
 // search returns no committed pair, the log also gets a step that says that there is none.
 //
-// On entry `position` must be at `from`. On return `position_good` is true if `position` is
-// directly before the next committed pair. The caller holds the index's latch.
-int Buffered::read(const Running& transaction, Use& use, Bound from, const Bound* limit,
-                   KeydromePosition& position, Pair& pair, bool& position_good) {
+// On entry `source` must be at `from`. The function passes the committed pairs that it skips or
+// returns. The caller holds the index's latch.
+template <class Source>
+int Buffered::read(Use& use, Bound from, const Bound* limit, Source& source, Pair& pair) {
+  if (content_of(*use.index).broken) return -1;
   const Overlay::StoredPair* own = first_own(use.overlay, from, limit);
   Pair skipped;
-  position_good = true;
   for (;;) {
-    const KeydromePosition before = position;
-    const int found = next_committed(&transaction, *use.index, position, pair);
+    const int found = source.peek(pair);
     if (found < 0) return found;
     if (own != nullptr &&
         (found == 0 ||
          !is_before(pair.key(), pair.payload(), {own->key_bytes(), own->payload_bytes(), false}))) {
       use.log.add(from, Outcome::kNoneBefore, {own->key_bytes(), own->payload_bytes(), false});
       pair.set(own->key_bytes(), own->payload_bytes());
-      position = before;
       return 1;
     }
     if (found == 0 || is_beyond(pair.key(), pair.payload(), limit)) {
       use.log.add(from, limit == nullptr ? Outcome::kNone : Outcome::kNoneBefore,
                   limit == nullptr ? Bound{} : *limit);
-      position = before;
       return 0;
     }
+    source.pass();
     use.log.add(from, Outcome::kPair, {pair.key(), pair.payload(), false});
     if (use.overlay.empty() ||
         use.overlay.state(pair.key(), pair.payload()) != Overlay::State::kErased) {
-      position_good = true;
       return 1;
     }
-    // The transaction has deleted this pair, so skip it. The position is then after the deleted
-    // pair. If the transaction inserts the pair again, a read from this position would miss it.
-    // Therefore the next read must seek.
-    position_good = false;
     skipped = pair;
     from = {skipped.key(), skipped.payload(), true};
   }
 }
 
-int Buffered::read_from(const Running& transaction, Use& use, const Bound& from, const Bound& limit,
-                        Pair& pair) {
-  const Content& content = content_of(*use.index);
-  KeydromePosition position;
-  bool position_good;
-  if (content.broken || seek(use.index->store(), position, from) < 0) return -1;
-  return read(transaction, use, from, &limit, position, pair, position_good);
-}
-
 ErrCode Buffered::get(Transaction& transaction, Index& index, Cursor& cursor, KeydromeBytes key) {
   auto& self = static_cast<Running&>(transaction);
   Use& use = use_of(self, index);
-  const Content& content = content_of(index);
   const ReadLatch latch(content_of(index).latch);
-  cursor.has_position = false;
-  if (content.broken || seek(index.store(), cursor.position, before_key(key)) < 0) return FAILURE;
+  cursor.run.drop();
   const Bound limit = after_key(key);
   Pair pair;
-  bool position_good = false;
-  const int found = read(self, use, before_key(key), &limit, cursor.position, pair, position_good);
+  KeySource source(*this, self, index, key);
+  const int found = read(use, before_key(key), &limit, source, pair);
   if (found < 0) return FAILURE;
-  cursor.has_position = position_good;
-  cursor.changes = content.changes;
   if (found == 1) {
-    place_on(cursor, pair);
+    place_on(cursor, pair.key(), pair.payload());
     return SUCCESS;
   }
   cursor.place = Cursor::Place::kAfterKey;
@@ -174,17 +224,19 @@ ErrCode Buffered::get_next(Transaction& transaction, Index& index, Cursor& curso
   Use& use = use_of(self, index);
   const Content& content = content_of(index);
   const ReadLatch latch(content_of(index).latch);
-  if (content.broken || refresh(content, index.store(), cursor) < 0) return FAILURE;
-  cursor.has_position = false;  // until the read has succeeded
+  refresh(content, cursor);
   Pair pair;
-  bool position_good = false;
-  const int found =
-      read(self, use, bound_of(cursor), nullptr, cursor.position, pair, position_good);
-  if (found < 0) return FAILURE;
-  cursor.has_position = position_good;
-  if (found == 0) return DB_END;
-  place_on(cursor, pair);
-  return SUCCESS;
+  const Bound from = bound_of(index.store(), cursor);
+  RunSource source(*this, &self, index, cursor.run, from);
+  const int found = read(use, from, nullptr, source, pair);
+  if (found == 1) {
+    place_on(cursor, pair.key(), pair.payload());
+    return SUCCESS;
+  }
+  // The cursor has not moved, but the run may have passed pairs that the transaction has deleted.
+  // If the transaction inserts such a pair again, a read from this run would miss it.
+  cursor.run.drop();
+  return found == 0 ? DB_END : FAILURE;
 }
 
 // Returns SUCCESS, and sets `there` to whether the transaction sees the pair. If the transaction's
@@ -198,8 +250,11 @@ ErrCode Buffered::exists(Running& transaction, Use& use, KeydromeBytes key, Keyd
   {
     const ReadLatch latch(content_of(*use.index).latch);
     Pair pair;
-    const int found =
-        read_from(transaction, use, {key, payload, false}, {key, payload, true}, pair);
+    const Bound from{key, payload, false};
+    const Bound limit{key, payload, true};
+    transaction.run.drop();
+    RunSource source(*this, &transaction, *use.index, transaction.run, from);
+    const int found = read(use, from, &limit, source, pair);
     if (found < 0) return FAILURE;
     there = found == 1;
   }
@@ -244,9 +299,11 @@ ErrCode Buffered::erase_key(Transaction& transaction, Index& index, KeydromeByte
   {
     const ReadLatch latch(content_of(index).latch);
     Bound from = before_key(key);
+    const Bound limit = after_key(key);
     Pair pair;
+    KeySource source(*this, self, index, key);
     int found;
-    while ((found = read_from(self, use, from, after_key(key), pair)) == 1) {
+    while ((found = read(use, from, &limit, source, pair)) == 1) {
       victims.emplace_back(pair.key(), pair.payload());
       from = {victims.back().key_bytes(), victims.back().payload_bytes(), true};
     }
@@ -258,12 +315,12 @@ ErrCode Buffered::erase_key(Transaction& transaction, Index& index, KeydromeByte
   return victims.empty() ? KEY_NOTFOUND : SUCCESS;
 }
 
-ErrCode Buffered::validate(const Running& transaction) {
+ErrCode Buffered::validate(Running& transaction) {
   for (size_t at = 0; at < transaction.used; ++at) {
     const Use& use = *transaction.uses[at];
     if (use.log.empty() || unchanged(transaction, use)) continue;
     ++validations_;
-    const ErrCode code = repeat(*use.index, use.log);
+    const ErrCode code = repeat(transaction, *use.index, use.log);
     if (code == DEADLOCK) ++failed_validations_;
     if (code != SUCCESS) return code;
   }
@@ -271,19 +328,19 @@ ErrCode Buffered::validate(const Running& transaction) {
 }
 
 // Repeats the reads of one index. Returns SUCCESS, DEADLOCK if a result differs now, or FAILURE.
-ErrCode Buffered::repeat(Index& index, const ReadLog& log) {
+ErrCode Buffered::repeat(Running& transaction, Index& index, const ReadLog& log) {
   const ReadLatch latch(content_of(index).latch);
   if (content_of(index).broken) return FAILURE;
-  const Store& store = index.store();
-  KeydromePosition position;
   Pair pair;
   ReadLog::Reader reader(log);
   ReadLog::Step step{};
   while (reader.next(step)) {
-    if (!step.continues && seek(store, position, step.from) < 0) return FAILURE;
-    const int found = next_committed(nullptr, index, position, pair);
+    if (!step.continues) transaction.run.drop();
+    RunSource source(*this, nullptr, index, transaction.run, step.from);
+    const int found = source.peek(pair);
     if (found < 0) return FAILURE;
     if (!has_outcome(step, found == 1 ? &pair : nullptr)) return DEADLOCK;
+    if (found == 1) source.pass();
   }
   return SUCCESS;
 }

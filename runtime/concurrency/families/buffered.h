@@ -14,7 +14,7 @@
 // between T's begin and T's commit.
 //
 // A subclass decides:
-// - which committed state a transaction reads (next_committed),
+// - which pairs of the index a transaction reads (sees),
 // - when an index needs no validation (unchanged),
 // - how a read-only transaction ends (commit_reads),
 // - how the writes are installed (install).
@@ -36,6 +36,7 @@
 #include "runtime/content/content.h"
 #include "runtime/content/overlay.h"
 #include "runtime/content/read_log.h"
+#include "runtime/content/run.h"
 #include "runtime/locks/latch.h"
 
 namespace keydrome::runtime {
@@ -68,6 +69,7 @@ class Buffered : public Concurrency {
   struct Running : Transaction {
     std::vector<std::unique_ptr<Use>> uses;  // only the first `used` belong to this transaction
     size_t used = 0;
+    Run run;  // for reads without a cursor, such as those of a validation
 
     bool writes() const;
   };
@@ -85,10 +87,10 @@ class Buffered : public Concurrency {
 
   // Called before the transaction's first access to an index. The caller does not hold the latch.
   virtual void first_use(const Running&, Use&) {}
-  // Like read_next (content/content.h), but skips pairs that the transaction must not see. If
-  // `transaction` is nullptr, finds the newest committed pairs. The caller holds the latch.
-  virtual int next_committed(const Running* transaction, Index& index, KeydromePosition& position,
-                             Pair& pair) = 0;
+  // Returns true if the pair of the index belongs to what the transaction reads. If `transaction` is
+  // nullptr, returns true if the pair is committed now. The caller holds the latch.
+  virtual bool sees(const Running* transaction, Index& index, KeydromeBytes key,
+                    KeydromeBytes payload) const = 0;
   // Returns true if the index certainly has not changed since the transaction read it. If the
   // result is false, the reads must be repeated.
   virtual bool unchanged(const Running& transaction, const Use& use) const = 0;
@@ -106,7 +108,7 @@ class Buffered : public Concurrency {
 
   // Repeats the transaction's reads. Returns SUCCESS, DEADLOCK if a result differs now, or FAILURE.
   // The caller is inside the critical section.
-  ErrCode validate(const Running& transaction);
+  ErrCode validate(Running& transaction);
 
   // The critical section of commits. A thread enters it exclusively to install writes, or shared to
   // validate only. A thread that needs both the section and an index's latch enters the section
@@ -116,14 +118,14 @@ class Buffered : public Concurrency {
 
  private:
   Use& use_of(Running& transaction, Index& index);
-  int read(const Running& transaction, Use& use, Bound from, const Bound* limit,
-           KeydromePosition& position, Pair& pair, bool& position_good);
-  int read_from(const Running& transaction, Use& use, const Bound& from, const Bound& limit,
-                Pair& pair);
+  class RunSource;
+  class KeySource;
+  template <class Source>
+  int read(Use& use, Bound from, const Bound* limit, Source& source, Pair& pair);
   ErrCode exists(Running& transaction, Use& use, KeydromeBytes key, KeydromeBytes payload,
                  bool& there);
   ErrCode checked(Running& transaction);
-  ErrCode repeat(Index& index, const ReadLog& log);
+  ErrCode repeat(Running& transaction, Index& index, const ReadLog& log);
   void end(Running& transaction);
 
   std::atomic<uint64_t> validations_ = 0;

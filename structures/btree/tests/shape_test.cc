@@ -7,7 +7,7 @@
 
 #include "structures/btree/separator.h"
 #include "structures/btree/tree.h"
-#include "structures/tests/structure_fixture.h"
+#include "structures/tests/pair_source.h"
 
 namespace keydrome::btree {
 namespace {
@@ -94,9 +94,9 @@ TEST(BtreeShape, CheckSeesDamage) {
   OwnedTree owned;
   for (uint32_t i = 0; i < 1000; ++i) owned.put(big_endian(i, 4));
   ASSERT_EQ(owned.tree->check(), 0);
-  KeydromePosition position{};
-  owned.tree->seek(position, Probe::of(bytes_of(big_endian(500, 4)), kNoPayload), false);
-  auto* leaf = reinterpret_cast<Leaf*>(position.words[0]);
+  Node* node = owned.tree->root();
+  while (!node->is_leaf) node = as_inner(node)->children[0];
+  Leaf* leaf = as_leaf(node);
 
   leaf->heads[3] ^= 1;
   EXPECT_NE(owned.tree->check(), 0);

@@ -8,20 +8,19 @@
 namespace keydrome::runtime {
 
 // Checks only what a transaction writes: that the pairs to insert are missing and the pairs to
-// delete exist. `next_committed(index, position, pair)` is Buffered::next_committed for the newest
-// content.
-template <class Running, class Next>
-ErrCode only_writes_are_valid(const Running& transaction, Next&& next_committed) {
+// delete exist. `sees(index, key, payload)` is Buffered::sees for the newest content.
+template <class Running, class Sees>
+ErrCode only_writes_are_valid(const Running& transaction, Sees&& sees) {
   for (size_t at = 0; at < transaction.used; ++at) {
     const auto& use = *transaction.uses[at];
     const ReadLatch latch(content_of(*use.index).latch);
     const bool valid = use.overlay.for_each([&](const Overlay::StoredPair& written, bool inserted) {
-      KeydromePosition position;
+      const KeydromeBytes key = written.key_bytes();
+      const KeydromeBytes payload = written.payload_bytes();
       Pair pair;
-      seek(use.index->store(), position, {written.key_bytes(), written.payload_bytes(), false});
-      const bool exists = next_committed(*use.index, position, pair) == 1 &&
-                          equal(pair.key(), written.key_bytes()) &&
-                          equal(pair.payload(), written.payload_bytes());
+      const bool exists = read_first(use.index->store(), {key, payload, false}, pair) == 1 &&
+                          equal(pair.key(), key) && equal(pair.payload(), payload) &&
+                          sees(*use.index, key, payload);
       return exists != inserted;
     });
     if (!valid) return DEADLOCK;

@@ -70,12 +70,12 @@ class Pages {
                                    size_t most) const {
     const auto next = std::next(page);
     std::vector<std::string> keys;
-    KeydromePosition position;
-    Pair pair;
     const KeydromeBytes first{page->first.data(), static_cast<uint32_t>(page->first.size())};
-    if (seek(store, position, before_key(first)) < 0) return keys;
-    while (keys.size() < most && read_next(store, position, pair) == 1) {
-      std::string key(reinterpret_cast<const char*>(pair.key_data), pair.key_size);
+    Run run;
+    KeydromeBytes found, payload;
+    for (; keys.size() < most && run.peek(store, before_key(first), found, payload) == 1;
+         run.pass()) {
+      std::string key(static_cast<const char*>(found.data), found.size);
       if (next != pages_.end() && key >= next->first) break;
       keys.push_back(std::move(key));
     }
