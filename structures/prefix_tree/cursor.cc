@@ -1,0 +1,40 @@
+// Moves a cursor to a pair.
+#include "structures/prefix_tree/cursor.h"
+
+namespace keydrome::prefix_tree {
+
+// Descends to a record as if the pair existed, and compares the pair with this record. The nodes
+// above the first difference are on the path of the pair. The subtree there contains the record. If
+// its root branches at the difference, the pair is between two of its children. If the symbols
+// before its root differ, all its pairs are on one side of the probe.
+void Cursor::seek(Slot root, const Probe& probe, bool after) {
+  depth_ = 0;
+  pending_ = Slot();
+  if (root.is_empty()) return;
+  Slot slot = root;
+  while (!slot.is_record()) {
+    Node* node = slot.node();
+    const uint32_t symbol = probe.symbol(node->depth);
+    const uint32_t index = node->has(symbol) ? node->rank(symbol) : 0;
+    frames_[depth_++] = {node, index + 1};
+    slot = node->children()[index];
+  }
+  const Record& record = *slot.record();
+  const uint32_t position = probe.first_difference(record);
+  if (position == kEqual) {
+    if (!after) pending_ = slot;
+    return;
+  }
+  while (depth_ > 0 && frames_[depth_ - 1].node->depth > position) --depth_;
+  const uint32_t symbol = probe.symbol(position);
+  if (depth_ > 0 && frames_[depth_ - 1].node->depth == position) {
+    frames_[depth_ - 1].next = frames_[depth_ - 1].node->rank(symbol);
+    return;
+  }
+  if (symbol < symbol_of(record, position)) {
+    pending_ =
+        depth_ == 0 ? root : frames_[depth_ - 1].node->children()[frames_[depth_ - 1].next - 1];
+  }
+}
+
+}  // namespace keydrome::prefix_tree

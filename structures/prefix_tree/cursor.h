@@ -1,0 +1,64 @@
+// Cursor: walks through the records in order, from a given pair. It is a local variable of one call:
+// no position outlives a call.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "structures/prefix_tree/node.h"
+#include "structures/prefix_tree/record.h"
+
+namespace keydrome::prefix_tree {
+
+// The node at a step of the path from the root, and the index of the first child after the path.
+struct Frame {
+  Node* node;
+  uint32_t next;
+};
+
+// The nodes above a place of the tree. If `pending` is not empty, it is the subtree at the place: the
+// root, or the child before `next` of the last frame.
+class Cursor {
+ public:
+  // Moves to the first pair >= the probe, or > the probe if `after` is true.
+  void seek(Slot root, const Probe& probe, bool after);
+
+  // Returns the record at the place and moves past it. Returns nullptr at the end.
+  const Record* next() {
+    Slot slot = pending_;
+    pending_ = Slot();
+    while (slot.is_empty()) {
+      if (depth_ == 0) return nullptr;
+      Frame& top = frames_[depth_ - 1];
+      if (top.next == top.node->count) {
+        --depth_;
+        continue;
+      }
+      slot = top.node->children()[top.next++];
+      // A record is a cache miss. Four misses at a time take little longer than one.
+      if (top.next + kAhead <= top.node->count) {
+        top.node->children()[top.next + kAhead - 1].prefetch();
+      }
+    }
+    while (!slot.is_record()) {
+      Node* node = slot.node();
+      slot = node->children()[0];
+      for (uint32_t i = 1; i < kAhead && i < node->count; ++i) node->children()[i].prefetch();
+      frames_[depth_++] = {node, 1};
+    }
+    return slot.record();
+  }
+
+  uint32_t depth() const { return depth_; }
+  const Frame& frame(uint32_t level) const { return frames_[level]; }
+  Slot pending() const { return pending_; }
+
+ private:
+  static constexpr uint32_t kAhead = 4;
+
+  std::array<Frame, kSymbolsMax> frames_;  // entries from depth_ on are not initialised
+  uint32_t depth_ = 0;
+  Slot pending_;
+};
+
+}  // namespace keydrome::prefix_tree

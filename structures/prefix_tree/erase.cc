@@ -1,0 +1,85 @@
+// Implements del and replace.
+#include "structures/prefix_tree/tree.h"
+
+namespace keydrome::prefix_tree {
+namespace {
+
+// The place of a record, and the place of the node above it (nullptr if the record is the root).
+struct Place {
+  Slot* slot;
+  Slot* parent;
+};
+
+// Returns the only place where the pair can be. The tree must not be empty.
+Place place_of(Slot* root, const Probe& pair) {
+  Place place{root, nullptr};
+  while (place.slot->is_node()) {
+    Node& node = *place.slot->node();
+    const uint32_t symbol = pair.symbol(node.depth);
+    place = {&node.children()[node.has(symbol) ? node.rank(symbol) : 0], place.slot};
+  }
+  return place;
+}
+
+}  // namespace
+
+// A node whose last but one child goes is replaced by the last one. A node that is less than three
+// quarters of the next smaller size moves to it. Without memory for that it remains as it is, so del
+// never fails.
+int Tree::del(const Probe& pair) {
+  if (root_.is_empty()) return 0;
+  const Place place = place_of(&root_, pair);
+  Record* record = place.slot->record();
+  if (pair.first_difference(*record) != kEqual) return 0;
+  memory_.drop(record);
+  if (place.parent == nullptr) {
+    root_ = Slot();
+    return 1;
+  }
+  Node* node = place.parent->node();
+  const auto index = static_cast<uint32_t>(place.slot - node->children());
+  if (node->count == 2) {
+    *place.parent = node->children()[1 - index];
+    memory_.drop(node);
+    return 1;
+  }
+  node->erase(index);
+  if (node->size_class > 0) {
+    const uint32_t smaller = node->size_class - 1u;
+    if (node->count <= Node::kCapacities[smaller] * 3u / 4u) {
+      Node* made = memory_.resize(node, smaller);
+      if (made != nullptr) *place.parent = Slot(made);
+    }
+  }
+  return 1;
+}
+
+// If the node above the record branches before the first symbol that changes, then the new pair
+// belongs to the same place, and no other pair does. This is so whenever the key has one payload.
+int Tree::replace(const Probe& before, const Probe& now) {
+  if (root_.is_empty()) return 0;
+  const Place place = place_of(&root_, before);
+  Record* record = place.slot->record();
+  if (before.first_difference(*record) != kEqual) return 0;
+  const uint32_t position = now.first_difference(*record);
+  if (position == kEqual) return 2;
+
+  if (place.parent != nullptr && place.parent->node()->depth >= position) {
+    const int inserted = put(now);
+    if (inserted < 0) return inserted;
+    if (inserted == 0) return 2;
+    del(before);
+    return 1;
+  }
+  if (now.payload_size == record->payload_size) {
+    std::memcpy(record->payload(), now.payload, now.payload_size);
+    return 1;
+  }
+  Record* made = memory_.make_record(now);
+  if (made == nullptr) return KEYDROME_NO_MEMORY;
+  memory_.drop(record);
+  *place.slot = Slot(made);
+  return 1;
+}
+
+}  // namespace keydrome::prefix_tree

@@ -1,0 +1,77 @@
+// Implements find and find_batch.
+#include <algorithm>
+
+#include "structures/prefix_tree/cursor.h"
+#include "structures/prefix_tree/tree.h"
+
+namespace keydrome::prefix_tree {
+namespace {
+
+// Returns the child that holds the smallest pair of the key if any child does, or nothing. A node
+// that branches after the key's end has pairs of only one key, and the first of them is the smallest.
+inline const Slot* child_for(const Node& node, const Probe& key) {
+  if (node.depth > key.key_size) return node.children();
+  const uint32_t symbol = node.depth < key.key_size ? key.key[node.depth] + 1u : kEnd;
+  return node.has(symbol) ? node.children() + node.rank(symbol) : nullptr;
+}
+
+inline bool has_key(const Record& record, const Probe& key) {
+  return record.key_size == key.key_size &&
+         equal_bytes(record.key(), key.key, key.key_size) == key.key_size;
+}
+
+inline int answer(const Record* record, const Probe& key, KeydromeBuffer& payload) {
+  if (record == nullptr || !has_key(*record, key)) return 0;
+  payload.size = record->payload_size;
+  if (payload.size > 0) std::memcpy(payload.data, record->payload(), payload.size);
+  return 1;
+}
+
+}  // namespace
+
+int Tree::find(const Probe& key, bool after, KeydromeBuffer& payload) const {
+  if (root_.is_empty()) return 0;
+  if (after) {
+    Cursor cursor;
+    cursor.seek(root_, key, true);
+    return answer(cursor.next(), key, payload);
+  }
+  Slot slot = root_;
+  while (!slot.is_record()) {
+    const Slot* child = child_for(*slot.node(), key);
+    if (child == nullptr) return 0;
+    slot = *child;
+  }
+  return answer(slot.record(), key, payload);
+}
+
+// Takes kTogether lookups one level down at a time. While one waits for memory, the others use the
+// processor. A level has two waits: for the header of the node and for the child's slot.
+void Tree::find_batch(uint32_t count, KeydromeLookup* lookups) const {
+  constexpr uint32_t kTogether = 16;
+  for (uint32_t begin = 0; begin < count; begin += kTogether) {
+    const uint32_t group = std::min(kTogether, count - begin);
+    std::array<const Slot*, kTogether> places;
+    std::array<Slot, kTogether> slots;
+    slots.fill(root_);
+    const auto key_of = [&](uint32_t i) { return Probe::of(lookups[begin + i].key, {nullptr, 0}); };
+    for (bool is_descending = true; is_descending;) {
+      is_descending = false;
+      for (uint32_t i = 0; i < group; ++i) {
+        places[i] = slots[i].is_node() ? child_for(*slots[i].node(), key_of(i)) : &slots[i];
+        __builtin_prefetch(places[i]);
+      }
+      for (uint32_t i = 0; i < group; ++i) {
+        is_descending |= slots[i].is_node();
+        slots[i] = places[i] == nullptr ? Slot() : *places[i];
+        slots[i].prefetch();
+      }
+    }
+    for (uint32_t i = 0; i < group; ++i) {
+      const Record* record = slots[i].is_empty() ? nullptr : slots[i].record();
+      lookups[begin + i].found = answer(record, key_of(i), lookups[begin + i].payload);
+    }
+  }
+}
+
+}  // namespace keydrome::prefix_tree

@@ -1,0 +1,71 @@
+// Implements put and load.
+//
+// An insertion needs the position of the first symbol in which the new pair differs from all stored
+// pairs that share the most symbols with it. It finds the position by comparing the pair with one
+// such record. Then it descends from the root to the place where this position belongs. There it
+// adds a child to a node, or makes a node with two children.
+#include "structures/prefix_tree/tree.h"
+
+namespace keydrome::prefix_tree {
+
+int Tree::put(const Probe& pair) {
+  if (root_.is_empty()) {
+    Record* record = memory_.make_record(pair);
+    if (record == nullptr) return KEYDROME_NO_MEMORY;
+    root_ = Slot(record);
+    return 1;
+  }
+  const Record& neighbour = *closest_record(root_, pair);
+  const uint32_t position = pair.first_difference(neighbour);
+  if (position == kEqual) return 0;
+  return insert(pair, position, neighbour);
+}
+
+// Inserts a pair that shares the symbols before `position`, but not more, with `neighbour`, and not
+// more with any other record.
+int Tree::insert(const Probe& pair, uint32_t position, const Record& neighbour) {
+  Slot* place = &root_;
+  while (place->is_node() && place->node()->depth < position) {
+    Node& node = *place->node();
+    place = &node.children()[node.rank(pair.symbol(node.depth))];
+  }
+
+  Record* record = memory_.make_record(pair);
+  if (record == nullptr) return KEYDROME_NO_MEMORY;
+  const bool is_child = place->is_node() && place->node()->depth == position;
+  if (is_child && !place->node()->is_full()) {
+    place->node()->insert(pair.symbol(position), Slot(record));
+    return 1;
+  }
+  Node* node = is_child ? memory_.resize(place->node(), place->node()->size_class + 1u)
+                        : memory_.make_node(position, 0);
+  if (node == nullptr) {
+    memory_.drop(record);
+    return KEYDROME_NO_MEMORY;
+  }
+  if (!is_child) node->insert(symbol_of(neighbour, position), *place);
+  node->insert(pair.symbol(position), Slot(record));
+  *place = Slot(node);
+  return 1;
+}
+
+// The largest record shares the most symbols with a pair that comes after it, so no search for the
+// neighbour is needed.
+int Tree::load(const KeydromeRun& run) {
+  uint32_t at = 0;
+  for (uint32_t i = 0; i < run.pairs; ++i) {
+    KeydromeBytes key, payload;
+    at = keydrome_run_read(&run, at, &key, &payload);
+    const Probe pair = Probe::of(key, payload);
+    if (root_.is_empty()) {
+      if (put(pair) < 0) return KEYDROME_NO_MEMORY;
+      continue;
+    }
+    const Record& neighbour = *last_record(root_);
+    const int inserted = insert(pair, pair.first_difference(neighbour), neighbour);
+    if (inserted < 0) return inserted;
+  }
+  return 0;
+}
+
+}  // namespace keydrome::prefix_tree

@@ -1,0 +1,19 @@
+// Implements scan.
+#include "structures/prefix_tree/cursor.h"
+#include "structures/prefix_tree/tree.h"
+
+namespace keydrome::prefix_tree {
+
+int Tree::scan(const Probe& from, bool after, KeydromeRun& run) const {
+  keydrome_run_clear(&run);
+  Cursor cursor;
+  cursor.seek(root_, from, after);
+  while (run.pairs < run.limit) {
+    const Record* record = cursor.next();
+    if (record == nullptr) return 0;
+    if (keydrome_run_add(&run, record->key_bytes(), record->payload_bytes()) == 0) return 1;
+  }
+  return 1;
+}
+
+}  // namespace keydrome::prefix_tree

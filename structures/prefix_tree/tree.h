@@ -1,0 +1,62 @@
+// Tree: a prefix tree (trie) over pairs of key and payload. Read record.h first, then node.h.
+//
+// Source: M. Boehm et al., "Efficient In-Memory Indexing with Generalized Prefix Trees", BTW 2011.
+// The second place of the SIGMOD 2009 programming contest used a prefix tree that skips leading
+// zeros (E. Reid's thesis on the contest, section 5.3.1). ERIS uses one with a stride of 8 bits, and
+// moves parts of it between processors (T. Kissinger et al., ADMS 2014, sections 3.3.2 and 4).
+//
+// Thread safety: threads may call the const functions at the same time, as long as no thread calls
+// another function. Errors: a function that fails has changed nothing, except load.
+#pragma once
+
+#include <cstdint>
+
+#include "keydrome/structure.h"
+#include "structures/prefix_tree/memory.h"
+#include "structures/prefix_tree/node.h"
+#include "structures/prefix_tree/record.h"
+
+namespace keydrome::prefix_tree {
+
+class Tree {
+ public:
+  // Makes an empty tree. The Tree object, too, is in memory of the environment. Returns nullptr if
+  // out of memory.
+  static Tree* create(const KeydromeEnvironment& environment);
+  static void destroy(Tree* tree);
+
+  // These functions do what the functions of the same names in keydrome/structure.h do.
+  int put(const Probe& pair);                                              // insert.cc
+  int load(const KeydromeRun& run);                                        // insert.cc
+  int del(const Probe& pair);                                              // erase.cc
+  int replace(const Probe& before, const Probe& now);                      // erase.cc
+  int scan(const Probe& from, bool after, KeydromeRun& run) const;         // scan.cc
+  int find(const Probe& key, bool after, KeydromeBuffer& payload) const;   // find.cc
+  void find_batch(uint32_t count, KeydromeLookup* lookups) const;          // find.cc
+  Tree* split(const Probe& from, const KeydromeEnvironment& environment);  // split.cc
+  static int concat(Tree* low, Tree* high);                                // concat.cc
+  int check() const;                                                       // check.cc
+  uint64_t statistic(uint32_t which) const;                                // check.cc
+
+ private:
+  Tree(const KeydromeEnvironment& environment, Slot root) : memory_(environment), root_(root) {}
+
+  int insert(const Probe& pair, uint32_t position, const Record& neighbour);
+  void drop_subtree(Slot slot);
+
+  Memory memory_;
+  Slot root_;
+};
+
+// Returns a record below the slot, which must not be empty. If the tree has records that begin with
+// the first n symbols of the probe, then so does the returned record, for each n.
+inline Record* closest_record(Slot slot, const Probe& probe) {
+  while (!slot.is_record()) {
+    const Node& node = *slot.node();
+    const uint32_t symbol = probe.symbol(node.depth);
+    slot = node.children()[node.has(symbol) ? node.rank(symbol) : 0];
+  }
+  return slot.record();
+}
+
+}  // namespace keydrome::prefix_tree
