@@ -35,40 +35,51 @@ bool Tree<Layout>::split(KeydromeBytes key, Tree& high) {
   if (same && key.size > key_bytes_ && !holds(key)) ++path.at[0];  // Fixed: a cut key is smaller
   Change low_change(memory_);
   Change high_change(high.memory_);
-  Node* left = nullptr;
-  Node* right = nullptr;
+  Halves halves;
   const uint32_t top = root_->level;
   for (uint32_t level = 0; level <= top; ++level) {
-    Items items;
-    Layout::gather(*path.node[level], items);
-    const uint32_t at = path.at[level];
-    const uint32_t divided = level > 0 ? 1 : 0;  // the child at `at` has become `left` and `right`
-    const uint32_t left_end = left != nullptr ? at + 1 : at;
-    const uint32_t right_begin = right != nullptr ? at : at + divided;
-    if (left != nullptr) items.set_child(at, left);
-    if (left_end > 0) {
-      left = low_change.made(Layout::build(memory_, level, items, 0, left_end));
-      if (left == nullptr) return false;
-    }
-    if (right != nullptr) items.set_child(at, right);
-    if (right_begin < items.count) {
-      right = high_change.made(Layout::build(high.memory_, level, items, right_begin, items.count));
-      if (right == nullptr) return false;
-    }
+    if (!divide(path, level, high.memory_, halves, low_change, high_change)) return false;
   }
-  if (left == nullptr) left = low_change.made(Layout::make(memory_, 0));
-  if (left == nullptr) return false;
-  if (right != nullptr) {
+  if (halves.low == nullptr) halves.low = low_change.made(Layout::make(memory_, 0));
+  if (halves.low == nullptr) return false;
+  if (halves.high != nullptr) {
     Layout::drop(high.memory_, high.root_);
-    high.root_ = right;
+    high.root_ = halves.high;
   }
   for (uint32_t level = 0; level <= top; ++level) low_change.replaced(path.node[level]);
-  root_ = left;
+  root_ = halves.low;
   low_change.happened();
   high_change.happened();
   shrink_root();
   high.shrink_root();
   return true;
+}
+
+// Makes two nodes of the node of a level. `halves` are the parts of its child on the path, or
+// nullptr where a part is empty, and become the parts of the node.
+template <class Layout>
+bool Tree<Layout>::divide(const Path& path, uint32_t level, const Memory& high_memory,
+                          Halves& halves, Change& low_change, Change& high_change) {
+  Items items;
+  Layout::gather(*path.node[level], items);
+  const uint32_t at = path.at[level];
+  uint32_t low_end = at;
+  uint32_t high_begin = level > 0 ? at + 1 : at;
+  if (halves.low != nullptr) {
+    items.set_child(at, halves.low);
+    low_end = at + 1;
+  }
+  if (low_end > 0) {
+    halves.low = low_change.made(Layout::build(memory_, level, items, 0, low_end));
+    if (halves.low == nullptr) return false;
+  }
+  if (halves.high != nullptr) {
+    items.set_child(at, halves.high);
+    high_begin = at;
+  }
+  if (high_begin == items.count) return true;
+  halves.high = high_change.made(Layout::build(high_memory, level, items, high_begin, items.count));
+  return halves.high != nullptr;
 }
 
 template <class Layout>

@@ -11,11 +11,11 @@
 #include "structures/btree/check.h"
 #include "structures/btree/erase.h"
 #include "structures/btree/find.h"
-#include "structures/btree/fixed_node.h"
+#include "structures/btree/fixed/fixed.h"
 #include "structures/btree/insert.h"
 #include "structures/btree/memory.h"
 #include "structures/btree/scan.h"
-#include "structures/btree/text_node.h"
+#include "structures/btree/text/text.h"
 #include "structures/btree/tree.h"
 
 namespace keydrome::btree {

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <cstring>
 
+#include "structures/btree/block.h"
 #include "structures/btree/memory.h"
 #include "structures/btree/value.h"
 
@@ -19,15 +20,6 @@ template <class Layout>
 class Tree;
 template <class Search>
 struct Text;
-
-struct Block {
-  uint32_t used;
-  uint32_t capacity;  // bytes for payloads, each after a byte with its size
-
-  uint8_t* bytes() { return reinterpret_cast<uint8_t*>(this + 1); }
-  const uint8_t* bytes() const { return reinterpret_cast<const uint8_t*>(this + 1); }
-  Span at(uint32_t offset) const { return {bytes() + offset + 1, bytes()[offset]}; }
-};
 
 template <class Search>
 class Payloads {
@@ -153,13 +145,7 @@ class Payloads {
   // Returns whether the order of the set, and its tree, are sound.
   static bool sound(const Memory& memory, PayloadSet set) {
     if (is_tree(set)) return subtree(memory, set).check() == 0;
-    const Block& block = *block_of(set);
-    if (block.used == 0 || block.used > block.capacity) return false;
-    uint32_t at = 0;
-    for (uint32_t before = 0; at < block.used; before = at, at += block.at(at).size + 1) {
-      if (at > 0 && compare_bytes(block.at(before), block.at(at)) >= 0) return false;
-    }
-    return at == block.used;
+    return is_sound(*block_of(set));
   }
 
  private:
@@ -174,34 +160,6 @@ class Payloads {
   }
   static Subtree subtree(const Memory& memory, PayloadSet set) {
     return Subtree(memory, reinterpret_cast<typename Text<Search>::Node*>(set & ~kTreeMark), 0);
-  }
-
-  static Block* make_block(const Memory& memory, uint32_t capacity) {
-    auto* block =
-        static_cast<Block*>(memory.allocate(sizeof(Block) + capacity, alignof(PayloadSet)));
-    if (block != nullptr) *block = {0, capacity};
-    return block;
-  }
-  static void drop_block(const Memory& memory, Block* block) {
-    memory.retire(block, sizeof(Block) + block->capacity, alignof(PayloadSet));
-  }
-  static void move_to(const Memory& memory, Block* from, Block* to) {
-    std::memcpy(to->bytes(), from->bytes(), from->used);
-    to->used = from->used;
-    drop_block(memory, from);
-  }
-  // Returns the offset of the first payload that is not smaller.
-  static uint32_t lower(const Block& block, Span payload) {
-    uint32_t at = 0;
-    while (at < block.used && compare_bytes(block.at(at), payload) < 0) at += block.at(at).size + 1;
-    return at;
-  }
-  static void insert_at(Block& block, uint32_t offset, Span payload) {
-    uint8_t* at = block.bytes() + offset;
-    std::memmove(at + payload.size + 1, at, block.used - offset);
-    at[0] = static_cast<uint8_t>(payload.size);
-    if (payload.size > 0) std::memcpy(at + 1, payload.data, payload.size);
-    block.used += payload.size + 1;
   }
 
   static int block_to_tree(const Memory& memory, PayloadSet& set, Span payload) {

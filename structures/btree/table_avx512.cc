@@ -9,10 +9,11 @@
 #include <utility>
 
 #include "structures/btree/bytes.h"
+#include "structures/btree/fixed/build.h"
 #include "structures/btree/memory.h"
 #include "structures/btree/payloads.h"
 #include "structures/btree/tables.h"
-#include "structures/btree/text_items.h"
+#include "structures/btree/text/check.h"
 #include "structures/btree/value.h"
 
 #if defined(__x86_64__)
@@ -24,7 +25,7 @@
 #pragma GCC target("avx2,bmi,bmi2,popcnt,avx512f,avx512bw")
 #endif
 #include "structures/btree/functions.h"
-#include "structures/btree/search_avx512.h"
+#include "structures/btree/search/avx512.h"
 #endif
 
 namespace keydrome::btree {

@@ -1,6 +1,6 @@
 // The table of functions for any processor.
 #include "structures/btree/functions.h"
-#include "structures/btree/search_plain.h"
+#include "structures/btree/search/plain.h"
 #include "structures/btree/tables.h"
 
 namespace keydrome::btree {

@@ -1,5 +1,5 @@
 // Tree: a B+-tree over (key, payload) pairs. The layout says what nodes look like: Fixed
-// (fixed_node.h) for keys of 4 or 8 bytes, Text (text_node.h) for all others. Read one of them first.
+// (fixed/node.h) for keys of 4 or 8 bytes, Text (text/node.h) for all others. Read one of them first.
 //
 // Source: R. Bayer, E. McCreight, "Organization and Maintenance of Large Ordered Indexes", 1972;
 // short separators as in R. Bayer, K. Unterauer, "Prefix B-Trees", 1977.
@@ -73,6 +73,12 @@ class Tree {
     uint32_t at[kLevels + 1];
   };
 
+  // The two parts of a node that split() divides. An empty part is nullptr.
+  struct Halves {
+    Node* low = nullptr;
+    Node* high = nullptr;
+  };
+
   // Nodes that replace children of one parent, from the child `first` on: `old` children by
   // `count` nodes. `separator` is between the two nodes, if there are two. `append`: the last
   // change was at the right edge of the node, so the right node should stay nearly empty.
@@ -137,6 +143,8 @@ class Tree {
   bool next_leaf(Path& path, uint32_t pairs) const;
   void answer(const Node& leaf, const Probe& probe, KeydromeLookup& lookup) const;
 
+  bool divide(const Path& path, uint32_t level, const Memory& high_memory, Halves& halves,
+              Change& low_change, Change& high_change);
   bool join(Tree& high, const Separator& separator);
   bool join_equal(Tree& high, const Separator& separator, Change& change);
   void clear(Node* node);

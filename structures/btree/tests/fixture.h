@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
@@ -152,7 +153,9 @@ class Instance {
     while (more == 1) {
       const StringPair last = pairs.back();
       const auto next = scan_once(last.first, bytes_of(last.second), true, limit, capacity, more);
-      if (more == 1) EXPECT_FALSE(next.empty());
+      if (more == 1) {
+        EXPECT_FALSE(next.empty());
+      }
       if (next.empty()) break;
       pairs.insert(pairs.end(), next.begin(), next.end());
     }
@@ -166,7 +169,9 @@ class Instance {
 
 inline std::string big_endian(uint64_t value, size_t size) {
   std::string text(size, '\0');
-  for (size_t i = 0; i < size; ++i) text[i] = static_cast<char>(value >> (8 * (size - 1 - i)));
+  for (size_t i = 0; i < std::min<size_t>(size, 8); ++i) {
+    text[size - 1 - i] = static_cast<char>(value >> (8 * i));
+  }
   return text;
 }
 

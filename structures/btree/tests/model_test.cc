@@ -12,9 +12,9 @@ namespace keydrome::btree {
 namespace {
 
 #ifdef KEYDROME_SANITIZED
-constexpr int kSteps = 1000;
+constexpr int kSteps = 500;
 #else
-constexpr int kSteps = 3000;
+constexpr int kSteps = 1000;
 #endif
 
 using Parameter = std::tuple<size_t, uint32_t, Keys, PayloadShape>;
@@ -59,7 +59,9 @@ void expect_same_find(const Instance& tree, const Model& model, const std::strin
   const bool exists = at != model.end() && at->first == key;
   std::string payload;
   ASSERT_EQ(tree.find(key, after == nullptr ? kAny : bytes_of(*after), payload), exists ? 1 : 0);
-  if (exists) ASSERT_EQ(payload, at->second);
+  if (exists) {
+    ASSERT_EQ(payload, at->second);
+  }
 }
 
 // One scan from a random pair, with random limits.
@@ -110,7 +112,9 @@ void expect_same_batch(const KeydromeStructureTable& table, const Instance& tree
     const auto at = model.lower_bound({keys[i], ""});
     const bool exists = at != model.end() && at->first == keys[i];
     ASSERT_EQ(lookups[i].found, exists ? 1 : 0);
-    if (exists) ASSERT_EQ(std::string(payloads[i], lookups[i].payload.size), at->second);
+    if (exists) {
+      ASSERT_EQ(std::string(payloads[i], lookups[i].payload.size), at->second);
+    }
   }
 }
 
@@ -126,7 +130,9 @@ TEST_P(BtreeModel, RandomOperations) {
     const StringPair pair = pairs.pair();
     ASSERT_NO_FATAL_FAILURE(expect_same_find(tree, model, pair.first, nullptr));
     ASSERT_NO_FATAL_FAILURE(expect_same_find(tree, model, pair.first, &pair.second));
-    if (step % 50 == 0) ASSERT_NO_FATAL_FAILURE(expect_same_scan(tree, model, pairs));
+    if (step % 50 == 0) {
+      ASSERT_NO_FATAL_FAILURE(expect_same_scan(tree, model, pairs));
+    }
     if (step % 500 == 0) {
       ASSERT_EQ(tree.check(), 0) << "step " << step;
       ASSERT_NO_FATAL_FAILURE(expect_same_batch(table(), tree, model, pairs));
@@ -186,7 +192,9 @@ TEST_P(BtreeModel, FailedAllocationsChangeNothing) {
     const auto middle = std::next(model.begin(), static_cast<long>(model.size() / 2));
     ASSERT_EQ(tree.del(*middle), 1);
     model.erase(middle);
-    if (model.size() % 100 == 0) ASSERT_EQ(tree.check(), 0);
+    if (model.size() % 100 == 0) {
+      ASSERT_EQ(tree.check(), 0);
+    }
   }
 }
 
@@ -235,7 +243,9 @@ TEST_P(BtreeModel, LoadSplitAndConcat) {
       environment.fail_after(budget);
       result = table().concat(low.get(), high.get());
       environment.fail_after(-1);
-      if (result < 0) ASSERT_EQ(high.check(), 0);
+      if (result < 0) {
+        ASSERT_EQ(high.check(), 0);
+      }
       ASSERT_EQ(low.check(), 0);
     }
     high.release();

@@ -1,4 +1,4 @@
-// The contents of text nodes (text_node.h) outside of nodes: separators, and the lists of items
+// The contents of text nodes (text/node.h) outside of nodes: separators, and the lists of items
 // from which nodes are built.
 #pragma once
 

@@ -1,10 +1,10 @@
-// SearchAvx512: the searches of search_plain.h with AVX-512. Include it only where the compiler may
+// SearchAvx512: the searches of search/plain.h with AVX-512. Include it only where the compiler may
 // use AVX-512 (table_avx512.cc). Masked loads read only the bytes that the mask selects.
 #pragma once
 
 #include <immintrin.h>
 
-#include "structures/btree/search_plain.h"
+#include "structures/btree/search/plain.h"
 
 namespace keydrome::btree {
 

@@ -1,10 +1,10 @@
-// SearchAvx2: the searches of search_plain.h with AVX2. Include it only where the compiler may use
+// SearchAvx2: the searches of search/plain.h with AVX2. Include it only where the compiler may use
 // AVX2 (table_avx2.cc).
 #pragma once
 
 #include <immintrin.h>
 
-#include "structures/btree/search_plain.h"
+#include "structures/btree/search/plain.h"
 
 namespace keydrome::btree {
 

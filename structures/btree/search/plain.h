@@ -10,16 +10,9 @@
 #include <cstring>
 
 #include "structures/btree/bytes.h"
+#include "structures/btree/fixed/node.h"
 
 namespace keydrome::btree {
-
-#define KEYDROME_HOT __attribute__((always_inline)) static inline
-
-// Key and value of a slot of a fixed-width node.
-struct Pair {
-  uint64_t key;
-  uint64_t value;
-};
 
 struct SearchPlain {
   static constexpr const char* kDescription = "B+-tree; searches nodes without vector instructions";

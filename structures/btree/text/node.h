@@ -1,0 +1,116 @@
+// Text: the nodes of a tree whose keys are strings, or have another fixed size than 4 or 8 bytes.
+//
+// A node has the common prefix of its keys once. For each slot it has a head: the eight key bytes
+// after the prefix, as a number. It also has a record with the rest of the key and the payload. The
+// records fill the heap, from the end of the node downwards. Most searches read the heads only.
+// Leaves also have a tag for each slot, a byte of a hash of the key. `find` compares the tags of a
+// leaf and reads only the records with the tag of its key.
+//
+// Nodes grow in steps, because most of them have short records. A slot has the distance of its
+// record from the end of the node, so growing is two copies. A removed record stays in the heap as
+// dead bytes until the node is built again.
+//
+// An inner node with n children has n - 1 slots. Their keys are the separators: the shortest
+// strings that divide the children. A separator is <= all keys of the child to its right.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+
+#include "structures/btree/memory.h"
+#include "structures/btree/text/items.h"
+#include "structures/btree/value.h"
+
+namespace keydrome::btree {
+
+// The form of a node, and access to its parts.
+struct TextNode {
+  static constexpr uint32_t kSlots = 64;  // items: entries of a leaf, children of an inner node
+  static constexpr uint32_t kUnit = 128;
+  static constexpr uint32_t kBytesMax = 4096;  // a larger node is divided, if it has kFew items
+  static constexpr uint32_t kFew = 16;
+  static constexpr uint32_t kMergeMax = 48;  // items of a node that merging may make
+  static constexpr uint32_t kGrowth = 256;
+  static constexpr uint32_t kPrefixMax = 120;
+  static constexpr uint64_t kNone = ~uint64_t{0};  // heads and summary after the last slot
+
+  using Item = TextItem;
+
+  struct alignas(kLine) Node {
+    uint8_t count;  // slots
+    uint8_t level;
+    uint8_t prefix_size;
+    uint8_t units;  // size of the node, in kUnit bytes
+    uint16_t heap;  // bytes of the heap
+    uint16_t dead;  // bytes of the heap that no slot uses
+    uint8_t prefix[kPrefixMax];
+    uint64_t summary[8];
+    uint8_t tags[kSlots];
+    uint16_t slots[kSlots];
+    uint64_t heads[kSlots];
+  };
+  static_assert(sizeof(Node) == 14 * kLine);
+  static constexpr uint32_t kHeaderLines = sizeof(Node) / kLine;
+
+  // A record: key size, payload size or kSetMark, rest of the key, payload or set.
+  static constexpr uint32_t kRecordHeader = 2;
+  static constexpr uint8_t kSetMark = 255;
+  static constexpr uint32_t kBytesMost = kUnit * 128;  // 64 records of the largest size fit
+  static_assert(sizeof(Node) + kSlots * (8 + kRecordHeader + KEYDROME_KEY_BYTES_MAX +
+                                         KEYDROME_PAYLOAD_BYTES_MAX) <=
+                kBytesMost);
+
+  static uint32_t size(const Node& node) { return node.units * kUnit; }
+  static uint32_t heap_begin(uint32_t level) {
+    return static_cast<uint32_t>(sizeof(Node) + (level > 0 ? kSlots * sizeof(Node*) : 0));
+  }
+  KEYDROME_HOT Node** children(const Node& node) {
+    return reinterpret_cast<Node**>(const_cast<Node*>(&node) + 1);
+  }
+  KEYDROME_HOT Node* child(const Node& node, uint32_t index) { return children(node)[index]; }
+  KEYDROME_HOT uint8_t* record(const Node& node, uint32_t slot) {
+    auto* bytes = reinterpret_cast<uint8_t*>(const_cast<Node*>(&node));
+    return bytes + size(node) - node.slots[slot];
+  }
+  KEYDROME_HOT uint32_t rest_size(uint32_t key_size, uint32_t prefix_size) {
+    return key_size > prefix_size + 8 ? key_size - prefix_size - 8 : 0;
+  }
+  static uint32_t stored_size(uint8_t mark) { return mark == kSetMark ? 8 : mark; }
+  static uint32_t record_size(const Node& node, uint32_t slot) {
+    const uint8_t* bytes = record(node, slot);
+    return kRecordHeader + rest_size(bytes[0], node.prefix_size) + stored_size(bytes[1]);
+  }
+  static uint32_t items(const Node& node) { return node.count + (node.level > 0 ? 1u : 0u); }
+  static uint32_t room(const Node& node) { return size(node) - heap_begin(node.level) - node.heap; }
+  static uint32_t bytes_needed(const Node& node, const Item& item) {
+    return kRecordHeader + rest_size(item.key.size, node.prefix_size) + item.stored_size();
+  }
+
+  KEYDROME_HOT Value value(const Node& leaf, uint32_t slot) {
+    const uint8_t* bytes = record(leaf, slot);
+    const uint8_t* payload = bytes + kRecordHeader + rest_size(bytes[0], leaf.prefix_size);
+    if (__builtin_expect(bytes[1] == kSetMark, 0)) {
+      PayloadSet set;
+      std::memcpy(&set, payload, sizeof set);
+      return {{}, set};
+    }
+    return {{payload, bytes[1]}, 0};
+  }
+
+  // Writes prefix and head of a key. The head may reach past the end of a short key.
+  KEYDROME_HOT void write_start(const Node& node, uint32_t slot, uint8_t* to) {
+    const uint32_t prefix = node.prefix_size;
+    if (prefix > 0) std::memcpy(to, node.prefix, prefix);
+    store_big(to + prefix, node.heads[slot]);
+  }
+  // Writes the key of a slot to `to`, which has kKeyRoom bytes, and returns its size.
+  static uint32_t key(const Node& node, uint32_t slot, uint32_t, uint8_t* to) {
+    write_start(node, slot, to);
+    const uint8_t* bytes = record(node, slot);
+    const uint32_t rest = rest_size(bytes[0], node.prefix_size);
+    if (rest > 0) std::memcpy(to + node.prefix_size + 8, bytes + kRecordHeader, rest);
+    return bytes[0];
+  }
+};
+
+}  // namespace keydrome::btree
