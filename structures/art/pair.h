@@ -1,0 +1,85 @@
+// Defines Pair, a (key, payload) pair as the string of digits over which the tree is built.
+//
+// The digits of a pair are the bytes of the key, an end mark, the bytes of the payload, and another
+// end mark. The end mark is smaller than every byte. So the order of these strings is the order of
+// contract B: a key that is a prefix of another key is smaller, and the payloads of one key are in
+// order. No string is a prefix of another one, so every pair has a leaf of its own.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <cstring>
+
+#include "keydrome/structure.h"
+
+namespace keydrome::art {
+
+// Digits that are no bytes.
+inline constexpr int kEnd = -1;      // the end mark
+inline constexpr int kBeyond = 256;  // larger than every digit of a pair (Pair::past_key)
+
+// The longest string of digits. A depth is a position in the string, so it is smaller.
+inline constexpr uint32_t kDigitsMax = KEYDROME_KEY_BYTES_MAX + 1 + KEYDROME_PAYLOAD_BYTES_MAX + 1;
+static_assert(kDigitsMax <= UINT8_MAX, "a link stores a depth in one byte (link.h)");
+static_assert(std::endian::native == std::endian::little, "mismatch() finds the first byte by ctz");
+
+// The bytes belong to a leaf or to the caller. If `past_key` is true, the payload is ignored, and
+// the pair is larger than every pair with the same key; only probes of scans use this.
+struct Pair {
+  const uint8_t* key;
+  const uint8_t* payload;
+  uint32_t key_size;
+  uint32_t payload_size;
+  bool past_key = false;
+
+  static Pair of(KeydromeBytes key, KeydromeBytes payload) {
+    return {static_cast<const uint8_t*>(key.data), static_cast<const uint8_t*>(payload.data),
+            key.size, payload.data == nullptr ? 0 : payload.size};
+  }
+
+  // Returns the digit at `depth`, and an end mark for every depth after the last digit.
+  int digit(uint32_t depth) const {
+    if (depth < key_size) return key[depth];
+    if (depth == key_size) return kEnd;
+    if (past_key) return kBeyond;
+    const uint32_t at = depth - key_size - 1;
+    return at < payload_size ? payload[at] : kEnd;
+  }
+};
+
+// Returns the number of equal bytes at the beginning of `a` and `b`, at most `size`.
+inline uint32_t mismatch(const uint8_t* a, const uint8_t* b, uint32_t size) {
+  uint32_t at = 0;
+  for (; at + sizeof(uint64_t) <= size; at += sizeof(uint64_t)) {
+    uint64_t x;
+    uint64_t y;
+    std::memcpy(&x, a + at, sizeof x);
+    std::memcpy(&y, b + at, sizeof y);
+    if (x != y) return at + static_cast<uint32_t>(std::countr_zero(x ^ y)) / 8;
+  }
+  while (at < size && a[at] == b[at]) ++at;
+  return at;
+}
+
+inline bool equal_bytes(const uint8_t* a, const uint8_t* b, uint32_t size) {
+  if (size == sizeof(uint64_t)) return std::memcmp(a, b, sizeof(uint64_t)) == 0;
+  return size == 0 || std::memcmp(a, b, size) == 0;
+}
+
+// Returned by difference() for equal pairs. Larger than every depth.
+inline constexpr uint32_t kSame = UINT32_MAX;
+
+// Returns the depth of the first digit in which a probe differs from a stored pair.
+inline uint32_t difference(const Pair& probe, const Pair& stored) {
+  const uint32_t key_size = std::min(probe.key_size, stored.key_size);
+  const uint32_t in_key = mismatch(probe.key, stored.key, key_size);
+  if (in_key < key_size || probe.key_size != stored.key_size) return in_key;
+  if (probe.past_key) return key_size + 1;
+  const uint32_t payload_size = std::min(probe.payload_size, stored.payload_size);
+  const uint32_t in_payload = mismatch(probe.payload, stored.payload, payload_size);
+  if (in_payload == payload_size && probe.payload_size == stored.payload_size) return kSame;
+  return key_size + 1 + in_payload;
+}
+
+}  // namespace keydrome::art
