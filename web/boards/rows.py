@@ -39,8 +39,8 @@ class Row:
     """One entry of a board. It merges those runs of one user's library that the board accepts.
 
     A session is one repetition of a run in new processes. In each session, the library's result is divided by the
-    result of the control library (the baseline). `ratio` is the median of these quotients over all sessions of the
-    entry, by which the board ranks. `ratio_low` and `ratio_high` are the median's confidence interval. `result` is the
+    result of the control library (the baseline). `ratio`, by which the board ranks, is the median of these quotients
+    over all sessions of the entry. `ratio_low` and `ratio_high` are the median's confidence interval. `result` is the
     value of the board's metric, such as the time. `result`, `total_ms` and the counts are from the newest run.
     """
 
