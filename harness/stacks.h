@@ -1,5 +1,5 @@
 // Layout of the stack page: shared memory in which the player's threads write their stacks when a
-// session (one run of a benchmark) hangs.
+// session (one repetition of a benchmark) hangs.
 //
 // The player is the jailed process that runs the library under test. The referee is the trusted
 // process outside the jail that runs the session. Both map the stack page, which is one memfd.

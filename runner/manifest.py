@@ -120,7 +120,11 @@ class OwnMetric:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """The resource limits of one session at one scale. A session is one run of a library, in phases such as create."""
+    """The resource limits of a session at one scale. A session executes the benchmark, in phases such as create.
+
+    `memory_bytes` is the lowest memory limit of a library. The referee, which plays the session, computes the limit
+    from the number of records, and takes the higher of the two (harness/referee/session/memory_fit.h).
+    """
 
     phase_timeout_ms: int
     memory_bytes: int

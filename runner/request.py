@@ -42,7 +42,7 @@ class Loadable:
 class Request:
     """One benchmark instance at one scale, with one seed per session. Raises RequestError if a field is invalid.
 
-    An instance is a named set of parameters; the scale is its size. A session is one run of the library.
+    An instance is a named set of parameters; the scale is its size. A session is one repetition of the benchmark.
     - `overrides`: the values that replace parameters of the instance.
     - `plain`: whether to run the workload without the extra transactions that check the library.
     - `require`: the weakest level of the jail (the sandbox for the library) to accept.

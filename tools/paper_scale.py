@@ -260,7 +260,7 @@ def page(targets: Sequence[Target], rows: dict[str, Row], scale: Scale) -> str:
         "",
         f"Written by `python -m tools.paper_scale --write`; do not edit. {made_line(commits)}",
         f"Machine: {machine_facts()['class']}. The library is `btree` under the configuration `{CONFIGURATION}`. Each",
-        "row is one session (one run of an instance in the jail), with checks, on one seed. The page shows which",
+        "row is one session (a repetition of an instance in the jail), with checks, on one seed. The page shows which",
         "instances fit this machine, and how long they take. It does not rank libraries.",
         "",
         "- *Session*: the time from start to verdict, including generating the operations and judging.",

@@ -15,8 +15,8 @@ constexpr double kExponentialPercentile = 95, kExponentialItems = 6.0 / 7;
 
 }  // namespace
 
-ItemChooser::ItemChooser(const Mix& mix, uint64_t records, uint64_t expected_inserts,
-                         uint32_t indices, bool zipf_per_index)
+ItemChooser::ItemChooser(const Mix& mix, uint64_t records, uint64_t new_items_max, uint32_t indices,
+                         bool zipf_per_index)
     : items_(mix.items), indices_(indices), per_index_(zipf_per_index && indices > 1) {
   KEYDROME_CHECK(records >= uint64_t{2} * indices);
   const uint64_t distributions = per_index_ ? indices : 1;
@@ -27,9 +27,9 @@ ItemChooser::ItemChooser(const Mix& mix, uint64_t records, uint64_t expected_ins
       latest_.emplace(items - 1);
       break;
     case Items::kZipf:
-      // The range has one item more than records and expected inserts, because YCSB's range
-      // includes both ends.
-      zipf_.emplace((records + expected_inserts) / distributions + 1);
+      // The range has one item more than records and new items, because YCSB's range includes
+      // both ends.
+      zipf_.emplace((records + new_items_max) / distributions + 1);
       break;
     case Items::kHotspot:
       hotspot_.emplace(items, std::max(uint64_t{1}, static_cast<uint64_t>(share(kHotItems))),

@@ -16,9 +16,9 @@ namespace keydrome::ycsb {
 // thread-safe.
 class ItemChooser {
  public:
-  // `expected_inserts` extends the range of the scrambled Zipf distribution, as in YCSB, so that a
-  // new item can be hot. next() chooses again while the chosen item does not exist.
-  ItemChooser(const Mix& mix, uint64_t records, uint64_t expected_inserts, uint32_t indices,
+  // `new_items_max` extends the range of the scrambled Zipf distribution, as in YCSB, so that a new
+  // item can be hot. next() chooses again while the chosen item does not exist.
+  ItemChooser(const Mix& mix, uint64_t records, uint64_t new_items_max, uint32_t indices,
               bool zipf_per_index);
 
   // Returns an item below `limit`, the number of existing items. `limit` must be at least

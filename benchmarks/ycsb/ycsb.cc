@@ -34,8 +34,10 @@ constexpr uint32_t kVerifyThreads = 4;
 constexpr uint32_t kCheckEvery = 100;
 constexpr uint32_t kTexts = 1024;
 constexpr uint32_t kTextBytes = 92;  // with the tag, 100 bytes: the longest payload
-// Operations of an update, the longest common transaction: begin, delete, insert, commit.
-constexpr uint64_t kOpsOfUpdate = 4;
+// Ops for which a program reserves space per transaction: the most that a mix has on average. An
+// update has four: begin, delete, insert, commit. A read-modify-write has five, but in its mix half
+// of the transactions are reads, with three.
+constexpr uint64_t kOpsPerTransaction = 4;
 
 const Mix& mix_of(std::string_view instance) {
   const auto* found = std::find_if(kMixes.begin(), kMixes.end(),
@@ -127,7 +129,7 @@ class Generator {
         records_(parameters.u64("records")),
         operations_(parameters.u64("operations_per_thread")),
         counter_(records_),
-        chooser_(mix, records_, expected_inserts(), indices_, parameters["zipf_per_index"] != 0) {
+        chooser_(mix, records_, new_items_max(), indices_, parameters["zipf_per_index"] != 0) {
     for (std::size_t i = 0; i < classes_.size(); ++i) classes_[i] = script_.add_class(kClasses[i]);
     check_ = script_.add_class("check");
     load_ = script_.add_class("load");
@@ -159,11 +161,13 @@ class Generator {
     uint32_t turns = 0;    // number of the next canary check
   };
 
-  // Returns twice the average number of inserts, as YCSB does for the range of its Zipf
-  // distribution.
-  uint64_t expected_inserts() const { return 2 * threads_ * operations_ * mix_.insert / 100; }
+  // Returns how many new items the range of the Zipf distribution includes: twice the expected
+  // number of inserts, as in YCSB.
+  uint64_t new_items_max() const { return 2 * threads_ * operations_ * mix_.insert / 100; }
 
-  // Each thread loads a contiguous part of the items by auto-commit calls.
+  // Each thread loads a contiguous part of the items by auto-commit calls. Here and in open(), the
+  // referee may begin a new piece of the program (unit_start) only before an open, because no
+  // handle may be open there.
   void load_thread(script::ThreadBuilder out, uint32_t thread) {
     workload::Rng rng(seed_, thread, workload::Purpose::kPopulate);
     const uint64_t first = records_ * thread / threads_, last = records_ * (thread + 1) / threads_;
@@ -189,7 +193,7 @@ class Generator {
   // threads.
   void run_phase() {
     const uint32_t phase = script_.add_phase("run", threads_, {.timed = true});
-    script_.reserve(phase, operations_ * kOpsOfUpdate);
+    script_.reserve(phase, operations_ * kOpsPerTransaction);
     std::vector<Client> clients;
     for (uint32_t t = 0; t < threads_; ++t) {
       clients.push_back({.out = script_.thread(phase, t),
@@ -324,7 +328,9 @@ class Ycsb : public workload::Workload {
 
   Result<script::Script> generate(const workload::Parameters& parameters, uint64_t seed,
                                   const workload::CheckPolicy& policy) override {
-    // With fewer items, Gray's approximation has no valid ranks after it has grown.
+    // LatestZipf begins with one rank fewer than there are items. With at most two ranks, GrayZipf,
+    // the approximation of J. Gray et al. (kit/workload/distributions.h), returns ranks that do not
+    // exist after it has grown, because its eta is then 0 or negative.
     const int64_t least = mix_.items == Items::kLatest ? 4 : 2;
     if (parameters["records"] < least * parameters["indices"]) {
       return Error{"records is " + std::to_string(parameters["records"]) + " and indices is " +

@@ -13,8 +13,8 @@
 // interpreter on the same library, with one thread and int64 keys. Floor and interpreter take
 // turns, so that a busy machine slows both. Times are CPU times of the thread; each figure is a
 // median over the repetitions. Here the interpreter gets all operations and keys at once. In a
-// session, one run of a benchmark, it gets them in portions; phase_cost measures the cost of the
-// hand-over.
+// session, one repetition of a benchmark, it gets them in portions; phase_cost measures the cost of
+// the hand-over.
 //
 // The first row is the average cost of a call in the mix of operations of the SIGMOD 2009 contest:
 // the timed operations of one thread of the benchmark sigmod2009, with the parameters of its

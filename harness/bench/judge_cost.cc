@@ -6,10 +6,10 @@
 //   judge_cost [--json FILE]      needs indexes/global_lock, which is built next to this program
 //
 // The program plays a benchmark of one thread in this process. Operations and results have the same
-// memory formats as in a real session (one run of a benchmark). There the referee exchanges them
-// with the player, the jailed process that calls the library. The thread inserts a million records
-// and reads them in random order, in transactions of 16 gets. Each figure is a median of the CPU
-// time of one thread:
+// memory formats as in a real session (one repetition of a benchmark). There the referee exchanges
+// them with the player, the jailed process that calls the library. The thread inserts a million
+// records and reads them in random order, in transactions of 16 gets. Each figure is a median of
+// the CPU time of one thread:
 // - to read and judge ten million words
 // - to turn the words of a million transactions into a history of calls, and to certify it
 //

@@ -1,4 +1,4 @@
-// phase_cost: measures how much time the harness adds to a phase of a session (one run of a
+// phase_cost: measures how much time the harness adds to a phase of a session (one repetition of a
 // benchmark). Also measures how much it adds to a call in verified mode. Uses real jails on this
 // machine. The referee is the trusted process that runs the session. The player is the process in
 // the jail (a sandbox) that calls the library. In verified mode another process, the driver,

@@ -1,5 +1,5 @@
-// Plays one phase of a session (one run of a benchmark): plays each program in its own thread, and
-// fills the outcome.
+// Plays one phase of a session (one repetition of a benchmark): plays each program in its own
+// thread, and fills the outcome.
 //
 // The code runs in the player, the jailed process that calls the library under test. In verified
 // mode it runs in the driver, a process outside the jail. A program is the list of operations of

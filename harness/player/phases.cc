@@ -1,5 +1,5 @@
-// Implements Phases: plays each phase of a session (one run of a benchmark). All phases share
-// memory and clocks. The referee, the process that runs the session, begins a phase with the
+// Implements Phases: plays each phase of a session (one repetition of a benchmark). All phases
+// share memory and clocks. The referee, the process that runs the session, begins a phase with the
 // message GO. GO has the number of the phase, and its nonce, a random number.
 #include "harness/player/phases.h"
 

@@ -3,7 +3,7 @@
 // jail. A program arrives in portions, called pieces.
 //
 // Thread safety: each thread reads its own pieces; any thread may read the image of the session
-// (one run of a benchmark).
+// (one repetition of a benchmark).
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
-// Parses the command line of the referee, the trusted program that plays one session: one run of a
-// benchmark with one untrusted library.
+// Parses the command line of the referee, the trusted program that plays one session: one
+// repetition of a benchmark with one untrusted library.
 //
 // Thread safety: pure functions.
 #pragma once

@@ -1,6 +1,6 @@
-// Implements the commands of the referee, the program that plays and judges one session: one run of
-// a benchmark with one library. command_run() takes these steps: read the plan, prepare the
-// session, play it, judge it, write the report.
+// Implements the commands of the referee, the program that plays and judges one session: one
+// repetition of a benchmark, with one library. command_run() takes these steps: read the plan,
+// prepare the session, play it, judge it, write the report.
 #include "harness/referee/commands.h"
 
 #include <cstdio>

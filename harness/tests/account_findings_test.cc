@@ -15,8 +15,8 @@ namespace {
 
 constexpr uint64_t kMiB = uint64_t{1} << 20;
 
-// Returns the result of a session (one run of a benchmark) with one timed phase of 1 s, in which
-// only the player's main thread makes calls.
+// Returns the result of a session (one repetition of a benchmark) with one timed phase of 1 s, in
+// which only the player's main thread makes calls.
 SessionResult one_phase() {
   SessionResult result;
   PhaseResult phase;

@@ -1,5 +1,5 @@
-// Tests what the referee, the process that runs a session (one run of a benchmark), measures: CPU
-// time, threads and memory of hostile libraries in the real jail. Needs root.
+// Tests what the referee, the process that runs a session (one repetition of a benchmark),
+// measures: CPU time, threads and memory of hostile libraries in the real jail. Needs root.
 #include <gtest/gtest.h>
 
 #include <string>

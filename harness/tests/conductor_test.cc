@@ -1,5 +1,5 @@
-// Tests play(), which plays one session (one run of a benchmark with one library), with small
-// scripts (lists of operations) in the real jail. The referee is the process that plays the
+// Tests play(), which plays one session (one repetition of a benchmark, with one library), with
+// small scripts (lists of operations) in the real jail. The referee is the process that plays the
 // session; the player is the jailed process with the library. Needs root.
 #include "harness/referee/session/conductor.h"
 

@@ -12,8 +12,8 @@
 namespace keydrome::testing {
 
 // One instance of a benchmark (a named set of parameter values). The workload is the code that
-// estimates the memory of a session (one run of a benchmark) and generates its operations. The
-// manifest describes the benchmark.
+// estimates the memory of a session (one repetition of a benchmark) and generates its operations.
+// The manifest describes the benchmark.
 struct Instance {
   std::string name;  // of the benchmark and of the instance, with a blank in between
   workload::Manifest manifest;

@@ -1,5 +1,5 @@
-// Tests the verdict for a plan (the description of one run of a benchmark) and a referee (the
-// program that plays it) with different versions of a benchmark.
+// Tests the verdict for a plan (the description of one repetition of a benchmark) and a referee
+// (the program that plays it) with different versions of a benchmark.
 #include "harness/referee/judging/judging.h"
 
 #include <gtest/gtest.h>

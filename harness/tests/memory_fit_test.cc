@@ -1,6 +1,6 @@
-// Tests the estimate of the memory of a session (one run of a benchmark), which is made before the
-// operations are generated. Covers refusals, the parameter that a refusal tells the user to lower,
-// and the bound of the memory of the referee, the process that runs the session.
+// Tests the estimate of the memory of a session (one repetition of a benchmark), which is made
+// before the operations are generated. Covers refusals, the parameter that a refusal tells the user
+// to lower, and the bound of the memory of the referee, the process that runs the session.
 // parameter_ranges_test.cc tests all parameters.
 #include "harness/referee/session/memory_fit.h"
 

@@ -1,6 +1,6 @@
-// Property test of all parameters within the bounds of every benchmark. Each session (one run of a
-// benchmark) has one of two results. It is refused in one sentence with the numbers and a remedy.
-// Or its script (all its operations) is generated within the estimated memory.
+// Property test of all parameters within the bounds of every benchmark. Each session (one
+// repetition of a benchmark) has one of two results. It is refused in one sentence with the numbers
+// and a remedy. Or its script (all its operations) is generated within the estimated memory.
 //
 // In each case one parameter has its smallest or largest value, and the others have random values
 // from their whole ranges. If the case needs more memory than the test may use, the other

@@ -1,5 +1,5 @@
-// Tests every rule by which the result of a session (one run of a benchmark) becomes a verdict,
-// such as passed or crashed (judging/verdict.h), with invented results.
+// Tests every rule by which the result of a session (one repetition of a benchmark) becomes a
+// verdict, such as passed or crashed (judging/verdict.h), with invented results.
 #include "harness/referee/judging/verdict.h"
 
 #include <gtest/gtest.h>

@@ -34,7 +34,8 @@ class Board:
     - `scales`: the scales of the runs that the board ranks (smoke, laptop, paper). A submission runs at the first one.
     - `machines`: the machine classes that the board accepts, as patterns such as "*, 2 CPUs, 24 GiB"; "*" accepts all.
       Ranks of different machine classes are never mixed.
-    - `metric`, `direction`: the number by which libraries are ranked, and whether `lower` or `higher` is better.
+    - `metric`, `direction`: the number whose ratio to that of the control library decides the rank, and whether `lower`
+      or `higher` is better.
     - `top`: how many entries the board shows.
     - `per_user`: how many entries of one user the board accepts.
     - `minimum_sessions`: how many sessions a run must have at least.

@@ -1,5 +1,6 @@
-"""Finds the number by which a board (a ranking of libraries) ranks, as the newest run of each entry measured it.
+"""Finds the value of a board's metric, such as the total time, as the newest run of each entry measured it.
 
+A board ranks libraries by the ratio of this value to that of the control library (rank_intervals.py), not by the value.
 The total time is a column of the run. A metric that only one benchmark has is in the stored sessions of the run.
 """
 

@@ -1,4 +1,4 @@
-"""Runs one session, one run of a benchmark with one library in the jail, for the reports that need many of them."""
+"""Runs one session (a repetition of a benchmark) with one library in the jail, for reports that need many of them."""
 
 from __future__ import annotations
 

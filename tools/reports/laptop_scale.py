@@ -139,7 +139,7 @@ def page(rows: dict[str, list[Cell]]) -> str:
         "",
         f"Written by `python -m tools.reports.laptop_scale --write`; do not edit. {made_line()}",
         "An instance is a set of parameter values of a benchmark. Each cell is the time of one session, i.e. of one",
-        "run of an instance with one library, with checks, from start to verdict. A session that took more than",
+        "repetition of an instance with one library, with checks, from start to verdict. A session that took more than",
         f"{TIMEOUT_SECONDS:.0f} s was stopped.",
         "",
         f"Machine: {machine}, load average {os.getloadavg()[0]:.1f} at the end. The times tell users how long they",

@@ -199,7 +199,7 @@ def page(rows: dict[str, Times], scale: Scale, sessions: int) -> str:
         f"Machine: {facts['class']}, load average {os.getloadavg()[0]:.1f} at the end.",
         "",
         f"The B+-tree (`btree`, configuration `{CONFIGURATION}`) played {sessions} sessions of each instance",
-        f"at {scale.value} scale. A session is one run of the benchmark with one library; only some of its phases are",
+        f"at {scale.value} scale. A session is one repetition of the benchmark; only some of its phases are",
         "timed. The other time is that of preparing and judging. The table shows means per session, in seconds:",
         "",
         "- *Session*: the machine time of the series, from the command until its result, divided by the number of",

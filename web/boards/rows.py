@@ -39,9 +39,9 @@ class Row:
     """One entry of a board. It merges those runs of one user's library that the board accepts.
 
     A session is one repetition of a run in new processes. In each session, the library's result is divided by the
-    result of the control library (the baseline). `ratio` is the median of these quotients over all sessions of the
-    entry. `ratio_low` and `ratio_high` are the median's confidence interval. `result` is the number by which the board
-    ranks, such as the time. `result`, `total_ms` and the counts are from the newest run.
+    result of the control library (the baseline). `ratio`, by which the board ranks, is the median of these quotients
+    over all sessions of the entry. `ratio_low` and `ratio_high` are the median's confidence interval. `result` is the
+    value of the board's metric, such as the time. `result`, `total_ms` and the counts are from the newest run.
     """
 
     position: int
@@ -85,7 +85,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class ResultColumn:
-    """The column of a board with the number by which it ranks. `label` names this number within a sentence."""
+    """The column of a board with the libraries' values of its metric. `label` names the metric within a sentence."""
 
     label: str
     heading: str
@@ -110,6 +110,7 @@ def rows(standings: Standings) -> list[Row]:
 
 
 def _row(entry: BoardEntry, board: Board) -> Row:
+    # An entry that is not among the board's best has no position. leaderboard.queries.standings omits such entries.
     if entry.position is None or entry.rank_low is None or entry.rank_high is None:
         message = f"{entry} has no rank: read only entries whose position is not null"
         raise ValueError(message)

@@ -1,4 +1,7 @@
-"""Shows the list of boards (rankings of libraries), and a single board as a page, as CSV and as JSON."""
+"""Shows the list of boards (rankings of libraries), and a single board as a page, as CSV and as JSON.
+
+`standings` in leaderboard/queries.py reads the entries. leaderboard/ranking/rank_intervals.py has computed their ranks.
+"""
 
 from __future__ import annotations
 

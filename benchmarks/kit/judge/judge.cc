@@ -69,7 +69,8 @@ class EndCheck {
            const script::ThreadResult& result)
       : script_(script), ops_(ops), result_(result) {}
 
-  // Returns true if all reported ends are possible.
+  // Returns true if all reported ends are possible. The player gives up a transaction as failed
+  // only after a violation, which it counts. So a failure without a violation is impossible.
   bool run() {
     if (!is_simple()) check_all();
     return fits_ && (result_.totals.failed == 0 || result_.reported->code_violations > 0);
@@ -92,7 +93,7 @@ class EndCheck {
         auto_commit(step);
       } else if (op.code == format::OpCode::kBegin) {
         begin(op, step);
-      } else if (op.code == format::OpCode::kRun) {
+      } else if (op.code == format::OpCode::kRun) {  // runs a procedure, a list of instructions
         rolls_back_ = rolls_back_ || script_.pools.procedures[op.payload].rolls_back != 0;
       } else if (op.code == format::OpCode::kCommit || op.code == format::OpCode::kAbort) {
         close(op, step);
@@ -164,6 +165,8 @@ void judge_counters(const script::Script& script, const script::Outcome& outcome
       const format::ThreadOutcome& counters = *result.reported;
       failed += result.totals.failed;
       if (counters.code_violations > 0) judge_violation(phase, t, counters, findings);
+      // A trace has room for every record with the longest key and payload of the script
+      // (script/evidence/capacities.cc). So it overflows only if the library returned longer ones.
       if (counters.trace_dropped > 0) {
         findings.required(
             "impossible_record",

@@ -24,6 +24,20 @@
 //   - outcome_mismatch: the report of the player, the process that calls the library, does not fit
 //     the script, so the library must have changed the report.
 //
+// The judge uses these terms:
+//   - op: one operation of a thread's program (format/program.h). It makes one call or several.
+//   - slot: the number of the variable in which a thread keeps an open handle of an index. The op
+//     that opens an index names the slot, and later ops call through it.
+//   - rank: the position of a key in the key order of the script, a number instead of the key
+//     (keys/key_ranks.h). It has nothing to do with the ranks of a board.
+//   - tag: the unique number in the first 8 letters of a payload, which shows which op wrote it.
+//   - moment: the position of a read or write in the script: phase, thread, op and transaction.
+//   - word: the 8 bytes in which the player reports the result of a call (format/evidence_word.h).
+//
+// judge.cc judges counters and the ends of transactions. judge_words.cc judges every read, insert
+// and delete of all phases except the final scan, so every timed read too: its WordJudge::add()
+// decides whether a read can have returned its record. judge_reads.cc judges the final scan.
+//
 // Thread safety: pure functions.
 #pragma once
 
@@ -45,6 +59,7 @@ void judge_counters(const script::Script& script, const script::Outcome& outcome
 
 // Applies the rules about reads and writes to all phases except the final scan, which reads all
 // records: to every call of the workload and its checks in a transaction that ended as programmed.
+// Implemented in judge_words.cc.
 // The calls of procedures, which compute their keys and payloads from earlier reads, are judged by
 // their workload, and when a run is certified. Results that are certainly right (known_records.h)
 // are judged without the rules, unless `shortcut` is false. The findings are the same in both
@@ -52,7 +67,7 @@ void judge_counters(const script::Script& script, const script::Outcome& outcome
 void judge_words(const script::Script& script, const KeyRanks& ranks, const ExpectedState& expected,
                  const script::Outcome& outcome, Findings& findings, bool shortcut = true);
 
-// Applies the rules about reads to the final scan.
+// Applies the rules about reads to the final scan. Implemented in judge_reads.cc.
 void judge_reads(const script::Script& script, const KeyRanks& ranks, const ExpectedState& expected,
                  const script::Outcome& outcome, Findings& findings);
 

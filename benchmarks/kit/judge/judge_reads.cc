@@ -1,6 +1,6 @@
 // Implements judge_reads(): judges the final scan, which reads all records at the end of a run. The
 // player, the process that calls the library, reports these records with their whole keys and
-// texts.
+// texts. judge.h defines the terms op, slot, rank and tag.
 #include <array>
 #include <optional>
 #include <string>
@@ -14,7 +14,9 @@
 namespace keydrome::judge {
 namespace {
 
-// Judges the evidence of a thread, the records that it reported. Use each object once.
+// Judges the evidence of a thread, the records that it reported. The expected state says whether a
+// record can exist. The ReadGroups check the order of the records and that none is missing. Use
+// each object once.
 class ReadJudge {
  public:
   ReadJudge(const script::Script& script, const KeyRanks& ranks, const ExpectedState& expected,
@@ -67,6 +69,7 @@ class ReadJudge {
     }
   }
 
+  // Checks that the record can exist, and adds it to the current group.
   void add(const script::Evidence& evidence) {
     if (groups_.at_end()) return;
     if (evidence.code != SUCCESS) return groups_.add_code(evidence.code);
@@ -119,7 +122,7 @@ void judge_reads(const script::Script& script, const KeyRanks& ranks, const Expe
   const auto judge = [&](uint32_t phase, uint32_t thread, Findings& found) {
     ReadJudge(script, ranks, expected, found).judge_thread(outcome, phase, thread);
   };
-  judge_threads(script, outcome, findings, true, judge);
+  judge_threads(script, outcome, findings, /*verifies=*/true, judge);
 }
 
 }  // namespace keydrome::judge

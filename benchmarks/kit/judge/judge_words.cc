@@ -1,6 +1,7 @@
 // Implements judge_words(): judges every read, insert and delete of a session by its word, the 8
 // bytes in which the player (the process that calls the library) reports the result
-// (format/evidence_word.h). An op is one operation of a thread's program.
+// (format/evidence_word.h). judge.h defines the terms op, slot, rank, tag and moment. Read
+// WordJudge::add() first.
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -294,7 +295,7 @@ void judge_words(const script::Script& script, const KeyRanks& ranks, const Expe
   const auto judge = [&](uint32_t phase, uint32_t thread, Findings& found) {
     WordJudge(script, ranks, expected, known, found, shortcut).judge_thread(outcome, phase, thread);
   };
-  judge_threads(script, outcome, findings, false, judge);
+  judge_threads(script, outcome, findings, /*verifies=*/false, judge);
 }
 
 }  // namespace keydrome::judge

@@ -1,5 +1,5 @@
-// Totals: the counts and latencies of a session (one execution of a benchmark), which the report of
-// the session shows. They are computed from the script (the operations) and the outcome (the
+// Totals: the counts and latencies of a session (one repetition of a benchmark), which the report
+// of the session shows. They are computed from the script (the operations) and the outcome (the
 // results of the calls).
 //
 // Thread safety: pure functions.

@@ -1,7 +1,7 @@
-// Demand: counts what the script of a session (one execution of a benchmark) will contain, from the
-// parameters alone. From the counts the referee, the process that generates and judges the session,
-// estimates how much memory the session needs (harness/referee/session/memory_fit.h). The referee
-// refuses a session that does not fit the machine, before it generates a single operation.
+// Demand: counts what the script of a session (one repetition of a benchmark) will contain, from
+// the parameters alone. From the counts the referee, the process that generates and judges the
+// session, estimates how much memory the session needs (harness/referee/session/memory_fit.h). The
+// referee refuses a session that does not fit the machine, before it generates a single operation.
 //
 // A workload adds up its counts (workload.h, Workload::demand):
 //

@@ -1,5 +1,5 @@
-// Collects the findings of all scenarios (short scripts of API calls) of one run of the benchmark,
-// and shows only a few of them.
+// Collects the findings of all scenarios (short scripts of API calls) of one repetition of the
+// benchmark, and shows only a few of them.
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,6 @@
 // Implements harness/referee/hang/hang.h, which describes what the threads of the player (the
-// jailed process) were doing when a session (one run of a benchmark) hung. Reads /proc twice, 0.1 s
-// apart (kHangLookMs), and collects the stacks of the threads.
+// jailed process) were doing when a session (one repetition of a benchmark) hung. Reads /proc
+// twice, 0.1 s apart (kHangLookMs), and collects the stacks of the threads.
 #include "harness/referee/hang/hang.h"
 
 #include <poll.h>

@@ -1,6 +1,6 @@
-// Writes the text of the finding `hang`, by which a report explains why a session (one run of a
-// benchmark) did not end. The text first lists which thread waits for which other thread. Then it
-// describes each thread in a few lines.
+// Writes the text of the finding `hang`, by which a report explains why a session (one repetition
+// of a benchmark) did not end. The text first lists which thread waits for which other thread. Then
+// it describes each thread in a few lines.
 #include "harness/referee/hang/hang_text.h"
 
 #include <algorithm>

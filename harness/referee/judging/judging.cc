@@ -1,7 +1,7 @@
-// Implements judge_session(), which judges one run of a benchmark, in four steps. First it compares
-// the logs of calls with the programs (lists of operations). Then the workload (the code of the
-// benchmark) judges the outcome. Then the recorded histories of calls are judged. Last, the verdict
-// is decided.
+// Implements judge_session(), which judges one repetition of a benchmark, in four steps. First it
+// compares the logs of calls with the programs (lists of operations). Then the workload (the code
+// of the benchmark) judges the outcome. Then the recorded histories of calls are judged. Last, the
+// verdict is decided.
 #include "harness/referee/judging/judging.h"
 
 #include <algorithm>

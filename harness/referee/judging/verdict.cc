@@ -1,5 +1,5 @@
 // Implements harness/referee/judging/verdict.h: the rules that turn the result of a session (one
-// run of a benchmark with one library) and its findings into a verdict and a reason.
+// repetition of a benchmark, with one library) and its findings into a verdict and a reason.
 #include "harness/referee/judging/verdict.h"
 
 #include <algorithm>

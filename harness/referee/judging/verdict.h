@@ -1,4 +1,4 @@
-// Decides the verdict of a session (one run of a benchmark) that was played: passed, failed,
+// Decides the verdict of a session (one repetition of a benchmark) that was played: passed, failed,
 // crashed and so on. No other file decides the verdict of a played session.
 //
 // Thread safety: the functions use only their arguments.

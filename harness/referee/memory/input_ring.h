@@ -19,8 +19,8 @@ namespace keydrome {
 
 class InputRing {
  public:
-  // Makes the ring of a session, one run of a benchmark. `half_bytes` contains, for each thread,
-  // the size of a half.
+  // Makes the ring of a session, one repetition of a benchmark. `half_bytes` contains, for each
+  // thread, the size of a half.
   static Result<InputRing> create(uint64_t session_bytes, std::span<const uint64_t> half_bytes);
 
   int fd() const { return region_.fd(); }

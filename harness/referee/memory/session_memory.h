@@ -1,5 +1,5 @@
 // SessionMemory: the memory that the referee, the trusted process, shares with the player, the
-// jailed process, in one session (one run of a benchmark). The memory has three parts:
+// jailed process, in one session (one repetition of a benchmark). The memory has three parts:
 // - the ring: the referee writes the programs (lists of operations), and the player reads them
 // - the outcome: the player writes its results
 // - the stack page: the player's threads write their stacks when a session hangs

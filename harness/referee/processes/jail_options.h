@@ -1,5 +1,5 @@
-// Options of one jail, the sandbox of one session (one run of a benchmark): the plan, and the
-// limits that follow from the benchmark's instance (its named set of parameter values).
+// Options of one jail, the sandbox of one session (one repetition of a benchmark): the plan, and
+// the limits that follow from the benchmark's instance (its named set of parameter values).
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// Writes recorded histories (the calls of a session, i.e. of one run of a benchmark, with their
-// results) to files. The program `certify` can judge the files again
+// Writes recorded histories (the calls of a session, i.e. of one repetition of a benchmark, with
+// their results) to files. The program `certify` can judge the files again
 // (docs/reference/history-format.md): it looks for an order of the transactions that explains all
 // results.
 #pragma once

@@ -1,5 +1,5 @@
-// Computes the numbers of a report from the result of a session (one run of a benchmark with one
-// library).
+// Computes the numbers of a report from the result of a session (one repetition of a benchmark,
+// with one library).
 //
 // Wall time, CPU time, memory and performance counters are measured outside the player, the jailed
 // process with the library. Counts of calls and transactions, and latencies, come from the

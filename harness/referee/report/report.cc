@@ -1,5 +1,5 @@
-// Implements make_report(), which describes as JSON one session (one run of a benchmark with one
-// library) and its verdict. Most functions make one member of the report.
+// Implements make_report(), which describes as JSON one session (one repetition of a benchmark,
+// with one library) and its verdict. Most functions make one member of the report.
 #include "harness/referee/report/report.h"
 
 #include <algorithm>

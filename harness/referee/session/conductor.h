@@ -1,5 +1,5 @@
-// Plays one session, i.e. one run of a benchmark with one library: starts the processes, exchanges
-// all messages from HELLO to END (harness/protocol.h), and returns what happened.
+// Plays one session, i.e. one repetition of a benchmark, with one library: starts the processes,
+// exchanges all messages from HELLO to END (harness/protocol.h), and returns what happened.
 //
 // The code trusts nothing from the player, the jailed process that runs the library. play() always
 // returns, and all processes of the session have exited by then.

@@ -1,5 +1,6 @@
 // Implements fit_memory(): adds up the memory that the referee (this process) and the library need
-// in a session (one run of a benchmark). If it is too much, searches for the parameter to lower.
+// in a session (one repetition of a benchmark). If it is too much, searches for the parameter to
+// lower.
 #include "harness/referee/session/memory_fit.h"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
-// Decides whether a session (one run of a benchmark) fits the memory of the machine, and how much
-// of the memory the library may use. This decision comes before the referee, the process that runs
-// the session, generates the operations.
+// Decides whether a session (one repetition of a benchmark) fits the memory of the machine, and how
+// much of the memory the library may use. This decision comes before the referee, the process that
+// runs the session, generates the operations.
 #pragma once
 
 #include <cstdint>

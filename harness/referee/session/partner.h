@@ -1,4 +1,4 @@
-// Partner: the processes that play one session (one run of a benchmark) for the referee, the
+// Partner: the processes that play one session (one repetition of a benchmark) for the referee, the
 // trusted process, and the channel to them.
 //
 // A plain Partner has one process, the player in its jail. The player runs the library and executes

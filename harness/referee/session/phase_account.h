@@ -1,7 +1,7 @@
 // PhaseAccount: freezes the jail, the sandbox of the library under test, between the phases of a
-// session (one run of a benchmark). Otherwise the library could work between phases, where nothing
-// is measured. Measures the time, CPU time, memory and performance counters of loading and of each
-// phase, and the CPU time of each thread.
+// session (one repetition of a benchmark). Otherwise the library could work between phases, where
+// nothing is measured. Measures the time, CPU time, memory and performance counters of loading and
+// of each phase, and the CPU time of each thread.
 //
 // Borrows its arguments, which must outlive the object. Not thread-safe.
 #pragma once

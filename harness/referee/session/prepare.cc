@@ -1,5 +1,5 @@
-// Implements prepare_session(), which prepares one run of a benchmark: finds the parameters, the
-// files and the workload (the code of the benchmark), and checks the memory. Then generates the
+// Implements prepare_session(), which prepares one repetition of a benchmark: finds the parameters,
+// the files and the workload (the code of the benchmark), and checks the memory. Then generates the
 // script (all operations), and derives the options of the jail.
 #include "harness/referee/session/prepare.h"
 

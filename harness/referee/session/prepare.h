@@ -1,6 +1,6 @@
-// Prepares a session, one run of a benchmark, from a plan, the JSON file that describes the run.
-// Checks the plan against the benchmark and the files, and generates the script, which contains all
-// operations.
+// Prepares a session, one repetition of a benchmark, from a plan, the JSON file that describes the
+// run. Checks the plan against the benchmark and the files, and generates the script, which
+// contains all operations.
 #pragma once
 
 #include <memory>

@@ -1,6 +1,6 @@
-// Implements SessionLimits: checks the wall time of a session (one run of a benchmark) and the CPU
-// time of the player, the jailed process. The CPU time is read less often while it is far from its
-// limit.
+// Implements SessionLimits: checks the wall time of a session (one repetition of a benchmark) and
+// the CPU time of the player, the jailed process. The CPU time is read less often while it is far
+// from its limit.
 #include "harness/referee/session/session_limits.h"
 
 #include <unistd.h>

@@ -1,5 +1,5 @@
-// Checks the limits of a whole session, i.e. of one run of a benchmark with one library: wall time
-// and CPU time.
+// Checks the limits of a whole session, i.e. of one repetition of a benchmark, with one library:
+// wall time and CPU time.
 //
 // The jail enforces the same limits a little later (JailOptions). The referee, the process that
 // runs the session, must act first, because it reports what the threads were doing (hang/hang.h);

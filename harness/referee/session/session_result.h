@@ -1,5 +1,5 @@
-// The result of one session (one run of a benchmark): the stage that it reached, why it stopped,
-// and what was measured.
+// The result of one session (one repetition of a benchmark): the stage that it reached, why it
+// stopped, and what was measured.
 //
 // judging/verdict.h turns the members into a verdict. The player, the jailed process with the
 // library, is untrusted. These members come from the player: `outcome`, `player_ns`, `load_status`,

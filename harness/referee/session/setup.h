@@ -1,4 +1,4 @@
-// The CPU time and memory that a library used at the beginning of a session (one run of a
+// The CPU time and memory that a library used at the beginning of a session (one repetition of a
 // benchmark): in loading, and in the untimed phases `create` that follow. A library receives no
 // keys in these steps, but it could compute and allocate memory in advance, while no time is
 // measured.

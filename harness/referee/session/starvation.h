@@ -1,5 +1,5 @@
-// Measures for how long other programs of the machine kept a session (one run of a benchmark) from
-// its processors.
+// Measures for how long other programs of the machine kept a session (one repetition of a
+// benchmark) from its processors.
 //
 // A thread that is ready to run waits while its processor runs another thread. The kernel counts
 // this waiting (the second field of /proc/PID/task/TID/schedstat). While a thread waits, its

@@ -1,6 +1,6 @@
-// Implements VerifiedPartner, which plays one run of a benchmark in verified mode. The driver, a
-// trusted process outside the jail, plays the operations and collects the results, where the
-// library cannot reach them. The player in the jail makes the library calls that the driver
+// Implements VerifiedPartner, which plays one repetition of a benchmark in verified mode. The
+// driver, a trusted process outside the jail, plays the operations and collects the results, where
+// the library cannot reach them. The player in the jail makes the library calls that the driver
 // requests.
 //
 // This file starts the driver, sends each message to the driver or the player, and waits for a

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from leaderboard.queries import Standings
     from results.metrics import RankedBy
 
-# The number by which the board ranks. Its heading is the label and the unit of the board's metric.
+# The value of the board's metric. Its heading is the label and the unit of the metric.
 RESULT = "result"
 HEAD = (
     "rank",
