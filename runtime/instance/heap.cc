@@ -73,7 +73,7 @@ size_t Heap::block_bytes(size_t number) {
 // Returns false if there is no such class.
 bool Heap::small_class(size_t size, size_t alignment, size_t& number) {
   if (kSanitized || size > kSmallMax || alignment > kSmallMax) return false;
-  number = class_of(std::max<size_t>(size, 1));
+  number = class_of(std::max(size, kSmallMin));
   if (alignment <= 8) return true;
   while (block_bytes(number) % alignment != 0) {
     if (++number == kClasses) return false;
@@ -111,7 +111,13 @@ void* Heap::take(Shard& shard, size_t number) {
   if (blocks.list != nullptr) {
     Free* block = blocks.list;
     blocks.list = block->next;
+    --blocks.listed;
     return block;
+  }
+  if (Free* batch = take_batch(number)) {
+    blocks.list = batch->next;
+    blocks.listed = kBatch - 1;
+    return batch;
   }
   const size_t bytes = block_bytes(number);
   if (static_cast<size_t>(blocks.end - blocks.at) < bytes) {
@@ -125,8 +131,28 @@ void* Heap::take(Shard& shard, size_t number) {
   return block;
 }
 
+Heap::Free* Heap::take_batch(size_t number) {
+  const std::lock_guard<SpinLock> guard(common_lock_);
+  Free* batch = batches_[number];
+  if (batch != nullptr) batches_[number] = batch->next_batch;
+  return batch;
+}
+
+// Moves the first kBatch blocks of the list to batches_. The caller has the shard's lock.
+void Heap::give_away(Class& blocks, size_t number) {
+  Free* batch = blocks.list;
+  Free* last = batch;
+  for (uint32_t i = 1; i < kBatch; ++i) last = last->next;
+  blocks.list = last->next;
+  blocks.listed -= kBatch;
+  last->next = nullptr;
+  const std::lock_guard<SpinLock> guard(common_lock_);
+  batch->next_batch = batches_[number];
+  batches_[number] = batch;
+}
+
 uint8_t* Heap::take_span() {
-  const std::lock_guard<SpinLock> guard(chunks_lock_);
+  const std::lock_guard<SpinLock> guard(common_lock_);
   if (span_at_ == span_end_) {
     try {
       chunks_.reserve(chunks_.size() + 1);
@@ -154,7 +180,8 @@ void Heap::free(void* memory, size_t size, size_t alignment) {
   count(own, -static_cast<int64_t>(size));
   if (!small) return;
   Class& blocks = own.classes[number];
-  blocks.list = new (memory) Free{blocks.list};
+  blocks.list = new (memory) Free{blocks.list, nullptr};
+  if (++blocks.listed == 2 * kBatch) give_away(blocks, number);
 }
 
 uint64_t Heap::bytes() const {

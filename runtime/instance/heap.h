@@ -49,7 +49,9 @@ class Heap {
  private:
   static constexpr size_t kShards = 16;
   static constexpr size_t kClasses = 112;
+  static constexpr size_t kSmallMin = sizeof(void*) * 2;  // a free block holds a Free
   static constexpr size_t kSmallMax = 8192;
+  static constexpr uint32_t kBatch = 64;
   static constexpr size_t kSpan = size_t{64} << 10;
   static constexpr size_t kChunk = size_t{2} << 20;
 
@@ -67,10 +69,12 @@ class Heap {
   };
   struct Free {
     Free* next;
+    Free* next_batch;  // only in the first block of a batch in batches_
   };
   // The free blocks of one size: a list, and the rest of a span.
   struct Class {
     Free* list = nullptr;
+    uint32_t listed = 0;
     uint8_t* at = nullptr;
     uint8_t* end = nullptr;
   };
@@ -88,12 +92,17 @@ class Heap {
   static void count(Shard& shard, int64_t bytes);
   Shard& shard();
   void* take(Shard& shard, size_t number);
+  Free* take_batch(size_t number);
+  void give_away(Class& blocks, size_t number);
   uint8_t* take_span();
 
   KeydromeEnvironment environment_;
   const std::unique_ptr<Shard[]> shards_;
   std::atomic<uint64_t> chunk_bytes_ = 0;
-  SpinLock chunks_lock_;  // guards the members below
+  SpinLock common_lock_;  // guards the members below; a thread may hold a shard's lock, too
+  // Batches of kBatch free blocks, which any shard may take. Without them, memory would grow without
+  // bound if one thread allocated and another one freed.
+  std::array<Free*, kClasses> batches_{};
   std::vector<void*> chunks_;
   uint8_t* span_at_ = nullptr;
   uint8_t* span_end_ = nullptr;

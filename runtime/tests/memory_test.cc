@@ -2,7 +2,9 @@
 // which memory is freed that calls without a latch have retired (instance/grace.h).
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
+#include <barrier>
 #include <cstring>
 #include <random>
 #include <thread>
@@ -63,6 +65,27 @@ TEST(Heap, FreedBlocksAreGivenOutAgain) {
   for (int i = 0; i < 1000000; ++i) heap.free(heap.allocate(100, 8), 100, 8);
   EXPECT_LE(heap.chunk_bytes(), uint64_t{2} << 20);
   EXPECT_EQ(heap.bytes(), 0u);
+}
+
+TEST(Heap, MemoryIsBoundedIfOneThreadAllocatesAndAnotherFrees) {
+  constexpr int kRounds = 200, kBlocks = 1000;
+  Heap heap;
+  std::vector<void*> blocks(kBlocks);
+  std::barrier<> turn(2);
+  std::thread other([&] {
+    for (int round = 0; round < kRounds; ++round) {
+      turn.arrive_and_wait();
+      for (void* block : blocks) heap.free(block, 1000, 8);
+      turn.arrive_and_wait();
+    }
+  });
+  for (int round = 0; round < kRounds; ++round) {
+    for (void*& block : blocks) block = heap.allocate(1000, 8);
+    turn.arrive_and_wait();
+    turn.arrive_and_wait();
+  }
+  other.join();
+  EXPECT_LE(heap.chunk_bytes(), uint64_t{4} << 20);
 }
 
 TEST(Heap, ASmallBlockCostsLittleMoreThanItsSize) {
