@@ -38,7 +38,7 @@ void Tree<Layout>::answer(const Node& leaf, const Probe& probe, KeydromeLookup& 
 }
 
 // A group of lookups goes down level by level, so that the memory works on all at the same time
-// (S. Chen et al., "Improving Index Performance through Prefetching", SIGMOD 2001, section 2).
+// (S. Chen et al., "Improving Index Performance through Prefetching", SIGMOD 2001).
 template <class Layout>
 void Tree<Layout>::find_batch(uint32_t count, KeydromeLookup* lookups) const {
   constexpr uint32_t kGroup = 24;
