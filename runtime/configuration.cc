@@ -152,6 +152,16 @@ const ConcurrencyMethod& method_of(const Configuration& configuration) {
   return *method;
 }
 
+// Returns the names of the methods that do not have the need, such as "a" or "b".
+std::string methods_without(bool ConcurrencyMethod::* need) {
+  std::string names;
+  for (const ConcurrencyMethod& method : concurrency_methods()) {
+    if (method.*need) continue;
+    names += (names.empty() ? "\"" : " or \"") + std::string(method.name) + "\"";
+  }
+  return names;
+}
+
 LatchKind latch_of(LockKind lock) {
   switch (lock) {
     case LockKind::kExclusive:
@@ -202,6 +212,20 @@ Result<void> check_capabilities(const Configuration& configuration,
         std::string("configuration.lock: \"rw\" lets several threads read at once, but the "
                     "structure ") +
         table.name + " does not have the capability KEYDROME_SHARED_READS; use \"exclusive\""};
+  }
+  const ConcurrencyMethod& method = method_of(configuration);
+  if (method.needs_order && (table.capabilities & KEYDROME_UNORDERED) != 0) {
+    return Error{std::string("configuration.concurrency: \"") + configuration.concurrency +
+                 "\" scans the structure, but the structure " + table.name +
+                 " has the capability KEYDROME_UNORDERED; use " +
+                 methods_without(&ConcurrencyMethod::needs_order)};
+  }
+  if (method.needs_payloads && table.payloads_max != 0) {
+    return Error{std::string("configuration.concurrency: \"") + configuration.concurrency +
+                 "\" keeps several payloads of a key for a while, but the structure " + table.name +
+                 " holds only " + std::to_string(table.payloads_max) +
+                 " of a key (payloads_max of its table); use " +
+                 methods_without(&ConcurrencyMethod::needs_payloads)};
   }
   return {};
 }

@@ -42,7 +42,8 @@ struct Setup {
 // `control`; this function accepts both formats.
 Result<Setup> parse_setup(std::string_view json);
 
-// Returns an error if the structure lacks a capability that the configuration needs.
+// Returns an error if the structure lacks a capability that the configuration needs, or has a limit
+// that the configuration does not allow.
 Result<void> check_capabilities(const Configuration& configuration,
                                 const KeydromeStructureTable& table);
 

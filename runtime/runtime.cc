@@ -8,6 +8,7 @@
 
 #include "runtime/codec/key_codec.h"
 #include "runtime/concurrency/none.h"
+#include "runtime/say_once.h"
 
 namespace keydrome::runtime {
 
@@ -126,7 +127,9 @@ class RuntimeUnder final : public Runtime {
     if (key == nullptr || payload == nullptr) return FAILURE;
     return run(state, transaction, [&](Transaction& own, Index& index, Cursor&) {
       const uint32_t size = payload_size(payload);
-      if (size > MAX_PAYLOAD_LEN) return FAILURE;
+      if (size > payload_bytes_max()) [[unlikely]] {
+        return refuse_payload(size);
+      }
       return with_encoded(*key, index.type(), [&](KeydromeBytes encoded) {
         return concurrency().insert(own, index, encoded, {payload, size});
       });
@@ -137,7 +140,9 @@ class RuntimeUnder final : public Runtime {
     if (record == nullptr) return FAILURE;
     return run(state, transaction, [&](Transaction& own, Index& index, Cursor&) {
       const uint32_t size = payload_size(record->payload);
-      if (size > MAX_PAYLOAD_LEN) return FAILURE;
+      if (size > payload_bytes_max()) [[unlikely]] {
+        return size > MAX_PAYLOAD_LEN ? FAILURE : ENTRY_DNE;  // the structure cannot hold the pair
+      }
       return with_encoded(record->key, index.type(), [&](KeydromeBytes key) {
         return size == 0 ? concurrency().erase_key(own, index, key)
                          : concurrency().erase_pair(own, index, key, {record->payload, size});
@@ -237,10 +242,24 @@ Result<std::unique_ptr<Runtime>> Runtime::make(const StructureLibrary& structure
 
 Runtime::Runtime(const StructureLibrary& structure, Configuration configuration)
     : structure_(structure),
+      payload_bytes_max_(structure.table().payload_bytes_max == 0
+                             ? MAX_PAYLOAD_LEN
+                             : structure.table().payload_bytes_max),
       configuration_(std::move(configuration)),
       strategy_(make_strategy(configuration_, structure_.table())),
       concurrency_(make_concurrency(configuration_, structure_.table())),
       clients_(*concurrency_) {}
+
+ErrCode Runtime::refuse_payload(uint32_t size) {
+  static std::atomic<bool> said = false;
+  if (size <= MAX_PAYLOAD_LEN) {
+    say_once(said,
+             "an insertion returns FAILURE, because its payload is longer than the structure's "
+             "table allows (payload_bytes_max). Use another structure, or a benchmark with shorter "
+             "payloads.");
+  }
+  return FAILURE;
+}
 
 void Runtime::end_client(Client& client) {
   if (client.state() == Client::State::kOpen) concurrency_->abort(client.own());
@@ -251,6 +270,15 @@ void Runtime::end_client(Client& client) {
 
 ErrCode Runtime::create(KeyType type, const char* name) {
   if (name == nullptr || (type != SHORT && type != INT && type != VARCHAR)) return FAILURE;
+  const uint32_t key_bytes = structure_.table().key_bytes_only;
+  if (key_bytes != 0 && key_bytes_of(type) != key_bytes) {
+    static std::atomic<bool> said = false;
+    say_once(said,
+             "createIndex returns FAILURE, because the structure's table allows only keys of one "
+             "size (key_bytes_only), and the index has another type of keys. Use another "
+             "structure, or a benchmark with keys of this size (4 bytes: SHORT, 8 bytes: INT).");
+    return FAILURE;
+  }
   if (catalog_.has(name)) return DB_EXISTS;
   std::unique_ptr<Store> store = strategy_->make_store(key_bytes_of(type));
   if (store == nullptr) return FAILURE;

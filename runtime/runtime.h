@@ -61,11 +61,16 @@ class Runtime {
   // threads.
   Client* current_client();
   Concurrency& concurrency() { return *concurrency_; }
+  // The longest payload that the structure can hold.
+  uint32_t payload_bytes_max() const { return payload_bytes_max_; }
+  // Says why an insertion with a payload of `size` bytes fails, and returns FAILURE.
+  static ErrCode refuse_payload(uint32_t size);
 
  private:
   void take_client();
 
   const StructureLibrary structure_;
+  const uint32_t payload_bytes_max_;
   const Configuration configuration_;
   const std::unique_ptr<Strategy> strategy_;
   const std::unique_ptr<Concurrency> concurrency_;

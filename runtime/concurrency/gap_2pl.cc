@@ -323,7 +323,8 @@ ErrCode Gap2pl::erase_key(Transaction& transaction, Index& index, KeydromeBytes 
 }
 
 ConcurrencyMethod gap_2pl_method() {
-  return {"gap_2pl", true, [](const ConcurrencyOptions& options) -> std::unique_ptr<Concurrency> {
+  return {"gap_2pl", true, true, false,
+          [](const ConcurrencyOptions& options) -> std::unique_ptr<Concurrency> {
             return std::make_unique<Gap2pl>(options.latch);
           }};
 }

@@ -104,7 +104,8 @@ ErrCode Index2pl::erase_key(Transaction& transaction, Index& index, KeydromeByte
 }
 
 ConcurrencyMethod index_2pl_method() {
-  return {"index_2pl", true, [](const ConcurrencyOptions& options) -> std::unique_ptr<Concurrency> {
+  return {"index_2pl", true, false, false,
+          [](const ConcurrencyOptions& options) -> std::unique_ptr<Concurrency> {
             return std::make_unique<Index2pl>(
                 options.latch == LatchKind::kShared ? LockMode::kShared : LockMode::kExclusive);
           }};

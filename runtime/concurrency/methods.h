@@ -28,6 +28,10 @@ struct ConcurrencyMethod {
   // True if the method isolates transactions and can roll them back. A method with `false` takes no
   // locks, so several threads may use it only with a structure that is thread-safe by itself.
   bool isolates;
+  // What the method needs from a structure (structure.h):
+  bool needs_order;     // scans; a structure with KEYDROME_UNORDERED has none
+  bool needs_payloads;  // any number of payloads per key, because it inserts one before it deletes
+                        // another, or keeps deleted ones for a while
   std::unique_ptr<Concurrency> (*make)(const ConcurrencyOptions& options);
 };
 

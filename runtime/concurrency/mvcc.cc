@@ -359,7 +359,8 @@ Json Mvcc::statistics() const {
 }
 
 ConcurrencyMethod mvcc_method() {
-  return {"mvcc", true, [](const ConcurrencyOptions& options) -> std::unique_ptr<Concurrency> {
+  return {"mvcc", true, true, true,
+          [](const ConcurrencyOptions& options) -> std::unique_ptr<Concurrency> {
             return std::make_unique<Mvcc>(options.latch);
           }};
 }

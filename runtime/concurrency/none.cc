@@ -3,29 +3,19 @@
 // transaction, because it could not undo them.
 #include "runtime/concurrency/none.h"
 
-#include <cstdio>
+#include <functional>
+#include <string_view>
+
+#include "runtime/say_once.h"
 
 namespace keydrome::runtime {
 
-namespace {
-
-void print_once(std::atomic<bool>& printed, const char* text) {
-  if (!printed.exchange(true)) std::fprintf(stderr, "keydrome runtime: %s\n", text);
-}
-
-}  // namespace
-
-struct NoConcurrency::Calls : Transaction {
-  explicit Calls(bool change) : may_change(change) {}
-  const bool may_change;
-};
-
-class NoConcurrency::OnlyClient final : public ClientConcurrency {
+class NoConcurrency::NoneClient final : public ClientConcurrency {
  public:
-  OnlyClient() = default;
-  OnlyClient(const OnlyClient&) = delete;
-  OnlyClient& operator=(const OnlyClient&) = delete;
-  ~OnlyClient() override {
+  explicit NoneClient(GracePeriods& periods) : slot_(periods) {}
+  NoneClient(const NoneClient&) = delete;
+  NoneClient& operator=(const NoneClient&) = delete;
+  ~NoneClient() override {
     if (claim_ != nullptr) *claim_ = false;
   }
 
@@ -41,8 +31,9 @@ class NoConcurrency::OnlyClient final : public ClientConcurrency {
 
  private:
   std::atomic<bool>* claim_ = nullptr;
-  Calls own_{false};
-  Calls automatic_{true};
+  CallSlot slot_;
+  Calls own_{false, slot_};
+  Calls automatic_{true, slot_};
 };
 
 std::unique_ptr<IndexConcurrency> NoConcurrency::make_index_concurrency() {
@@ -52,9 +43,9 @@ std::unique_ptr<IndexConcurrency> NoConcurrency::make_index_concurrency() {
 // The client of a thread that has ended is reused for the next thread. The runtime therefore calls
 // this function a second time only while the first thread still runs.
 std::unique_ptr<ClientConcurrency> NoConcurrency::make_client() {
-  auto client = std::make_unique<OnlyClient>();
+  auto client = std::make_unique<NoneClient>(periods_);
   if (!thread_safe_ && !client->claim(has_client_)) {
-    print_once(
+    say_once(
         warned_of_thread_,
         "a second thread has made a call; its calls return FAILURE, because the structure is not "
         "KEYDROME_THREAD_SAFE and concurrency \"none\" adds no latch. Use one thread "
@@ -68,11 +59,10 @@ bool NoConcurrency::may_change(const Transaction& transaction) {
   if (static_cast<const Calls&>(transaction).may_change) [[likely]] {
     return true;
   }
-  print_once(
-      warned_of_change_,
-      "a change inside a transaction returns FAILURE, because concurrency \"none\" could not "
-      "undo it. Make changes with auto-commit calls (ycsb: -p auto_commit=1), or use a "
-      "configuration with another concurrency.");
+  say_once(warned_of_change_,
+           "a change inside a transaction returns FAILURE, because concurrency \"none\" could not "
+           "undo it. Make changes with auto-commit calls (ycsb: -p auto_commit=1), or use a "
+           "configuration with another concurrency.");
   return false;
 }
 
@@ -84,51 +74,68 @@ void NoConcurrency::changed(Index& index) const {
 
 // With a thread-safe structure, other threads may change the index at any time. So every call scans
 // one pair: a pair from an older run may have been deleted.
-ErrCode NoConcurrency::get_next(Transaction&, Index& index, Cursor& cursor) {
+ErrCode NoConcurrency::get_next(Transaction& transaction, Index& index, Cursor& cursor) {
   if (thread_safe_) cursor.run.drop();
-  KeydromeBytes key, payload;
-  const int found = peek(content_of(index), index.store(), cursor, key, payload);
-  if (found == 0) return DB_END;
-  if (found < 0) return FAILURE;
-  advance(cursor, key, payload);
-  return SUCCESS;
+  return guarded(transaction, [&] {
+    KeydromeBytes key, payload;
+    const int found = peek(content_of(index), index.store(), cursor, key, payload);
+    if (found == 0) return DB_END;
+    if (found < 0) return FAILURE;
+    advance(cursor, key, payload);
+    return SUCCESS;
+  });
 }
 
 ErrCode NoConcurrency::insert(Transaction& transaction, Index& index, KeydromeBytes key,
                               KeydromeBytes payload) {
   if (!may_change(transaction)) return FAILURE;
-  const int put = index.store().put(key, payload);
-  if (put < 0) return FAILURE;
-  changed(index);
-  return put == 1 ? SUCCESS : ENTRY_EXISTS;
+  return guarded(transaction, [&] {
+    Store& store = index.store();
+    const int put =
+        store.limits_payloads() ? put_limited(store, key, payload) : store.put(key, payload);
+    if (put < 0) return FAILURE;
+    changed(index);
+    return put == 1 ? SUCCESS : ENTRY_EXISTS;
+  });
+}
+
+// Like Store::put, for a structure that holds only a few payloads of a key. A lock keeps insertions
+// of the same key apart, so that no other thread inserts between the check and the put.
+int NoConcurrency::put_limited(Store& store, KeydromeBytes key, KeydromeBytes payload) {
+  const std::string_view text(static_cast<const char*>(key.data), key.size);
+  const MutexLock guard(inserts_[std::hash<std::string_view>()(text) % inserts_.size()].value);
+  return store.has_room(key, payload) ? store.put(key, payload) : -1;
 }
 
 ErrCode NoConcurrency::erase_pair(Transaction& transaction, Index& index, KeydromeBytes key,
                                   KeydromeBytes payload) {
   if (!may_change(transaction)) return FAILURE;
-  const int deleted = index.store().del(key, payload);
-  if (deleted < 0) return FAILURE;
-  changed(index);
-  return deleted == 1 ? SUCCESS : ENTRY_DNE;
+  return guarded(transaction, [&] {
+    const int deleted = index.store().del(key, payload);
+    if (deleted < 0) return FAILURE;
+    changed(index);
+    return deleted == 1 ? SUCCESS : ENTRY_DNE;
+  });
 }
 
 ErrCode NoConcurrency::erase_key(Transaction& transaction, Index& index, KeydromeBytes key) {
   if (!may_change(transaction)) return FAILURE;
-  Store& store = index.store();
-  Pair victim;
-  bool any = false;
-  for (;;) {
-    const int found = read_first(store, before_key(key), victim);
-    if (found < 0) return FAILURE;
-    if (found == 0 || !equal(victim.key(), key)) return any ? SUCCESS : KEY_NOTFOUND;
-    if (store.del(victim.key(), victim.payload()) < 0) return FAILURE;
-    changed(index);
-    any = true;
-  }
+  return guarded(transaction, [&] {
+    Store& store = index.store();
+    uint8_t bytes[KEYDROME_PAYLOAD_BYTES_MAX];
+    KeydromeBuffer victim{bytes, 0, sizeof bytes};
+    for (bool any = false;; any = true) {
+      const int found = store.find(key, kAnyPayload, victim);
+      if (found < 0) return FAILURE;
+      if (found == 0) return any ? SUCCESS : KEY_NOTFOUND;
+      if (store.del(key, {bytes, victim.size}) < 0) return FAILURE;
+      changed(index);
+    }
+  });
 }
 
 ConcurrencyMethod none_method() {
-  return {NoConcurrency::kName, false,
+  return {NoConcurrency::kName, false, false, false,
           [](const ConcurrencyOptions& options) -> std::unique_ptr<Concurrency> {
             return std::make_unique<NoConcurrency>(options.structure_thread_safe);
           }};

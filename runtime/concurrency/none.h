@@ -14,14 +14,18 @@
 // see changes that other threads made between the reads.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <memory>
 #include <string_view>
 
+#include "base/cache_line.h"
+#include "base/thread_annotations.h"
 #include "runtime/concurrency/concurrency.h"
 #include "runtime/concurrency/methods.h"
 #include "runtime/content/content.h"
 #include "runtime/index.h"
+#include "runtime/instance/grace.h"
 
 namespace keydrome::runtime {
 
@@ -50,23 +54,45 @@ class NoConcurrency final : public Concurrency {
   Json statistics() const override { return Json::Object{}; }
 
  private:
-  struct Calls;  // a transaction, or an auto-commit call
-  class OnlyClient;
+  class NoneClient;
+  // A transaction, or an auto-commit call.
+  struct Calls : Transaction {
+    Calls(bool change, CallSlot& used) : may_change(change), slot(used) {}
+    const bool may_change;
+    CallSlot& slot;
+  };
 
+  template <class Call>
+  ErrCode guarded(Transaction& transaction, Call&& call);
   bool may_change(const Transaction& transaction);
   void changed(Index& index) const;
+  int put_limited(Store& store, KeydromeBytes key, KeydromeBytes payload);
 
   const bool thread_safe_;
   std::atomic<bool> has_client_ = false;  // true while a client exists; unused if thread_safe_
   std::atomic<bool> warned_of_thread_ = false, warned_of_change_ = false;
+  GracePeriods periods_;                   // unused unless thread_safe_
+  std::array<Padded<Mutex>, 64> inserts_;  // by hash of the key, for put_limited()
 };
+
+// Runs a call on the structure. No latch keeps the calls of a thread-safe structure apart, so the
+// memory that it retires is freed after a grace period (grace.h).
+template <class Call>
+[[gnu::always_inline]] inline ErrCode NoConcurrency::guarded(Transaction& transaction,
+                                                             Call&& call) {
+  if (!thread_safe_) return call();
+  const LatchlessCall latchless(static_cast<Calls&>(transaction).slot);
+  return call();
+}
 
 // This function is in the header so that the compiler inlines it into the runtime. Most of the
 // runtime's overhead per call is in this function.
-[[gnu::always_inline]] inline ErrCode NoConcurrency::get(Transaction&, Index& index, Cursor& cursor,
-                                                         KeydromeBytes key) {
+[[gnu::always_inline]] inline ErrCode NoConcurrency::get(Transaction& transaction, Index& index,
+                                                         Cursor& cursor, KeydromeBytes key) {
   cursor.run.drop();
-  return find_key(index.store(), cursor, key);
+  return guarded(transaction, [&]() __attribute__((always_inline)) {
+    return find_key(index.store(), cursor, key);
+  });
 }
 
 // See methods.h.

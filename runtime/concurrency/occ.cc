@@ -116,7 +116,8 @@ ErrCode Occ::install(Running& transaction) {
 }
 
 ConcurrencyMethod occ_method() {
-  return {"occ", true, [](const ConcurrencyOptions& options) -> std::unique_ptr<Concurrency> {
+  return {"occ", true, true, true,
+          [](const ConcurrencyOptions& options) -> std::unique_ptr<Concurrency> {
             return std::make_unique<Occ>(options.latch);
           }};
 }

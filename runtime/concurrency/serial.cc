@@ -278,7 +278,8 @@ Json Serial::statistics() const {
 }
 
 ConcurrencyMethod serial_method() {
-  return {"serial", true, [](const ConcurrencyOptions& options) -> std::unique_ptr<Concurrency> {
+  return {"serial", true, true, false,
+          [](const ConcurrencyOptions& options) -> std::unique_ptr<Concurrency> {
             return std::make_unique<Serial>(options.latch);
           }};
 }

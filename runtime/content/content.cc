@@ -73,6 +73,7 @@ ErrCode change(UndoLog& undo, Index& index, bool insertion, KeydromeBytes key,
   } catch (const std::bad_alloc&) {
     return FAILURE;
   }
+  if (insertion && !index.store().has_room(key, payload)) return FAILURE;
   const int changed = insertion ? index.store().put(key, payload) : index.store().del(key, payload);
   if (changed < 0) return FAILURE;
   if (changed == 0) return insertion ? ENTRY_EXISTS : ENTRY_DNE;
@@ -83,11 +84,12 @@ ErrCode change(UndoLog& undo, Index& index, bool insertion, KeydromeBytes key,
 
 ErrCode erase_payloads(UndoLog& undo, Index& index, KeydromeBytes key) {
   const size_t mark = undo.mark();
-  Pair victim;
+  uint8_t bytes[KEYDROME_PAYLOAD_BYTES_MAX];
+  KeydromeBuffer victim{bytes, 0, sizeof bytes};
   for (;;) {
-    const int found = read_first(index.store(), before_key(key), victim);
-    if (found == 0 || (found == 1 && !equal(victim.key(), key))) break;
-    if (found < 0 || change(undo, index, false, victim.key(), victim.payload()) != SUCCESS) {
+    const int found = index.store().find(key, kAnyPayload, victim);
+    if (found == 0) break;
+    if (found < 0 || change(undo, index, false, key, {bytes, victim.size}) != SUCCESS) {
       undo_to(undo, mark, true);
       return FAILURE;
     }

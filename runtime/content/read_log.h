@@ -35,7 +35,7 @@ class ReadLog {
     Outcome outcome;
     Bound to;  // kPair: the pair; kNoneBefore: the bound; kNone: unused
     // True if this step starts directly after the pair that the previous step found. A repetition
-    // then continues from the previous position and needs no seek.
+    // then takes the next pair of the same run.
     bool continues;
   };
 

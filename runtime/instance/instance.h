@@ -6,6 +6,7 @@
 #include <string>
 
 #include "keydrome/structure.h"
+#include "runtime/instance/heap.h"
 
 namespace keydrome::runtime {
 
@@ -13,9 +14,9 @@ class Instance {
  public:
   // Returns nullptr if the structure's `create` fails: out of memory, or wrong options. All keys
   // will have `key_bytes` bytes; 0 means that sizes differ. `options` is JSON text; empty means
-  // none. The table must outlive the instance.
-  static std::unique_ptr<Instance> make(const KeydromeStructureTable& table, uint32_t key_bytes,
-                                        const std::string& options);
+  // none. The table and the heap must outlive the instance.
+  static std::unique_ptr<Instance> make(const KeydromeStructureTable& table, const Heap& heap,
+                                        uint32_t key_bytes, const std::string& options);
   Instance(const Instance&) = delete;
   Instance& operator=(const Instance&) = delete;
   ~Instance();

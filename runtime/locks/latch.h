@@ -5,7 +5,7 @@
 //   Latch latch(LatchKind::kShared);
 //   {
 //     const ReadLatch guard(latch);  // shared with other readers; a WriteLatch is exclusive
-//     store.seek(position, key, payload, 0);
+//     store.find(key, kAnyPayload, payload);
 //   }
 //
 // Latches cannot deadlock: a thread that holds an index's latch takes no other latch, and a thread

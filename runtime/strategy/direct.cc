@@ -21,7 +21,7 @@ class DirectStore final : public Store {
 }  // namespace
 
 std::unique_ptr<Store> DirectStrategy::make_store(uint32_t key_bytes) {
-  std::unique_ptr<Instance> instance = Instance::make(table_, key_bytes, options_);
+  std::unique_ptr<Instance> instance = Instance::make(table_, heap_, key_bytes, options_);
   if (instance == nullptr) return nullptr;
   return std::make_unique<DirectStore>(table_, std::move(instance), key_bytes);
 }

@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 
+#include "runtime/instance/heap.h"
 #include "runtime/instance/instance.h"
 #include "runtime/strategy/store.h"
 
@@ -22,6 +23,7 @@ class DirectStrategy final : public Strategy {
  private:
   const KeydromeStructureTable& table_;
   std::string options_;
+  Heap heap_;  // of all instances
 };
 
 }  // namespace keydrome::runtime

@@ -1,20 +1,52 @@
-// Implements the lookup of a key in a structure that has no `find`.
+// Implements what Store does for structures that lack functions or have limits.
 #include "runtime/strategy/store.h"
 
 #include <cstring>
 
+#include "runtime/say_once.h"
+
 namespace keydrome::runtime {
+
+namespace {
+
+bool equal(KeydromeBytes a, KeydromeBytes b) {
+  return a.size == b.size && (a.size == 0 || std::memcmp(a.data, b.data, a.size) == 0);
+}
+
+}  // namespace
+
+int Store::no_scan() {
+  static std::atomic<bool> said = false;
+  say_once(said,
+           "getNext returns FAILURE, because the structure has the capability KEYDROME_UNORDERED "
+           "and cannot scan. Use an ordered structure, or a benchmark without scans.");
+  return -1;
+}
+
+bool Store::has_room_within_limit(KeydromeBytes key, KeydromeBytes payload) const {
+  uint8_t bytes[2][KEYDROME_PAYLOAD_BYTES_MAX];
+  KeydromeBytes after = kAnyPayload;
+  for (uint32_t payloads = 0; payloads < payloads_max_; ++payloads) {
+    KeydromeBuffer found{bytes[payloads % 2], 0, sizeof bytes[0]};
+    const int any = find(key, after, found);
+    if (any < 0) return false;
+    after = {found.data, found.size};
+    if (any == 0 || equal(after, payload)) return true;
+  }
+  static std::atomic<bool> said = false;
+  say_once(said,
+           "an insertion returns FAILURE, because the structure's table limits the number of "
+           "payloads of a key (payloads_max). Use another structure, or a benchmark whose keys "
+           "have fewer payloads.");
+  return false;
+}
 
 int Store::find_by_scan(KeydromeBytes key, KeydromeBytes after, KeydromeBuffer& payload) const {
   Pair pair;
   KeydromeRun run = pair.as_run();
   const int more = scan({key, after, after.data != nullptr}, run);
   if (more < 0) return more;
-  const KeydromeBytes found = pair.key();
-  if (run.pairs == 0 || found.size != key.size ||
-      (key.size > 0 && std::memcmp(found.data, key.data, key.size) != 0)) {
-    return 0;
-  }
+  if (run.pairs == 0 || !equal(pair.key(), key)) return 0;
   payload.size = pair.payload().size;
   if (payload.size > payload.capacity) return -1;  // the structure has returned wrong bytes
   if (payload.size > 0) std::memcpy(payload.data, pair.payload().data, payload.size);

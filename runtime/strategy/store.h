@@ -35,13 +35,20 @@ class Store {
   // Fills the run, which the function clears first. Returns -1 if the structure is unordered.
   int scan(const Bound& from, KeydromeRun& run) const {
     keydrome_run_clear(&run);
-    if (scan_ == nullptr) return -1;
+    if (scan_ == nullptr) return no_scan();
     return scan_(structure_, from.key, from.payload, from.after ? 1 : 0, &run);
   }
   // If the structure has no `find`, scans one pair instead.
   int find(KeydromeBytes key, KeydromeBytes after, KeydromeBuffer& payload) const {
     if (find_ == nullptr) return find_by_scan(key, after, payload);
     return find_(structure_, key, after, &payload);
+  }
+  // Returns true if the structure holds only a limited number of payloads of a key.
+  bool limits_payloads() const { return payloads_max_ != 0; }
+  // Returns true if the structure has the pair, or can hold it too. The caller makes sure that no
+  // other thread inserts a payload of the key before its put().
+  bool has_room(KeydromeBytes key, KeydromeBytes payload) const {
+    return !limits_payloads() || has_room_within_limit(key, payload);
   }
   // No key of the index is smaller than this one. It has the size that `create` has promised to the
   // structure for all keys.
@@ -55,11 +62,14 @@ class Store {
         scan_(functions.scan),
         put_(functions.put),
         del_(functions.del),
-        key_bytes_(key_bytes) {}
+        key_bytes_(key_bytes),
+        payloads_max_(functions.payloads_max) {}
 
  private:
   static constexpr uint8_t kZeros[sizeof(int64_t)] = {};
 
+  static int no_scan();
+  bool has_room_within_limit(KeydromeBytes key, KeydromeBytes payload) const;
   int find_by_scan(KeydromeBytes key, KeydromeBytes after, KeydromeBuffer& payload) const;
 
   KeydromeStructure* const structure_;
@@ -67,7 +77,8 @@ class Store {
   decltype(KeydromeStructureTable::scan) const scan_;
   decltype(KeydromeStructureTable::put) const put_;
   decltype(KeydromeStructureTable::del) const del_;
-  const uint32_t key_bytes_;  // 0, 4 or 8
+  const uint32_t key_bytes_;     // 0, 4 or 8
+  const uint32_t payloads_max_;  // 0: any number
 };
 
 // Makes stores. Thread-safe.

@@ -4,12 +4,14 @@
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 
+#include <cstddef>
 #include <cstring>
 #include <string>
 
 #include "base/json.h"
 #include "keydrome/extensions.h"
 #include "keydrome/index.h"
+#include "runtime/instance/structure_library.h"
 #include "runtime/runtime.h"
 #include "runtime/tests/setup_json.h"
 
@@ -27,6 +29,21 @@ TEST(Loading, RefusesWhatIsNoStructure) {
   expect_refused(setup_json(KEYDROME_RUNTIME, "rw"), "does not export keydrome_structure");
   expect_refused(setup_json(test_structure("wrong_version"), "rw"), "has version 2");
   expect_refused(setup_json(test_structure("without_del"), "rw"), "leaves del null");
+}
+
+TEST(Loading, TablesOfOlderAndNewerHeadersAreRead) {
+  EXPECT_TRUE(Runtime::make(setup_json(test_structure("cut"), "exclusive")).ok());
+  EXPECT_TRUE(Runtime::make(setup_json(test_structure("longer"), "exclusive")).ok());
+
+  // A table that ends before `scan` lacks it, although the memory that follows has an address.
+  KeydromeStructureTable table = StructureLibrary::load(test_structure("plain"))->table();
+  table.size = offsetof(KeydromeStructureTable, scan);
+  const Result<StructureLibrary> cut = StructureLibrary::of(&table, "cut");
+  ASSERT_FALSE(cut.ok());
+  EXPECT_NE(cut.error().message.find("leaves scan null"), std::string::npos);
+  table.size = offsetof(KeydromeStructureTable, find_batch);
+  table.find_batch = [](const KeydromeStructure*, uint32_t, KeydromeLookup*) { return 0; };
+  EXPECT_EQ(StructureLibrary::of(&table, "cut")->table().find_batch, nullptr);
 }
 
 TEST(Loading, RefusesWhatTheStructureCannotDo) {

@@ -130,7 +130,8 @@ TEST(StructureContract, MemoryFailureChangesNothing) {
       ASSERT_TRUE(environment.failed()) << "the call failed, but no allocation failed";
       ASSERT_EQ(environment.bytes(), bytes_before);
       ++failures;
-      if (successes > 0 || failures % 16 == 0) {
+      // Operations with several allocations are rare in most structures, and then all are checked.
+      if ((successes > 0 && failures < 500) || failures % 16 == 0) {
         ASSERT_EQ(structure.check(), 0);
         expect_same(structure, model, source);
       }

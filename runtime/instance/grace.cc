@@ -1,0 +1,78 @@
+// Implements grace periods (grace.h).
+#include "runtime/instance/grace.h"
+
+#include <algorithm>
+#include <new>
+#include <thread>
+
+#include "runtime/instance/heap.h"
+
+namespace keydrome::runtime {
+
+[[gnu::tls_model("initial-exec")]] thread_local CallSlot* CallSlot::t_current = nullptr;
+
+CallSlot::CallSlot(GracePeriods& periods) : periods_(periods) {
+  const MutexLock guard(periods_.mutex_);
+  periods_.slots_.push_back(this);
+}
+
+CallSlot::~CallSlot() {
+  free(waiting_);
+  free(filling_);
+  const MutexLock guard(periods_.mutex_);
+  std::erase(periods_.slots_, this);
+}
+
+bool CallSlot::keep(Heap& heap, void* memory, size_t size, size_t alignment) noexcept {
+  if (t_current == nullptr) return false;
+  try {
+    t_current->filling_.push_back({&heap, memory, size, alignment});
+  } catch (const std::bad_alloc&) {
+    // The block may still be in use, and there is no memory to remember it.
+  }
+  return true;
+}
+
+// Precondition: this thread is not in a call.
+void CallSlot::reclaim() {
+  while (!is_over()) {
+    if (filling_.size() < kMost) return;
+    std::this_thread::yield();
+  }
+  free(waiting_);
+  try {
+    begin_period();
+  } catch (const std::bad_alloc&) {
+    awaited_.clear();  // the blocks stay in filling_, and a later call tries again
+  }
+}
+
+// Returns true if no awaited call runs any more.
+bool CallSlot::is_over() {
+  std::erase_if(awaited_, [](const Awaited& awaited) {
+    return awaited.slot->calls_.load(std::memory_order_acquire) != awaited.calls;
+  });
+  return awaited_.empty();
+}
+
+// Notes all calls that run now. The read of a count is a read-modify-write. So for each other
+// thread there are two cases. If its call began before this read, the count is odd here, and the
+// call is awaited. If its call begins later, the exchange in begin() reads what this function has
+// written. The call then sees everything that this thread did before: the retired blocks are no
+// longer in the structure.
+void CallSlot::begin_period() {
+  const MutexLock guard(periods_.mutex_);
+  awaited_.reserve(periods_.slots_.size());
+  for (const CallSlot* slot : periods_.slots_) {
+    const uint64_t calls = slot->calls_.fetch_add(0, std::memory_order_acq_rel);
+    if (calls % 2 == 1) awaited_.push_back({slot, calls});
+  }
+  waiting_.swap(filling_);
+}
+
+void CallSlot::free(std::vector<Retired>& blocks) {
+  for (const Retired& block : blocks) block.heap->free(block.memory, block.size, block.alignment);
+  blocks.clear();
+}
+
+}  // namespace keydrome::runtime
