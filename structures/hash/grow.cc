@@ -46,10 +46,11 @@ class Table::Split {
 
 bool Table::has_segment(uint32_t segment) {
   if (segment >= kSegments) return false;
-  if (segments_[segment].load(std::memory_order_relaxed) != nullptr) return true;
+  if (segments_[segment].load(std::memory_order_relaxed) != 0) return true;
   void* raw = memory_.allocate(size_of(segment) * sizeof(Line), alignof(Line));
   if (raw == nullptr) return false;
-  segments_[segment].store(static_cast<Line*>(raw), std::memory_order_release);
+  const auto origin = reinterpret_cast<uintptr_t>(raw) - first_of(segment) * sizeof(Line);
+  segments_[segment].store(origin, std::memory_order_release);
   return true;
 }
 

@@ -31,10 +31,9 @@ void Table::destroy(Table* table) {
     }
   }
   for (uint32_t segment = 0; segment < kSegments; ++segment) {
-    Line* lines = table->segments_[segment].load(std::memory_order_relaxed);
-    if (lines != nullptr) {
-      memory.retire(lines, size_of(segment) * sizeof(Line), alignof(Line));
-    }
+    if (table->segments_[segment].load(std::memory_order_relaxed) == 0) continue;
+    Line* lines = table->home_of(first_of(segment));
+    memory.retire(lines, size_of(segment) * sizeof(Line), alignof(Line));
   }
   memory.retire(table, sizeof(Table), alignof(Table));
 }

@@ -65,9 +65,11 @@ class Table {
       : memory_(environment), narrow_(narrow) {}
 
   static uint64_t bucket_of(uint64_t hash, uint64_t buckets) {
-    const uint64_t all = (uint64_t{2} << (std::bit_width(buckets) - 1)) - 1;
-    const uint64_t bucket = hash & all;
-    return bucket < buckets ? bucket : hash & (all >> 1);
+    const uint64_t highest = std::bit_floor(buckets);
+    const uint64_t bucket = hash & (2 * highest - 1);
+    // A product, because the compiler would make a branch of a condition, and no processor can
+    // predict a bit of a hash.
+    return bucket - highest * static_cast<uint64_t>(bucket >= buckets);
   }
   // Segment 0 has the buckets below kFirstBuckets; segment k those below kFirstBuckets * 2^k.
   static uint32_t segment_of(uint64_t bucket) {
@@ -79,9 +81,10 @@ class Table {
   static uint64_t size_of(uint32_t segment) {
     return segment == 0 ? kFirstBuckets : first_of(segment);
   }
+  // A segment's pointer points as many lines before the segment as precede it in the table.
   Line* home_of(uint64_t bucket) const {
-    const uint32_t segment = segment_of(bucket);
-    return segments_[segment].load(std::memory_order_acquire) + (bucket - first_of(segment));
+    const uintptr_t origin = segments_[segment_of(bucket)].load(std::memory_order_acquire);
+    return reinterpret_cast<Line*>(origin + bucket * sizeof(Line));
   }
   uint64_t buckets() const { return buckets_.load(std::memory_order_acquire); }
   uint64_t hash_at(const Line& line, uint32_t slot) const {
@@ -90,6 +93,7 @@ class Table {
   }
   Bytes key_at(const Content& content) const;
 
+  bool read_inline(const Probe& probe, KeydromeBuffer& payload) const;
   bool read(const Probe& probe, const Bytes* after, KeydromeBuffer& payload) const;
   enum class Answer { kFound, kNone, kAgain };
   Answer try_read(const Line& home, uint32_t version, const Probe& probe, const Bytes* after,
@@ -112,7 +116,7 @@ class Table {
   const Memory memory_;
   const bool narrow_;
   std::atomic<uint64_t> buckets_ = 0;
-  std::array<std::atomic<Line*>, kSegments> segments_{};
+  std::array<std::atomic<uintptr_t>, kSegments> segments_{};  // 0: not allocated
   alignas(kCacheLine) std::atomic<bool> splitting_ = false;
   std::atomic<uint64_t> wanted_ = kFirstBuckets;  // the split of all buckets ends here
   std::array<Padded<std::atomic<int64_t>>, kStripes> stripes_;
