@@ -1,9 +1,7 @@
 """Computes the lines of the comparison's plots of throughput and latency, and the tables next to them.
 
-The functions use no database.
-
-The templates draw the lines as SVG within the page, so that plots have the colours and the type size of the page. A
-plot is a square of 1000 by 1000 units, which the browser stretches to its place.
+The functions use no database. The templates draw the lines as SVG within the page, so that plots have the colours and
+the type size of the page. A plot is a square of 1000 by 1000 units, which the browser stretches to its place.
 """
 
 from __future__ import annotations

@@ -46,7 +46,7 @@ _LOWER = frozenset(
 _HIGHER = frozenset({"throughput_tps"})
 # A percentile needs about ten values above it, or a single value decides it.
 _COUNT_FOR = {"p50_us": 20, "p90_us": 100, "p99_us": 1_000, "p999_us": 10_000}
-_PERCENTILES = {"p50_us": "50 %", "p90_us": "90 %", "p99_us": "99 %", "p999_us": "99.9 %"}
+_PERCENTILES = {"p50_us": "50", "p90_us": "90", "p99_us": "99", "p999_us": "99.9"}
 _NOT_COMPARED = frozenset({"name", "title", "description", "reference"})
 
 
@@ -197,7 +197,7 @@ def _latency_rows(runs: Sequence[ComparedRun], *, comparable: bool) -> list[Row]
                 for entry in entries
             ]
             if any(value is not None for value in values):
-                title = f"Latency of {jinja.words(name)}, {label}"
+                title = f"Latency of {jinja.words(name)}, {label}{jinja.NARROW_SPACE}%"
                 rows.append(
                     _numbers(title, values, jinja.microseconds, min if comparable else None)
                 )
