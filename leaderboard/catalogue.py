@@ -14,13 +14,14 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from leaderboard.boards import all_boards, boards_for, main_boards
-from runner.catalogue import configuration_names
+from runner.catalogue import configuration_names, load_configuration
 from runner.manifest import Benchmark, Instance, Kind, RequestError, find_benchmark, load_benchmarks
 from runner.settings import load_settings
 from runner.terms import Scale
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import Any
 
 _BY_SIZE = (Scale.SMOKE, Scale.LAPTOP, Scale.PAPER)
 
@@ -171,3 +172,9 @@ def run_scale(target: Target, wanted: str) -> str:
 def configurations() -> list[str]:
     """Return the names of the runtime configurations under which a bare structure can run."""
     return configuration_names(load_settings())
+
+
+def configuration_fields(name: str) -> dict[str, Any]:
+    """Return the fields of a runtime configuration; none if there is no configuration with this name any more."""
+    settings = load_settings()
+    return load_configuration(settings, name) if name in configuration_names(settings) else {}

@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from django.contrib.auth.models import AnonymousUser, User
+    from django.db.models import QuerySet
 
     from leaderboard.machines.control_noise import Limits
     from results.look_ahead import Audit
@@ -322,12 +323,15 @@ def _may_change(submission: Submission, viewer: Viewer) -> bool:
     return _is_organiser(viewer) or (viewer.is_authenticated and viewer.pk == submission.owner_id)
 
 
+def visible_runs(viewer: Viewer) -> QuerySet[Run]:
+    """Return the runs that the viewer may see, with submission, owner and machine. Executes no SQL itself."""
+    runs = Run.objects.select_related("submission__owner", "machine")
+    return runs if _is_organiser(viewer) else runs.filter(submission__deleted_at__isnull=True)
+
+
 def visible_run(run_id: int, viewer: Viewer) -> Run | None:
     """Return a run with its submission, owner and machine, or None if the viewer may not see it. 1 SQL statement."""
-    runs = Run.objects.select_related("submission__owner", "machine")
-    if not _is_organiser(viewer):
-        runs = runs.filter(submission__deleted_at__isnull=True)
-    return runs.filter(pk=run_id).first()
+    return visible_runs(viewer).filter(pk=run_id).first()
 
 
 def own_submission(submission_id: int, viewer: Viewer) -> Submission | None:
@@ -382,7 +386,10 @@ def run_page(run_id: int, viewer: Viewer) -> RunPage | None:
         audits=() if run.is_gate else tuple(comparisons(run.submission)),
         audit=audit_of(run),
         may_audit=_is_organiser(viewer),
-        private=_private_part(run, detail) if may_change else None,
+        # Seeds are secret until the run has ended.
+        private=PrivatePart(detail.log if detail else "", tuple(run.seeds) if run.is_final else ())
+        if may_change
+        else None,
         may_change=may_change,
     )
 
@@ -401,13 +408,6 @@ def _findings(detail: RunDetail | None) -> list[Finding]:
 
 def _shown(finding: Finding, witness: Witness) -> ShownWitness:
     return ShownWitness(f"{finding.suite}: {finding.name}", witness, witness_svg(witness))
-
-
-def _private_part(run: Run, detail: RunDetail | None) -> PrivatePart:
-    """Return the part of a run's page that only the owner and organisers see."""
-    return PrivatePart(
-        log=detail.log if detail else "", seeds=tuple(run.seeds) if run.is_final else ()
-    )
 
 
 def artefact_for(run_id: int, name: str, viewer: Viewer) -> Artefact | None:

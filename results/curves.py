@@ -40,11 +40,14 @@ class LatencyRow:
     max_us: float
 
 
-def throughput_rows(throughput: Throughput) -> list[ThroughputRow]:
-    """Return the windows of a throughput curve. Neighbouring windows are merged until there are at most MAX_POINTS."""
+def throughput_rows(throughput: Throughput, width: int | None = None) -> list[ThroughputRow]:
+    """Return the windows of a throughput curve. `width` neighbouring windows are merged into one.
+
+    By default, `width` is the smallest number that leaves at most MAX_POINTS windows.
+    """
     window_ms = throughput.window_ns / 1e6
     counts = throughput.committed
-    width = -(-len(counts) // MAX_POINTS) or 1
+    width = width or -(-len(counts) // MAX_POINTS) or 1
     rows = []
     for start in range(0, len(counts), width):
         part = counts[start : start + width]

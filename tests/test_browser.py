@@ -39,6 +39,7 @@ PUBLIC = [
     "/boards/",
     "/boards/preliminary1/",
     "/boards/preliminary2/",
+    "/compare/",
     "/account/login/",
     "/account/signup/",
     "/account/password/reset/",
@@ -129,7 +130,8 @@ def fill_the_site(world: World) -> list[str]:
     shown = [good, bad, refused, waiting]
     runs = [*map(run_of, shown), run_of(bad, "unit"), running]
     others = [f"/submissions/{good.pk}/delete/", f"/submit/?refused={refused.pk}"]
-    return [f"/runs/{run.pk}/" for run in runs] + others
+    compared = ",".join(str(run.pk) for run in map(run_of, shown))
+    return [f"/runs/{run.pk}/" for run in runs] + others + [f"/compare/?runs={compared}"]
 
 
 def complaints(page: Page, path: str) -> list[str]:
@@ -252,6 +254,28 @@ def test_an_unchanged_page_is_answered_304_and_left_alone(
             pass
         assert answer.value.status == 304
     expect(page.get_by_role("button", name="Cancel this run")).to_be_focused()
+
+
+def test_runs_of_a_board_are_compared_without_javascript(
+    browser: Browser, live_server: LiveServer, world: World
+) -> None:
+    runs = [run_of(world.submit(content=world.library + tag)) for tag in (b"1", b"2", b"3")]
+    finish_all()
+    context = open_context(browser, live_server, script=False)
+    page = context.new_page()
+    page.goto("/boards/preliminary1/")
+    for run in runs[:2]:
+        page.get_by_role("checkbox", name=f"run {run.pk}").check()
+    page.get_by_role("button", name="Compare the chosen runs").press("Enter")
+    expect(page.get_by_role("heading", name="Compare 2 runs")).to_be_visible()
+    expect(page.get_by_role("img", name="Transactions per second over time")).to_be_visible()
+    page.get_by_role("checkbox", name=f"run {runs[2].pk}").check()
+    page.get_by_role("button", name="Compare").press("Enter")
+    expect(page.get_by_role("heading", name="Compare 3 runs")).to_be_visible()
+    page.get_by_role("link", name=f"Remove run {runs[0].pk}").press("Enter")
+    expect(page.get_by_role("heading", name="Compare 2 runs")).to_be_visible()
+    assert page.url.endswith(f"/compare/?runs={runs[1].pk}%2C{runs[2].pk}")
+    context.close()
 
 
 def test_submitting_by_keyboard_alone(

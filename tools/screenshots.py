@@ -31,6 +31,7 @@ PUBLIC = {
     "about": "/about/",
     "news": "/news/",
     "status": "/status/",
+    "compare": "/compare/",
     "login": "/account/login/",
     "signup": "/account/signup/",
     "reset": "/account/password/reset/",

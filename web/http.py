@@ -1,4 +1,4 @@
-"""Contains what views share: the type of requests with a logged-in user, page fragments, and private files."""
+"""Contains what views share: the type of requests with a logged-in user, page fragments, private files, CSV cells."""
 
 from __future__ import annotations
 
@@ -18,6 +18,9 @@ STOP_POLLING = 286
 # A stored file must not run scripts, even if a browser shows it as a page. Inline styles are allowed, because plots
 # contain them.
 FILE_POLICY = "default-src 'none'; style-src 'unsafe-inline'; sandbox"
+
+# Spreadsheets treat a cell that begins with one of these characters as a formula.
+FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 
 
 class UserRequest(HttpRequest):
@@ -56,3 +59,10 @@ def private_file(file: IO[bytes], name: str, content_type: str) -> FileResponse:
     response["X-Content-Type-Options"] = "nosniff"
     response["Cache-Control"] = "private, no-cache"
     return response
+
+
+def spreadsheet_cell(value: object) -> object:
+    """Return a value that is safe in a spreadsheet: text that looks like a formula gets an apostrophe in front."""
+    if isinstance(value, str) and value.startswith(FORMULA_STARTS):
+        return f"'{value}"
+    return value

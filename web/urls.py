@@ -1,4 +1,4 @@
-"""Maps the URLs of the site to views. web/boards/urls.py and web/submissions/urls.py map the rest."""
+"""Maps the URLs of the site to views. The urls.py of web/boards, web/compare and web/submissions map the rest."""
 
 from django.contrib import admin
 from django.urls import include, path
@@ -15,6 +15,7 @@ urlpatterns = [
     path("account/", include("allauth.urls")),
     path("favicon.ico", pages.favicon, name="favicon"),
     path("boards/", include("web.boards.urls")),
+    path("", include("web.compare.urls")),
     path("", include("web.submissions.urls")),
     path("admin/", admin.site.urls),
 ]

@@ -1,8 +1,9 @@
-"""Compares all pairs of libraries by a metric such as time, for `keydrome compare`.
+"""Compares all pairs of libraries by a metric such as time, for `keydrome compare` and the site's page of comparisons.
 
 In a block, also called a session, the libraries run one after the other, in random order, and all execute the same
 operations. For a pair of libraries, each block gives one difference of log(metric). Noise that affects the whole block
-cancels in this difference. The result of a pair is one of four words:
+cancels in this difference. `compare_unpaired` compares libraries whose sessions have nothing in common. Then every
+value of one library gives one difference to every value of the other. The result of a pair is one of four words:
 
 - *apart*: the centre of the differences is significantly outside the margin of 3 %.
 - *equal*: the centre is significantly inside the margin (two one-sided tests, Schuirmann 1987).
@@ -23,6 +24,7 @@ from statistics import NormalDist, median
 from typing import TYPE_CHECKING, Any
 
 from results.stats.family import MARGIN, SIGNIFICANCE, Rank, holm, ranks
+from results.stats.rank_sum import RankSum, rank_sum
 from results.stats.signed_rank import SignedRank, signed_rank
 from runner.strict import ObjectReader
 
@@ -121,14 +123,41 @@ def compare(values: Mapping[str, Sequence[float]], *, lower_is_better: bool) -> 
 
     Raises ValueError if the libraries have different numbers of values.
     """
-    sign = 1.0 if lower_is_better else -1.0
-    logs = {name: [sign * math.log(value) for value in row] for name, row in values.items()}
+    logs, sign = _logs(values, lower_is_better=lower_is_better)
     names = _best_first(logs)
-    couples = list(combinations(names, 2))
-    tests = [
+    tests: list[SignedRank | RankSum] = [
         signed_rank([a - b for a, b in zip(logs[first], logs[second], strict=True)])
-        for first, second in couples
+        for first, second in combinations(names, 2)
     ]
+    return _comparison(names, tests, sign)
+
+
+def compare_unpaired(values: Mapping[str, Sequence[float]], *, lower_is_better: bool) -> Comparison:
+    """Compare libraries by their values from unrelated sessions. Each library has at least one positive value.
+
+    The best library is the one with the best median.
+    """
+    logs, sign = _logs(values, lower_is_better=lower_is_better)
+    names = sorted(logs, key=lambda name: (median(logs[name]), name))
+    tests: list[SignedRank | RankSum] = [
+        rank_sum(logs[first], logs[second]) for first, second in combinations(names, 2)
+    ]
+    return _comparison(names, tests, sign)
+
+
+def _logs(
+    values: Mapping[str, Sequence[float]], *, lower_is_better: bool
+) -> tuple[dict[str, list[float]], float]:
+    """Return the logarithms of the values, negated if higher values are better, and the sign: 1 or -1."""
+    sign = 1.0 if lower_is_better else -1.0
+    return {name: [sign * math.log(value) for value in row] for name, row in values.items()}, sign
+
+
+def _comparison(
+    names: Sequence[str], tests: Sequence[SignedRank | RankSum], sign: float
+) -> Comparison:
+    """Return the comparison of libraries that are sorted best first; `tests` has one test for each pair of them."""
+    couples = list(combinations(names, 2))
     claims = [_Claims(*ps) for ps in zip(*(holm(ps) for ps in _p_values(tests)), strict=True)]
     pairs = tuple(
         _pair(couple, test, claim, sign=sign, family=len(couples))
@@ -165,7 +194,9 @@ class _Claims:
     equal: float
 
 
-def _p_values(tests: Sequence[SignedRank]) -> tuple[list[float], list[float], list[float]]:
+def _p_values(
+    tests: Sequence[SignedRank | RankSum],
+) -> tuple[list[float], list[float], list[float]]:
     """Return three lists with one p-value per test.
 
     The claims are: the centre is not 0, the centre is outside the margin, the centre is inside the margin. The p-value
@@ -188,7 +219,12 @@ def _relation(claims: _Claims) -> Relation:
 
 
 def _pair(
-    names: tuple[str, str], test: SignedRank, claims: _Claims, *, sign: float, family: int
+    names: tuple[str, str],
+    test: SignedRank | RankSum,
+    claims: _Claims,
+    *,
+    sign: float,
+    family: int,
 ) -> Pair:
     low, high, coverage = test.interval(CONFIDENCE)
     ends = sorted((math.exp(sign * low), math.exp(sign * high)))
@@ -211,12 +247,12 @@ def _pair(
     )
 
 
-def _more_sessions(test: SignedRank, family: int) -> int | None:
+def _more_sessions(test: SignedRank | RankSum, family: int) -> int | None:
     """Estimate how many further sessions like the present ones would decide the pair with probability POWER.
 
-    Returns None if the number is above FORECAST_MAX. The function uses the formula of Noether (1987) for the
-    signed-rank test. The formula needs only the fraction of Walsh averages (means of two differences) that support a
-    claim. The level of significance is that of the first step of Holm's procedure.
+    Returns None if the number is above FORECAST_MAX. The function uses the formulas of Noether (1987) for the two
+    tests. They need only the fraction of the test's averages or differences that support a claim. The level of
+    significance is that of the first step of Holm's procedure.
     """
     above = 1 - test.share_below(MARGIN)
     below = test.share_below(-MARGIN)
@@ -224,9 +260,7 @@ def _more_sessions(test: SignedRank, family: int) -> int | None:
     level = SIGNIFICANCE / (2 * family)
     spread = NormalDist().inv_cdf(1 - level) + NormalDist().inv_cdf(POWER)
     # If `share` is 0.5, `share - 0.5` is 0, and the formula below would divide by 0. So `evidence` is never less than
-    # half of the share of one Walsh average.
-    evidence = max(share - 0.5, 0.5 / len(test.walsh))
-    wanted = spread**2 / (3 * evidence**2)
-    least = math.ceil(math.log2(1 / level))
-    more = max(math.ceil(wanted), least) - test.count
+    # half of the share of one average or difference.
+    evidence = max(share - 0.5, 0.5 / test.evidences)
+    more = max(math.ceil(test.wanted(spread, evidence)), test.least(level)) - test.count
     return max(more, 1) if more <= FORECAST_MAX else None

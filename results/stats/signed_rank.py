@@ -14,6 +14,7 @@ The unit tests compare the p-values here with those of SciPy. SciPy has no funct
 
 from __future__ import annotations
 
+import math
 from bisect import bisect_left, bisect_right
 from dataclasses import dataclass
 from functools import cache
@@ -68,6 +69,23 @@ class SignedRank:
         """Return the fraction of Walsh averages below `bound`. An average that is equal to `bound` counts one half."""
         places = bisect_left(self.walsh, bound) + bisect_right(self.walsh, bound)
         return places / (2 * len(self.walsh))
+
+    @property
+    def evidences(self) -> int:
+        """Return the number of Walsh averages."""
+        return len(self.walsh)
+
+    def wanted(self, spread: float, evidence: float) -> float:
+        """Return how many differences the test needs (Noether 1987).
+
+        `evidence` is the fraction of Walsh averages that support the claim, minus one half. `spread` is the sum of the
+        normal quantiles of the level and of the power.
+        """
+        return spread**2 / (3 * evidence**2)
+
+    def least(self, level: float) -> int:
+        """Return the fewest differences with which a one-sided p-value can be `level` or less."""
+        return math.ceil(math.log2(1 / level))
 
     def _tail(self, contrary: int) -> float:
         """Return the p-value of a claim; `contrary` is the number of Walsh averages that contradict the claim.

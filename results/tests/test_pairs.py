@@ -12,7 +12,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from results.stats.family import MARGIN, SIGNIFICANCE
-from results.stats.pairs import FORECAST_MAX, Relation, compare, sessions_needed
+from results.stats.pairs import (
+    FORECAST_MAX,
+    Relation,
+    compare,
+    compare_unpaired,
+    sessions_needed,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -200,3 +206,57 @@ def test_a_difference_on_the_edge_of_the_margin_is_given_up() -> None:
     found = compare({"a": [1.0] * 10, "b": values}, lower_is_better=True)
     assert found.pairs[0].more_sessions is None
     assert FORECAST_MAX == 1000
+
+
+def unrelated(seed: int, ratios: Sequence[float], count: int) -> dict[str, list[float]]:
+    """Return `count` values of each library a, b, ..., with 5 % noise. No two values have anything in common."""
+    generator = random.Random(seed)
+    return {
+        name: [ratio * math.exp(generator.gauss(0, 0.05)) for _ in range(count)]
+        for name, ratio in zip("abcdef", ratios, strict=False)
+    }
+
+
+def test_unrelated_sessions_are_compared_too() -> None:
+    values = unrelated(1, (1.0, 1.4, 1.41), 15)
+    values["b"] = values["b"][:9]
+    found = compare_unpaired(values, lower_is_better=True)
+    assert found.names[0] == "a"
+    assert [pair.relation for pair in found.pairs] == ["apart", "apart", "undecided"]
+    assert [pair.leader for pair in found.pairs] == ["a", "a", None]
+    assert [(rank.low, rank.high) for rank in found.ranks] == [(1, 1), (2, 3), (2, 3)]
+    assert found.pairs[0].low < 1 / 1.4 < found.pairs[0].high < 1
+    assert found.pairs[0].coverage >= 0.95
+    assert found.pairs[2].more_sessions is not None
+    higher = compare_unpaired(values, lower_is_better=False)
+    assert higher.names == tuple(reversed(found.names))
+    assert higher.pairs[-1].ratio == pytest.approx(1 / found.pairs[0].ratio)
+
+
+def unpaired_share(relation: Relation, ratio: float, count: int, trials: int) -> float:
+    """Return the fraction of simulated pairs of unrelated sessions that have this result."""
+    found = [
+        compare_unpaired(unrelated(seed, (1.0, ratio), count), lower_is_better=True).pairs[0]
+        for seed in range(trials)
+    ]
+    return sum(pair.relation is relation for pair in found) / trials
+
+
+def test_error_rates_of_unrelated_sessions_stay_below_the_level() -> None:
+    """The true ratio is exactly the margin, so each one-sided claim is wrong in at most 2.5 % of cases."""
+    trials = 200 * SOAK
+    allowed = 0.025 + 4 * math.sqrt(0.025 * 0.975 / trials)
+    assert unpaired_share(Relation.APART, math.exp(MARGIN), 15, trials) <= allowed
+    assert unpaired_share(Relation.EQUAL, math.exp(MARGIN), 40, trials) <= allowed
+
+
+def test_the_forecast_for_unrelated_sessions_is_about_right() -> None:
+    """Here the sessions that are forecast decide about 80 % of the pairs, at which the forecast aims."""
+    forecasts = []
+    for seed in range(100):
+        pair = compare_unpaired(unrelated(seed, (1.0, 1.07), 12), lower_is_better=True).pairs[0]
+        if pair.more_sessions is not None:
+            forecasts.append(12 + pair.more_sessions)
+    assert len(forecasts) > 30
+    typical = min(sorted(forecasts)[len(forecasts) // 2], 60)
+    assert unpaired_share(Relation.APART, 1.07, typical, 60) >= 0.5

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from scipy.stats import mannwhitneyu, wilcoxon
 
 from results.stats.family import MARGIN, SIGNIFICANCE, holm, ranks
-from results.stats.rank_sum import smaller_p
+from results.stats.rank_sum import rank_sum, smaller_p
 from results.stats.signed_rank import DIFFERENCES_MAX, signed_rank
 from results.summary import median_interval
 
@@ -136,6 +136,38 @@ def test_the_rank_sum_test_agrees_with_scipy(first: int, second: int, seed: int)
     y = [generator.gauss(0.5, 1) for _ in range(second)]
     expected = mannwhitneyu(x, y, alternative="less", method="exact").pvalue
     assert smaller_p(x, y, margin=0.0) == pytest.approx(expected, abs=1e-12)
+
+
+@given(st.integers(1, 12), st.integers(1, 12), st.integers(0, 2**32))
+@few
+def test_both_forms_of_the_rank_sum_test_agree(first: int, second: int, seed: int) -> None:
+    generator = random.Random(seed)
+    x = [generator.gauss(0, 1) for _ in range(first)]
+    y = [generator.gauss(0.5, 1) for _ in range(second)]
+    test = rank_sum(x, y)
+    assert test.below_p(-MARGIN) == smaller_p(x, y, MARGIN)
+    assert test.above_p(MARGIN) == smaller_p(y, x, MARGIN)
+    low, high, coverage = test.interval(0.95)
+    assert low <= test.estimate <= high
+    if coverage >= 0.95:
+        assert 2 * min(test.above_p(low), test.below_p(high)) > 0.05
+        assert 2 * test.above_p(math.nextafter(low, -math.inf)) <= 0.05
+
+
+def test_the_rank_sum_interval_ends_where_the_table_says() -> None:
+    """The usual table of the Mann-Whitney test has the critical value U = 23 for samples of ten at 5 %, two-sided."""
+    test = rank_sum([2.0**n for n in range(10)], [3.0 * 5**n for n in range(10)])
+    low, high, coverage = test.interval(0.95)
+    assert (low, high) == (test.differences[23], test.differences[-24])
+    assert coverage >= 0.95
+
+
+@pytest.mark.parametrize(("level", "size"), [(0.5, 1), (0.025, 4), (0.05 / 90, 7)])
+def test_how_many_values_a_rank_sum_test_needs_at_least(level: float, size: int) -> None:
+    """With samples of four, the smallest p-value is 1 / 70; with samples of three, it is 1 / 20."""
+    test = rank_sum([1.0], [2.0])
+    assert test.least(level) == size
+    assert 1 / math.comb(2 * size, size) <= level
 
 
 @given(SAMPLES, SAMPLES)

@@ -16,14 +16,12 @@ from django.views.decorators.http import require_safe
 from leaderboard import queries
 from leaderboard.boards import all_boards, board_named
 from web.boards.rows import Row, result_column, rows
+from web.http import spreadsheet_cell
 
 if TYPE_CHECKING:
     from django.http import HttpRequest
 
     from leaderboard.queries import Standings
-
-# Spreadsheets treat a cell that begins with one of these characters as a formula.
-FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 
 
 def _standings(request: HttpRequest, slug: str) -> Standings:
@@ -73,15 +71,8 @@ def export_csv(request: HttpRequest, slug: str) -> HttpResponse:
     for row in found:
         texts = "; ".join(f"{a.name} {a.text}".strip() for a in row.advisories)
         values = {**row.plain(), "advisories": texts}
-        writer.writerow({name: _cell(value) for name, value in values.items()})
+        writer.writerow({name: spreadsheet_cell(value) for name, value in values.items()})
     return response
-
-
-def _cell(value: object) -> object:
-    """Return a value that is safe in a spreadsheet: text that looks like a formula gets an apostrophe in front."""
-    if isinstance(value, str) and value.startswith(FORMULA_STARTS):
-        return f"'{value}"
-    return value
 
 
 @require_safe

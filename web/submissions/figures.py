@@ -83,40 +83,44 @@ def figures(run: Run, detail: RunDetail, own_metrics: Iterable[OwnMetric]) -> li
         found.append(Figure("Ratio to control", jinja.ratio(run.score)))
         interval = f"{jinja.ratio(run.score_low)}\N{EN DASH}{jinja.ratio(run.score_high)}"
         found.append(Figure("Interval of the ratio", interval))
-    labels = {metric.name: _label(metric) for metric in METRICS}
+    labels = {metric.name: metric_label(metric) for metric in METRICS}
     for name in _COLUMNS:
         if getattr(run, name) is not None:
             found.append(Figure(labels[name], jinja.number(getattr(run, name))))
     counted = [session for session in _stored(detail) if not session.discarded]
-    shown = [(m.name, _label(m), _written(m)) for m in METRICS if m.name not in _NOT_SHOWN]
-    shown += [(own.name, own.label, _spaced(own)) for own in own_metrics]
+    shown = [
+        (m.name, metric_label(m), metric_writer(m)) for m in METRICS if m.name not in _NOT_SHOWN
+    ]
+    shown += [(own.name, own.label, own_metric_writer(own)) for own in own_metrics]
     for name, label, show in shown:
-        value = _median(name, (session.candidate for session in counted))
+        value = session_median(name, (session.candidate for session in counted))
         if value is None:
             continue
         text = show(value)
         if name in _WITH_CONTROL:
-            control = _median(name, (session.control for session in counted))
+            control = session_median(name, (session.control for session in counted))
             text += "" if control is None else f" (control library: {show(control)})"
         found.append(Figure(label, text))
     return found
 
 
-def _median(name: str, sessions: Iterable[dict[str, float] | None]) -> float | None:
+def session_median(name: str, sessions: Iterable[dict[str, float] | None]) -> float | None:
     """Return the median of a metric over the sessions that reported it, or None if no session did."""
     values = [metrics[name] for metrics in sessions if metrics and metrics.get(name) is not None]
     return median(values) if values else None
 
 
-def _label(metric: Metric) -> str:
+def metric_label(metric: Metric) -> str:
+    """Return the metric's label for the start of a line."""
     return metric.label[0].upper() + metric.label[1:]
 
 
-def _written(metric: Metric) -> Callable[[float], str]:
+def metric_writer(metric: Metric) -> Callable[[float], str]:
+    """Return a function that writes the metric's value with its unit."""
     return _WRITTEN.get(metric.unit, lambda value: jinja.number(value, metric.digits))
 
 
-def _spaced(metric: OwnMetric) -> Callable[[float], str]:
+def own_metric_writer(metric: OwnMetric) -> Callable[[float], str]:
     """Return a function that writes the metric's value with this site's thousands separator."""
     return lambda value: metric.text(value).replace(",", jinja.NARROW_SPACE)
 

@@ -47,6 +47,10 @@ RULES = [
     Rule("boards:board", "/boards/preliminary1/", 200, 200, 200, 200),
     Rule("boards:csv", "/boards/preliminary1.csv", 200, 200, 200, 200),
     Rule("boards:json", "/boards/preliminary1.json", 200, 200, 200, 200),
+    Rule("compare:page", "/compare/", 200, 200, 200, 200),
+    Rule("compare:page", "/compare/?runs={run}", 200, 200, 200, 200),
+    Rule("compare:csv", "/compare.csv?runs={run},{gate}", 200, 200, 200, 200),
+    Rule("compare:json", "/compare.json?runs={run},{gate}", 200, 200, 200, 200),
     Rule("favicon", "/favicon.ico", 302, 302, 302, 302),
     Rule("account", "/account/", 200, 200, 200, LOGIN),
     Rule("submissions:upload", "/submit/", 200, 200, 200, LOGIN),
@@ -99,12 +103,14 @@ def visitor(world: World, who: str) -> Client:
 
 
 def test_access(world: World, drawn: Submission) -> None:
-    run = run_of(drawn)
+    run, gate = run_of(drawn), run_of(drawn, "isolation")
     for who in VISITORS:
         with transaction.atomic():
             browser = visitor(world, who)
             for rule in RULES:
-                path = rule.path.format(run=run.pk, submission=drawn.pk, machine=run.machine_id)
+                path = rule.path.format(
+                    run=run.pk, gate=gate.pk, submission=drawn.pk, machine=run.machine_id
+                )
                 answer = getattr(browser, rule.method)(path)
                 content_of(answer)
                 assert answer.status_code == getattr(rule, who), f"{rule.method} {path} by {who}"

@@ -112,11 +112,17 @@ def _next_run(machine: Machine) -> Run | None:
     return run
 
 
-def finish(run: Run, verdict: Verdict = Verdict.PASSED, **changes: Any) -> Run:
-    """Store a plausible report for a claimed run. `changes` replace fields of the RunReport."""
+def finish(
+    run: Run, verdict: Verdict = Verdict.PASSED, *, slower: float = 1.0, **changes: Any
+) -> Run:
+    """Store a plausible report for a claimed run. `changes` replace fields of the RunReport.
+
+    The library's time is multiplied by `slower`.
+    """
     timed = run.kind == "performance"
     sessions = tuple(
-        _session(run, seed, number, verdict, timed=timed) for number, seed in enumerate(run.seeds)
+        _session(run, seed, number, verdict, timed=timed, slower=slower)
+        for number, seed in enumerate(run.seeds)
     )
     now = timezone.now().isoformat()
     report = RunReport(
@@ -181,8 +187,10 @@ def content_of(answer: HttpResponseBase) -> bytes:
     return answer.content
 
 
-def _session(run: Run, seed: str, number: int, verdict: Verdict, *, timed: bool) -> Session:
-    candidate = _report(run, seed, verdict, 40.0 + number, timed=timed)
+def _session(
+    run: Run, seed: str, number: int, verdict: Verdict, *, timed: bool, slower: float = 1.0
+) -> Session:
+    candidate = _report(run, seed, verdict, slower * (40.0 + number), timed=timed)
     control = _report(run, seed, Verdict.PASSED, 80.0 + number, timed=timed) if timed else None
     return Session(seed, number % 2 == 0, candidate, control)
 

@@ -1,0 +1,143 @@
+"""Says in words which runs of a comparison are faster, how that was tested, and how many more sessions would tell."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from results.stats.family import MARGIN_RATIO
+from results.stats.pairs import FORECAST_MAX, Pair, Relation
+from web.compare.axes import ratio_axis
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from leaderboard.compared_runs import RunComparison
+    from web.compare.axes import LogAxis
+    from web.compare.table import Column
+
+_MARGIN = f"{100 * (MARGIN_RATIO - 1):.0f} %"
+
+
+@dataclass(frozen=True, slots=True)
+class PairRow:
+    """A pair of runs with the result of the test in words. `settled` says that no more sessions are needed."""
+
+    first: Column
+    second: Column
+    pair: Pair
+    words: str
+    settled: bool
+
+
+def pair_rows(found: RunComparison, columns: Sequence[Column]) -> list[PairRow]:
+    """Return the tested pairs, best first."""
+    if found.comparison is None:
+        return []
+    by_name = _by_name(columns)
+    return [
+        PairRow(
+            first=by_name[pair.first],
+            second=by_name[pair.second],
+            pair=pair,
+            words=_words(pair, by_name),
+            settled=pair.relation in {Relation.APART, Relation.EQUAL},
+        )
+        for pair in found.comparison.pairs
+    ]
+
+
+def pair_axis(found: RunComparison) -> LogAxis | None:
+    """Return the axis of the ratios of pairs, which includes the margin on both sides of 1."""
+    if found.comparison is None:
+        return None
+    ends = [end for pair in found.comparison.pairs for end in (pair.low, pair.high)]
+    return ratio_axis([*ends, MARGIN_RATIO, 1 / MARGIN_RATIO])
+
+
+def _by_name(columns: Sequence[Column]) -> dict[str, Column]:
+    return {f"run {column.run.pk}": column for column in columns}
+
+
+def called(column: Column) -> str:
+    """Return what the texts call a run: library, configuration and number."""
+    configuration = column.run.submission.configuration
+    library = f"{column.library} {configuration}" if configuration else column.library
+    return f"{library} (run {column.run.pk})"
+
+
+def _words(pair: Pair, by_name: Mapping[str, Column]) -> str:
+    leader = called(by_name[pair.leader]) if pair.leader else ""
+    if pair.relation is Relation.APART:
+        return f"{leader} is better"
+    if pair.relation is Relation.EQUAL:
+        return f"equal within {_MARGIN}"
+    start = f"{leader} is better, perhaps by less than {_MARGIN}" if leader else "undecided"
+    if pair.more_sessions is None:
+        return f"{start}; more than {FORECAST_MAX:,} more sessions of each would be needed"
+    return f"{start}; about {_sessions(pair.more_sessions)} of each would tell"
+
+
+def _sessions(count: int) -> str:
+    return f"{count:,} more session{'' if count == 1 else 's'}"
+
+
+def verdict(found: RunComparison, columns: Sequence[Column]) -> str:
+    """Return the result of the whole comparison in one or two sentences."""
+    comparison = found.comparison
+    if comparison is None:
+        return ""
+    by_name = _by_name(columns)
+    best = comparison.names[0]
+    against_best = [pair for pair in comparison.pairs if best in {pair.first, pair.second}]
+    undecided = [pair for pair in comparison.pairs if pair.relation in _OPEN]
+    level = [pair for pair in against_best if pair.relation is not Relation.APART]
+    if not level:
+        text = f"{called(by_name[best])} is best."
+    elif all(pair.relation is Relation.EQUAL for pair in comparison.pairs):
+        return f"All these runs are equal within {_MARGIN}."
+    else:
+        others = [pair.second if pair.first == best else pair.first for pair in level]
+        names = ", ".join(called(by_name[name]) for name in (best, *others))
+        text = f"No single run is best: the sessions do not separate {names}."
+    forecasts = [pair.more_sessions for pair in undecided]
+    if not undecided:
+        return text
+    if None in forecasts:
+        return f"{text} Some differences are so small that {FORECAST_MAX:,} more sessions would not tell."
+    most = max(count for count in forecasts if count is not None)
+    return f"{text} About {_sessions(most)} of each would tell these runs apart, or show that they are equal."
+
+
+_OPEN = frozenset({Relation.AHEAD, Relation.UNDECIDED})
+
+
+def method(found: RunComparison) -> str:
+    """Return how the runs were tested, or why they were not."""
+    if found.differences:
+        return (
+            f"These runs cannot be tested against each other, because they did not measure the same: they differ in "
+            f"{_listed(found.differences)}. Their ratios to the control are shown, but no best values are marked."
+        )
+    if found.comparison is None:
+        return "Fewer than two of these runs have passed and have ratios to the control, so nothing is tested."
+    rules = f"Differences of less than {_MARGIN} count as none."
+    if found.paired:
+        return (
+            f"The runs have {found.shared} seeds in common: there, all libraries played the same operations. "
+            f"So the ratios are compared seed by seed, with the paired signed-rank test of keydrome compare. {rules}"
+        )
+    why = (
+        f"have only {found.shared} seeds in common"
+        if found.shared
+        else "have different seeds, so no two sessions played the same operations"
+    )
+    return (
+        f"The ratios cannot be paired, because the runs {why}. They are compared as two independent groups, with the "
+        f"Mann-Whitney test that boards use for ranks. It needs more sessions than keydrome compare, which gives all "
+        f"libraries the same seeds. {rules}"
+    )
+
+
+def _listed(names: Sequence[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

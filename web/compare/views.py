@@ -1,0 +1,182 @@
+"""Compares two to six runs side by side: as a page, as CSV and as JSON. The URL's query names the runs.
+
+`runs` in the query is a list of numbers of runs, such as `runs=47,59`. It may also occur several times, which is what a
+form with check boxes sends. The response is 404 if the visitor may not see one of the runs, as on the page of this run.
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+from typing import TYPE_CHECKING, Any
+
+from django.http import Http404, HttpResponse, HttpResponseBadRequest, JsonResponse
+from django.shortcuts import render
+from django.urls import reverse
+from django.views.decorators.http import require_safe
+
+from leaderboard.compared_runs import RUNS_MAX, RUNS_MIN, compared_runs, suggestions
+from results.stats.family import MARGIN_RATIO, SIGNIFICANCE
+from web.compare import curves, pairs, table
+from web.compare.axes import ratio_axis
+from web.http import spreadsheet_cell
+
+if TYPE_CHECKING:
+    from django.http import HttpRequest
+
+    from leaderboard.compared_runs import RunComparison
+
+SCHEMA = "keydrome.compared_runs.v1"
+# Longer numbers are no ids, and a database might reject them.
+_NUMBER = re.compile(r"[0-9]{1,18}")
+
+
+class _WrongRunsError(ValueError):
+    """The query's list of runs is wrong. The text says what is wrong, and is for the visitor."""
+
+
+def _chosen(request: HttpRequest) -> list[int]:
+    """Return the ids of the chosen runs, without repetitions. Raises _WrongRunsError if one is no number."""
+    texts = [part.strip() for text in request.GET.getlist("runs") for part in text.split(",")]
+    given = [text for text in texts if text]
+    if not all(_NUMBER.fullmatch(text) for text in given):
+        raise _WrongRunsError("Runs are chosen by their numbers, such as 47.")
+    ids = list(dict.fromkeys(map(int, given)))
+    if len(ids) > RUNS_MAX:
+        raise _WrongRunsError(f"You chose {len(ids)} runs. At most {RUNS_MAX} can be compared.")
+    return ids
+
+
+def _found(ids: list[int], request: HttpRequest) -> RunComparison:
+    found = compared_runs(ids, request.user)
+    if found is None:
+        raise Http404
+    return found
+
+
+def _to_export(request: HttpRequest) -> RunComparison:
+    """Return the comparison for an export. Raises _WrongRunsError for a wrong list of runs."""
+    ids = _chosen(request)
+    if len(ids) < RUNS_MIN:
+        raise _WrongRunsError(f"Choose {RUNS_MIN} to {RUNS_MAX} runs: runs=47,59.")
+    return _found(ids, request)
+
+
+@require_safe
+def page(request: HttpRequest) -> HttpResponse:
+    """Show the comparison, and a form that adds and removes runs."""
+    try:
+        ids, problem = _chosen(request), ""
+    except _WrongRunsError as error:
+        ids, problem = [], str(error)
+    context: dict[str, Any] = {"problem": problem, "columns": [], "limit": RUNS_MAX}
+    if ids:
+        found = _found(ids, request)
+        shown = table.columns(found)
+        context["columns"] = shown
+        context["suggestions"] = suggestions(ids, request.user) if len(ids) < RUNS_MAX else []
+        if len(ids) >= RUNS_MIN:
+            context |= _comparison(found, shown)
+    return render(
+        request,
+        "compare/page.html",
+        context,
+        status=HttpResponseBadRequest.status_code if problem else 200,
+    )
+
+
+def _comparison(found: RunComparison, shown: list[table.Column]) -> dict[str, Any]:
+    """Return the context of the comparison itself. Runs are in the order of the columns everywhere."""
+    by_id = {one.run.pk: one for one in found.runs}
+    runs = [by_id[column.run.pk] for column in shown]
+    bounds = [value for c in shown for value in (c.ratio, c.low, c.high) if value]
+    return {
+        "found": found,
+        "chosen": ",".join(str(one.run.pk) for one in found.runs),
+        "axis": ratio_axis(bounds) if bounds else None,
+        "verdict": pairs.verdict(found, shown),
+        "method": pairs.method(found),
+        "pairs": pairs.pair_rows(found, shown),
+        "pair_axis": pairs.pair_axis(found),
+        "margin_ratio": MARGIN_RATIO,
+        "numbers": table.number_rows(runs, comparable=not found.differences),
+        "properties": table.property_rows(runs),
+        "throughput": curves.throughput_plot(runs),
+        "throughput_table": curves.throughput_table(runs),
+        "latency": curves.latency_plots(runs),
+    }
+
+
+def _rows(found: RunComparison) -> list[dict[str, Any]]:
+    """Return the values of each run for an export: numbers unchanged, and the path of the run's page."""
+    by_id = {one.run.pk: number for number, one in enumerate(found.runs)}
+    metrics = table.metrics(found.runs)
+    return [
+        {
+            "run_id": column.run.pk,
+            "run": reverse("submissions:run", args=[column.run.pk]),
+            "library": column.library,
+            "configuration": column.run.submission.configuration,
+            "user": column.user,
+            "digest": column.run.submission.blob_sha256,
+            "benchmark": column.run.benchmark,
+            "benchmark_version": column.run.benchmark_version,
+            "instance": column.run.instance,
+            "scale": column.run.scale,
+            "machine_class": column.run.machine.machine_class if column.run.machine else "",
+            "verdict": column.run.verdict,
+            "rank_low": column.rank.low if column.rank else None,
+            "rank_high": column.rank.high if column.rank else None,
+            "ratio": column.ratio,
+            "ratio_low": column.low,
+            "ratio_high": column.high,
+            "sessions": column.sessions,
+            "metrics": {name: row[by_id[column.run.pk]] for name, row in metrics.items()},
+        }
+        for column in table.columns(found)
+    ]
+
+
+@require_safe
+def export_csv(request: HttpRequest) -> HttpResponse:
+    """Return one line for each run, with one column for each metric that any of the runs reported."""
+    try:
+        rows = _rows(_to_export(request))
+    except _WrongRunsError as error:
+        return HttpResponseBadRequest(str(error), content_type="text/plain; charset=utf-8")
+    flat = [{**row, **row.pop("metrics")} for row in rows]
+    response = HttpResponse(content_type="text/csv; charset=utf-8")
+    response["Content-Disposition"] = 'attachment; filename="compare.csv"'
+    writer = csv.DictWriter(response, list(flat[0]))
+    writer.writeheader()
+    for row in flat:
+        writer.writerow({name: spreadsheet_cell(value) for name, value in row.items()})
+    return response
+
+
+@require_safe
+def export_json(request: HttpRequest) -> HttpResponse:
+    """Return the runs, the pairs that the tests compared, and how they were tested."""
+    try:
+        found = _to_export(request)
+    except _WrongRunsError as error:
+        return HttpResponseBadRequest(str(error), content_type="text/plain; charset=utf-8")
+    by_id = {one.run.pk: one for one in found.runs}
+    rows = _rows(found)
+    for row in rows:
+        one = by_id[row["run_id"]]
+        row["configuration_fields"] = table.configuration(one.run)
+        row["ratios"] = list(one.ratios.values())
+    return JsonResponse(
+        {
+            "schema": SCHEMA,
+            "rules": {"significance": SIGNIFICANCE, "margin_ratio": MARGIN_RATIO},
+            "differences": found.differences,
+            "paired": found.paired,
+            "shared_seeds": found.shared,
+            "runs": rows,
+            "pairs": [pair.to_json() for pair in found.comparison.pairs]
+            if found.comparison
+            else [],
+        }
+    )
