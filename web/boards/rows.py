@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from leaderboard.models import BoardEntry
     from leaderboard.queries import Standings
 
+WHOLE_LIBRARY = "whole library"
+
 
 @dataclass(frozen=True, slots=True)
 class Advisory:
@@ -74,6 +76,16 @@ class Row:
     def rank(self) -> str:
         """Return the rank as text, or the interval of ranks that the measurements cannot distinguish."""
         return jinja.rank_range(self.rank_low, self.rank_high)
+
+    @property
+    def name(self) -> str:
+        """Return the name of the structure or whole library: the file's name without its ending."""
+        return self.library.removesuffix(".so") or self.library
+
+    @property
+    def variant(self) -> str:
+        """Return the runtime configuration. A whole library has none, because it brings its own transactions."""
+        return self.configuration or WHOLE_LIBRARY
 
     def plain(self) -> dict[str, Any]:
         """Return the values for an export: numbers unchanged, times as ISO 8601, and the path of the run's page."""

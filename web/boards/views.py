@@ -12,6 +12,8 @@ from django.views.decorators.http import require_safe
 
 from leaderboard import queries
 from leaderboard.boards import all_boards, board_named
+from web.boards.axis import axis_for
+from web.boards.groups import groups_of
 from web.boards.rows import Row, result_column, rows
 
 if TYPE_CHECKING:
@@ -46,6 +48,7 @@ def every_board(request: HttpRequest) -> HttpResponse:
 def board(request: HttpRequest, slug: str) -> HttpResponse:
     """Show the page of one board."""
     found = _standings(request, slug)
+    shown = rows(found)
     context = {
         "board": found.board,
         "version": found.benchmark_version,
@@ -53,7 +56,11 @@ def board(request: HttpRequest, slug: str) -> HttpResponse:
         "classes": found.classes,
         "provisional": found.provisional,
         "column": result_column(found.board),
-        "rows": rows(found),
+        "groups": groups_of(found, shown),
+        "axis": axis_for(
+            [(row.ratio_low, row.ratio_high) for row in shown],
+            lower_is_better=found.board.lower_is_better,
+        ),
     }
     return render(request, "boards/board.html", context)
 
