@@ -47,6 +47,8 @@ RULES = [
     Rule("boards:board", "/boards/preliminary1/", 200, 200, 200, 200),
     Rule("boards:csv", "/boards/preliminary1.csv", 200, 200, 200, 200),
     Rule("boards:json", "/boards/preliminary1.json", 200, 200, 200, 200),
+    Rule("download", "/files/index.h", 200, 200, 200, 200),
+    Rule("download", "/files/settings.py", 404, 404, 404, 404),
     Rule("favicon", "/favicon.ico", 302, 302, 302, 302),
     Rule("account", "/account/", 200, 200, 200, LOGIN),
     Rule("submissions:upload", "/submit/", 200, 200, 200, LOGIN),

@@ -10,15 +10,18 @@ from django.utils import timezone
 
 from leaderboard import catalogue
 from leaderboard.boards import all_boards, main_boards
+from leaderboard.catalogue import Target
 from leaderboard.models import BoardEntry
 from leaderboard.queries import Standings
 from runner.manifest import find_benchmark
+from web import jinja
 from web.boards.groups import groups_of
 from web.boards.rows import Row
-from web.tests.world import finish_all
+from web.tests.world import BOARD, finish_all
 
 if TYPE_CHECKING:
     from django.test import Client
+    from pytest_django import DjangoAssertNumQueries
 
     from web.tests.world import World
 
@@ -49,11 +52,34 @@ def test_main_boards_come_with_the_form() -> None:
 
 def test_every_board_is_listed_main_ones_first(client: Client) -> None:
     page = client.get("/boards/").content.decode()
-    content = page[page.index("<main") :]
-    listed = re.findall(r'<h2><a href="/boards/(\w+)/">', content)
+    table = page[page.index("<table") : page.index("</table>")]
+    listed = re.findall(r'<a href="/boards/(\w+)/">', table)
     assert sorted(listed) == sorted(board.slug for board in all_boards())
     assert listed[:2] == [board.slug for board in main_boards()]
-    assert f"{len(listed) - 2} more boards" in client.get("/").content.decode()
+    assert f"All {len(listed)} boards" in client.get("/").content.decode()
+
+
+def test_the_lists_say_who_leads_by_how_much_and_since_when(
+    client: Client, world: World, django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
+    world.submit(name="art.so", targets=(BOARD, Target("open_loop", "int64_a")))
+    finish_all()
+    today = jinja.date(timezone.now())
+    with django_assert_num_queries(3):
+        home = client.get("/").content.decode()
+    with django_assert_num_queries(1):
+        every = client.get("/boards/").content.decode()
+    for page in (home, every):
+        rows = page[page.index("<table") : page.index("</table>")].split("<tr")
+        (first,) = [row for row in rows if "/boards/preliminary1/" in row]
+        (rate,) = [row for row in rows if "/boards/open_loop/" in row]
+        (empty,) = [row for row in rows if "/boards/preliminary2/" in row]
+        for row in (first, rate):
+            assert "<b>art</b> · whole library" in row
+            assert ">1.98" in row  # 81 ms / 41 ms; twice the rate is twice the speed, too
+            assert "the only entry" in row
+            assert today in row
+        assert "No entry yet." in empty
 
 
 def test_a_row_draws_its_interval_and_names_structure_and_configuration(
