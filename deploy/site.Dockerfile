@@ -5,6 +5,8 @@ RUN apt-get update && apt-get install -y --no-install-recommends python3 python3
     && rm -rf /var/lib/apt/lists/*
 WORKDIR /app
 COPY pyproject.toml uv.lock README.md ./
+COPY api api
+COPY docs docs
 COPY runner runner
 COPY results results
 COPY cli cli

@@ -19,7 +19,7 @@ from django.utils import timezone
 from leaderboard import catalogue
 from leaderboard.audits.comparison import Comparison, comparisons
 from leaderboard.audits.look_ahead import audit_of
-from leaderboard.boards import Board, all_boards, boards_for, main_boards
+from leaderboard.boards import Board, all_boards, boards_for
 from leaderboard.machines.control_history import limits
 from leaderboard.models import (
     ACTIVE_STATES,
@@ -441,19 +441,6 @@ def live_tag(runs: Iterable[Run], waits: Mapping[int, Wait]) -> str:
 def announcements(limit: int = PAGE_ROWS) -> list[Announcement]:
     """Return the published announcements, newest first. 1 SQL statement."""
     return list(Announcement.objects.filter(published_at__lte=timezone.now())[:limit])
-
-
-def home_boards(top: int = 3) -> list[Standings]:
-    """Return every main board (board of a contest) with its best `top` rows. At most 2 SQL statements per board."""
-    found = []
-    for board in main_boards():
-        whole = standings(board)
-        found.append(
-            Standings(
-                board, whole.benchmark_version, whole.machine_class, whole.classes, whole.rows[:top]
-            )
-        )
-    return found
 
 
 def _last_sign(machine: Machine, heartbeats: dict[int, datetime]) -> datetime:

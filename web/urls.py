@@ -3,6 +3,7 @@
 from django.contrib import admin
 from django.urls import include, path
 
+from web.pages import downloads
 from web.pages import views as pages
 
 urlpatterns = [
@@ -13,6 +14,7 @@ urlpatterns = [
     path("machines/<int:pk>/", pages.machine, name="machine"),
     path("account/", pages.account, name="account"),
     path("account/", include("allauth.urls")),
+    path("files/<str:name>", downloads.download, name="download"),
     path("favicon.ico", pages.favicon, name="favicon"),
     path("boards/", include("web.boards.urls")),
     path("", include("web.compare.urls")),

@@ -7,8 +7,8 @@ import pytest
 from django.contrib.auth.models import AnonymousUser, User
 from django.utils import timezone
 
-from leaderboard import queries, services
-from leaderboard.boards import board_named
+from leaderboard import overview, queries, services
+from leaderboard.boards import board_named, main_boards
 from leaderboard.machines import registry
 from leaderboard.models import Announcement, Machine, Run
 from leaderboard.queue import claims, queue_estimate
@@ -240,11 +240,34 @@ def test_announcements_appear_when_they_are_published(django_assert_num_queries:
         assert [news.title for news in queries.announcements()] == ["new", "old"]
 
 
-def test_the_home_page_shows_the_best_of_each_main_board(alice: User, track: Track) -> None:
-    ranked(track, enter(alice))
-    boards = queries.home_boards(top=3)
-    assert [board.board.slug for board in boards] == ["preliminary1", "preliminary2"]
-    assert [len(board.rows) for board in boards] == [1, 0]
+def test_leads_need_one_statement_and_name_the_first_run_of_the_leader(
+    alice: User, bob: User, track: Track, django_assert_num_queries: Any
+) -> None:
+    boards = main_boards()
+    with django_assert_num_queries(1):
+        assert [lead.entries for lead in overview.leads(boards)] == [(), ()]
+    first = ranked(track, enter(alice))
+    ranked(track, enter(alice))  # the same binary again: the entry links to the newest run
+    ranked(track, enter(bob))
+    with django_assert_num_queries(1):
+        lead, other = overview.leads(boards)
+    assert (lead.board.slug, other.board.slug) == ("preliminary1", "preliminary2")
+    assert [entry.position for entry in lead.entries] == [1, 2]
+    assert lead.since == first.finished_at
+    assert (other.entries, other.since) == ((), None)
+
+
+def test_recent_runs_are_timed_ended_and_not_deleted(
+    alice: User, track: Track, django_assert_num_queries: Any
+) -> None:
+    old, new = (ranked(track, enter(alice)) for _ in range(2))
+    deleted = ranked(track, enter(alice))
+    services.withdraw(deleted.submission, by=alice)
+    enter(alice)  # still queued
+    with django_assert_num_queries(1):
+        found = overview.recent_runs(5)
+    assert [run.pk for run in found] == [new.pk, old.pk]
+    assert overview.recent_runs(1) == [new]
 
 
 def test_the_queue_is_stalled_when_no_worker_claims_runs(

@@ -26,12 +26,20 @@ def smaller_p(first: Sequence[float], second: Sequence[float], margin: float) ->
     The statistic U counts the pairs (x, y) that contradict the claim: x + margin > y. A pair with x + margin = y counts
     one half. If U is not a whole number, it is rounded up, so the p-value is never too small.
     """
-    doubled = sum(
-        2 * (x + margin > y) + (x + margin == y) for x in first for y in second
-    )  # twice the U statistic
+    doubled = _doubled_contradictions(first, second, margin)
     statistic = (doubled + 1) // 2
     cumulative = _cumulative_counts(len(first), len(second))
     return cumulative[statistic] / cumulative[-1]
+
+
+def share_smaller(first: Sequence[float], second: Sequence[float], margin: float) -> float:
+    """Return the share of the pairs (x, y) in which x is smaller than y by more than `margin`; a tie is half a pair."""
+    return 1 - _doubled_contradictions(first, second, margin) / (2 * len(first) * len(second))
+
+
+def _doubled_contradictions(first: Sequence[float], second: Sequence[float], margin: float) -> int:
+    """Return twice the U statistic of the claim that `first` is smaller than `second` by more than `margin`."""
+    return sum(2 * (x + margin > y) + (x + margin == y) for x in first for y in second)
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,6 +21,17 @@ if TYPE_CHECKING:
     from leaderboard.models import BoardEntry
     from leaderboard.queries import Standings
 
+WHOLE_LIBRARY = "whole library"
+
+
+def entry_name(file_name: str, configuration: str) -> tuple[str, str]:
+    """Return the two parts of an entry's name: the file's name without its ending, and the runtime configuration.
+
+    A whole library has no configuration, because it brings its own transactions.
+    """
+    name = jinja.printable(file_name)
+    return name.removesuffix(".so") or name, configuration or WHOLE_LIBRARY
+
 
 @dataclass(frozen=True, slots=True)
 class Advisory:
@@ -74,6 +85,16 @@ class Row:
     def rank(self) -> str:
         """Return the rank as text, or the interval of ranks that the measurements cannot distinguish."""
         return jinja.rank_range(self.rank_low, self.rank_high)
+
+    @property
+    def name(self) -> str:
+        """Return the name of the structure or whole library."""
+        return entry_name(self.library, self.configuration)[0]
+
+    @property
+    def variant(self) -> str:
+        """Return the runtime configuration, or that this is a whole library."""
+        return entry_name(self.library, self.configuration)[1]
 
     def plain(self) -> dict[str, Any]:
         """Return the values for an export: numbers unchanged, times as ISO 8601, and the path of the run's page."""

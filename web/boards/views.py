@@ -13,8 +13,11 @@ from django.http import Http404, HttpResponse, JsonResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
-from leaderboard import queries
+from leaderboard import overview, queries
 from leaderboard.boards import all_boards, board_named
+from web.boards.axis import axis_for
+from web.boards.groups import groups_of
+from web.boards.leads import lead_rows
 from web.boards.rows import Row, result_column, rows
 from web.http import spreadsheet_cell
 
@@ -40,13 +43,15 @@ def _standings(request: HttpRequest, slug: str) -> Standings:
 def every_board(request: HttpRequest) -> HttpResponse:
     """Show all boards: first the main boards (those of a contest), then the others, each group sorted by title."""
     found = sorted(all_boards(), key=lambda board: (not board.main, board.title.casefold()))
-    return render(request, "boards/all.html", {"boards": found})
+    lead, axis = lead_rows(overview.leads(found))
+    return render(request, "boards/all.html", {"rows": lead, "axis": axis})
 
 
 @require_safe
 def board(request: HttpRequest, slug: str) -> HttpResponse:
     """Show the page of one board."""
     found = _standings(request, slug)
+    shown = rows(found)
     context = {
         "board": found.board,
         "version": found.benchmark_version,
@@ -54,7 +59,11 @@ def board(request: HttpRequest, slug: str) -> HttpResponse:
         "classes": found.classes,
         "provisional": found.provisional,
         "column": result_column(found.board),
-        "rows": rows(found),
+        "groups": groups_of(found, shown),
+        "axis": axis_for(
+            [(row.ratio_low, row.ratio_high) for row in shown],
+            lower_is_better=found.board.lower_is_better,
+        ),
     }
     return render(request, "boards/board.html", context)
 

@@ -8,11 +8,14 @@ from django.contrib.auth.decorators import login_required
 from django.http import Http404
 from django.shortcuts import redirect, render
 from django.templatetags.static import static
+from django.urls import reverse
 from django.views.decorators.http import require_safe
 
-from leaderboard import catalogue, queries
+from leaderboard import catalogue, overview, queries
 from leaderboard.boards import all_boards
-from web.boards.rows import result_column, rows
+from web.boards.leads import lead_rows
+from web.boards.rows import entry_name
+from web.pages import downloads
 from web.submissions.figures import fact_rows
 
 if TYPE_CHECKING:
@@ -20,26 +23,34 @@ if TYPE_CHECKING:
 
     from web.http import UserRequest
 
-# The front page shows this many entries of each main board, and this many announcements.
-TOP = 5
+# The front page shows this many boards, runs that ended last, and announcements.
+LEADS = 6
+RECENT = 6
 NEWS = 2
 
 
 @require_safe
 def home(request: HttpRequest) -> HttpResponse:
-    """Show the best entries of the main boards and the latest news."""
-    tops = [
-        {
-            "board": found.board,
-            "provisional": found.provisional,
-            "column": result_column(found.board),
-            "rows": rows(found),
-        }
-        for found in queries.home_boards(TOP)
-    ]
+    """Show who leads, how to take part, the runs that ended last, and the news."""
+    boards = all_boards()
+    found = overview.leads(sorted(boards, key=lambda board: not board.main))
+    main = [lead for lead in found if lead.board.main]
+    further = [lead for lead in found if lead.entries and not lead.board.main]
+    rows, axis = lead_rows([*main, *further[: LEADS - len(main)]])
     context = {
-        "tops": tops,
-        "further": sum(not board.main for board in all_boards()),
+        "rows": rows,
+        "axis": axis,
+        "boards": len(boards),
+        "headers": downloads.listed(tuple(downloads.HEADERS)),
+        "examples": downloads.listed(tuple(downloads.EXAMPLES)),
+        "documents": downloads.listed(tuple(downloads.DOCUMENTS)),
+        "kit": downloads.listed((downloads.KIT,))[0],
+        "kit_address": request.build_absolute_uri(reverse("download", args=[downloads.KIT])),
+        "recent": [
+            (run, *entry_name(run.submission.file_name, run.submission.configuration))
+            for run in overview.recent_runs(RECENT)
+        ],
+        "titles": {(board.benchmark, board.instance): board.title for board in boards},
         "announcements": queries.announcements(NEWS),
     }
     return render(request, "pages/home.html", context)

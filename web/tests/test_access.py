@@ -51,6 +51,8 @@ RULES = [
     Rule("compare:page", "/compare/?runs={run}", 200, 200, 200, 200),
     Rule("compare:csv", "/compare.csv?runs={run},{gate}", 200, 200, 200, 200),
     Rule("compare:json", "/compare.json?runs={run},{gate}", 200, 200, 200, 200),
+    Rule("download", "/files/index.h", 200, 200, 200, 200),
+    Rule("download", "/files/settings.py", 404, 404, 404, 404),
     Rule("favicon", "/favicon.ico", 302, 302, 302, 302),
     Rule("account", "/account/", 200, 200, 200, LOGIN),
     Rule("submissions:upload", "/submit/", 200, 200, 200, LOGIN),

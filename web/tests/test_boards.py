@@ -6,13 +6,24 @@ import re
 from typing import TYPE_CHECKING
 
 import pytest
+from django.utils import timezone
 
 from leaderboard import catalogue
 from leaderboard.boards import all_boards, main_boards
+from leaderboard.catalogue import Target
+from leaderboard.models import BoardEntry
+from leaderboard.queries import Standings
 from runner.manifest import find_benchmark
+from web import jinja
+from web.boards.groups import groups_of
+from web.boards.rows import Row
+from web.tests.world import BOARD, finish_all
 
 if TYPE_CHECKING:
     from django.test import Client
+    from pytest_django import DjangoAssertNumQueries
+
+    from web.tests.world import World
 
 pytestmark = pytest.mark.django_db
 
@@ -41,8 +52,91 @@ def test_main_boards_come_with_the_form() -> None:
 
 def test_every_board_is_listed_main_ones_first(client: Client) -> None:
     page = client.get("/boards/").content.decode()
-    content = page[page.index("<main") :]
-    listed = re.findall(r'<h2><a href="/boards/(\w+)/">', content)
+    table = page[page.index("<table") : page.index("</table>")]
+    listed = re.findall(r'<a href="/boards/(\w+)/">', table)
     assert sorted(listed) == sorted(board.slug for board in all_boards())
     assert listed[:2] == [board.slug for board in main_boards()]
-    assert f"{len(listed) - 2} more boards" in client.get("/").content.decode()
+    assert f"All {len(listed)} boards" in client.get("/").content.decode()
+
+
+def test_the_lists_say_who_leads_by_how_much_and_since_when(
+    client: Client, world: World, django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
+    world.submit(name="art.so", targets=(BOARD, Target("open_loop", "int64_a")))
+    finish_all()
+    today = jinja.date(timezone.now())
+    with django_assert_num_queries(3):
+        home = client.get("/").content.decode()
+    with django_assert_num_queries(1):
+        every = client.get("/boards/").content.decode()
+    for page in (home, every):
+        rows = page[page.index("<table") : page.index("</table>")].split("<tr")
+        (first,) = [row for row in rows if "/boards/preliminary1/" in row]
+        (rate,) = [row for row in rows if "/boards/open_loop/" in row]
+        (empty,) = [row for row in rows if "/boards/preliminary2/" in row]
+        for row in (first, rate):
+            assert "<b>art</b> · whole library" in row
+            assert ">1.98" in row  # 81 ms / 41 ms; twice the rate is twice the speed, too
+            assert "the only entry" in row
+            assert today in row
+        assert "No entry yet." in empty
+
+
+def test_a_row_draws_its_interval_and_names_structure_and_configuration(
+    client: Client, world: World
+) -> None:
+    mine = world.submit(name="art.so")
+    mine.configuration = "rw"
+    mine.save()
+    finish_all()
+    page = client.get("/boards/preliminary1/").content.decode()
+    assert "<b>art</b> · rw" in page
+    row = page[page.index('class="row-plot leads"') :]
+    row = row[: row.index("</td>")]
+    (dot,) = re.findall(r'<circle class="dot" cx="([\d.]+)%"', row)
+    (control,) = re.findall(r'<line class="at1" x1="([\d.]+)%"', row)
+    low, high = re.findall(r'<line class="whisk" x1="([\d.]+)%" x2="([\d.]+)%"', row)[0]
+    assert float(low) <= float(dot) <= float(high) < float(control)  # it is twice as fast
+
+
+def test_entries_that_no_data_tell_apart_are_one_group(client: Client, world: World) -> None:
+    for number in range(3):
+        world.submit(
+            (world.alice, world.bob, world.olga)[number],
+            name=f"lib{number}.so",
+            content=world.library + bytes([number]),
+        )
+    finish_all()
+    page = client.get("/boards/preliminary1/").content.decode()
+    assert page.count('<tbody role="rowgroup" class="tied leading">') == 1
+    assert page.count("1\N{EN DASH}3</td>") == 6  # in the ranking, and in the table of counts
+    assert "These have too few sessions to tell them apart; a forecast needs 5 of each." in page
+
+
+def test_a_group_says_how_many_sessions_would_tell() -> None:
+    close = [0.95, 0.97, 1.0, 1.02, 1.05, 1.08]
+    board = next(iter(main_boards()))
+    entries = tuple(
+        BoardEntry(position=place, rank_low=1, rank_high=2, ratios=[factor * r for r in close])
+        for place, factor in ((1, 0.5), (2, 0.54))
+    )
+    shown = [_row(place, name) for place, name in ((1, "art.so"), (2, "hot.so"))]
+    (group,) = groups_of(Standings(board, 1, "test", ("test",), entries), shown)
+    assert group.tied
+    assert group.leads
+    found = re.fullmatch(
+        "About (\\d+) more sessions of each would tell art\xa0· rw of alice and hot\xa0· rw of alice apart.",
+        group.note,
+    )
+    assert found
+    assert 0 < int(found[1]) <= 54
+
+
+def _row(place: int, name: str) -> Row:
+    """Return a row of a board with a shared first rank."""
+    return Row(
+        position=place, rank_low=1, rank_high=2, library=name, description="", user="alice", result=1.0,
+        total_ms=1.0, ratio=0.5, ratio_low=0.4, ratio_high=0.6, sessions=6, deadlocks=0, transactions_failed=0,
+        transactions_completed=1, configuration="rw", jail_level="full", digest="00", benchmark_version=1,
+        machine_class="test", provisional=False, audited=False, advisories=(), submitted=timezone.now(), run_id=place,
+    )  # fmt: skip

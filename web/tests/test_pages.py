@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import csv
 import io
+import re
+import subprocess
+import tarfile
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
 import pytest
+from django.conf import settings
 from django.core.exceptions import PermissionDenied
 from django.test import Client
 from django.utils import timezone
@@ -15,9 +19,12 @@ from django.utils import timezone
 from leaderboard.catalogue import Target
 from leaderboard.models import Announcement, Run
 from web import jinja
+from web.pages import downloads
 from web.tests.world import BOARD, WINDOWS, World, finish_all, run_of
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from pytest_django import DjangoAssertNumQueries
 
 pytestmark = pytest.mark.django_db
@@ -147,7 +154,33 @@ def test_home_shows_the_best_and_the_news(
         page = client.get("/").content.decode()
     assert "New unit tests" in page
     assert "<strong>stricter</strong>" in page
-    assert "mine.so" in page
+    assert page.count("<b>mine</b> · whole library") == 2  # who leads, and the recent runs
+
+
+def test_files_are_those_of_the_repository(client: Client) -> None:
+    root = settings.BASE_DIR
+    answer = client.get("/files/index.h")
+    assert answer.content == (root / "api/include/keydrome/index.h").read_bytes()
+    assert answer["Content-Disposition"] == 'attachment; filename="index.h"'
+    assert client.get("/files/nothing.h").status_code == 404
+    home = client.get("/").content.decode()
+    for name in (*downloads.FILES, downloads.KIT):
+        assert f'href="/files/{name}"' in home
+        assert client.get(f"/files/{name}").status_code == 200, name
+    assert "curl -LO http://testserver/files/kit.tar.gz" in home
+
+
+def test_the_build_command_of_the_front_page_works_on_the_kit(
+    client: Client, tmp_path: Path
+) -> None:
+    kit = client.get("/files/kit.tar.gz").content
+    with tarfile.open(fileobj=io.BytesIO(kit)) as archive:
+        archive.extractall(tmp_path, filter="data")
+    home = client.get("/").content.decode()
+    found = re.search(r"<code>(gcc .*)</code>", home)
+    assert found is not None
+    subprocess.run(found[1].split(), cwd=tmp_path, check=True)
+    assert (tmp_path / "minimal.so").read_bytes().startswith(b"\x7fELF")
 
 
 def test_announcements_are_cleaned_and_drafts_are_hidden(client: Client) -> None:

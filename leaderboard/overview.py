@@ -1,0 +1,92 @@
+"""Reads what the front page and the list of boards show: who leads each board, and which runs ended last.
+
+Each public function states how many SQL statements it executes. Rules about what a viewer may see are in queries.py;
+what this module reads is visible to everyone.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from django.db.models import Min, OuterRef, Subquery
+
+from leaderboard import catalogue
+from leaderboard.models import BoardEntry, Run, State
+from runner.terms import Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from datetime import datetime
+
+    from leaderboard.boards import Board
+
+
+@dataclass(frozen=True, slots=True)
+class Lead:
+    """The ranked entries of a board on the machine class with the newest ranked run, best first; perhaps none.
+
+    `since` is when the leader's first eligible run on this benchmark instance ended.
+    """
+
+    board: Board
+    entries: tuple[BoardEntry, ...]
+    since: datetime | None
+
+
+def leads(boards: Iterable[Board]) -> list[Lead]:
+    """Return who leads each of these boards, in their order. 1 SQL statement for any number of boards."""
+    wanted = {board.slug: catalogue.current_version(board.benchmark) for board in boards}
+    first_run = (
+        Run.objects.filter(
+            eligible=True,
+            benchmark=OuterRef("run__benchmark"),
+            instance=OuterRef("run__instance"),
+            benchmark_version=OuterRef("benchmark_version"),
+            submission__owner_id=OuterRef("user_id"),
+            submission__blob_sha256=OuterRef("blob_sha256"),
+            submission__configuration=OuterRef("configuration"),
+        )
+        .order_by()
+        .values("benchmark")
+        .annotate(first=Min("finished_at"))
+        .values("first")
+    )
+    found = (
+        BoardEntry.objects.filter(
+            board__in=wanted,
+            benchmark_version__in={version for version in wanted.values() if version is not None},
+            position__isnull=False,
+        )
+        .select_related("run__submission", "user")
+        .defer("ratios", "advisories", "run__seeds", "run__submission__facts")
+        .annotate(since=Subquery(first_run))
+        .order_by("position")
+    )
+    sections: dict[tuple[str, str], list[BoardEntry]] = defaultdict(list)
+    for entry in found:
+        if entry.benchmark_version == wanted[entry.board]:
+            sections[entry.board, entry.machine_class].append(entry)
+    return [_lead(board, sections) for board in boards]
+
+
+def _lead(board: Board, sections: dict[tuple[str, str], list[BoardEntry]]) -> Lead:
+    """Return the board's lead. `sections` has the entries of each board and machine class."""
+    classes = [entries for (slug, _), entries in sections.items() if slug == board.slug]
+    newest = max(classes, key=lambda entries: max(entry.run_id for entry in entries), default=[])
+    # `since` is an annotation of the query, which the type of the rows does not have.
+    return Lead(board, tuple(newest), getattr(newest[0], "since", None) if newest else None)
+
+
+def recent_runs(limit: int) -> list[Run]:
+    """Return the timed runs that ended last, except audits, refused and deleted ones. 1 SQL statement."""
+    ended = Run.objects.exclude(verdict=Verdict.REFUSED).filter(
+        state=State.DONE,
+        kind="performance",
+        verified=False,
+        submission__deleted_at__isnull=True,
+        finished_at__isnull=False,
+    )
+    loaded = ended.select_related("submission__owner").defer("seeds", "submission__facts")
+    return list(loaded.order_by("-finished_at", "-pk")[:limit])

@@ -1,0 +1,68 @@
+"""Groups the rows of a board that the data do not tell apart, with a sentence on what more sessions would show.
+
+A session is one repetition of a run in new processes. A board draws each group as one band.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from leaderboard.ranking.rank_groups import LEAST_SESSIONS, forecast, tied_groups
+from leaderboard.ranking.rank_intervals import MAX_POOLED_SESSIONS
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from leaderboard.queries import Standings
+    from web.boards.rows import Row
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Neighbouring rows whose order is not certain, or a single row. `note` is a sentence about them, or empty."""
+
+    rows: tuple[Row, ...]
+    note: str
+
+    @property
+    def tied(self) -> bool:
+        """Return True if the group has several rows."""
+        return len(self.rows) > 1
+
+    @property
+    def leads(self) -> bool:
+        """Return True if the group has the first rank."""
+        return self.rows[0].position == 1
+
+
+def groups_of(standings: Standings, rows: Sequence[Row]) -> list[Group]:
+    """Return the groups of a board, best first. `rows` are the rows of `standings`. Executes no SQL."""
+    samples = [entry.ratios for entry in standings.rows]
+    found = tied_groups([(row.rank_low, row.rank_high) for row in rows]) if rows else []
+    return [
+        Group(
+            tuple(rows[index] for index in group),
+            _note(samples, group, rows) if len(group) > 1 else "",
+        )
+        for group in found
+    ]
+
+
+def _note(samples: Sequence[Sequence[float]], group: range, rows: Sequence[Row]) -> str:
+    """Return how many sessions would tell two entries of the group apart, or why there is no such number."""
+    nearest = forecast(samples, group)
+    if nearest is not None:
+        pair = " and ".join(_named(rows[index]) for index in (nearest.first, nearest.second))
+        plural = "" if nearest.more == 1 else "s"
+        return f"About {nearest.more} more session{plural} of each would tell {pair} apart."
+    if any(len(samples[index]) < LEAST_SESSIONS for index in group):
+        return f"These have too few sessions to tell them apart; a forecast needs {LEAST_SESSIONS} of each."
+    return (
+        f"These are so close that {MAX_POOLED_SESSIONS} sessions of each, the most that count, "
+        "would probably not tell them apart."
+    )
+
+
+def _named(row: Row) -> str:
+    return f"{row.name}\N{NO-BREAK SPACE}\N{MIDDLE DOT} {row.variant} of {row.user}"

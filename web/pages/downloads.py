@@ -1,0 +1,84 @@
+"""Sends the files that contestants need: the headers, the examples and the documentation, singly and as one archive.
+
+Only the files named here can be requested. They are read from the site's own folder, so they match its version.
+"""
+
+from __future__ import annotations
+
+import io
+import tarfile
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING
+
+from django.conf import settings
+from django.http import Http404, HttpResponse
+from django.views.decorators.http import require_safe
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from django.http import HttpRequest
+
+KIT = "kit.tar.gz"
+# The name of each file on the site, and its path in the repository. The archive has the same paths below "kit/".
+HEADERS = {
+    "index.h": "api/include/keydrome/index.h",
+    "extensions.h": "api/include/keydrome/extensions.h",
+    "structure.h": "api/include/keydrome/structure.h",
+}
+EXAMPLES = {"minimal.c": "api/examples/minimal.c", "minimal.cc": "api/examples/minimal.cc"}
+DOCUMENTS = {
+    "first-submission.md": "docs/tutorial/first-submission.md",
+    "index-api.md": "docs/reference/index-api.md",
+    "structure-api.md": "docs/reference/structure-api.md",
+    "commands.md": "docs/reference/commands.md",
+    "correctness.md": "docs/explanation/correctness.md",
+    "measuring.md": "docs/explanation/measuring.md",
+}
+FILES = {**HEADERS, **EXAMPLES, **DOCUMENTS}
+
+
+@dataclass(frozen=True, slots=True)
+class Download:
+    """A file to download, and its size in bytes."""
+
+    name: str
+    size: int
+
+
+@cache
+def _content(name: str) -> bytes:
+    """Return the content of a file or of the archive."""
+    if name == KIT:
+        return _archive()
+    path: Path = settings.BASE_DIR / FILES[name]
+    return path.read_bytes()
+
+
+def _archive() -> bytes:
+    """Return all files as an archive. It is the same for the same files, because it contains no times or owners."""
+    packed = io.BytesIO()
+    with tarfile.open(fileobj=packed, mode="w:gz", compresslevel=9) as archive:
+        for name, path in sorted(FILES.items(), key=lambda item: item[1]):
+            content = _content(name)
+            member = tarfile.TarInfo(f"kit/{path.removeprefix('api/')}")
+            member.size = len(content)
+            archive.addfile(member, io.BytesIO(content))
+    return packed.getvalue()
+
+
+def listed(names: tuple[str, ...]) -> list[Download]:
+    """Return these files with their sizes."""
+    return [Download(name, len(_content(name))) for name in names]
+
+
+@require_safe
+def download(request: HttpRequest, name: str) -> HttpResponse:
+    """Send a file as an attachment. Responds 404 if the name is not listed above."""
+    if name not in FILES and name != KIT:
+        raise Http404
+    kind = "application/gzip" if name == KIT else "text/plain; charset=utf-8"
+    response = HttpResponse(_content(name), content_type=kind)
+    response["Content-Disposition"] = f'attachment; filename="{name}"'
+    return response
