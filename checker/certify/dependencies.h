@@ -79,13 +79,13 @@ struct DirectFinding {
   history::EventRef event;
   const history::Transaction* reader;
   uint32_t other;  // the writer, as a position in Transactions::committed, or kNoNumber
-  // True if the finding is wrong in case another transaction deleted the element than the current
-  // deleter. Versions (versions.h) chooses the current deleter if several transactions may have
-  // deleted the element.
+  // True if the finding holds only if the element's current deleter did delete it. If several
+  // transactions may have deleted the element, Versions (versions.h) chooses one of them as the
+  // current deleter.
   bool is_about_deleter = false;
-  // A transaction that deleted all payloads of a key with the result SUCCESS, although other
-  // transactions, the current deleters, had deleted all these payloads before. kNoNumber if the
-  // finding is about something else.
+  // A transaction whose delete of all payloads of a key returned SUCCESS, although no payload was
+  // left to delete if the current deleters are right. kNoNumber if the finding is about something
+  // else.
   uint32_t blind_deleter = history::kNoNumber;
   Severity severity = Severity::kRequired;
 };

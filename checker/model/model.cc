@@ -23,8 +23,9 @@ std::string text_of(Mismatch mismatch) {
     case Mismatch::kNone:
       return "the result is right";
     case Mismatch::kRecordIsMissing:
-      return "the call returned or deleted a record, or returned ENTRY_EXISTS for a record, that "
-             "does not exist at this point";
+      return "the record that the call returned, deleted or refused with ENTRY_EXISTS does not "
+             "exist "
+             "at this point";
     case Mismatch::kRecordIsThere:
       return "the call did not find the record, or inserted it again, although it exists at this "
              "point";

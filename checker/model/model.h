@@ -47,7 +47,7 @@ namespace keydrome::model {
 
 enum class Mismatch : uint8_t {
   kNone,
-  // The call returned or deleted a record that does not exist, or returned ENTRY_EXISTS for it.
+  // The record that the call returned, deleted or refused with ENTRY_EXISTS does not exist.
   kRecordIsMissing,
   kRecordIsThere,    // the call did not find, or inserted again, a record that exists
   kShownTwice,       // getNext returned a record for the second time
