@@ -24,8 +24,7 @@ std::string text_of(Mismatch mismatch) {
       return "the result is right";
     case Mismatch::kRecordIsMissing:
       return "the record that the call returned, deleted or refused with ENTRY_EXISTS does not "
-             "exist "
-             "at this point";
+             "exist at this point";
     case Mismatch::kRecordIsThere:
       return "the call did not find the record, or inserted it again, although it exists at this "
              "point";
