@@ -52,9 +52,10 @@ struct keydrome_jail_reply {
   /* Memory charged to the tree at present, including page cache and tmpfs; UINT64_MAX: unknown. */
   uint64_t memory_bytes;
   uint64_t memory_peak_bytes; /* maximum of memory_bytes so far */
-  /* CPU time before the jail executed the command. While the tree runs, the kernel's account of a
-   * running thread is late by up to 4 ms. So for a freeze, cpu_us - cpu_before_us is the CPU time
-   * that the tree used while it froze, plus up to 4 ms for each running thread. */
+  /* CPU time of the tree before the jail executed the command. The kernel adds the CPU time of a
+   * running thread up to 4 ms late, so this number can be too small by 4 ms for each thread that
+   * was running. After a freeze, cpu_us is exact. So for a freeze, cpu_us - cpu_before_us is at
+   * least the CPU time that the tree used while it froze, and at most 4 ms a thread more. */
   uint64_t cpu_before_us;
   uint64_t counters[KEYDROME_JAIL_COUNTERS]; /* of the tree so far; UINT64_MAX: unknown */
 };

@@ -246,7 +246,11 @@ int keydrome_tighten(const char* working_directory, char* reason, size_t capacit
   }
   layers += seal_all();
   if (restrict_calls() < 0) {
-    return fail(reason, capacity, "cannot load the second seccomp filter");
+    return fail(reason, capacity,
+                errno == EBUSY
+                    ? "cannot load the second seccomp filter, because a thread of the library or "
+                      "program has installed a filter of its own"
+                    : "cannot load the second seccomp filter");
   }
   return layers + KEYDROME_TIGHTEN_SECCOMP;
 }

@@ -125,8 +125,8 @@ def board_scale(target: Target) -> str:
 def gate_scales(gate: Target, timed_scale: str) -> list[str]:
     """Return the scales at which a passed gate counts for a timed run at `timed_scale`.
 
-    These are `timed_scale` and all larger scales. If the gate does not have `timed_scale`, its own largest scale takes
-    the place of `timed_scale`.
+    These are `timed_scale` and all larger scales. If the gate does not have `timed_scale`, they are the largest scale
+    of the gate and all larger scales.
     """
     least = _BY_SIZE.index(Scale(run_scale(gate, timed_scale)))
     return [scale.value for scale in _BY_SIZE[least:]]

@@ -205,6 +205,10 @@ class _Runner:
         value = report.metrics.get(self.metric.name)
         return float(value) if value is not None and value > 0 else None
 
+    def _no_value(self) -> str:
+        name = self.metric.name
+        return f"{name} in its report is 0 or missing, so no ratio can be computed; `keydrome bench` shows its metrics"
+
     @staticmethod
     def _passed(name: str, report: Report) -> bool:
         allowed = _FLOOR_VERDICTS if name == FLOOR else {Verdict.PASSED}
@@ -215,7 +219,7 @@ class _Runner:
             raise RefereeError(report.reason)
         if report.verdict is not Verdict.PASSED or value is None:
             verdict = report.verdict.value.replace("_", " ")
-            reason = report.reason or f"its report has no {self.metric.name}"
+            reason = report.reason or self._no_value()
             when = f"block {number}" if number else "the rehearsal"
             raise RefereeError(
                 f"{when}: the control library, timed for comparison, has the verdict {verdict}: {reason}; "
@@ -226,8 +230,9 @@ class _Runner:
     def _leave_out(self, name: str, report: Report, number: int) -> None:
         when = f"in block {number}" if number else "in the rehearsal"
         verdict = report.verdict.value.replace("_", " ")
-        missing = f", but its report has no {self.metric.name}"
-        text = f"{verdict} {when}" + (f": {report.reason}" if report.reason else missing)
+        text = f"{verdict} {when}" + (
+            f": {report.reason}" if report.reason else f", but {self._no_value()}"
+        )
         if name == FLOOR:
             self.result.floor = text
         else:

@@ -103,7 +103,10 @@ def test_nothing_to_keep_and_no_place_for_it_are_errors(
     "number", DETERMINISTIC + (MORE_DETERMINISTIC if "KEYDROME_SOAK" in os.environ else ())
 )
 def test_the_program_of_a_cycle_shows_the_fault(number: int, tmp_path: Path) -> None:
-    """The program makes only the few calls that prove the violation. It shows the fault with no other library."""
+    """A violation of isolation is reported with a C program, which makes only the few calls that prove the violation.
+
+    The program must show the fault of the mutant, and must show no fault when it is linked with a right library.
+    """
     require_root_and_build()
     shown = 0
     for seed in range(SEEDS_MAX):

@@ -9,8 +9,9 @@
 //   record's deleter, unless it is the deleter.
 // - A call shows that a record did not exist, because the call would have returned or deleted the
 //   record otherwise. So the transaction of the call precedes the record's inserter, or the
-//   record's deleter precedes this transaction. Only records that may have existed at that time are
-//   examined (active_elements.h). Real time alone explains the absence of other records.
+//   record's deleter precedes this transaction. The pass examines only records that may have
+//   existed while this transaction ran (edges/active_elements.h). Every other record was inserted
+//   after the transaction had returned, or deleted before it began, so its absence is right.
 //
 // After the committed transactions, the pass visits the other transactions. It checks only that
 // they saw no record that they must not see.
@@ -78,11 +79,13 @@ struct DirectFinding {
   history::EventRef event;
   const history::Transaction* reader;
   uint32_t other;  // the writer, as a position in Transactions::committed, or kNoNumber
-  // True if the finding assumes that the element's current deleter is the right one. If the deleter
-  // is not known, versions.h chooses one of the possible deleters as the current one.
+  // True if the finding holds only if the element's current deleter did delete it. If several
+  // transactions may have deleted the element, Versions (versions.h) chooses one of them as the
+  // current deleter.
   bool is_about_deleter = false;
-  // The transaction whose delete of all payloads of a key had nothing to delete, according to the
-  // current deleters. kNoNumber if the finding is about something else.
+  // A transaction whose delete of all payloads of a key returned SUCCESS, although no payload was
+  // left to delete if the current deleters are right. kNoNumber if the finding is about something
+  // else.
   uint32_t blind_deleter = history::kNoNumber;
   Severity severity = Severity::kRequired;
 };

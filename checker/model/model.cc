@@ -23,9 +23,11 @@ std::string text_of(Mismatch mismatch) {
     case Mismatch::kNone:
       return "the result is right";
     case Mismatch::kRecordIsMissing:
-      return "the call returned, deleted or reported a record that does not exist at this point";
+      return "the record that the call returned, deleted or refused with ENTRY_EXISTS does not "
+             "exist at this point";
     case Mismatch::kRecordIsThere:
-      return "the call reported as missing, or inserted again, a record that exists at this point";
+      return "the call did not find the record, or inserted it again, although it exists at this "
+             "point";
     case Mismatch::kShownTwice:
       return "the scan returned this record a second time";
     case Mismatch::kNotTheNext:
@@ -33,7 +35,8 @@ std::string text_of(Mismatch mismatch) {
     case Mismatch::kRecordsAreLeft:
       return "the scan returned DB_END although records follow";
     case Mismatch::kNothingToDelete:
-      return "the call deleted all payloads of a key that has none at this point";
+      return "deleteRecord of all payloads of a key returned SUCCESS, but the key has no payloads "
+             "at this point";
   }
   return "";
 }
@@ -96,9 +99,9 @@ Mismatch Model::next(const Event& event, Bound bound) {
   if (event.code == DB_END) return end_of_scan(event, at);
   if (!contents_.contains(bound.element)) return Mismatch::kRecordIsMissing;
   if (bound.cell == kAnyCursor) return Mismatch::kNone;
-  // After DB_END a scan may start again. The model does not check at which record, so it accepts
-  // any key that is not larger than the cursor's key. A larger key is checked as usual: the scan
-  // must not skip a record.
+  // If getNext is called again after DB_END, the scan may start again. The model does not know at
+  // which record, so it accepts a record under the cursor's key or any smaller key. A record under
+  // a larger key continues the scan, so it must be the next record (step_to()).
   const bool restarts = at.at_end && at.place == Place::kAtCell && bound.cell <= at.cell;
   if (restarts || at.place == Place::kLoose) {
     anchor(at, bound.element);

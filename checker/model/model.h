@@ -47,8 +47,9 @@ namespace keydrome::model {
 
 enum class Mismatch : uint8_t {
   kNone,
-  kRecordIsMissing,  // the call returned, deleted or reported a record that does not exist
-  kRecordIsThere,    // the call reported as missing, or inserted again, a record that exists
+  // The record that the call returned, deleted or refused with ENTRY_EXISTS does not exist.
+  kRecordIsMissing,
+  kRecordIsThere,    // the call did not find, or inserted again, a record that exists
   kShownTwice,       // getNext returned a record for the second time
   kNotTheNext,       // getNext skipped a record or went backwards
   kRecordsAreLeft,   // getNext returned DB_END although more records follow

@@ -4,6 +4,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <string>
 
 #include "base/output_file.h"
 
@@ -20,7 +21,8 @@ Result<BenchArguments> parse_bench_arguments(const std::vector<std::string>& arg
     } else if (argument.starts_with('-')) {
       return Error{"unknown option \"" + argument + "\""};
     } else if (parsed.words.size() == words_max) {
-      return Error{"unexpected argument \"" + argument + "\""};
+      return Error{"unexpected argument \"" + argument +
+                   "\": arguments allowed besides --json FILE: " + std::to_string(words_max)};
     } else {
       parsed.words.push_back(argument);
     }

@@ -16,8 +16,9 @@ struct BenchArguments {
   std::vector<std::string> words;  // all other arguments
 };
 
-// Returns an error that names an unknown argument, or a word beyond `words_max`. A program that
-// ignored such an argument would measure something other than the user wanted.
+// Returns an error if there is an unknown option, or if there are more than `words_max` words. The
+// error names the first such argument. A program that ignored it would measure something other than
+// the user wanted.
 Result<BenchArguments> parse_bench_arguments(const std::vector<std::string>& arguments,
                                              std::size_t words_max);
 

@@ -17,7 +17,8 @@ TEST(BenchArguments, AnErrorNamesTheArgument) {
   EXPECT_EQ(parse_bench_arguments({"--jsn", "x"}, 0).error().message, "unknown option \"--jsn\"");
   EXPECT_EQ(parse_bench_arguments({"--json"}, 0).error().message,
             "--json needs the name of a file to write");
-  EXPECT_EQ(parse_bench_arguments({"a", "b"}, 1).error().message, "unexpected argument \"b\"");
+  EXPECT_EQ(parse_bench_arguments({"a", "b"}, 1).error().message,
+            "unexpected argument \"b\": arguments allowed besides --json FILE: 1");
 }
 
 }  // namespace

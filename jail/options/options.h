@@ -10,9 +10,10 @@
 enum { kMaxBinds = 64, kMaxPassFds = 16, kFirstUid = 60000, kMaxGroup = 100 };
 
 /* A slot selects the user and the control groups of a jail. Slots are numbered from 0 to
- * kSlots - 1. Without --slot, --check takes a free slot from kFirstLocalSlot on, as do the commands
- * of `keydrome`. The processes that execute the runs of a Keydrome site, and most tests, use slots
- * with lower numbers (runner/slots.py). */
+ * kSlots - 1. The commands of `keydrome` take free slots from kFirstLocalSlot on. The processes
+ * that execute the runs of a Keydrome site, and most tests, use slots with lower numbers
+ * (runner/slots.py). `jail --check` prints what isolation the machine offers. To find this out, it
+ * sets up a jail; without --slot, in a free slot from kFirstLocalSlot on. */
 enum { kSlots = 1000, kFirstLocalSlot = 900 };
 
 struct bind {
@@ -31,8 +32,8 @@ enum disabled {
 };
 
 struct options {
-  bool check;
-  bool sweep;
+  bool check;    /* only print what isolation the machine offers */
+  bool sweep;    /* only remove what killed jails have left behind */
   bool counters; /* count processor and kernel events (process/counters.h) */
   enum level require;
   int slot;
@@ -41,9 +42,11 @@ struct options {
   int bind_count;
   uint64_t tmpfs_bytes; /* size of /work; 0: no /work */
   uint64_t memory_bytes;
-  uint64_t processes;        /* processes and threads together */
-  const char* cpus;          /* NULL: not pinned */
-  const char* cgroup_parent; /* relative to each mount point; NULL: the mount points themselves */
+  uint64_t processes; /* processes and threads together */
+  const char* cpus;   /* NULL: not pinned */
+  /* The group below which the jail makes its control groups: a path relative to the mount point of
+   * each cgroup hierarchy. NULL: directly below the mount points. */
+  const char* cgroup_parent;
   uint64_t wall_ms;
   uint64_t cpu_seconds; /* 0: no CPU deadline */
   uint64_t open_files;

@@ -1,6 +1,7 @@
-"""Tests when the kill matrix counts a mutant (a library with one deliberate fault) as found.
+"""Tests the rule by which the kill matrix counts a mutant (a library with one deliberate fault) as found.
 
-At least 19 of 20 seeds must find it, under an expected name and within the time limit of the mutant.
+The kill matrix is a report: it says which correctness benchmarks find which mutants. A mutant counts as found if the
+benchmarks find it with at least 19 of 20 seeds, each time with an expected finding and within the mutant's time limit.
 """
 
 from __future__ import annotations
@@ -13,9 +14,10 @@ MUTANT = {"number": 1, "names": ["phantom"], "limit_s": 30}
 
 
 def gate(found: int, missed: int = 0, late: int = 0) -> Kills:
-    """Return results of the gate, i.e. all correctness benchmarks.
+    """Return invented results of one mutant in the gate, i.e. in all correctness benchmarks.
 
-    The seeds are those that found the mutant in time, that missed it, and that found it too late.
+    The gate found the mutant in time with `found` seeds, found it too late with `late` seeds, and did not find it with
+    `missed` seeds.
     """
     results = [["isolation", 1.0]] * found + [["", 90.0]] * missed + [["isolation", 31.0]] * late
     return Kills(gate={str(seed): result for seed, result in enumerate(results)})

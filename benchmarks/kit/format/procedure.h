@@ -42,8 +42,9 @@ enum class InstructionCode : uint8_t {
   // unique number at the beginning of each payload.
   kGet,        // row b <- get(a); if not found: jumps to n, or becomes unfit if n == 0
   kGetByText,  // row b <- get(the text of row a as key); if not found: the same as kGet
-  kScan,       // list <- `field` of each record from key a (get, then getNext calls), up to the
-               // first record with key >= b; at most `limit` records, or kListMax if limit == 0
+  kScan,       // list <- `field` of one record with key a, if there is one (get), and of the
+               // records that follow in the index and have keys < b (getNext); at most `limit`
+               // records, or kListMax if limit == 0
   kInsert,     // insertRecord(a, next unused tag + text of row b)
   kDelete,     // deleteRecord(a, empty payload); becomes unfit if the key is not found
   // Computations.
@@ -54,18 +55,19 @@ enum class InstructionCode : uint8_t {
   kMultiply,   // a <- b * c
   kDivide,     // a <- b / n, n > 0
   kShift,      // a <- b << n
-  kText,       // text of row a <- text number b of the payload pool
-  kCopy,       // text of row a at field.at <- field.width characters of row b from position c
+  kText,       // row a <- the text of the payload pool whose number is in register b
+  kCopy,       // replaces field.width characters of row a, from position field.at on, by as many
+               // characters of row b, from the position in register c on
   kLoad,       // a <- the number in `field` of row b
   kStore,      // `field` of row b <- a
   kCount,      // a <- the length of the list
-  kElement,    // a <- element number b of the list, counted from 0
+  kElement,    // a <- the element of the list whose number, counted from 0, is in register b
   kSort,       // sorts the list and removes duplicates
   // Control flow. n is the number of an instruction in the procedure.
   kJump,       // jump to n
   kJumpLess,   // jump to n if a < b
   kJumpEqual,  // jump to n if a == b
-  kResult,     // result <- a; the result is the evidence of the op kRun
+  kResult,     // result <- a; after the procedure, the player reports its result to the judge
   kUnfit,      // ends the procedure; the transaction becomes unfit
   kEnd,        // ends the procedure
   kRollBack,   // ends the procedure; the transaction is aborted instead of committed

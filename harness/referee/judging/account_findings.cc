@@ -78,11 +78,10 @@ void add_unaccounted_threads(const SessionResult& result, judge::Findings& findi
     findings.advisory(
         "unaccounted_threads",
         "phase " + phase.name + ": threads that ended in this phase used " + cpu_seconds(ended_us) +
-            " of CPU time. " + std::to_string(known) +
-            " of these threads existed when the phase began or played operations, and can have "
-            "used at most " +
+            " of CPU time. Of these threads, " + std::to_string(known) +
+            " called the library or existed when the phase began, and can have used at most " +
             cpu_seconds(explained_us) +
-            ". So the library starts threads that work and end within the phase; start such "
+            ". Threads that the library started within the phase used the rest; start such "
             "threads before the timed phases, and keep them alive");
   }
 }

@@ -33,5 +33,6 @@ int main(void) {
   int result = keydrome_tighten("/work", reason, sizeof reason);
   required("tightening fails", result == -1);
   required("and says where", strstr(reason, "second seccomp filter") != NULL);
+  required("and why", strstr(reason, "a filter of its own") != NULL);
   return attempt_result();
 }

@@ -1,8 +1,9 @@
-// Attack: the player, the program that calls the library, receives its operations in pieces, two at
-// a time, through shared memory (the ring). The library asks for pieces in the player's name, to
-// look further ahead than two pieces. All its results are right.
-// Must be found by: the order of the requests. The piece that arrives replaces operations that the
-// player has not played yet, and the player's own request for this piece comes too late.
+// Attack: the player, the program that calls the library, receives its operations in pieces through
+// shared memory (the ring), which holds two pieces for each thread. The library sends requests for
+// pieces itself, as if it were the player, to see operations earlier. All its results are right.
+// Must be found by: the referee, the process that sends the pieces and judges the results. A piece
+// that comes early replaces operations that the player has not played yet, so the results do not
+// match the program. And when the player later requests the same piece, the request is out of order.
 #include <sys/socket.h>
 
 #include "harness/protocol.h"
