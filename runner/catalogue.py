@@ -35,6 +35,9 @@ class Reference:
     baseline: bool = (
         False  # a structure that stores nothing: it can be timed, but it fails every check
     )
+    ordered: bool = (
+        True  # False: a structure without scans, which cannot pass the gate's tests of getNext
+    )
 
 
 def reference_libraries(settings: Settings) -> list[Reference]:
@@ -65,10 +68,15 @@ def structures(settings: Settings) -> list[Reference]:
         name = reader.text("name")
         description = reader.text("description")
         baseline = reader.boolean("baseline", default=False)
+        ordered = reader.boolean("ordered", default=True)
         reader.text("source", default="")
         reader.end()
         built = settings.build / "lib" / "structures" / f"{name}.so"
-        found.append(Reference(name=name, description=description, path=built, baseline=baseline))
+        found.append(
+            Reference(
+                name=name, description=description, path=built, baseline=baseline, ordered=ordered
+            )
+        )
     return found
 
 
