@@ -72,7 +72,7 @@ void Tree<Layout>::descend_to_scan(const Probe& probe, uint32_t pairs, Path& pat
       const uint32_t end = std::min(at + leaves + 1, Layout::items(*node));
       for (uint32_t i = at; i < end; ++i) Layout::ask_to_scan(Layout::child(*node, i));
     } else {
-      Layout::ask(*node, Layout::child(*node, at));
+      Layout::ask(*node, at, Layout::child(*node, at), probe);
     }
     node = Layout::child(*node, at);
   }

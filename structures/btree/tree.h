@@ -97,8 +97,9 @@ class Tree {
   __attribute__((always_inline)) inline const Node* leaf_of(const Probe& probe) const {
     const Node* node = root_;
     while (node->level > 0) {
-      const Node* child = Layout::child(*node, Layout::child_index(*node, probe));
-      Layout::ask(*node, child);
+      const uint32_t index = Layout::child_index(*node, probe);
+      const Node* child = Layout::child(*node, index);
+      Layout::ask(*node, index, child, probe);
       node = child;
     }
     return node;
@@ -113,7 +114,7 @@ class Tree {
       if (level == 1) {
         Layout::ask_to_write(child);
       } else {
-        Layout::ask(*node, child);
+        Layout::ask(*node, path.at[level], child, probe);
       }
       node = child;
     }

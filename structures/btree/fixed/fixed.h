@@ -69,11 +69,17 @@ struct Fixed : FixedBuild {
     return rank<true>(node, key) - 1;
   }
 
-  // Asks for a child on the way down. Leaves rarely are in the caches near the processor, so it asks
-  // for a whole leaf: one wait instead of two.
-  KEYDROME_HOT void ask(const Node& parent, const Node* child) {
+  // Asks for a child on the way down: its summary, and the group in which the key is if the keys of
+  // the child are evenly spread. If they are not, the search waits for its group as without this.
+  KEYDROME_HOT void ask(const Node& parent, uint32_t slot, const Node* child, Probe key) {
     __builtin_prefetch(child);
-    if (parent.level == 1) ask_lines(child, 1, FixedNode::kLines);
+    const uint64_t low = parent.pairs[slot].key;
+    const uint64_t next = slot + 1 < FixedNode::kSlots ? parent.pairs[slot + 1].key : parent.end;
+    constexpr uint64_t kUsual = 48;  // items of a node
+    const uint64_t guess = (key - low) / ((next - low) / kUsual + 1);
+    const Pair* group = child->pairs + (guess & 56);
+    __builtin_prefetch(group);
+    __builtin_prefetch(group + 4);
   }
   KEYDROME_HOT void ask_to_write(const Node* leaf) { ask_lines<1>(leaf, 0, FixedNode::kLines); }
   KEYDROME_HOT void ask_to_scan(const Node* leaf) { ask_lines(leaf, 0, FixedNode::kLines); }

@@ -83,7 +83,7 @@ struct TextSearch : TextCheck {
   }
 
   // A leaf is asked for as a whole, without its heap, which is too long: one wait instead of two.
-  KEYDROME_HOT void ask(const Node& parent, const Node* child) {
+  KEYDROME_HOT void ask(const Node& parent, uint32_t, const Node* child, Span) {
     ask_lines(child, 0, parent.level == 1 ? kHeaderLines : 3);
   }
   KEYDROME_HOT void ask_to_write(const Node* leaf) { ask_lines<1>(leaf, 0, kHeaderLines); }
