@@ -1,0 +1,106 @@
+// Implements check and statistic.
+#include "structures/csb/tree.h"
+
+namespace keydrome::csb {
+namespace {
+
+// The numbers that check() returns.
+enum Broken {
+  kNone,
+  kLeafCount,
+  kEmptyLeaf,
+  kHead,
+  kOrder,
+  kPlace,
+  kFenceOrder,
+  kLeafOrder,
+  kDirectoryHeads,
+};
+
+// Checks one leaf. `before` is the record before it, or nullptr.
+Broken check_leaf(const Directory& directory, const Leaf& leaf, const Record* before) {
+  if (leaf.count > Leaf::kCapacity) return kLeafCount;
+  if (leaf.count == 0 && leaf.next != nullptr) return kEmptyLeaf;
+  if (!leaf.has_right_groups()) return kHead;
+  for (uint32_t i = 0; i < leaf.count; ++i) {
+    const Record& record = *leaf.entries[i].record;
+    const Probe probe = Probe::of(record);
+    if (leaf.entries[i].head != probe.head) return kHead;
+    if (before != nullptr && compare(*before, probe) >= 0) return kOrder;
+    if (directory.locate(probe).leaf != &leaf) return kPlace;
+    before = &record;
+  }
+  return kNone;
+}
+
+// Walks through the slots in order, and through the leaves at the same time.
+class SlotWalk {
+ public:
+  explicit SlotWalk(const Leaf* first) : leaf_(first) {}
+
+  // Fences must not fall. A slot refers to the leaf of the slot before it, or to the next leaf.
+  Broken add(const Record* fence, const Leaf* leaf) {
+    if (fence_ != nullptr && compare(*fence_, Probe::of(*fence)) > 0) return kFenceOrder;
+    if (leaf != leaf_) leaf_ = leaf_->next;
+    fence_ = fence;
+    return leaf == leaf_ && leaf != nullptr ? kNone : kLeafOrder;
+  }
+  bool is_at_end() const { return leaf_->next == nullptr; }
+
+ private:
+  const Leaf* leaf_;
+  const Record* fence_ = nullptr;
+};
+
+Broken check_slots(const Directory& directory, const Leaf* first) {
+  if (directory.leaf(0) != first) return kLeafOrder;
+  SlotWalk walk(first);
+  uint32_t item = 0;
+  for (uint32_t slot = 0; slot < directory.slots(); ++slot) {
+    Broken broken = walk.add(directory.fence(slot), directory.leaf(slot));
+    while (broken == kNone && item < directory.pending_count() &&
+           directory.pending_after(item) == slot) {
+      broken = walk.add(directory.pending(item).fence, directory.pending(item).leaf);
+      ++item;
+    }
+    if (broken != kNone) return broken;
+  }
+  if (item != directory.pending_count() || !walk.is_at_end()) return kLeafOrder;
+  return directory.has_right_heads() ? kNone : kDirectoryHeads;
+}
+
+}  // namespace
+
+int Tree::check() const {
+  const Record* before = nullptr;
+  uint32_t leaves = 0;
+  for (const Leaf* leaf = first_; leaf != nullptr; leaf = leaf->next) {
+    const Broken broken = check_leaf(*directory_, *leaf, before);
+    if (broken != kNone) return broken;
+    if (leaf->count > 0) before = leaf->entries[leaf->count - 1].record;
+    if (leaf->next == nullptr && leaf != last_) return kLeafOrder;
+    ++leaves;
+  }
+  return leaves == leaves_ ? check_slots(*directory_, first_) : kLeafOrder;
+}
+
+// Counts leaves as nodes. The nodes of the directory are not counted, because they have no memory of
+// their own.
+uint64_t Tree::statistic(uint32_t which) const {
+  uint64_t used = 0;
+  switch (which) {
+    case KEYDROME_STATISTIC_HEIGHT:
+      return directory_->levels() + 1u;
+    case KEYDROME_STATISTIC_NODES:
+      return leaves_;
+    case KEYDROME_STATISTIC_SLOTS:
+      return uint64_t{leaves_} * Leaf::kCapacity;
+    case KEYDROME_STATISTIC_SLOTS_USED:
+      for (const Leaf* leaf = first_; leaf != nullptr; leaf = leaf->next) used += leaf->count;
+      return used;
+    default:
+      return 0;
+  }
+}
+
+}  // namespace keydrome::csb

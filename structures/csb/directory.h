@@ -1,0 +1,133 @@
+// Directory: maps ranges of pairs to leaves. It is a CSS-tree (J. Rao, K. Ross, "Cache Conscious
+// Indexing for Decision-Support in Main Memory", VLDB 1999) with a list of pending changes.
+//
+// A *slot* of the directory is a *fence* and a leaf: pairs from this fence up to the next one belong
+// to the leaf. Level 0 is an array of the heads of all fences. Each further level has every eighth
+// head of the level below it. Eight heads are one node and one cache line. All children of a node
+// are contiguous, as in a CSB+-tree, and all nodes of a level are. So nodes have no pointers: the
+// children of node i are the nodes 8i to 8i + 7 of the level below.
+//
+//   level 2   0                       512 heads of level 0 per head
+//   level 1   0  8 16 ..              the numbers are slots of level 0
+//   level 0   0  1  2  3  4  5 ..
+//   fences    -  f1 f2 f3 f4 f5 ..    the first fence is smaller than all pairs
+//   leaves    L0 L1 L2 L2 L4 L5 ..    slot 3 is dead: its leaf was merged into L2
+//
+// Such arrays cannot grow in the middle. A leaf that splits puts the fence of its new right half
+// into the sorted list of pending slots, and each search also searches this list. A leaf that is
+// merged leaves a dead slot, which refers to the leaf with its pairs. If there are too many of
+// either, Tree::rebuild makes a new directory. The limit is about 4 * sqrt(slots): a longer list
+// costs more per change, and a shorter one more rebuilds.
+//
+// The heads begin after the bytes that all fences share. So keys with a long common prefix need not
+// be compared in full.
+//
+// Thread safety: the const functions only read.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include "structures/csb/leaf.h"
+#include "structures/csb/memory.h"
+#include "structures/csb/record.h"
+
+namespace keydrome::csb {
+
+// A slot that is not yet in the directory.
+struct Pending {
+  Record* fence;
+  Leaf* leaf;
+};
+
+// Where a pair belongs.
+struct Place {
+  Leaf* leaf;
+  uint32_t slot;  // the last slot of the directory whose fence is not larger than the pair
+  uint32_t item;  // the number of pending slots that are not larger than the pair
+};
+
+class Directory {
+ public:
+  static constexpr uint32_t kFanout = 8;
+
+  // Makes a directory whose slots are not filled. Returns nullptr if out of memory.
+  static Directory* create(const Memory& memory, uint32_t slots);
+  // Frees the directory, but neither fences nor leaves.
+  static void destroy(const Memory& memory, Directory* directory);
+  // Computes the heads of all levels from the fences.
+  void fill_heads();
+
+  Place locate(const Probe& probe) const {
+    const uint64_t head = head_for(probe);
+    return locate_in(bottom_node(head), head, probe);
+  }
+  // The two halves of `locate`, for batches. The first returns a node of level 0.
+  uint64_t head_for(const Probe& probe) const;
+  uint32_t bottom_node(uint64_t head) const {
+    uint32_t node = 0;
+    for (uint32_t level = levels_ - 1; level > 0; --level) node = step(level, node, head);
+    __builtin_prefetch(&heads_[0][node * kFanout]);
+    __builtin_prefetch(&leaves_[node * kFanout]);
+    return node;
+  }
+  Place locate_in(uint32_t node, uint64_t head, const Probe& probe) const;
+
+  uint32_t slots() const { return slots_; }
+  uint32_t levels() const { return levels_; }
+  Record*& fence(uint32_t slot) { return fences_[slot]; }
+  const Record* fence(uint32_t slot) const { return fences_[slot]; }
+  Leaf*& leaf(uint32_t slot) { return leaves_[slot]; }
+  Leaf* leaf(uint32_t slot) const { return leaves_[slot]; }
+
+  uint32_t pending_count() const { return pending_count_; }
+  const Pending& pending(uint32_t item) const { return pending_[item]; }
+  // The last slot of the directory whose fence is not larger than the pending slot's.
+  uint32_t pending_after(uint32_t item) const { return afters_[item]; }
+  bool is_full() const { return pending_count_ == changes_max_; }
+  void insert_pending(uint32_t item, uint32_t after, const Pending& pending);
+  void erase_pending(uint32_t item);
+
+  void count_dead() { ++dead_; }
+  bool has_many_dead() const { return dead_ > changes_max_; }
+
+  // Returns true if all levels agree with the fences. For check().
+  bool has_right_heads() const;
+
+ private:
+  // 8^11 slots are more than 32 bits can count.
+  static constexpr uint32_t kLevelsMax = 11;
+
+  Directory() = default;
+
+  // Returns the last head of the node that is not larger, as an index of the level. The first head
+  // of the node is never larger. Unused heads are all ones, so the largest head also counts them.
+  uint32_t step(uint32_t level, uint32_t node, uint64_t head) const {
+    const uint64_t* heads = heads_[level] + node * kFanout;
+    // Without a loop and without branches on the data.
+    const auto counts = [&](uint32_t i) { return static_cast<uint32_t>(heads[i] <= head); };
+    const uint32_t smaller = counts(0) + counts(1) + counts(2) + counts(3) + counts(4) + counts(5) +
+                             counts(6) + counts(7);
+    static_assert(kFanout == 8);
+    return std::min(node * kFanout + smaller, sizes_[level]) - 1;
+  }
+  uint64_t head_of_fence(uint32_t slot) const;
+  uint32_t settle(uint32_t slot, uint64_t head, const Probe& probe) const;
+
+  uint32_t slots_ = 0;
+  uint32_t levels_ = 0;
+  uint32_t skipped_ = 0;  // leading bytes that the keys of all fences share
+  uint32_t pending_count_ = 0;
+  uint32_t changes_max_ = 0;  // most pending slots, and most dead slots
+  uint32_t dead_ = 0;
+  size_t bytes_ = 0;
+  std::array<uint32_t, kLevelsMax> sizes_{};  // heads of each level
+  std::array<uint64_t*, kLevelsMax> heads_{};
+  Record** fences_ = nullptr;
+  Leaf** leaves_ = nullptr;
+  Pending* pending_ = nullptr;
+  uint32_t* afters_ = nullptr;  // apart from pending_, because every search reads some of them
+};
+
+}  // namespace keydrome::csb

@@ -1,0 +1,121 @@
+// Defines Leaf, a sorted block of records. Leaves are linked in the order of their pairs.
+//
+// A leaf has eight groups of eight entries. The first cache line has the first head of each group but
+// the first. So a search reads this line and then the two lines of one group.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include "structures/csb/record.h"
+
+namespace keydrome::csb {
+
+struct Entry {
+  uint64_t head;  // of the record's key
+  Record* record;
+};
+
+struct alignas(64) Leaf {
+  static constexpr uint32_t kGroup = 8;
+  static constexpr uint32_t kCapacity = 64;
+  // The head of entries that are not used. No head is larger.
+  static constexpr uint64_t kUnused = UINT64_MAX;
+
+  std::array<uint64_t, kCapacity / kGroup - 1> group_heads;
+  uint32_t count = 0;
+  std::array<Entry, kCapacity> entries;
+  Leaf* next = nullptr;
+
+  Leaf() {
+    group_heads.fill(kUnused);
+    entries.fill({kUnused, nullptr});
+  }
+
+  // The index of the first record that is not smaller than the probe. Heads that are equal to the
+  // probe's need the records.
+  uint32_t lower_bound(const Probe& probe) const {
+    const uint32_t begin = first_head(probe.head);
+    if (begin >= count || entries[begin].head != probe.head) return begin;
+    const auto is_smaller = [&](const Entry& entry) {
+      return entry.head == probe.head && compare(*entry.record, probe) < 0;
+    };
+    if (!is_smaller(entries[begin])) return begin;  // nearly always, because heads seldom repeat
+    const Entry* first = entries.data() + begin + 1;
+    const Entry* end = entries.data() + count;
+    return static_cast<uint32_t>(std::partition_point(first, end, is_smaller) - entries.data());
+  }
+
+  bool has(uint32_t index, const Probe& pair) const {
+    return index < count && entries[index].head == pair.head &&
+           compare(*entries[index].record, pair) == 0;
+  }
+
+  void insert(uint32_t index, Record* record) {
+    std::memmove(&entries[index + 1], &entries[index], (count - index) * sizeof(Entry));
+    entries[index] = {head_of(record->key(), record->key_size), record};
+    ++count;
+    update_groups(index);
+  }
+
+  void erase(uint32_t index) {
+    std::memmove(&entries[index], &entries[index + 1], (count - index - 1) * sizeof(Entry));
+    --count;
+    entries[count] = {kUnused, nullptr};
+    update_groups(index);
+  }
+
+  // Moves the records from `begin` on to the end of another leaf.
+  void move_tail(uint32_t begin, Leaf* to) {
+    const uint32_t moved = count - begin;
+    const uint32_t end = to->count;
+    std::memcpy(&to->entries[end], &entries[begin], moved * sizeof(Entry));
+    to->count += moved;
+    to->update_groups(end);
+    std::fill(&entries[begin], entries.data() + count, Entry{kUnused, nullptr});
+    count = begin;
+    update_groups(begin);
+  }
+
+  // The number of heads that are smaller. Has no branches on the data, because half of them would be
+  // mispredicted.
+  uint32_t first_head(uint64_t head) const {
+    uint32_t group = 0;
+    for (const uint64_t first : group_heads) group += static_cast<uint32_t>(first < head);
+    const Entry* entry = &entries[group * kGroup];
+    const auto counts = [&](uint32_t i) { return static_cast<uint32_t>(entry[i].head < head); };
+    static_assert(kGroup == 8);
+    return group * kGroup + counts(0) + counts(1) + counts(2) + counts(3) + counts(4) + counts(5) +
+           counts(6) + counts(7);
+  }
+
+  // Asks for the two lines of the group in which first_head() will end.
+  void prefetch_group(uint64_t head) const {
+    uint32_t group = 0;
+    for (const uint64_t first : group_heads) group += static_cast<uint32_t>(first < head);
+    __builtin_prefetch(&entries[group * kGroup]);
+    __builtin_prefetch(&entries[group * kGroup + kGroup / 2]);
+  }
+
+  // Returns true if the heads of groups and unused entries are right. For check().
+  bool has_right_groups() const {
+    for (uint32_t i = 0; i < group_heads.size(); ++i) {
+      if (group_heads[i] != entries[(i + 1) * kGroup].head) return false;
+    }
+    return std::all_of(entries.data() + count, entries.data() + kCapacity,
+                       [](const Entry& entry) { return entry.head == kUnused; });
+  }
+
+ private:
+  // Takes over the first heads of groups from the entry at `index` on.
+  void update_groups(uint32_t index) {
+    for (uint32_t i = (index + kGroup - 1) / kGroup; i <= group_heads.size(); ++i) {
+      if (i > 0) group_heads[i - 1] = entries[i * kGroup].head;
+    }
+  }
+};
+static_assert(offsetof(Leaf, entries) == 64 && alignof(Leaf) == 64);
+
+}  // namespace keydrome::csb

@@ -1,0 +1,51 @@
+// Memory: makes and frees the leaves and records of the tree. It takes memory from the
+// KeydromeEnvironment (keydrome/structure.h), which the caller of `create` provides.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <new>
+
+#include "keydrome/structure.h"
+#include "structures/csb/leaf.h"
+#include "structures/csb/record.h"
+
+namespace keydrome::csb {
+
+// Has no state of its own, so it is as thread-safe as the environment.
+class Memory {
+ public:
+  explicit Memory(const KeydromeEnvironment& environment) : environment_(environment) {}
+
+  void* allocate(size_t size, size_t alignment) const {
+    return environment_.allocate(environment_.context, size, alignment);
+  }
+  void retire(void* memory, size_t size, size_t alignment) const {
+    environment_.retire(environment_.context, memory, size, alignment);
+  }
+
+  // Makes an empty leaf. Returns nullptr if out of memory.
+  Leaf* make_leaf() const {
+    void* memory = allocate(sizeof(Leaf), alignof(Leaf));
+    return memory == nullptr ? nullptr : new (memory) Leaf;
+  }
+  void drop(Leaf* leaf) const { retire(leaf, sizeof(Leaf), alignof(Leaf)); }
+
+  // Makes a record with a copy of the pair. Returns nullptr if out of memory.
+  Record* make_record(const Probe& pair) const {
+    void* memory = allocate(Record::bytes(pair.key_size, pair.payload_size), alignof(Record));
+    if (memory == nullptr) return nullptr;
+    auto* record = new (memory)
+        Record{static_cast<uint8_t>(pair.key_size), static_cast<uint8_t>(pair.payload_size)};
+    auto* bytes = reinterpret_cast<uint8_t*>(record + 1);
+    if (pair.key_size > 0) std::memcpy(bytes, pair.key, pair.key_size);
+    if (pair.payload_size > 0) std::memcpy(bytes + pair.key_size, pair.payload, pair.payload_size);
+    return record;
+  }
+  void drop(Record* record) const { retire(record, record->bytes(), alignof(Record)); }
+
+ private:
+  KeydromeEnvironment environment_;
+};
+
+}  // namespace keydrome::csb

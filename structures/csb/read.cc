@@ -1,0 +1,102 @@
+// Implements scan, find and find_batch.
+#include <algorithm>
+
+#include "structures/csb/tree.h"
+
+namespace keydrome::csb {
+namespace {
+
+// A place in the linked leaves. A local variable of one call: no position outlives a call.
+class Cursor {
+ public:
+  // Begins with the first record >= the probe, or > the probe if `after` is true. The leaf is the one
+  // to which the probe belongs.
+  Cursor(const Leaf* leaf, const Probe& probe, bool after)
+      : leaf_(leaf), index_(leaf->lower_bound(probe)) {
+    if (after && leaf->has(index_, probe)) ++index_;
+  }
+
+  // Returns the record and moves past it. Returns nullptr at the end.
+  const Record* next() {
+    while (index_ == leaf_->count) {
+      if (leaf_->next == nullptr) return nullptr;
+      leaf_ = leaf_->next;
+      index_ = 0;
+    }
+    // A record is a cache miss. Several misses at a time take little longer than one.
+    if (index_ + kAhead < leaf_->count) __builtin_prefetch(leaf_->entries[index_ + kAhead].record);
+    return leaf_->entries[index_++].record;
+  }
+
+ private:
+  static constexpr uint32_t kAhead = 8;
+
+  const Leaf* leaf_;
+  uint32_t index_;
+};
+
+int answer(const Record* record, const Probe& key, KeydromeBuffer& payload) {
+  if (record == nullptr || compare_keys(*record, key) != 0) return 0;
+  payload.size = record->payload_size;
+  if (payload.size > 0) std::memcpy(payload.data, record->payload(), payload.size);
+  return 1;
+}
+
+}  // namespace
+
+int Tree::scan(const Probe& from, bool after, KeydromeRun& run) const {
+  keydrome_run_clear(&run);
+  const Leaf* leaf = directory_->locate(from).leaf;
+  Cursor cursor(leaf, from, after);
+  while (run.pairs < run.limit) {
+    const Record* record = cursor.next();
+    if (record == nullptr) return 0;
+    if (keydrome_run_add(&run, record->key_bytes(), record->payload_bytes()) == 0) return 1;
+  }
+  return 1;
+}
+
+int Tree::find(const Probe& key, bool after, KeydromeBuffer& payload) const {
+  const Leaf* leaf = directory_->locate(key).leaf;
+  return answer(Cursor(leaf, key, after).next(), key, payload);
+}
+
+// Takes kTogether lookups through each step. While one waits for memory, the others use the
+// processor.
+void Tree::find_batch(uint32_t count, KeydromeLookup* lookups) const {
+  constexpr uint32_t kTogether = 16;
+  for (uint32_t begin = 0; begin < count; begin += kTogether) {
+    const uint32_t group = std::min(kTogether, count - begin);
+    struct Step {
+      Probe key;
+      uint64_t head;
+      uint32_t node;
+      const Leaf* leaf;
+    };
+    std::array<Step, kTogether> steps;
+    for (uint32_t i = 0; i < group; ++i) {
+      Step& step = steps[i];
+      step.key = Probe::of(lookups[begin + i].key, {nullptr, 0});
+      step.head = directory_->head_for(step.key);
+      step.node = directory_->bottom_node(step.head);
+    }
+    for (uint32_t i = 0; i < group; ++i) {
+      Step& step = steps[i];
+      step.leaf = directory_->locate_in(step.node, step.head, step.key).leaf;
+      __builtin_prefetch(step.leaf);
+    }
+    for (uint32_t i = 0; i < group; ++i) steps[i].leaf->prefetch_group(steps[i].key.head);
+    for (uint32_t i = 0; i < group; ++i) {
+      const Leaf& leaf = *steps[i].leaf;
+      const uint32_t index = leaf.first_head(steps[i].key.head);
+      if (index < leaf.count) __builtin_prefetch(leaf.entries[index].record);
+    }
+    for (uint32_t i = 0; i < group; ++i) {
+      KeydromeLookup& lookup = lookups[begin + i];
+      const Record* record = Cursor(steps[i].leaf, steps[i].key, false).next();
+      lookup.found = answer(record, steps[i].key, lookup.payload);
+    }
+  }
+}
+
+}  // namespace keydrome::csb
