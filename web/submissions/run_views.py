@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.http import Http404, HttpResponse
+from django.http import Http404, HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
@@ -25,6 +25,7 @@ from results.curves import latency_rows, throughput_rows
 from web import jinja
 from web.http import fragment, private_file
 from web.submissions import figures
+from web.submissions.run_export import run_json
 
 if TYPE_CHECKING:
     from django.http import HttpRequest
@@ -114,6 +115,12 @@ def _title(run: Run) -> str:
 def run(request: HttpRequest, pk: int) -> HttpResponse:
     """Show the page of a run."""
     return render(request, "submissions/run.html", _context(request, _page(request, pk)))
+
+
+@require_safe
+def export(request: HttpRequest, pk: int) -> JsonResponse:
+    """Return a run as JSON."""
+    return JsonResponse(run_json(_page(request, pk)))
 
 
 @require_safe

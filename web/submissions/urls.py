@@ -13,6 +13,7 @@ urlpatterns = [
     path("submissions/<int:pk>/delete/", views.delete, name="delete"),
     path("submissions/<int:pk>/library/", views.library, name="library"),
     path("runs/<int:pk>/", run_views.run, name="run"),
+    path("runs/<int:pk>.json", run_views.export, name="json"),
     path("runs/<int:pk>/state/", run_views.state, name="state"),
     path("runs/<int:pk>/cancel/", run_views.cancel, name="cancel"),
     path("runs/<int:pk>/rerun/", run_views.rerun, name="rerun"),

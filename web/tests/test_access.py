@@ -60,6 +60,7 @@ RULES = [
     Rule("submissions:list", "/submissions/", 200, 200, 200, LOGIN),
     Rule("submissions:table", "/submissions/table/", 286, 286, 286, LOGIN),
     Rule("submissions:run", "/runs/{run}/", 200, 200, 200, 200),
+    Rule("submissions:json", "/runs/{run}.json", 200, 200, 200, 200),
     Rule("submissions:state", "/runs/{run}/state/", 286, 286, 286, 286),
     Rule("submissions:log", "/runs/{run}/log/", 200, 404, 200, 404),
     Rule("submissions:plot", "/runs/{run}/throughput.svg", 200, 200, 200, 200),
