@@ -35,6 +35,7 @@ class Reference:
     baseline: bool = (
         False  # a structure that stores nothing: it can be timed, but it fails every check
     )
+    unordered: bool = False  # a structure without scans, which fails every check that scans
 
 
 def reference_libraries(settings: Settings) -> list[Reference]:
@@ -65,10 +66,19 @@ def structures(settings: Settings) -> list[Reference]:
         name = reader.text("name")
         description = reader.text("description")
         baseline = reader.boolean("baseline", default=False)
+        unordered = reader.boolean("unordered", default=False)
         reader.text("source", default="")
         reader.end()
         built = settings.build / "lib" / "structures" / f"{name}.so"
-        found.append(Reference(name=name, description=description, path=built, baseline=baseline))
+        found.append(
+            Reference(
+                name=name,
+                description=description,
+                path=built,
+                baseline=baseline,
+                unordered=unordered,
+            )
+        )
     return found
 
 
