@@ -35,9 +35,7 @@ class Reference:
     baseline: bool = (
         False  # a structure that stores nothing: it can be timed, but it fails every check
     )
-    ordered: bool = (
-        True  # False: a structure without scans, which cannot pass the gate's tests of getNext
-    )
+    unordered: bool = False  # a structure without scans, which fails every check that scans
 
 
 def reference_libraries(settings: Settings) -> list[Reference]:
@@ -68,13 +66,17 @@ def structures(settings: Settings) -> list[Reference]:
         name = reader.text("name")
         description = reader.text("description")
         baseline = reader.boolean("baseline", default=False)
-        ordered = reader.boolean("ordered", default=True)
+        unordered = reader.boolean("unordered", default=False)
         reader.text("source", default="")
         reader.end()
         built = settings.build / "lib" / "structures" / f"{name}.so"
         found.append(
             Reference(
-                name=name, description=description, path=built, baseline=baseline, ordered=ordered
+                name=name,
+                description=description,
+                path=built,
+                baseline=baseline,
+                unordered=unordered,
             )
         )
     return found

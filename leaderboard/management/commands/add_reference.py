@@ -165,9 +165,9 @@ class Command(BaseCommand):
 def all_references() -> list[Reference]:
     """Return every reference library, and every structure under each reference configuration.
 
-    The baseline structure is left out, because it stores nothing, and unordered structures, because they have no scans:
-    both fail the gate. Only some configurations are
-    reference configurations, because each adds minutes of measuring to the first ./dev up on a machine.
+    The baseline structure is left out, because it stores nothing and fails every gate, and so are structures without
+    order, because gates scan. Only some configurations are reference configurations, because each adds minutes of
+    measuring to the first ./dev up on a machine.
     """
     runner_settings = load_settings()
     whole = [
@@ -177,7 +177,7 @@ def all_references() -> list[Reference]:
     bare = [
         Reference(r.name, r.path, configuration=configuration, trusted=False)
         for r in structures(runner_settings)
-        if r.ordered and not r.baseline
+        if not (r.baseline or r.unordered)
         for configuration in reference_configurations(runner_settings)
     ]
     return whole + bare
