@@ -277,13 +277,13 @@ def my_submissions(
         found = found.filter(pk__lt=before)
     runs = Run.objects.select_related("machine").order_by("id")
     page = list(found.prefetch_related(Prefetch("runs", queryset=runs))[: limit + 1])
-    rows = tuple(_submission_row(submission) for submission in page[:limit])
+    rows = tuple(submission_row(submission) for submission in page[:limit])
     more = len(page) > limit
     shown = [run for row in rows for run in row.all_runs]
     return SubmissionPage(rows, rows[-1].submission.pk if more else None, waits(shown))
 
 
-def _submission_row(submission: Submission) -> SubmissionRow:
+def submission_row(submission: Submission) -> SubmissionRow:
     """Return the row of a submission whose runs are loaded."""
     every = list(submission.runs.all())
     runs = [run for run in every if not run.verified]
@@ -313,20 +313,20 @@ def gate_state(runs: Iterable[Run]) -> str:
     return GATE_WAITING
 
 
-def _is_organiser(viewer: Viewer) -> bool:
+def is_organiser(viewer: Viewer) -> bool:
     """Return True if the viewer is an organiser, who may see and change everything."""
     return bool(viewer.is_authenticated and viewer.is_staff)
 
 
-def _may_change(submission: Submission, viewer: Viewer) -> bool:
+def may_change_submission(submission: Submission, viewer: Viewer) -> bool:
     """Return True if the viewer owns the submission or is an organiser."""
-    return _is_organiser(viewer) or (viewer.is_authenticated and viewer.pk == submission.owner_id)
+    return is_organiser(viewer) or (viewer.is_authenticated and viewer.pk == submission.owner_id)
 
 
 def visible_runs(viewer: Viewer) -> QuerySet[Run]:
     """Return the runs that the viewer may see, with submission, owner and machine. Executes no SQL itself."""
     runs = Run.objects.select_related("submission__owner", "machine")
-    return runs if _is_organiser(viewer) else runs.filter(submission__deleted_at__isnull=True)
+    return runs if is_organiser(viewer) else runs.filter(submission__deleted_at__isnull=True)
 
 
 def visible_run(run_id: int, viewer: Viewer) -> Run | None:
@@ -337,9 +337,9 @@ def visible_run(run_id: int, viewer: Viewer) -> Run | None:
 def own_submission(submission_id: int, viewer: Viewer) -> Submission | None:
     """Return a submission that the viewer may change, or None. Only organisers get a deleted one. 1 SQL statement."""
     submission = Submission.objects.select_related("owner").filter(pk=submission_id).first()
-    if submission is None or not _may_change(submission, viewer):
+    if submission is None or not may_change_submission(submission, viewer):
         return None
-    if submission.deleted_at is not None and not _is_organiser(viewer):
+    if submission.deleted_at is not None and not is_organiser(viewer):
         return None
     return submission
 
@@ -371,7 +371,7 @@ def run_page(run_id: int, viewer: Viewer) -> RunPage | None:
         return None
     detail = RunDetail.objects.filter(pk=run.pk).first()
     findings = _findings(detail)
-    may_change = _may_change(run.submission, viewer)
+    may_change = may_change_submission(run.submission, viewer)
     names = Artefact.objects.filter(run_id=run.pk).order_by("name").values_list("name", flat=True)
     return RunPage(
         run=run,
@@ -385,7 +385,7 @@ def run_page(run_id: int, viewer: Viewer) -> RunPage | None:
         wait=waits([run]).get(run.pk),
         audits=() if run.is_gate else tuple(comparisons(run.submission)),
         audit=audit_of(run),
-        may_audit=_is_organiser(viewer),
+        may_audit=is_organiser(viewer),
         # Seeds are secret until the run has ended.
         private=PrivatePart(detail.log if detail else "", tuple(run.seeds) if run.is_final else ())
         if may_change
@@ -413,7 +413,7 @@ def _shown(finding: Finding, witness: Witness) -> ShownWitness:
 def artefact_for(run_id: int, name: str, viewer: Viewer) -> Artefact | None:
     """Return a file about a run, or None if the file does not exist or the viewer may not see it. 1 SQL statement."""
     found = Artefact.objects.filter(run_id=run_id, name=name)
-    if not _is_organiser(viewer):
+    if not is_organiser(viewer):
         found = found.filter(run__submission__deleted_at__isnull=True)
     return found.first()
 

@@ -10,6 +10,7 @@ urlpatterns = [
     path("submit/", views.upload, name="upload"),
     path("submissions/", views.listing, name="list"),
     path("submissions/table/", views.table, name="table"),
+    path("submissions/<int:pk>/", views.detail, name="detail"),
     path("submissions/<int:pk>/delete/", views.delete, name="delete"),
     path("submissions/<int:pk>/library/", views.library, name="library"),
     path("runs/<int:pk>/", run_views.run, name="run"),

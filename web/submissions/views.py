@@ -14,15 +14,17 @@ from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods, require_safe
 
-from leaderboard import catalogue, queries, services
+from leaderboard import catalogue, queries, services, submission_page
 from leaderboard.submissions import files
 from web import jinja
+from web.boards.rows import entry_name
 from web.http import fragment, private_file
 from web.submissions.forms import UploadForm
 from web.submissions.limits import count_upload
 from web.submissions.upload_handler import was_too_large
 
 if TYPE_CHECKING:
+    from django.http import HttpRequest
     from django.http.response import HttpResponseBase
 
     from leaderboard.models import Submission
@@ -136,6 +138,36 @@ def table(request: UserRequest) -> HttpResponse:
     tag = context["page"].live_tag
     final = context["unfinished"] == 0
     return fragment(request, "submissions/table.html", context, tag=tag, final=final)
+
+
+@require_safe
+def detail(request: HttpRequest, pk: int) -> HttpResponse:
+    """Show a submission: its correctness tests, its benchmarks with their ranks, and its owner's other versions."""
+    found = submission_page.submission_detail(pk, request.user)
+    if found is None:
+        raise Http404
+    name, variant = entry_name(found.row.submission.file_name, found.row.submission.configuration)
+    gates = [
+        run
+        for run in (*found.row.gate_runs, *(run for run in found.row.audits if run.is_gate))
+        if run.verdict != "refused"
+    ]
+    context = {
+        "page": found,
+        "submission": found.row.submission,
+        "name": name,
+        "variant": variant,
+        "gates": gates,
+        "passed": sum(state == queries.GATE_PASSED for state in found.row.gates.values()),
+        "targets": [(timed.run.benchmark, timed.run.instance) for timed in found.timed],
+        "titles": {
+            (board.benchmark, board.instance): board.title
+            for timed in found.timed
+            for board in timed.boards
+        },
+        "history": [(one, submission_page.scores(one)) for one in found.history],
+    }
+    return render(request, "submissions/detail.html", context)
 
 
 def _own(request: UserRequest, pk: int) -> Submission:

@@ -70,6 +70,7 @@ RULES = [
     Rule("submissions:rerun", "/runs/{run}/rerun/", 302, 404, 302, LOGIN, "post"),
     Rule("submissions:audit", "/runs/{run}/audit/", 405, 405, 405, LOGIN),
     Rule("submissions:audit", "/runs/{run}/audit/", 404, 404, 302, LOGIN, "post"),
+    Rule("submissions:detail", "/submissions/{submission}/", 200, 200, 200, 200),
     Rule("submissions:library", "/submissions/{submission}/library/", 200, 404, 200, LOGIN),
     Rule("submissions:delete", "/submissions/{submission}/delete/", 200, 404, 200, LOGIN),
     Rule("submissions:delete", "/submissions/{submission}/delete/", 302, 404, 302, LOGIN, "post"),
