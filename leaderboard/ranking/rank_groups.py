@@ -60,8 +60,10 @@ def forecast(samples: Sequence[Sequence[float]], group: range) -> Forecast | Non
     found = []
     for first, second in combinations(group, 2):
         have = min(len(logs[first]), len(logs[second]))
+        if have < LEAST_SESSIONS:
+            continue
         wanted = sessions_wanted(logs[first], logs[second], family)
-        if have >= LEAST_SESSIONS and have < wanted <= MAX_POOLED_SESSIONS:
+        if have < wanted <= MAX_POOLED_SESSIONS:
             found.append(Forecast(first, second, wanted - have))
     return min(found, key=lambda pair: (pair.more, pair.first, pair.second), default=None)
 

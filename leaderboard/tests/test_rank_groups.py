@@ -48,6 +48,10 @@ def test_there_is_no_forecast_from_few_sessions_or_beyond_those_that_count() -> 
     assert forecast(nearly, range(2)) is None
 
 
+def test_an_entry_whose_ratios_are_not_kept_has_no_forecast() -> None:
+    assert forecast([[], [], [1.0] * 9], range(3)) is None
+
+
 def test_the_forecast_number_of_sessions_usually_suffices_and_half_of_it_does_not() -> None:
     """Draw entries whose centres differ by 6 %, twice the margin, with 4 % noise, and count the decisions."""
     first = [math.log(ratio) for ratio in noisy(0.30, 400, 1, 0.04)]
