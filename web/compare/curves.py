@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
     from leaderboard.compared_runs import ComparedRun
     from results.curves import ThroughputRow
-    from runner.report import LatencyClass
 
 # The largest number of windows of time in a line, and the largest number of rows of a table.
 _WINDOWS_MAX = 200
@@ -125,7 +124,7 @@ def latency_plots(runs: Sequence[ComparedRun]) -> list[Plot]:
             across=[Tick(across.place(1 / slower), label) for slower, label in _PERCENTILES],
             up=up.ticks(),
             lines=[
-                Line(number, _points(_steps(entry, across, up)))
+                Line(number, _points(_steps(latency_curve(entry), across, up)))
                 for number, entry in entries
                 if entry.transaction_class == name
             ],
@@ -142,10 +141,15 @@ def _merged(runs: Sequence[ComparedRun], most: int) -> list[list[ThroughputRow]]
     return [throughput_rows(curve, width) if curve else [] for curve in curves]
 
 
-def _steps(entry: LatencyClass, across: LogAxis, up: LogAxis) -> list[tuple[float, float]]:
-    """Return the corners of a class's stairs: the latency at a percentile is the bound of the bucket that has it."""
+def _steps(
+    curve: Sequence[tuple[float, float]], across: LogAxis, up: LogAxis
+) -> list[tuple[float, float]]:
+    """Return the corners of the stairs of a latency curve (latency_curve() in results/curves.py).
+
+    The latency at a percentile is the bound of the bucket that has it.
+    """
     corners: list[tuple[float, float]] = []
-    for slower, bound_us in latency_curve(entry):
+    for slower, bound_us in curve:
         x = across.place(1 / slower) / 100
         if corners:
             corners.append((x, corners[-1][1]))
