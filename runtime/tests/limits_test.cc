@@ -180,20 +180,28 @@ TEST(GraceInTheRuntime, AReadMayUseMemoryThatIsRetiredDuringTheRead) {
   in_thread([&] {
     client = std::make_unique<LimitedClient>("small_ordered", "none", "none");
     ASSERT_EQ(client->insert(0, "x"), SUCCESS);
-    auto* stop = reinterpret_cast<void (*)(std::atomic<int>*)>(
-        dlsym(dlopen(path.c_str(), RTLD_NOW), "small_structure_stop_next_find"));
-    ASSERT_NE(stop, nullptr);
-    std::atomic<int> gate = 0;
+    auto* pause_next_find = reinterpret_cast<void (*)(void (*)())>(
+        dlsym(dlopen(path.c_str(), RTLD_NOW), "small_structure_pause_next_find"));
+    ASSERT_NE(pause_next_find, nullptr);
+    // Only this program waits and notifies. Each shared object has its own list of waiting threads,
+    // so a notification from another one may wake nobody.
+    static std::atomic<int> gate = 0;
+    gate = 0;
+    const auto pause = [] {
+      gate = 1;
+      gate.notify_all();
+      gate.wait(1);
+    };
     std::thread reader([&] {
       IdxState* state = nullptr;
       EXPECT_EQ(client->runtime().open_index("index", &state), SUCCESS);
       Record record = record_of(0);
-      stop(&gate);
+      pause_next_find(pause);
       EXPECT_EQ(client->runtime().get(state, nullptr, &record), SUCCESS);
       EXPECT_STREQ(record.payload, "x");
     });
     gate.wait(0);
-    // An insertion looks for the key first. That lookup does not stop, because the gate is used up.
+    // An insertion looks for the key first. That lookup does not pause, because only one does.
     for (int64_t key = 1; key < 300; ++key) EXPECT_EQ(client->insert(key, "y"), SUCCESS);
     gate = 2;
     gate.notify_all();

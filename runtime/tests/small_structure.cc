@@ -13,23 +13,18 @@
 
 #include "keydrome/structure.h"
 
-// Tests find this function with dlsym. The next lookup stops while it reads: it sets `gate` to 1, and
-// continues when `gate` has another value.
-extern "C" __attribute__((visibility("default"))) void small_structure_stop_next_find(
-    std::atomic<int>* gate);
+// Tests find this function with dlsym. The next lookup calls `pause` while it reads.
+extern "C" __attribute__((visibility("default"))) void small_structure_pause_next_find(
+    void (*pause)());
 
 namespace {
 
 constexpr uint32_t kBytesMax = 8;
 
-std::atomic<std::atomic<int>*> g_gate = nullptr;
+std::atomic<void (*)()> g_pause = nullptr;
 
-void stop_if_wanted() {
-  std::atomic<int>* gate = g_gate.exchange(nullptr);
-  if (gate == nullptr) return;
-  *gate = 1;
-  gate->notify_all();
-  gate->wait(1);
+void pause_if_wanted() {
+  if (void (*pause)() = g_pause.exchange(nullptr)) pause();
 }
 
 struct Entry {
@@ -157,7 +152,7 @@ int find(const KeydromeStructure* instance, KeydromeBytes key, KeydromeBytes aft
          KeydromeBuffer* payload) {
   if (key.size != kBytesMax) return -3;
   const Array* array = instance->array;
-  stop_if_wanted();
+  pause_if_wanted();
   const Entry* at = std::lower_bound(array->begin(), array->end(), key, key_is_less);
   const bool found = at != array->end() && has_key(*at, key) &&
                      (after.data == nullptr || compare(at->payload_bytes(), after) > 0);
@@ -219,6 +214,6 @@ constexpr KeydromeStructureTable kTable = {
 
 }  // namespace
 
-void small_structure_stop_next_find(std::atomic<int>* gate) { g_gate = gate; }
+void small_structure_pause_next_find(void (*pause)()) { g_pause = pause; }
 
 const KeydromeStructureTable* keydrome_structure(void) { return &kTable; }
