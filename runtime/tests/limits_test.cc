@@ -184,7 +184,7 @@ TEST(GraceInTheRuntime, AReadMayUseMemoryThatIsRetiredDuringTheRead) {
         dlsym(dlopen(path.c_str(), RTLD_NOW), "small_structure_pause_next_find"));
     ASSERT_NE(pause_next_find, nullptr);
     // Only this program waits and notifies. Each shared object has its own list of waiting threads,
-    // so a notification from another one may wake nobody.
+    // so a notification from another one may wake no thread.
     static std::atomic<int> gate = 0;
     gate = 0;
     const auto pause = [] {
