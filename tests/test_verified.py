@@ -46,7 +46,8 @@ def test_a_right_library_passes(benchmark: str, instance: str, tmp_path: Path) -
     [
         ("success_only", "sigmod2009", "preliminary1", "impossible_record"),
         ("drops_1000th_write", "sigmod2009", "preliminary1", "missing_record"),
-        ("allows_phantoms", "phantom", "phantom", "phantom"),
+        # In scenarios the threads take turns, so the phantom appears on a busy machine, too.
+        ("allows_phantoms", "scenarios", "anomalies", "phantom"),
         ("throws_exception", "unit", "unit", "exception"),
         ("loses_aborts", "differential", "differential", "aborted_read"),
     ],
