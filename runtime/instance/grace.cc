@@ -27,8 +27,8 @@ bool CallSlot::keep(Heap& heap, void* memory, size_t size, size_t alignment) noe
   if (t_current == nullptr) return false;
   try {
     t_current->filling_.push_back({&heap, memory, size, alignment});
+    // NOLINTNEXTLINE(bugprone-empty-catch): the block may be in use; no memory is left to note it
   } catch (const std::bad_alloc&) {
-    // The block may still be in use, and there is no memory to remember it.
   }
   return true;
 }

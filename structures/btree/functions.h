@@ -40,7 +40,7 @@ struct Functions {
 
   // Calls `call` with the tree of the instance.
   template <class Handle, class Call>
-  __attribute__((always_inline)) static inline auto with_tree(Handle* instance, Call call) {
+  __attribute__((always_inline)) static auto with_tree(Handle* instance, Call call) {
     auto& self = of(instance);
     return __builtin_expect(self.is_fixed, 1) ? call(self.fixed) : call(self.text);
   }

@@ -72,13 +72,14 @@ template <class Layout>
 bool Tree<Layout>::share_and_insert(Path& path, uint32_t slot, const Item& item) {
   Node& parent = *path.node[1];
   Node& leaf = *path.node[0];
-  uint32_t right_at = path.at[1] + 1;
-  if (right_at < Layout::items(parent) &&
-      Layout::can_share(leaf, *Layout::child(parent, right_at))) {
-    Node& right = *Layout::child(parent, right_at);
-    Layout::give_right(leaf, right);
-  } else if (--right_at > 0 && Layout::can_share(leaf, *Layout::child(parent, right_at - 1))) {
-    Layout::give_left(*Layout::child(parent, right_at - 1), leaf);
+  const uint32_t leaf_at = path.at[1];
+  uint32_t right_at = leaf_at;
+  if (leaf_at + 1 < Layout::items(parent) &&
+      Layout::can_share(leaf, *Layout::child(parent, leaf_at + 1))) {
+    right_at = leaf_at + 1;
+    Layout::give_right(leaf, *Layout::child(parent, right_at));
+  } else if (leaf_at > 0 && Layout::can_share(leaf, *Layout::child(parent, leaf_at - 1))) {
+    Layout::give_left(*Layout::child(parent, leaf_at - 1), leaf);
   } else {
     return false;
   }

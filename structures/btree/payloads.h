@@ -159,7 +159,7 @@ class Payloads {
     return reinterpret_cast<PayloadSet>(tree.root()) | kTreeMark;
   }
   static Subtree subtree(const Memory& memory, PayloadSet set) {
-    return Subtree(memory, reinterpret_cast<typename Text<Search>::Node*>(set & ~kTreeMark), 0);
+    return Subtree(memory, reinterpret_cast<Text<Search>::Node*>(set & ~kTreeMark), 0);
   }
 
   static int block_to_tree(const Memory& memory, PayloadSet& set, Span payload) {

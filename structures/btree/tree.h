@@ -28,7 +28,7 @@ inline constexpr uint32_t kLevels = 24;
 template <class Layout>
 class Tree {
  public:
-  using Node = typename Layout::Node;
+  using Node = Layout::Node;
 
   // Takes over the root. The destructor frees nothing: see clear().
   Tree(const Memory& memory, Node* root, uint32_t key_bytes)
@@ -57,11 +57,11 @@ class Tree {
   const Memory& memory() const { return memory_; }
 
  private:
-  using Probe = typename Layout::Probe;
-  using Item = typename Layout::Item;
-  using Items = typename Layout::Items;
-  using Separator = typename Layout::Separator;
-  using Sets = typename Layout::Sets;
+  using Probe = Layout::Probe;
+  using Item = Layout::Item;
+  using Items = Layout::Items;
+  using Separator = Layout::Separator;
+  using Sets = Layout::Sets;
   class Change;
   struct Checker;
   struct Counter;
@@ -94,7 +94,7 @@ class Tree {
   Probe probe_of(KeydromeBytes key) const { return Layout::probe(Span::of(key), key_bytes_); }
   bool holds(KeydromeBytes key) const { return Layout::holds(Span::of(key), key_bytes_); }
 
-  __attribute__((always_inline)) inline const Node* leaf_of(const Probe& probe) const {
+  __attribute__((always_inline)) const Node* leaf_of(const Probe& probe) const {
     const Node* node = root_;
     while (node->level > 0) {
       const uint32_t index = Layout::child_index(*node, probe);
@@ -105,7 +105,7 @@ class Tree {
     return node;
   }
   // Finds the path to the leaf of a key, to change the leaf.
-  __attribute__((always_inline)) inline void descend(const Probe& probe, Path& path) const {
+  __attribute__((always_inline)) void descend(const Probe& probe, Path& path) const {
     Node* node = root_;
     for (uint32_t level = node->level; level > 0; --level) {
       path.node[level] = node;

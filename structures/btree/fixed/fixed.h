@@ -16,9 +16,9 @@ namespace keydrome::btree {
 
 template <class Search>
 struct Fixed : FixedBuild {
-  using Node = FixedNode::Node;
-  using Item = FixedNode::Item;
-  using Items = FixedNode::Items;
+  using FixedNode::Item;
+  using FixedNode::Items;
+  using FixedNode::Node;
   using Probe = uint64_t;
   using Separator = uint64_t;
   using Sets = Payloads<Search>;
