@@ -33,7 +33,7 @@ enum disabled {
 
 struct options {
   bool check;    /* only print what isolation the machine offers */
-  bool sweep;    /* only remove what killed jails have left behind */
+  bool sweep;    /* only remove what killed jails have left */
   bool counters; /* count processor and kernel events (process/counters.h) */
   enum level require;
   int slot;

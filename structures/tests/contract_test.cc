@@ -144,7 +144,7 @@ TEST(StructureContract, MemoryFailureChangesNothing) {
 
 TEST(StructureContract, SharedReads) {
   if (!has(KEYDROME_SHARED_READS) && !has(KEYDROME_THREAD_SAFE)) {
-    GTEST_SKIP() << g_table.name << " does not claim shared reads";
+    return;  // the structure does not claim shared reads
   }
   WatchedEnvironment environment;
   PairSource source(Shape::kText, 29, 5000, Limits::of(g_table));

@@ -74,7 +74,7 @@ TEST_P(RandomOperations, AgreeWithTheModel) {
 // A scan in runs, with changes between the runs: each run continues after the last pair of the run
 // before, even if this pair has been deleted.
 TEST_P(RandomOperations, ScansContinueAfterChanges) {
-  if (!structure_.is_ordered()) GTEST_SKIP() << table().name << " has no scan";
+  if (!structure_.is_ordered()) return;  // optional: this structure has no scan
   for (uint32_t i = 0; i < std::min(run_.universe, 2000u); ++i) {
     ASSERT_NO_FATAL_FAILURE(change(source_.pair(), true));
   }

@@ -96,7 +96,7 @@ struct Scanned {
   bool more = false;
 };
 
-// Memory for a run. Checks that the structure writes nothing behind its capacity.
+// Memory for a run. Checks that the structure writes nothing beyond its capacity.
 class RunBuffer {
  public:
   explicit RunBuffer(uint32_t limit, uint32_t capacity = 64 * KEYDROME_RUN_BYTES_MIN)
