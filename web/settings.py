@@ -178,6 +178,9 @@ STATIC_URL = "static/"
 STATIC_ROOT = Path(env.str("KEYDROME_STATIC_ROOT", default=str(VAR_DIR / "static")))
 STATIC_ROOT.mkdir(parents=True, exist_ok=True)
 
+# The folder of the pages under /docs/. Sphinx writes it before the site starts (docs/site/conf.py).
+KEYDROME_DOCS_ROOT = env.str("KEYDROME_DOCS_ROOT", default=str(VAR_DIR / "docs"))
+
 LANGUAGE_CODE = "en"
 TIME_ZONE = "UTC"
 USE_TZ = True

@@ -3,7 +3,7 @@
 from django.contrib import admin
 from django.urls import include, path
 
-from web.pages import downloads
+from web.pages import documentation, downloads
 from web.pages import views as pages
 
 urlpatterns = [
@@ -15,6 +15,8 @@ urlpatterns = [
     path("account/", pages.account, name="account"),
     path("account/", include("allauth.urls")),
     path("files/<str:name>", downloads.download, name="download"),
+    path("docs/", documentation.documentation, {"path": ""}, name="docs"),
+    path("docs/<path:path>", documentation.documentation),
     path("favicon.ico", pages.favicon, name="favicon"),
     path("boards/", include("web.boards.urls")),
     path("", include("web.compare.urls")),

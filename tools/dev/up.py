@@ -6,11 +6,12 @@ The command can be repeated at any time: a step that is done already is skipped 
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 
 from dev import build, packages, python_env, services
 from dev.alone import alone_in_clone
-from dev.paths import RELEASE, ROOT, RUN, VAR
+from dev.paths import PYTHON, RELEASE, ROOT, RUN, VAR
 from dev.steps import StepError, Timings, become_root, digest, run, stamped
 
 # The reference libraries that are on the boards when the command ends. The runs of the others take minutes, so they are
@@ -39,6 +40,9 @@ def _up() -> int:
     with timings.measure("database"):
         made = VAR / "keydrome.sqlite3"
         stamped("database", _database_stamp(), _prepare_database, made=made)
+    with timings.measure("documentation"):
+        made = VAR / "docs" / "searchindex.js"
+        stamped("documentation", _documentation_stamp(), _make_documentation, made=made)
     with timings.measure("services"):
         site = services.ensure()
     with timings.measure("reference runs"):
@@ -80,6 +84,22 @@ def _prepare_database() -> None:
         "plots": ("warm_plots",),
     }.items():
         run(services.manage(*arguments), log=name, hint=hint, env=services.environment())
+
+
+def _documentation_stamp() -> str:
+    inputs = [ROOT / "docs", ROOT / "web" / "static", ROOT / "uv.lock"]
+    return digest(inputs, str(VAR))
+
+
+def _make_documentation() -> None:
+    shutil.rmtree(
+        VAR / "docs", ignore_errors=True
+    )  # otherwise pages that docs/ no longer has would stay
+    run(
+        [str(PYTHON), "-m", "sphinx", "-W", "-q", "-c", "docs/site", "docs", str(VAR / "docs")],
+        log="documentation",
+        hint="the message names a page of docs/ and its line; correct the page",
+    )
 
 
 def _manage(*arguments: str) -> None:

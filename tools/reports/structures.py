@@ -180,7 +180,10 @@ def page(runs: list[Run], rounds: int) -> str:
 
 
 def _table(run: Run) -> list[str]:
-    lines = [f"| | {' | '.join(_LOOPS.values())} | bytes |", "|---|" + "---:|" * (len(_LOOPS) + 1)]
+    lines = [
+        f"| structure or container | {' | '.join(_LOOPS.values())} | bytes |",
+        "|---|" + "---:|" * (len(_LOOPS) + 1),
+    ]
     peers = sorted(name for name, one in run.subjects.items() if one["peer"])
     own = sorted(set(run.subjects) - set(peers))
     for name in peers:
@@ -206,7 +209,7 @@ def _goals(runs: list[Run]) -> list[str]:
     return [
         f"{met} of {len(rows)} goals are met.",
         "",
-        "| structure | keys | figure | goal | measured | |",
+        "| structure | keys | figure | goal | measured | result |",
         "|---|---|---|---:|---:|---|",
         *rows,
     ]

@@ -27,7 +27,7 @@ IMPORT_ROOTS = ("", "tools/")
 SCRIPTS = ("dev",)
 # Modules that a framework finds by their names.
 FOUND_BY_NAME = re.compile(
-    r"(^|/)(__init__|__main__|conftest|apps|admin|tasks|test_\w+)\.py$|/(migrations|commands)/"
+    r"(^|/)(__init__|__main__|conf|conftest|apps|admin|tasks|test_\w+)\.py$|/(migrations|commands)/"
 )
 SOURCE_TOKEN = re.compile(r"[^\s()\";]*\.(?:cc|c)\b(?!\.)")
 
