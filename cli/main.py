@@ -15,7 +15,18 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from cli import bench, check, compare, convert_ycsb, inspect_file, listing, machine, plot, score
+from cli import (
+    bench,
+    check,
+    compare,
+    convert_ycsb,
+    inspect_file,
+    listing,
+    machine,
+    plot,
+    replay,
+    score,
+)
 from cli.common import UsageError, gibibytes, positive
 from cli.input_files import DEFAULT_BENCHMARK
 from runner.contract import Cancelled
@@ -97,6 +108,11 @@ def _parser() -> argparse.ArgumentParser:
             "convert-ycsb", help="turn what YCSB prints into a recorded trace", allow_abbrev=False
         )
     )
+    _add_replay(
+        commands.add_parser(
+            "replay", help="check the bundle of a run and play the run again", allow_abbrev=False
+        )
+    )
     inspecting = commands.add_parser("inspect", help="read a library file without running it")
     inspecting.add_argument("library", metavar="LIB", type=Path, help="a shared object")
     _add_json(inspecting, "facts")
@@ -134,6 +150,10 @@ def _add_common(parser: argparse.ArgumentParser, scale: Scale) -> None:
         help="seed of the first session: 16 hexadecimal digits as printed, or a number; default: a random seed",
     )
     _add_json(parser, "result")
+    _add_require(parser)
+
+
+def _add_require(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--require",
         choices=[level.value for level in JailLevel],
@@ -329,6 +349,20 @@ def _add_convert_ycsb(parser: argparse.ArgumentParser) -> None:
         help="number of threads; the operations of one key stay in order; default: %(default)s",
     )
     parser.set_defaults(run=convert_ycsb.run)
+
+
+def _add_replay(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("bundle", metavar="BUNDLE", type=Path, help="a bundle that a site has made")
+    parser.add_argument("library", metavar="LIB", type=Path, help="the library of the run")
+    parser.add_argument(
+        "--key",
+        metavar="HEX",
+        type=str.lower,
+        help="the public key of the site, from its page /bundle-key.txt; a bundle with another signature is refused",
+    )
+    _add_json(parser, "comparison")
+    _add_require(parser)
+    parser.set_defaults(run=replay.run)
 
 
 def _add_verified(parser: argparse.ArgumentParser) -> None:

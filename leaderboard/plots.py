@@ -1,4 +1,4 @@
-"""Draws throughput and latency of finished runs as SVG pictures, and stores the pictures.
+"""Draws throughput and latency of finished runs as SVG and PNG pictures, and stores the pictures.
 
 The results worker, a background process of the site, calls this module. The same curve always gives the same bytes.
 results/plots/style.py defines the style of the pictures. Matplotlib is imported inside the functions, because the
@@ -20,6 +20,10 @@ from runner.report import LatencyClass, Throughput, latency_from_json
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
+    from matplotlib.figure import Figure
+
+    from results.plots.style import Look
+
 _log = logging.getLogger(__name__)
 THROUGHPUT = "throughput.svg"
 LATENCY = "latency.svg"
@@ -27,29 +31,39 @@ LATENCY = "latency.svg"
 BATCH = 20
 
 
-def draw_throughput(throughput: Throughput) -> bytes:
-    """Return committed transactions per second over time as SVG."""
+def draw_throughput(throughput: Throughput, kind: str = "svg") -> bytes:
+    """Return committed transactions per second over time as a picture of this kind, svg or png."""
     from results.plots.lines import draw_throughput as figure  # noqa: PLC0415 - slow import, see above
-    from results.plots.style import ADAPTING, stable, svg  # noqa: PLC0415
 
-    with stable():
-        return svg(figure([("", throughput)], ADAPTING))
+    return _draw(lambda look: figure([("", throughput)], look), kind)
 
 
-def draw_latency(latency: Iterable[LatencyClass]) -> bytes:
-    """Return latency by percentile as SVG, with one line for each transaction class that has samples."""
+def draw_latency(latency: Iterable[LatencyClass], kind: str = "svg") -> bytes:
+    """Return latency by percentile as a picture, with one line for each transaction class that has samples."""
     from results.plots.lines import LatencyPanel  # noqa: PLC0415 - slow import, see above
     from results.plots.lines import draw_latency as figure  # noqa: PLC0415
-    from results.plots.style import ADAPTING, stable, svg  # noqa: PLC0415
 
     lines = tuple((entry.transaction_class, entry) for entry in latency if entry.buckets)
+    return _draw(lambda look: figure([LatencyPanel("", lines)], look), kind)
+
+
+def _draw(figure: Callable[[Look], Figure], kind: str) -> bytes:
+    """Draw a figure. An SVG adapts to light and dark pages. A PNG cannot, so it is drawn for light ones."""
+    from results.plots.style import ADAPTING, LIGHT, png, stable, svg  # noqa: PLC0415 - slow import, see above
+
     with stable():
-        return svg(figure([LatencyPanel("", lines)], ADAPTING))
+        return png(figure(LIGHT)) if kind == "png" else svg(figure(ADAPTING))
 
 
 _DRAWERS: dict[str, tuple[str, Callable[[Any], bytes]]] = {
     THROUGHPUT: ("throughput", lambda stored: draw_throughput(Throughput.from_json(stored))),
     LATENCY: ("latency", lambda stored: draw_latency(latency_from_json(stored))),
+    # The pages show the SVGs. The PNGs are for bundles.
+    "throughput.png": (
+        "throughput",
+        lambda stored: draw_throughput(Throughput.from_json(stored), "png"),
+    ),
+    "latency.png": ("latency", lambda stored: draw_latency(latency_from_json(stored), "png")),
 }
 
 

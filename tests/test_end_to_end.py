@@ -203,6 +203,36 @@ def look_at_the_run(page: Page, digest: str) -> None:
     assert page.locator('[aria-label="Latency"] tbody tr').count() >= 1
 
 
+def replay_the_run(page: Page, site: Site, library: Path, folder: Path) -> None:
+    """Download the bundle of the run and play it again. The verdict must be the same; the ratio may not."""
+    with page.expect_download() as download:
+        page.get_by_role("link", name="signed bundle").click()
+    bundle, result = folder / "run.zip", folder / "replay.json"
+    download.value.save_as(bundle)
+    with urllib.request.urlopen(f"{site.url}/bundle-key.txt", timeout=10) as answer:  # noqa: S310 - our own address
+        key = answer.read().decode().strip()
+    command = [
+        sys.executable,
+        "-m",
+        "cli",
+        "replay",
+        bundle,
+        library,
+        "--key",
+        key,
+        "--json",
+        result,
+    ]
+    done = subprocess.run(
+        command, cwd=ROOT, capture_output=True, text=True, check=False, timeout=120
+    )
+    assert "verdict: passed in the bundle, passed here" in done.stdout, done.stdout + done.stderr
+    found = json.loads(result.read_text())
+    assert done.returncode == (0 if found["confirmed"] else 1)
+    assert found["original"]["machine_class"] == found["replay"]["machine_class"]
+    assert found["replay"]["summary"]["sessions"] == len(found["replay"]["summary"]["ratios"]) > 0
+
+
 def test_from_the_example_to_a_ranked_row(site: Site, tmp_path: Path) -> None:
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(**launch_options())  # type: ignore[arg-type] # two of many options
@@ -228,6 +258,7 @@ def test_from_the_example_to_a_ranked_row(site: Site, tmp_path: Path) -> None:
             page.get_by_role("row", name="the example").get_by_role("link").click()
             page.wait_for_url("**/runs/*/")
             look_at_the_run(page, digest)
+            replay_the_run(page, site, library, tmp_path)
         except AssertionError as error:
             raise AssertionError(f"{error}\n{site.said()}") from error
         browser.close()

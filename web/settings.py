@@ -178,6 +178,9 @@ STATIC_URL = "static/"
 STATIC_ROOT = Path(env.str("KEYDROME_STATIC_ROOT", default=str(VAR_DIR / "static")))
 STATIC_ROOT.mkdir(parents=True, exist_ok=True)
 
+# The commit of this checkout, or empty if it is not known. The bundles of runs name it.
+KEYDROME_COMMIT = env.str("KEYDROME_COMMIT", default="")
+
 # The folder of the pages under /docs/. Sphinx writes it before the site starts (docs/site/conf.py).
 KEYDROME_DOCS_ROOT = env.str("KEYDROME_DOCS_ROOT", default=str(VAR_DIR / "docs"))
 

@@ -16,7 +16,7 @@ urlpatterns = [
     path("account/", include("allauth.urls")),
     path("files/<str:name>", downloads.download, name="download"),
     path("docs/", documentation.documentation, {"path": ""}, name="docs"),
-    path("docs/<path:path>", documentation.documentation),
+    path("docs/<path:path>", documentation.documentation, name="docs-page"),
     path("favicon.ico", pages.favicon, name="favicon"),
     path("boards/", include("web.boards.urls")),
     path("", include("web.compare.urls")),

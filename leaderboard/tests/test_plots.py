@@ -55,7 +55,7 @@ def test_finished_runs_are_drawn_once(alice: User, bob: User, track: Track) -> N
     assert plots.draw_missing() == 0
     page = queries.run_page(run.pk, bob)
     assert page is not None
-    assert page.artefacts == ("latency.svg", "throughput.svg")
+    assert page.artefacts == ("latency.png", "latency.svg", "throughput.png", "throughput.svg")
     found = queries.artefact_for(run.pk, "throughput.svg", bob)
     assert found is not None
     with found.file.open() as file:
@@ -64,7 +64,7 @@ def test_finished_runs_are_drawn_once(alice: User, bob: User, track: Track) -> N
         )
     RunDetail.objects.update(drawn_at=None)
     assert plots.draw_missing() == 1
-    assert len(run.artefacts.all()) == 2
+    assert len(run.artefacts.all()) == 4
 
 
 @pytest.mark.django_db

@@ -200,9 +200,25 @@ def environment() -> dict[str, str]:
         "PYTHONPATH": str(ROOT),
         "KEYDROME_BOARD_SCALE": "smoke",
         "PYTHONUNBUFFERED": "1",
+        "KEYDROME_COMMIT": _commit(),
         # The worker takes the first free slot, because the site of another clone may have slot 0.
         "KEYDROME_SLOTS": os.environ.get("KEYDROME_SLOTS", SITE_SLOTS),
     }
+
+
+def _commit() -> str:
+    """Return the commit of this checkout, with a plus sign if files differ from it; empty without git."""
+    try:
+        told = subprocess.run(
+            ["git", "describe", "--always", "--abbrev=40", "--exclude=*", "--dirty=+"],
+            cwd=ROOT,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+    except FileNotFoundError:
+        return ""
+    return told.stdout.strip()
 
 
 def _children(port: int) -> dict[str, list[str]]:

@@ -24,7 +24,7 @@ from leaderboard.submissions.report_columns import Curves
 from results.curves import latency_rows, throughput_rows
 from web import jinja
 from web.http import fragment, private_file
-from web.submissions import figures
+from web.submissions import bundles, figures
 from web.submissions.run_export import run_json
 
 if TYPE_CHECKING:
@@ -121,6 +121,22 @@ def run(request: HttpRequest, pk: int) -> HttpResponse:
 def export(request: HttpRequest, pk: int) -> JsonResponse:
     """Return a run as JSON."""
     return JsonResponse(run_json(_page(request, pk)))
+
+
+@require_safe
+def bundle(request: HttpRequest, pk: int) -> HttpResponseBase:
+    """Send a run that has ended as a signed bundle, which `keydrome replay` plays again."""
+    page = _page(request, pk)
+    if not page.run.is_final:
+        raise Http404
+    content = bundles.run_bundle(page, queries.artefacts_for(page.run))
+    return private_file(io.BytesIO(content), f"keydrome-run-{pk}.zip", "application/zip")
+
+
+@require_safe
+def bundle_key(_request: HttpRequest) -> HttpResponse:
+    """Show the key with which anybody can check the bundles of this site."""
+    return HttpResponse(f"{bundles.public_key()}\n", content_type="text/plain; charset=utf-8")
 
 
 @require_safe

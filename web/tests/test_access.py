@@ -17,6 +17,9 @@ from web.tests.world import World, content_of, finish_all, run_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
+
+    from pytest_django.fixtures import Settings
 
 pytestmark = pytest.mark.django_db
 
@@ -53,6 +56,9 @@ RULES = [
     Rule("compare:json", "/compare.json?runs={run},{gate}", 200, 200, 200, 200),
     Rule("download", "/files/index.h", 200, 200, 200, 200),
     Rule("download", "/files/settings.py", 404, 404, 404, 404),
+    Rule("docs", "/docs/", 200, 200, 200, 200),
+    Rule("docs-page", "/docs/reference/jail.html", 200, 200, 200, 200),
+    Rule("docs-page", "/docs/../secret-key", 404, 404, 404, 404),
     Rule("favicon", "/favicon.ico", 302, 302, 302, 302),
     Rule("account", "/account/", 200, 200, 200, LOGIN),
     Rule("submissions:upload", "/submit/", 200, 200, 200, LOGIN),
@@ -61,6 +67,8 @@ RULES = [
     Rule("submissions:table", "/submissions/table/", 286, 286, 286, LOGIN),
     Rule("submissions:run", "/runs/{run}/", 200, 200, 200, 200),
     Rule("submissions:json", "/runs/{run}.json", 200, 200, 200, 200),
+    Rule("submissions:bundle", "/runs/{run}/bundle.zip", 200, 200, 200, 200),
+    Rule("submissions:bundle-key", "/bundle-key.txt", 200, 200, 200, 200),
     Rule("submissions:state", "/runs/{run}/state/", 286, 286, 286, 286),
     Rule("submissions:log", "/runs/{run}/log/", 200, 404, 200, 404),
     Rule("submissions:plot", "/runs/{run}/throughput.svg", 200, 200, 200, 200),
@@ -106,6 +114,17 @@ def visitor(world: World, who: str) -> Client:
     return logged_in(users[who]) if who in users else Client()
 
 
+@pytest.fixture
+def documented(tmp_path: Path, settings: Settings) -> None:
+    """Make two pages of the documentation."""
+    (tmp_path / "docs" / "reference").mkdir(parents=True)
+    (tmp_path / "docs" / "README.html").write_text("front")
+    (tmp_path / "docs" / "reference" / "jail.html").write_text("jail")
+    (tmp_path / "secret-key").write_text("secret")
+    settings.KEYDROME_DOCS_ROOT = str(tmp_path / "docs")
+
+
+@pytest.mark.usefixtures("documented")
 def test_access(world: World, drawn: Submission) -> None:
     run, gate = run_of(drawn), run_of(drawn, "isolation")
     for who in VISITORS:

@@ -1,0 +1,262 @@
+"""Implements `keydrome replay`: checks a bundle that a site made of a run, plays the run again and compares.
+
+The same seeds give the same operations, so the verdict must be the same. The times of course depend on the machine.
+Therefore the ratios to the control library are compared, not the times.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from cli.common import (
+    UsageError,
+    check_file,
+    check_rights,
+    find_configuration,
+    is_trusted,
+    prepared,
+    stream_for_people,
+    write_json,
+)
+from cli.progress import shown_progress
+from results.bundle import BYTES_MAX, Bundle, BundleError, read_bundle
+from results.summary import Summary, summarise
+from runner.execute import run_file
+from runner.machine import machine_facts
+from runner.manifest import find_benchmark, load_benchmarks
+from runner.request import Request
+from runner.settings import load_settings
+from runner.strict import ObjectReader, StrictError
+from runner.terms import JailLevel, Scale, Verdict
+from runner.text import display_name, printable
+
+if TYPE_CHECKING:
+    import argparse
+    from pathlib import Path
+
+    from results.summary import Interval
+    from runner.settings import Settings
+
+REPLAY_SCHEMA = "keydrome.replay.v1"
+
+
+@dataclass(frozen=True, slots=True)
+class Original:
+    """What a bundle says about its run. The ratio and its interval are None if the run has no control library."""
+
+    run: str
+    benchmark: str
+    benchmark_version: int
+    instance: str
+    scale: Scale
+    verified: bool
+    configuration: str
+    sha256: str
+    seeds: tuple[str, ...]
+    verdict: Verdict
+    ratio: float | None
+    low: float | None
+    high: float | None
+    machine_class: str
+
+    @classmethod
+    def from_json(cls, value: dict[str, Any]) -> Original:
+        """Return what run.json says. Raises StrictError if a field is missing or has the wrong form."""
+        reader = ObjectReader(value, "run.json")
+        request = ObjectReader(reader.mapping("request"), "run.json: request")
+        library = ObjectReader(reader.mapping("library"), "run.json: library")
+        result = ObjectReader(reader.mapping("result"), "run.json: result")
+        machine = ObjectReader(reader.mapping("machine"), "run.json: machine")
+        return cls(
+            run=reader.text("run"),
+            benchmark=request.text("benchmark"),
+            benchmark_version=request.integer("benchmark_version"),
+            instance=request.text("instance"),
+            scale=request.word("scale", Scale),
+            verified=request.boolean("verified"),
+            configuration=library.text("configuration"),
+            sha256=library.text("sha256"),
+            seeds=reader.texts("seeds"),
+            verdict=result.word("verdict", Verdict),
+            ratio=result.optional_number("score"),
+            low=result.optional_number("score_low"),
+            high=result.optional_number("score_high"),
+            machine_class=machine.optional_text("class") or "unknown",
+        )
+
+
+def run(options: argparse.Namespace) -> int:
+    """Run the command; return 0 if verdict and ratio are confirmed, 1 if not, 2 if the run could not be played."""
+    settings = load_settings()
+    bundle = _read(options.bundle, options.key)
+    try:
+        original = Original.from_json(bundle.run)
+    except StrictError as error:
+        raise UsageError(f"{error}: download the bundle after the run has ended") from error
+    check_file(options.library, settings)
+    request = _request(options, original, bundle, settings)
+    check_rights(request.require)
+    with prepared(options.library) as (slot_settings, folder, file):
+        if hashlib.sha256(file.read_bytes()).hexdigest() != original.sha256:
+            raise UsageError(
+                f"{display_name(options.library.name)}: not the library of the run; the SHA-256 of its file is "
+                f"{original.sha256}"
+            )
+        with shown_progress(f"{original.benchmark}/{original.instance}") as heartbeat:
+            result, _facts = run_file(file, request, slot_settings, folder, heartbeat)
+    metric = request.benchmark.metric
+    summary = summarise(result.sessions, metric.name if metric else None)
+    comparison = compare(original, result.verdict, summary)
+    out = stream_for_people(options.json)
+    for line in (*_origin(original, bundle, known_key=options.key is not None), *comparison.lines):
+        print(printable(line), file=out)
+    if options.json is not None:
+        write_json(options.json, _json(original, bundle, result.verdict, summary, comparison))
+    if result.verdict is Verdict.INFRASTRUCTURE:
+        return 2
+    return 0 if comparison.confirmed else 1
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """What a replay says: whether it confirms the run, and the sentences that say so."""
+
+    confirmed: bool
+    lines: tuple[str, ...]
+
+
+def compare(original: Original, verdict: Verdict, summary: Summary) -> Comparison:
+    """Compare the run of a bundle with its replay.
+
+    A ratio is confirmed if the intervals of both ratios overlap. On machines of different classes the ratio may differ
+    for good reasons, so there it decides nothing.
+    """
+    same_verdict = verdict is original.verdict
+    lines = [f"verdict: {_words(original.verdict)} in the bundle, {_words(verdict)} here"]
+    here = machine_facts()["class"]
+    same_class = here == original.machine_class
+    overlapping = _overlap(original, summary.interval)
+    if original.ratio is not None and summary.ratio is not None:
+        lines.append(
+            f"ratio to the control: {_ratio(original.ratio, original.low, original.high)} in the bundle, "
+            f"{_ratio(summary.ratio, *_bounds(summary.interval))} here"
+        )
+        if not same_class:
+            lines.append(
+                f"machine: {original.machine_class} in the bundle, {here} here: ratios of different machine classes "
+                "may differ"
+            )
+        elif overlapping is None:
+            lines.append("too few sessions for intervals, so the ratios cannot be compared")
+        else:
+            lines.append(f"the intervals {'overlap' if overlapping else 'do not overlap'}")
+    confirmed = same_verdict and not (same_class and overlapping is False)
+    lines.append(
+        "the replay confirms the run" if confirmed else "the replay does not confirm the run"
+    )
+    return Comparison(confirmed, tuple(lines))
+
+
+def _overlap(original: Original, interval: Interval | None) -> bool | None:
+    """Return whether two intervals have a common point; None if one of them does not exist."""
+    if original.low is None or original.high is None or interval is None:
+        return None
+    return original.low <= interval.high and interval.low <= original.high
+
+
+def _bounds(interval: Interval | None) -> tuple[float | None, float | None]:
+    return (None, None) if interval is None else (interval.low, interval.high)
+
+
+def _ratio(ratio: float, low: float | None, high: float | None) -> str:
+    return f"{ratio:.3f}" if low is None or high is None else f"{ratio:.3f} [{low:.3f}, {high:.3f}]"
+
+
+def _words(verdict: Verdict) -> str:
+    return verdict.value.replace("_", " ")
+
+
+def _read(path: Path, key: str | None) -> Bundle:
+    try:
+        with path.open("rb") as file:
+            data = file.read(BYTES_MAX + 1)
+    except OSError as error:
+        raise UsageError(f"{path}: cannot read the file ({error.strerror})") from error
+    try:
+        return read_bundle(data, key)
+    except BundleError as error:
+        raise UsageError(f"{display_name(path.name)}: {error}") from error
+
+
+def _request(
+    options: argparse.Namespace, original: Original, bundle: Bundle, settings: Settings
+) -> Request:
+    benchmark = find_benchmark(load_benchmarks(settings.root), original.benchmark)
+    if benchmark.version != original.benchmark_version:
+        raise UsageError(
+            f"the run is of version {original.benchmark_version} of {benchmark.name}, but this checkout has version "
+            f"{benchmark.version}: check out the commit {bundle.software.get('commit', 'unknown')}"
+        )
+    if not original.seeds:
+        raise UsageError(
+            "the bundle has no seeds: only the owner of the run and organisers get them. Log in as one of them and "
+            "download the bundle again"
+        )
+    return Request(
+        benchmark=benchmark,
+        instance=original.instance,
+        scale=original.scale,
+        overrides={},
+        seeds=original.seeds,
+        plain=False,
+        require=JailLevel(options.require),
+        control=True,
+        configuration=find_configuration(original.configuration or None, settings),
+        trusted=is_trusted(options.library, settings),
+        verified=original.verified,
+    )
+
+
+def _origin(original: Original, bundle: Bundle, *, known_key: bool) -> list[str]:
+    configured = (
+        f" with the configuration {original.configuration}" if original.configuration else ""
+    )
+    software = bundle.software
+    signed = (
+        "the key that you gave"
+        if known_key
+        else f"{bundle.public_key}, a key that was not checked (give --key)"
+    )
+    played = f"{original.benchmark}/{original.instance} version {original.benchmark_version}, {original.scale.value}"
+    made = f"Keydrome {software.get('keydrome', 'unknown')}, commit {software.get('commit', 'unknown')}"
+    return [
+        f"bundle of {original.run}: {played} scale, sessions: {len(original.seeds)}{configured}",
+        f"made with {made}; signed with {signed}",
+    ]
+
+
+def _json(
+    original: Original, bundle: Bundle, verdict: Verdict, summary: Summary, comparison: Comparison
+) -> dict[str, Any]:
+    """Return the result as JSON."""
+    return {
+        "schema": REPLAY_SCHEMA,
+        "run": original.run,
+        "public_key": bundle.public_key,
+        "software": dict(bundle.software),
+        "original": {
+            "verdict": original.verdict.value,
+            "ratio": original.ratio,
+            "low": original.low,
+            "high": original.high,
+            "machine_class": original.machine_class,
+        },
+        "replay": {
+            "verdict": verdict.value,
+            "summary": summary.to_json(),
+            "machine_class": machine_facts()["class"],
+        },
+        "confirmed": comparison.confirmed,
+    }

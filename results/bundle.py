@@ -1,0 +1,162 @@
+"""Writes and reads bundles: a run's results in one ZIP file, which is signed so that others can trust and replay it.
+
+A bundle has these files:
+
+- run.json: the run as the site exports it, with the report of each session and, for the owner, the seeds;
+- plots as SVG and PNG, if the run has curves;
+- manifest.json: the SHA-256 of each other file, and which software made the bundle;
+- signature.json: an Ed25519 signature (RFC 8032) of the bytes of manifest.json, and the public key.
+
+With a site's public key, a reader can check that this site made a bundle. A signature with an unknown key shows only
+that the bundle is complete: anybody can sign with a key of their own.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import re
+import zipfile
+import zlib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from cryptography.exceptions import InvalidSignature
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+
+from runner.strict import ObjectReader, StrictError, parse_object
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+BUNDLE_SCHEMA = "keydrome.bundle.v1"
+RUN, MANIFEST, SIGNATURE = "run.json", "manifest.json", "signature.json"
+FILES_MAX = 32
+BYTES_MAX = 64 << 20
+"""The largest content of all files of a bundle, unpacked."""
+_NAME = re.compile(r"[a-z0-9][a-z0-9_.-]{0,63}")
+_ZIP_EPOCH = (1980, 1, 1, 0, 0, 0)
+
+
+class BundleError(ValueError):
+    """The file is no valid bundle; the text says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bundle:
+    """A bundle whose digests and signature are right. `public_key` has 64 hexadecimal digits."""
+
+    run: dict[str, Any]
+    files: Mapping[str, bytes]  # all files but the manifest and the signature
+    software: Mapping[str, str]
+    public_key: str
+
+
+def write_bundle(
+    files: Mapping[str, bytes], software: Mapping[str, str], key: Ed25519PrivateKey
+) -> bytes:
+    """Return a bundle with these files, among them run.json. Equal arguments give equal bytes."""
+    manifest = _json(
+        {
+            "schema": BUNDLE_SCHEMA,
+            "files": {name: hashlib.sha256(content).hexdigest() for name, content in files.items()},
+            "software": dict(software),
+        }
+    )
+    signature = _json(
+        {
+            "algorithm": "ed25519",
+            "public_key": key.public_key().public_bytes_raw().hex(),
+            "signature": key.sign(manifest).hex(),
+        }
+    )
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED, compresslevel=6) as archive:
+        for name, content in sorted({**files, MANIFEST: manifest, SIGNATURE: signature}.items()):
+            member = zipfile.ZipInfo(name, date_time=_ZIP_EPOCH)
+            member.compress_type = zipfile.ZIP_DEFLATED
+            archive.writestr(member, content)
+    return packed.getvalue()
+
+
+def read_bundle(data: bytes, public_key: str | None = None) -> Bundle:
+    """Return the bundle in `data` after a check of its digests and its signature.
+
+    `public_key` is the key that must have signed it; None accepts every key. Raises BundleError for anything else.
+    """
+    files = _unpack(data)
+    for name in (RUN, MANIFEST, SIGNATURE):
+        if name not in files:
+            raise BundleError(f"the bundle has no {name}: it is not a bundle of Keydrome")
+    try:
+        signed_by = _check_signature(files[MANIFEST], files[SIGNATURE])
+        manifest = ObjectReader(parse_object(files[MANIFEST], MANIFEST), MANIFEST)
+        schema = manifest.text("schema")
+        digests = manifest.mapping("files")
+        software = manifest.mapping("software")
+        run = parse_object(files[RUN], RUN)
+    except StrictError as error:
+        raise BundleError(str(error)) from error
+    if schema != BUNDLE_SCHEMA:
+        raise BundleError(
+            f"{MANIFEST}: the format is {schema!r}, but this program reads {BUNDLE_SCHEMA}"
+        )
+    content = {name: data for name, data in files.items() if name not in {MANIFEST, SIGNATURE}}
+    found = {name: hashlib.sha256(data).hexdigest() for name, data in content.items()}
+    wrong = sorted(name for name in found | digests if found.get(name) != digests.get(name))
+    if wrong:
+        raise BundleError(
+            f"{', '.join(wrong)}: not the content that was signed: the bundle was changed after it was made"
+        )
+    if public_key is not None and signed_by != public_key:
+        raise BundleError(f"signed with the key {signed_by}, not with {public_key}")
+    return Bundle(run, content, {name: str(value) for name, value in software.items()}, signed_by)
+
+
+def _check_signature(manifest: bytes, signature: bytes) -> str:
+    """Return the public key that signed the manifest."""
+    fields = ObjectReader(parse_object(signature, SIGNATURE), SIGNATURE)
+    if fields.text("algorithm") != "ed25519":
+        raise BundleError(f"{SIGNATURE}: the algorithm is not ed25519")
+    key = fields.text("public_key")
+    try:
+        Ed25519PublicKey.from_public_bytes(bytes.fromhex(key)).verify(
+            bytes.fromhex(fields.text("signature")), manifest
+        )
+    except (InvalidSignature, ValueError) as error:
+        raise BundleError(
+            f"{SIGNATURE}: the signature does not fit {MANIFEST}: the bundle was changed after it was made"
+        ) from error
+    return key.lower()
+
+
+def _unpack(data: bytes) -> dict[str, bytes]:
+    """Return the files of a ZIP file. Reads at most BYTES_MAX bytes, even if its headers promise fewer."""
+    files: dict[str, bytes] = {}
+    left = BYTES_MAX
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            members = archive.infolist()
+            if len(members) > FILES_MAX:
+                raise BundleError(f"the bundle has more than {FILES_MAX} files")
+            for member in members:
+                if not _NAME.fullmatch(member.filename) or member.filename in files:
+                    raise BundleError(
+                        f"the bundle has a file with the name {member.filename[:80]!r}"
+                    )
+                with archive.open(member) as file:
+                    content = file.read(left + 1)
+                left -= len(content)
+                if left < 0:
+                    raise BundleError(f"the bundle is larger than {BYTES_MAX >> 20} MiB")
+                files[member.filename] = content
+    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError) as error:
+        raise BundleError(f"not a ZIP file that can be read ({error})") from error
+    return files
+
+
+def _json(value: object) -> bytes:
+    return (json.dumps(value, indent=1, sort_keys=True) + "\n").encode()
