@@ -16,7 +16,9 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+import lzma
 import re
+import struct
 import zipfile
 import zlib
 from dataclasses import dataclass
@@ -39,6 +41,19 @@ BYTES_MAX = 64 << 20
 """The largest content of all files of a bundle, unpacked."""
 _NAME = re.compile(r"[a-z0-9][a-z0-9_.-]{0,63}")
 _ZIP_EPOCH = (1980, 1, 1, 0, 0, 0)
+# What zipfile raises for damaged archives: besides BadZipFile also the errors of its decoders and of wrong offsets.
+_ZIP_ERRORS = (
+    zipfile.BadZipFile,
+    zlib.error,
+    lzma.LZMAError,
+    struct.error,
+    ArithmeticError,
+    EOFError,
+    NotImplementedError,
+    OSError,
+    RuntimeError,
+    ValueError,
+)
 
 
 class BundleError(ValueError):
@@ -153,7 +168,9 @@ def _unpack(data: bytes) -> dict[str, bytes]:
                 if left < 0:
                     raise BundleError(f"the bundle is larger than {BYTES_MAX >> 20} MiB")
                 files[member.filename] = content
-    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError) as error:
+    except BundleError:
+        raise
+    except _ZIP_ERRORS as error:
         raise BundleError(f"not a ZIP file that can be read ({error})") from error
     return files
 
