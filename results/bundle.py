@@ -149,29 +149,32 @@ def _check_signature(manifest: bytes, signature: bytes) -> str:
 
 
 def _unpack(data: bytes) -> dict[str, bytes]:
-    """Return the files of a ZIP file. Reads at most BYTES_MAX bytes, even if its headers promise fewer."""
-    files: dict[str, bytes] = {}
-    left = BYTES_MAX
+    """Return the files of a ZIP file. Raises BundleError if it is damaged or breaks a limit."""
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
-            members = archive.infolist()
-            if len(members) > FILES_MAX:
-                raise BundleError(f"the bundle has more than {FILES_MAX} files")
-            for member in members:
-                if not _NAME.fullmatch(member.filename) or member.filename in files:
-                    raise BundleError(
-                        f"the bundle has a file with the name {member.filename[:80]!r}"
-                    )
-                with archive.open(member) as file:
-                    content = file.read(left + 1)
-                left -= len(content)
-                if left < 0:
-                    raise BundleError(f"the bundle is larger than {BYTES_MAX >> 20} MiB")
-                files[member.filename] = content
+            return _read_members(archive)
     except BundleError:
         raise
     except _ZIP_ERRORS as error:
         raise BundleError(f"not a ZIP file that can be read ({error})") from error
+
+
+def _read_members(archive: zipfile.ZipFile) -> dict[str, bytes]:
+    """Return the files of the archive. Reads at most BYTES_MAX bytes, even if its headers promise fewer."""
+    files: dict[str, bytes] = {}
+    members = archive.infolist()
+    if len(members) > FILES_MAX:
+        raise BundleError(f"the bundle has more than {FILES_MAX} files")
+    left = BYTES_MAX
+    for member in members:
+        if not _NAME.fullmatch(member.filename) or member.filename in files:
+            raise BundleError(f"the bundle has a file with the name {member.filename[:80]!r}")
+        with archive.open(member) as file:
+            content = file.read(left + 1)
+        left -= len(content)
+        if left < 0:
+            raise BundleError(f"the bundle is larger than {BYTES_MAX >> 20} MiB")
+        files[member.filename] = content
     return files
 
 
