@@ -4,6 +4,7 @@
 #include "keydrome/index.h"
 #include "keydrome/index.h"  // included twice to test the include guard
 #include "keydrome/structure.h"
+#include "keydrome/structure_class.h"
 
 #include <type_traits>
 

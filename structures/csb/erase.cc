@@ -16,9 +16,13 @@ bool should_merge_next(const Leaf& leaf) {
 
 }  // namespace
 
+int Tree::del(KeydromeBytes key, KeydromeBytes payload) noexcept {
+  return remove(Probe::of(key, payload));
+}
+
 // Never fails: without memory for a new directory the old one remains. Only the last leaf can be
 // empty.
-int Tree::del(const Probe& pair) {
+int Tree::remove(const Probe& pair) {
   const Place place = directory_->locate(pair);
   Leaf* leaf = place.leaf;
   const uint32_t index = leaf->lower_bound(pair);
@@ -65,7 +69,9 @@ void Tree::merge_next(const Place& place) {
 
 // If the new pair comes between the same two records of the leaf, only the record changes. This is
 // so if the key has one payload and its record is neither the first nor the last of the leaf.
-int Tree::replace(const Probe& before, const Probe& now) {
+int Tree::replace(KeydromeBytes key, KeydromeBytes before_bytes, KeydromeBytes now_bytes) noexcept {
+  const Probe before = Probe::of(key, before_bytes);
+  const Probe now = Probe::of(key, now_bytes);
   Leaf* leaf = directory_->locate(before).leaf;
   const uint32_t index = leaf->lower_bound(before);
   if (!leaf->has(index, before)) return 0;
@@ -81,10 +87,10 @@ int Tree::replace(const Probe& before, const Probe& now) {
     leaf->entries[index].record = record;
     return 1;
   }
-  const int inserted = put(now);
+  const int inserted = add(now);
   if (inserted < 0) return inserted;
   if (inserted == 0) return 2;
-  del(before);
+  remove(before);
   return 1;
 }
 

@@ -3,14 +3,18 @@
 
 namespace keydrome::csb {
 
-int Tree::put(const Probe& pair) {
+int Tree::put(KeydromeBytes key, KeydromeBytes payload) noexcept {
+  return add(Probe::of(key, payload));
+}
+
+int Tree::add(const Probe& pair) {
   Leaf* leaf = directory_->locate(pair).leaf;
   const uint32_t index = leaf->lower_bound(pair);
   if (leaf->has(index, pair)) return 0;
   return insert(leaf, index, pair);
 }
 
-int Tree::load(const KeydromeRun& run) {
+int Tree::load(const KeydromeRun& run) noexcept {
   uint32_t at = 0;
   for (uint32_t i = 0; i < run.pairs; ++i) {
     KeydromeBytes key, payload;

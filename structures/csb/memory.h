@@ -6,23 +6,16 @@
 #include <cstring>
 #include <new>
 
-#include "keydrome/structure.h"
+#include "keydrome/structure_class.h"
 #include "structures/csb/leaf.h"
 #include "structures/csb/record.h"
 
 namespace keydrome::csb {
 
 // Has no state of its own, so it is as thread-safe as the environment.
-class Memory {
+class Memory : public StructureMemory {
  public:
-  explicit Memory(const KeydromeEnvironment& environment) : environment_(environment) {}
-
-  void* allocate(size_t size, size_t alignment) const {
-    return environment_.allocate(environment_.context, size, alignment);
-  }
-  void retire(void* memory, size_t size, size_t alignment) const {
-    environment_.retire(environment_.context, memory, size, alignment);
-  }
+  using StructureMemory::StructureMemory;
 
   // Makes an empty leaf. Returns nullptr if out of memory.
   Leaf* make_leaf() const {
@@ -43,9 +36,6 @@ class Memory {
     return record;
   }
   void drop(Record* record) const { retire(record, record->bytes(), alignof(Record)); }
-
- private:
-  KeydromeEnvironment environment_;
 };
 
 }  // namespace keydrome::csb

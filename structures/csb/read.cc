@@ -37,14 +37,15 @@ class Cursor {
 
 int answer(const Record* record, const Probe& key, KeydromeBuffer& payload) {
   if (record == nullptr || compare_keys(*record, key) != 0) return 0;
-  payload.size = record->payload_size;
-  if (payload.size > 0) std::memcpy(payload.data, record->payload(), payload.size);
+  copy_payload(view_of(record->payload_bytes()), payload);
   return 1;
 }
 
 }  // namespace
 
-int Tree::scan(const Probe& from, bool after, KeydromeRun& run) const {
+int Tree::scan(KeydromeBytes key, KeydromeBytes payload, bool after,
+               KeydromeRun& run) const noexcept {
+  const Probe from = Probe::of_scan(key, payload, after);
   keydrome_run_clear(&run);
   const Leaf* leaf = directory_->locate(from).leaf;
   Cursor cursor(leaf, from, after);
@@ -56,14 +57,15 @@ int Tree::scan(const Probe& from, bool after, KeydromeRun& run) const {
   return 1;
 }
 
-int Tree::find(const Probe& key, bool after, KeydromeBuffer& payload) const {
-  const Leaf* leaf = directory_->locate(key).leaf;
-  return answer(Cursor(leaf, key, after).next(), key, payload);
+int Tree::find(KeydromeBytes key, KeydromeBytes after, KeydromeBuffer& payload) const noexcept {
+  const Probe from = Probe::of(key, after);
+  const Leaf* leaf = directory_->locate(from).leaf;
+  return answer(Cursor(leaf, from, after.data != nullptr).next(), from, payload);
 }
 
 // Takes kTogether lookups through each step. While one waits for memory, the others use the
 // processor.
-void Tree::find_batch(uint32_t count, KeydromeLookup* lookups) const {
+void Tree::find_batch(uint32_t count, KeydromeLookup* lookups) const noexcept {
   constexpr uint32_t kTogether = 16;
   for (uint32_t begin = 0; begin < count; begin += kTogether) {
     const uint32_t group = std::min(kTogether, count - begin);

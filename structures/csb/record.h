@@ -65,6 +65,12 @@ struct Probe {
             payload.data == nullptr ? 0 : payload.size,
             false};
   }
+  // Where a scan begins.
+  static Probe of_scan(KeydromeBytes key, KeydromeBytes payload, bool after) {
+    Probe probe = of(key, payload);
+    probe.past_key = payload.data == nullptr && after;
+    return probe;
+  }
   static Probe of(const Record& record) { return of(record.key_bytes(), record.payload_bytes()); }
 };
 

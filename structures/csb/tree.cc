@@ -5,38 +5,33 @@
 
 namespace keydrome::csb {
 
-Tree* Tree::create(const KeydromeEnvironment& environment) {
-  const Memory memory(environment);
-  void* place = memory.allocate(sizeof(Tree), alignof(Tree));
-  Leaf* leaf = memory.make_leaf();
-  Directory* directory = Directory::create(memory, 1);
-  if (place == nullptr || leaf == nullptr || directory == nullptr) {
-    if (directory != nullptr) Directory::destroy(memory, directory);
-    if (leaf != nullptr) memory.drop(leaf);
-    if (place != nullptr) memory.retire(place, sizeof(Tree), alignof(Tree));
-    return nullptr;
+Tree::Tree(const KeydromeEnvironment& environment, const KeydromeSetup&)
+    : memory_(environment),
+      directory_(Directory::create(memory_, 1)),
+      first_(memory_.make_leaf()),
+      last_(first_) {
+  if (directory_ == nullptr || first_ == nullptr) {
+    if (directory_ != nullptr) Directory::destroy(memory_, directory_);
+    if (first_ != nullptr) memory_.drop(first_);
+    throw std::bad_alloc();
   }
-  directory->fence(0) = nullptr;
-  directory->leaf(0) = leaf;
-  directory->fill_heads();
-  return new (place) Tree(environment, directory, leaf);
+  directory_->fence(0) = nullptr;
+  directory_->leaf(0) = first_;
+  directory_->fill_heads();
 }
 
-void Tree::destroy(Tree* tree) {
-  const Memory memory = tree->memory_;
-  for (Leaf* leaf = tree->first_; leaf != nullptr;) {
+Tree::~Tree() {
+  for (Leaf* leaf = first_; leaf != nullptr;) {
     Leaf* next = leaf->next;
-    for (uint32_t i = 0; i < leaf->count; ++i) memory.drop(leaf->entries[i].record);
-    memory.drop(leaf);
+    for (uint32_t i = 0; i < leaf->count; ++i) memory_.drop(leaf->entries[i].record);
+    memory_.drop(leaf);
     leaf = next;
   }
-  Directory* directory = tree->directory_;
-  for (uint32_t slot = 1; slot < directory->slots(); ++slot) memory.drop(directory->fence(slot));
-  for (uint32_t item = 0; item < directory->pending_count(); ++item) {
-    memory.drop(directory->pending(item).fence);
+  for (uint32_t slot = 1; slot < directory_->slots(); ++slot) memory_.drop(directory_->fence(slot));
+  for (uint32_t item = 0; item < directory_->pending_count(); ++item) {
+    memory_.drop(directory_->pending(item).fence);
   }
-  Directory::destroy(memory, directory);
-  memory.retire(tree, sizeof(Tree), alignof(Tree));
+  Directory::destroy(memory_, directory_);
 }
 
 // Makes a directory of all slots that are not dead, in order. Returns false if out of memory. The

@@ -22,26 +22,26 @@ namespace keydrome::csb {
 
 class Tree {
  public:
-  // Makes an empty tree. The Tree object, too, is in memory of the environment. Returns nullptr if
-  // out of memory.
-  static Tree* create(const KeydromeEnvironment& environment);
-  static void destroy(Tree* tree);
+  // Throws std::bad_alloc if out of memory.
+  Tree(const KeydromeEnvironment& environment, const KeydromeSetup& setup);
+  Tree(const Tree&) = delete;
+  Tree& operator=(const Tree&) = delete;
+  ~Tree();
 
-  // These functions do what the functions of the same names in keydrome/structure.h do.
-  int put(const Probe& pair);                                             // insert.cc
-  int load(const KeydromeRun& run);                                       // insert.cc
-  int del(const Probe& pair);                                             // erase.cc
-  int replace(const Probe& before, const Probe& now);                     // erase.cc
-  int scan(const Probe& from, bool after, KeydromeRun& run) const;        // read.cc
-  int find(const Probe& key, bool after, KeydromeBuffer& payload) const;  // read.cc
-  void find_batch(uint32_t count, KeydromeLookup* lookups) const;         // read.cc
-  int check() const;                                                      // check.cc
-  uint64_t statistic(uint32_t which) const;                               // check.cc
+  // These functions are those of keydrome/structure_class.h.
+  int put(KeydromeBytes key, KeydromeBytes payload) noexcept;                        // insert.cc
+  int load(const KeydromeRun& run) noexcept;                                         // insert.cc
+  int del(KeydromeBytes key, KeydromeBytes payload) noexcept;                        // erase.cc
+  int replace(KeydromeBytes key, KeydromeBytes before, KeydromeBytes now) noexcept;  // erase.cc
+  int scan(KeydromeBytes key, KeydromeBytes payload, bool after,
+           KeydromeRun& run) const noexcept;  // read.cc
+  int find(KeydromeBytes key, KeydromeBytes after,
+           KeydromeBuffer& payload) const noexcept;                         // read.cc
+  void find_batch(uint32_t count, KeydromeLookup* lookups) const noexcept;  // read.cc
+  int check() const;                                                        // check.cc
+  uint64_t statistic(uint32_t which) const;                                 // check.cc
 
  private:
-  Tree(const KeydromeEnvironment& environment, Directory* directory, Leaf* leaf)
-      : memory_(environment), directory_(directory), first_(leaf), last_(leaf) {}
-
   // What a split needs: the record of the new pair, a fence and a leaf.
   struct Parts {
     Record* record;
@@ -51,6 +51,8 @@ class Tree {
 
   bool rebuild();
   bool reserve(const Probe& pair, const Probe& fence_pair, Parts& parts);
+  int add(const Probe& pair);
+  int remove(const Probe& pair);
   int insert(Leaf* leaf, uint32_t index, const Probe& pair);
   int split_and_insert(Leaf* leaf, uint32_t index, const Probe& pair);
   void merge_next(const Place& place);

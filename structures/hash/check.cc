@@ -101,4 +101,19 @@ uint64_t Table::entries() const {
   return static_cast<uint64_t>(counted < 0 ? 0 : counted);
 }
 
+uint64_t Table::statistic(uint32_t which) const {
+  switch (which) {
+    case KEYDROME_STATISTIC_HEIGHT:
+      return 1;
+    case KEYDROME_STATISTIC_NODES:
+      return lines();
+    case KEYDROME_STATISTIC_SLOTS:
+      return lines() * Line::kSlots;
+    case KEYDROME_STATISTIC_SLOTS_USED:
+      return entries();
+    default:
+      return 0;
+  }
+}
+
 }  // namespace keydrome::hash

@@ -72,15 +72,16 @@ inline bool Table::read_inline(const Probe& probe, KeydromeBuffer& payload) cons
   return true;
 }
 
-int Table::find(KeydromeBytes key, const Bytes* after, KeydromeBuffer& payload) const {
+int Table::find(KeydromeBytes key, KeydromeBytes after, KeydromeBuffer& payload) const noexcept {
   const Probe probe = Probe::of(key, narrow_);
-  if (narrow_ && after == nullptr && read_inline(probe, payload)) return 1;
-  return read(probe, after, payload) ? 1 : 0;
+  if (narrow_ && after.data == nullptr && read_inline(probe, payload)) return 1;
+  const Bytes larger_than = view_of(after);
+  return read(probe, after.data == nullptr ? nullptr : &larger_than, payload) ? 1 : 0;
 }
 
 // Asks for the homes of several keys, and later for their Blocks. So the misses of several lookups
 // overlap.
-void Table::find_batch(uint32_t count, KeydromeLookup* lookups) const {
+void Table::find_batch(uint32_t count, KeydromeLookup* lookups) const noexcept {
   constexpr uint32_t kInFlight = 24;
   Probe probes[kInFlight];
   const Line* homes[kInFlight];

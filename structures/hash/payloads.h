@@ -12,7 +12,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "keydrome/structure.h"
+#include "keydrome/structure_class.h"
 #include "structures/hash/line.h"
 #include "structures/hash/probe.h"
 
@@ -68,22 +68,15 @@ struct Directory {
 };
 
 // The environment's memory. Thread-safe.
-class Memory {
+class Memory : public StructureMemory {
  public:
-  explicit Memory(const KeydromeEnvironment& environment) : environment_(environment) {}
-  void* allocate(size_t size, size_t alignment) const {
-    return environment_.allocate(environment_.context, size, alignment);
-  }
-  void retire(void* memory, size_t size, size_t alignment) const {
-    environment_.retire(environment_.context, memory, size, alignment);
-  }
+  using StructureMemory::retire;
+  using StructureMemory::StructureMemory;
+
   void retire(Block* block) const { retire(block, block->bytes, alignof(Block)); }
   void retire(Directory* directory) const {
     retire(directory, Directory::bytes(directory->count, directory->key_size), alignof(Directory));
   }
-
- private:
-  const KeydromeEnvironment environment_;
 };
 
 inline Block* block_of(const Content& content) { return reinterpret_cast<Block*>(content.word); }

@@ -6,15 +6,11 @@
 #include <string_view>
 
 #include "base/hash.h"
-#include "keydrome/structure.h"
+#include "keydrome/structure_class.h"
 
 namespace keydrome::hash {
 
 using Bytes = std::string_view;
-
-inline Bytes view(KeydromeBytes bytes) {
-  return {static_cast<const char*>(bytes.data), bytes.data == nullptr ? 0 : bytes.size};
-}
 
 // Orders payloads as contract B does: in memcmp order, the shorter first on a common prefix.
 inline bool less(Bytes a, Bytes b) { return a.compare(b) < 0; }
@@ -27,8 +23,8 @@ struct Probe {
   // `narrow`: all keys of the instance have the same size, at most 8 bytes.
   static Probe of(KeydromeBytes key, bool narrow) {
     if (!narrow) {
-      const uint64_t hash = hash_bytes(view(key));
-      return {hash, hash, view(key)};
+      const uint64_t hash = hash_bytes(view_of(key));
+      return {hash, hash, view_of(key)};
     }
     uint64_t word = 0;
     if (key.size == sizeof word) {

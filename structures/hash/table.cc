@@ -4,38 +4,30 @@
 
 namespace keydrome::hash {
 
-Table* Table::create(const KeydromeEnvironment& environment, bool narrow) {
-  void* raw = environment.allocate(environment.context, sizeof(Table), alignof(Table));
-  if (raw == nullptr) return nullptr;
-  auto* table = new (raw) Table(environment, narrow);
-  if (!table->has_segment(0)) {
-    destroy(table);
-    return nullptr;
-  }
-  for (uint64_t bucket = 0; bucket < kFirstBuckets; ++bucket) new (table->home_of(bucket)) Line;
-  table->buckets_.store(kFirstBuckets, std::memory_order_release);
-  return table;
+Table::Table(const KeydromeEnvironment& environment, const KeydromeSetup& setup)
+    : memory_(environment), narrow_(setup.key_bytes > 0 && setup.key_bytes <= sizeof(uint64_t)) {
+  if (!has_segment(0)) throw std::bad_alloc();
+  for (uint64_t bucket = 0; bucket < kFirstBuckets; ++bucket) new (home_of(bucket)) Line;
+  buckets_.store(kFirstBuckets, std::memory_order_release);
 }
 
-void Table::destroy(Table* table) {
-  const Memory memory = table->memory_;
-  for (uint64_t bucket = 0; bucket < table->buckets(); ++bucket) {
-    Line* home = table->home_of(bucket);
+Table::~Table() {
+  for (uint64_t bucket = 0; bucket < buckets(); ++bucket) {
+    Line* home = home_of(bucket);
     for (Line* line = home; line != nullptr;) {
       for (uint32_t slot = 0; slot < Line::used(line->read_marks()); ++slot) {
-        retire_content(memory, content_at(*line, slot));
+        retire_content(memory_, content_at(*line, slot));
       }
       Line* next = line->next.load(std::memory_order_relaxed);
-      if (line != home) memory.retire(line, sizeof(Line), alignof(Line));
+      if (line != home) memory_.retire(line, sizeof(Line), alignof(Line));
       line = next;
     }
   }
   for (uint32_t segment = 0; segment < kSegments; ++segment) {
-    if (table->segments_[segment].load(std::memory_order_relaxed) == 0) continue;
-    Line* lines = table->home_of(first_of(segment));
-    memory.retire(lines, size_of(segment) * sizeof(Line), alignof(Line));
+    if (segments_[segment].load(std::memory_order_relaxed) == 0) continue;
+    Line* lines = home_of(first_of(segment));
+    memory_.retire(lines, size_of(segment) * sizeof(Line), alignof(Line));
   }
-  memory.retire(table, sizeof(Table), alignof(Table));
 }
 
 Bytes Table::key_at(const Content& content) const {
@@ -127,7 +119,8 @@ int Table::insert(const Locked& locked, const Probe& probe, Bytes payload) {
   return KEYDROME_NO_MEMORY;
 }
 
-int Table::put(KeydromeBytes key, Bytes payload) {
+int Table::put(KeydromeBytes key, KeydromeBytes bytes) noexcept {
+  const Bytes payload = view_of(bytes);
   const Probe probe = Probe::of(key, narrow_);
   const Locked locked = lock(probe.hash);
   const Place place = locate(locked, probe);
@@ -148,7 +141,8 @@ int Table::put(KeydromeBytes key, Bytes payload) {
   return result;
 }
 
-int Table::del(KeydromeBytes key, Bytes payload) {
+int Table::del(KeydromeBytes key, KeydromeBytes bytes) noexcept {
+  const Bytes payload = view_of(bytes);
   const Probe probe = Probe::of(key, narrow_);
   const Locked locked = lock(probe.hash);
   const Place place = locate(locked, probe);
@@ -166,7 +160,10 @@ int Table::del(KeydromeBytes key, Bytes payload) {
   return 1;
 }
 
-int Table::replace(KeydromeBytes key, Bytes before, Bytes now) {
+int Table::replace(KeydromeBytes key, KeydromeBytes before_bytes,
+                   KeydromeBytes now_bytes) noexcept {
+  const Bytes before = view_of(before_bytes);
+  const Bytes now = view_of(now_bytes);
   const Probe probe = Probe::of(key, narrow_);
   const Locked locked = lock(probe.hash);
   const Place place = locate(locked, probe);

@@ -1,4 +1,4 @@
-// Table: the hash table. All public functions except destroy and check may run at the same time.
+// Table: the hash table. All public functions except check may run at the same time.
 //
 // Linear hashing (W. Litwin, VLDB 1980). The bucket of a hash is its low bits, as many as the number of
 // buckets needs. It is one bit fewer if there is no such bucket yet. The table grows by
@@ -23,20 +23,20 @@ class Table {
  public:
   static constexpr uint64_t kFirstBuckets = 64;
 
-  // `narrow`: all keys have the same size, at most 8 bytes. Returns nullptr if out of memory.
-  static Table* create(const KeydromeEnvironment& environment, bool narrow);
-  static void destroy(Table* table);
+  // Throws std::bad_alloc if out of memory.
+  Table(const KeydromeEnvironment& environment, const KeydromeSetup& setup);
+  Table(const Table&) = delete;
+  Table& operator=(const Table&) = delete;
+  ~Table();
 
-  int put(KeydromeBytes key, Bytes payload);
-  int del(KeydromeBytes key, Bytes payload);
-  int replace(KeydromeBytes key, Bytes before, Bytes now);
-  int find(KeydromeBytes key, const Bytes* after, KeydromeBuffer& payload) const;
-  void find_batch(uint32_t count, KeydromeLookup* lookups) const;
-
-  // Returns the number of the first broken invariant, or 0.
+  // These functions are those of keydrome/structure_class.h.
+  int put(KeydromeBytes key, KeydromeBytes payload) noexcept;
+  int del(KeydromeBytes key, KeydromeBytes payload) noexcept;
+  int replace(KeydromeBytes key, KeydromeBytes before, KeydromeBytes now) noexcept;
+  int find(KeydromeBytes key, KeydromeBytes after, KeydromeBuffer& payload) const noexcept;
+  void find_batch(uint32_t count, KeydromeLookup* lookups) const noexcept;
   int check() const;
-  uint64_t lines() const;
-  uint64_t entries() const;
+  uint64_t statistic(uint32_t which) const;
 
  private:
   static constexpr uint32_t kSegments = 48;
@@ -60,9 +60,6 @@ class Table {
   };
   // Builds the two chains of a split.
   class Split;
-
-  Table(const KeydromeEnvironment& environment, bool narrow)
-      : memory_(environment), narrow_(narrow) {}
 
   static uint64_t bucket_of(uint64_t hash, uint64_t buckets) {
     const uint64_t highest = std::bit_floor(buckets);
@@ -110,11 +107,13 @@ class Table {
   void grow(uint64_t hash);
   bool split_next();
   bool has_segment(uint32_t segment);
+  uint64_t lines() const;
+  uint64_t entries() const;
   int check_bucket(uint64_t bucket, uint64_t& entries) const;
   int check_content(const Content& content) const;
 
   const Memory memory_;
-  const bool narrow_;
+  const bool narrow_;  // all keys have the same size, at most 8 bytes
   std::atomic<uint64_t> buckets_ = 0;
   std::array<std::atomic<uintptr_t>, kSegments> segments_{};  // 0: not allocated
   alignas(kCacheLine) std::atomic<bool> splitting_ = false;

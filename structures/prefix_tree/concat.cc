@@ -99,16 +99,15 @@ class Joiner {
 
 }  // namespace
 
-int Tree::concat(Tree* low, Tree* high) {
-  if (low->root_.is_empty()) {
-    low->root_ = high->root_;
-  } else if (!high->root_.is_empty()) {
-    const Slot joined = Joiner(low->memory_, low->root_, high->root_).join(low->root_, high->root_);
+int Tree::concat(Tree& high) noexcept {
+  if (root_.is_empty()) {
+    root_ = high.root_;
+  } else if (!high.root_.is_empty()) {
+    const Slot joined = Joiner(memory_, root_, high.root_).join(root_, high.root_);
     if (joined.is_empty()) return KEYDROME_NO_MEMORY;
-    low->root_ = joined;
+    root_ = joined;
   }
-  high->root_ = Slot();
-  destroy(high);
+  high.root_ = Slot();
   return 0;
 }
 

@@ -23,10 +23,14 @@ Place place_of(Slot* root, const Probe& pair) {
 
 }  // namespace
 
+int Tree::del(KeydromeBytes key, KeydromeBytes payload) noexcept {
+  return remove(Probe::of(key, payload));
+}
+
 // A node whose last but one child goes is replaced by the last one. A node that is less than three
-// quarters of the next smaller size moves to it. Without memory for that it remains as it is, so del
+// quarters of the next smaller size moves to it. Without memory for that it remains as it is, so it
 // never fails.
-int Tree::del(const Probe& pair) {
+int Tree::remove(const Probe& pair) {
   if (root_.is_empty()) return 0;
   const Place place = place_of(&root_, pair);
   Record* record = place.slot->record();
@@ -56,7 +60,9 @@ int Tree::del(const Probe& pair) {
 
 // If the node above the record branches before the first symbol that changes, then the new pair
 // belongs to the same place, and no other pair does. This is so whenever the key has one payload.
-int Tree::replace(const Probe& before, const Probe& now) {
+int Tree::replace(KeydromeBytes key, KeydromeBytes before_bytes, KeydromeBytes now_bytes) noexcept {
+  const Probe before = Probe::of(key, before_bytes);
+  const Probe now = Probe::of(key, now_bytes);
   if (root_.is_empty()) return 0;
   const Place place = place_of(&root_, before);
   Record* record = place.slot->record();
@@ -65,10 +71,10 @@ int Tree::replace(const Probe& before, const Probe& now) {
   if (position == kEqual) return 2;
 
   if (place.parent != nullptr && place.parent->node()->depth >= position) {
-    const int inserted = put(now);
+    const int inserted = add(now);
     if (inserted < 0) return inserted;
     if (inserted == 0) return 2;
-    del(before);
+    remove(before);
     return 1;
   }
   if (now.payload_size == record->payload_size) {

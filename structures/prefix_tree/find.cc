@@ -22,32 +22,32 @@ inline bool has_key(const Record& record, const Probe& key) {
 
 inline int answer(const Record* record, const Probe& key, KeydromeBuffer& payload) {
   if (record == nullptr || !has_key(*record, key)) return 0;
-  payload.size = record->payload_size;
-  if (payload.size > 0) std::memcpy(payload.data, record->payload(), payload.size);
+  copy_payload(view_of(record->payload_bytes()), payload);
   return 1;
 }
 
 }  // namespace
 
-int Tree::find(const Probe& key, bool after, KeydromeBuffer& payload) const {
+int Tree::find(KeydromeBytes key, KeydromeBytes after, KeydromeBuffer& payload) const noexcept {
   if (root_.is_empty()) return 0;
-  if (after) {
+  const Probe from = Probe::of(key, after);
+  if (after.data != nullptr) {
     Cursor cursor;
-    cursor.seek(root_, key, true);
-    return answer(cursor.next(), key, payload);
+    cursor.seek(root_, from, true);
+    return answer(cursor.next(), from, payload);
   }
   Slot slot = root_;
   while (!slot.is_record()) {
-    const Slot* child = child_for(*slot.node(), key);
+    const Slot* child = child_for(*slot.node(), from);
     if (child == nullptr) return 0;
     slot = *child;
   }
-  return answer(slot.record(), key, payload);
+  return answer(slot.record(), from, payload);
 }
 
 // Takes kTogether lookups one level down at a time. While one waits for memory, the others use the
 // processor. A level has two waits: for the header of the node and for the child's slot.
-void Tree::find_batch(uint32_t count, KeydromeLookup* lookups) const {
+void Tree::find_batch(uint32_t count, KeydromeLookup* lookups) const noexcept {
   constexpr uint32_t kTogether = 16;
   for (uint32_t begin = 0; begin < count; begin += kTogether) {
     const uint32_t group = std::min(kTogether, count - begin);

@@ -8,7 +8,11 @@
 
 namespace keydrome::prefix_tree {
 
-int Tree::put(const Probe& pair) {
+int Tree::put(KeydromeBytes key, KeydromeBytes payload) noexcept {
+  return add(Probe::of(key, payload));
+}
+
+int Tree::add(const Probe& pair) {
   if (root_.is_empty()) {
     Record* record = memory_.make_record(pair);
     if (record == nullptr) return KEYDROME_NO_MEMORY;
@@ -51,14 +55,14 @@ int Tree::insert(const Probe& pair, uint32_t position, const Record& neighbour) 
 
 // The largest record shares the most symbols with a pair that comes after it, so no search for the
 // neighbour is needed.
-int Tree::load(const KeydromeRun& run) {
+int Tree::load(const KeydromeRun& run) noexcept {
   uint32_t at = 0;
   for (uint32_t i = 0; i < run.pairs; ++i) {
     KeydromeBytes key, payload;
     at = keydrome_run_read(&run, at, &key, &payload);
     const Probe pair = Probe::of(key, payload);
     if (root_.is_empty()) {
-      if (put(pair) < 0) return KEYDROME_NO_MEMORY;
+      if (add(pair) < 0) return KEYDROME_NO_MEMORY;
       continue;
     }
     const Record& neighbour = *last_record(root_);

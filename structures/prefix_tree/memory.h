@@ -6,23 +6,16 @@
 #include <cstring>
 #include <new>
 
-#include "keydrome/structure.h"
+#include "keydrome/structure_class.h"
 #include "structures/prefix_tree/node.h"
 #include "structures/prefix_tree/record.h"
 
 namespace keydrome::prefix_tree {
 
 // Has no state of its own, so it is as thread-safe as the environment.
-class Memory {
+class Memory : public StructureMemory {
  public:
-  explicit Memory(const KeydromeEnvironment& environment) : environment_(environment) {}
-
-  void* allocate(size_t size, size_t alignment) const {
-    return environment_.allocate(environment_.context, size, alignment);
-  }
-  void retire(void* memory, size_t size, size_t alignment) const {
-    environment_.retire(environment_.context, memory, size, alignment);
-  }
+  using StructureMemory::StructureMemory;
 
   // Makes a node without children. Returns nullptr if out of memory.
   Node* make_node(uint32_t depth, uint32_t size_class) const {
@@ -56,9 +49,6 @@ class Memory {
     return record;
   }
   void drop(Record* record) const { retire(record, record->bytes(), kRecordAlignment); }
-
- private:
-  KeydromeEnvironment environment_;
 };
 
 }  // namespace keydrome::prefix_tree

@@ -72,6 +72,12 @@ struct Probe {
     return {static_cast<const uint8_t*>(key.data), static_cast<const uint8_t*>(payload.data),
             key.size, payload.data == nullptr ? 0 : payload.size, false};
   }
+  // Where a scan begins.
+  static Probe of_scan(KeydromeBytes key, KeydromeBytes payload, bool after) {
+    Probe probe = of(key, payload);
+    probe.past_key = payload.data == nullptr && after;
+    return probe;
+  }
   static Probe of(const Record& record) {
     return {record.key(), record.payload(), record.key_size, record.payload_size, false};
   }

@@ -4,10 +4,11 @@
 
 namespace keydrome::prefix_tree {
 
-int Tree::scan(const Probe& from, bool after, KeydromeRun& run) const {
+int Tree::scan(KeydromeBytes key, KeydromeBytes payload, bool after,
+               KeydromeRun& run) const noexcept {
   keydrome_run_clear(&run);
   Cursor cursor;
-  cursor.seek(root_, from, after);
+  cursor.seek(root_, Probe::of_scan(key, payload, after), after);
   while (run.pairs < run.limit) {
     const Record* record = cursor.next();
     if (record == nullptr) return 0;

@@ -121,20 +121,15 @@ class Divider {
 
 }  // namespace
 
-Tree* Tree::split(const Probe& from, const KeydromeEnvironment& environment) {
-  Tree* high = create(environment);
-  if (high == nullptr) return nullptr;
+int Tree::split(KeydromeBytes key, Tree& high) noexcept {
   Cursor cursor;
-  cursor.seek(root_, from, false);
-  Divider divider(cursor, memory_, high->memory_);
-  if (!divider.reserve()) {
-    destroy(high);
-    return nullptr;
-  }
+  cursor.seek(root_, Probe::of(key, {nullptr, 0}), false);
+  Divider divider(cursor, memory_, high.memory_);
+  if (!divider.reserve()) return KEYDROME_NO_MEMORY;
   const Halves halves = divider.divide(root_);
   root_ = halves.left;
-  high->root_ = halves.right;
-  return high;
+  high.root_ = halves.right;
+  return 0;
 }
 
 }  // namespace keydrome::prefix_tree

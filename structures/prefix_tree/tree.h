@@ -20,27 +20,29 @@ namespace keydrome::prefix_tree {
 
 class Tree {
  public:
-  // Makes an empty tree. The Tree object, too, is in memory of the environment. Returns nullptr if
-  // out of memory.
-  static Tree* create(const KeydromeEnvironment& environment);
-  static void destroy(Tree* tree);
+  Tree(const KeydromeEnvironment& environment, const KeydromeSetup&) : memory_(environment) {}
+  Tree(const Tree&) = delete;
+  Tree& operator=(const Tree&) = delete;
+  ~Tree() { drop_subtree(root_); }
 
-  // These functions do what the functions of the same names in keydrome/structure.h do.
-  int put(const Probe& pair);                                              // insert.cc
-  int load(const KeydromeRun& run);                                        // insert.cc
-  int del(const Probe& pair);                                              // erase.cc
-  int replace(const Probe& before, const Probe& now);                      // erase.cc
-  int scan(const Probe& from, bool after, KeydromeRun& run) const;         // scan.cc
-  int find(const Probe& key, bool after, KeydromeBuffer& payload) const;   // find.cc
-  void find_batch(uint32_t count, KeydromeLookup* lookups) const;          // find.cc
-  Tree* split(const Probe& from, const KeydromeEnvironment& environment);  // split.cc
-  static int concat(Tree* low, Tree* high);                                // concat.cc
-  int check() const;                                                       // check.cc
-  uint64_t statistic(uint32_t which) const;                                // check.cc
+  // These functions are those of keydrome/structure_class.h.
+  int put(KeydromeBytes key, KeydromeBytes payload) noexcept;                        // insert.cc
+  int load(const KeydromeRun& run) noexcept;                                         // insert.cc
+  int del(KeydromeBytes key, KeydromeBytes payload) noexcept;                        // erase.cc
+  int replace(KeydromeBytes key, KeydromeBytes before, KeydromeBytes now) noexcept;  // erase.cc
+  int scan(KeydromeBytes key, KeydromeBytes payload, bool after,
+           KeydromeRun& run) const noexcept;  // scan.cc
+  int find(KeydromeBytes key, KeydromeBytes after,
+           KeydromeBuffer& payload) const noexcept;                         // find.cc
+  void find_batch(uint32_t count, KeydromeLookup* lookups) const noexcept;  // find.cc
+  int split(KeydromeBytes key, Tree& high) noexcept;                        // split.cc
+  int concat(Tree& high) noexcept;                                          // concat.cc
+  int check() const;                                                        // check.cc
+  uint64_t statistic(uint32_t which) const;                                 // check.cc
 
  private:
-  Tree(const KeydromeEnvironment& environment, Slot root) : memory_(environment), root_(root) {}
-
+  int add(const Probe& pair);
+  int remove(const Probe& pair);
   int insert(const Probe& pair, uint32_t position, const Record& neighbour);
   void drop_subtree(Slot slot);
 

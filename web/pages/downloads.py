@@ -26,6 +26,7 @@ HEADERS = {
     "index.h": "api/include/keydrome/index.h",
     "extensions.h": "api/include/keydrome/extensions.h",
     "structure.h": "api/include/keydrome/structure.h",
+    "structure_class.h": "api/include/keydrome/structure_class.h",
 }
 EXAMPLES = {"minimal.c": "api/examples/minimal.c", "minimal.cc": "api/examples/minimal.cc"}
 DOCUMENTS = {
