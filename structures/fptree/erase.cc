@@ -1,0 +1,69 @@
+// Implements del and replace.
+#include "structures/fptree/tree.h"
+
+namespace keydrome::fptree {
+
+int Tree::del(KeydromeBytes key, KeydromeBytes payload) noexcept {
+  const Probe probe = Probe::of(key, payload);
+  const Path path = path_to(probe);
+  Leaf& leaf = *path.leaf;
+  const uint32_t slot = slot_of(leaf, probe, probe.print(narrow_));
+  if (slot == kNone) return 0;
+  drop_entry(leaf.entries[slot], leaf.mark(slot));
+  leaf.clear(slot);
+  if (leaf.slots() == 0) {
+    leaf.used |= Leaf::kPlain;
+    if (height_ > 0) remove_leaf(path);
+  }
+  return 1;
+}
+
+// Removes an empty leaf, and the inner nodes that have no other child. A leaf next to it takes over
+// its range. So leaves are never joined (T. Johnson, D. Shasha, "B-Trees with Inserts and Deletes:
+// Why Free-at-Empty Is Better Than Merge-at-Half", 1993).
+void Tree::remove_leaf(const Path& path) {
+  Leaf* leaf = path.leaf;
+  if (leaf->before != nullptr) {
+    leaf->before->next = leaf->next;
+    leaf->before->used |= leaf->used & Leaf::kDivides;  // if it takes over the fence, too
+  }
+  if (leaf->next != nullptr) leaf->next->before = leaf->before;
+  memory_.drop(leaf);
+  uint32_t depth = path.depth - 1;
+  while (path.nodes[depth]->count == 0) memory_.drop(path.nodes[depth--]);  // not the root
+  Inner* node = path.nodes[depth];
+  const uint32_t child = path.children[depth];
+  const uint32_t fence = child == 0 ? 0 : child - 1;
+  memory_.drop_record(node->rests[fence]);
+  node->remove(fence, child);
+  while (height_ > 0 && static_cast<Inner*>(root_)->count == 0) {
+    auto* root = static_cast<Inner*>(root_);
+    root_ = root->children[0];
+    --height_;
+    memory_.drop(root);
+  }
+}
+
+int Tree::replace(KeydromeBytes key, KeydromeBytes before, KeydromeBytes now) noexcept {
+  const Probe old = Probe::of(key, before);
+  const Probe fresh = Probe::of(key, now);
+  const uint8_t print = old.print(narrow_);
+  Leaf& leaf = *locate(old);
+  const uint32_t slot = slot_of(leaf, old, print);
+  if (slot == kNone) return 0;
+  Leaf& target = *locate(fresh);
+  if (slot_of(target, fresh, print) != kNone) return 2;
+  if (&target != &leaf) {
+    const int result = put(key, now);
+    if (result == 1) del(key, before);  // needs no memory
+    return result;
+  }
+  Entry entry;
+  uint8_t mark = 0;
+  if (!make_entry(fresh, entry, mark)) return KEYDROME_NO_MEMORY;
+  drop_entry(leaf.entries[slot], leaf.mark(slot));
+  leaf.write_content(slot, mark, entry);
+  return 1;
+}
+
+}  // namespace keydrome::fptree

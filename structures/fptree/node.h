@@ -1,0 +1,150 @@
+// Leaf and Inner: the nodes of the tree.
+//
+// A leaf has room for 48 pairs, in no order. Its first cache line has a bit for each slot that is
+// used and a fingerprint of each key. One comparison of all fingerprints tells which slots may have
+// the key: with 33 pairs in a leaf, a wrong slot matches in about one search of eight.
+#pragma once
+
+#include <emmintrin.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstdint>
+
+#include "base/cache_line.h"
+#include "structures/fptree/pair.h"
+
+namespace keydrome::fptree {
+
+struct alignas(kCacheLine) Leaf {
+  static constexpr uint32_t kSlots = 48;
+  static constexpr uint64_t kSlotBits = (uint64_t{1} << kSlots) - 1;
+  // Set in `used` while all payloads are inline and have eight bytes. A reader then needs no marks,
+  // which are in another cache line.
+  static constexpr uint64_t kPlain = uint64_t{1} << 63;
+  // Set in `used` if the fence after this leaf may divide the payloads of a key.
+  static constexpr uint64_t kDivides = uint64_t{1} << 62;
+
+  uint64_t used = kPlain;  // a bit for each slot, and the two flags
+  Leaf* next = nullptr;
+  std::array<uint8_t, kSlots> prints;
+  std::array<uint8_t, kSlots> marks;
+  Leaf* before = nullptr;
+  uint64_t unused = 0;
+  std::array<Entry, kSlots> entries;
+
+  uint64_t slots() const { return used & kSlotBits; }
+  uint32_t count() const { return static_cast<uint32_t>(std::popcount(slots())); }
+  bool is_full() const { return slots() == kSlotBits; }
+  bool divides() const { return (used & kDivides) != 0; }
+  uint8_t mark(uint32_t slot) const {
+    return (used & kPlain) != 0 ? static_cast<uint8_t>(kInlineBytes) : marks[slot];
+  }
+
+  // Returns a bit for each used slot with this fingerprint. SSE2 is a part of x86-64.
+  uint64_t matching(uint8_t print) const {
+    const __m128i wanted = _mm_set1_epi8(static_cast<char>(print));
+    uint64_t found = 0;
+    for (uint32_t part = 0; part < kSlots / 16; ++part) {
+      const auto* at = reinterpret_cast<const __m128i*>(prints.data() + size_t{16} * part);
+      const int equal = _mm_movemask_epi8(_mm_cmpeq_epi8(_mm_load_si128(at), wanted));
+      found |= static_cast<uint64_t>(static_cast<uint32_t>(equal)) << (16 * part);
+    }
+    return found & used;
+  }
+
+  void write(uint32_t slot, uint8_t print, uint8_t mark, const Entry& entry) {
+    prints[slot] = print;
+    write_content(slot, mark, entry);
+    used |= uint64_t{1} << slot;
+  }
+  void write_content(uint32_t slot, uint8_t mark, const Entry& entry) {
+    marks[slot] = mark;
+    entries[slot] = entry;
+    if (mark != kInlineBytes) used &= ~kPlain;
+  }
+  void clear(uint32_t slot) { used &= ~(uint64_t{1} << slot); }
+};
+static_assert(offsetof(Leaf, marks) == kCacheLine && offsetof(Leaf, entries) == 2 * kCacheLine);
+
+// Calls `visit` with each slot of a set.
+template <class Visit>
+void for_each_slot(uint64_t slots, const Visit& visit) {
+  for (; slots != 0; slots &= slots - 1) visit(static_cast<uint32_t>(std::countr_zero(slots)));
+}
+
+// Child i has the pairs from fence i - 1 up to, but not including, fence i.
+struct alignas(kCacheLine) Inner {
+  static constexpr uint32_t kFences = 63;
+  static constexpr uint32_t kLine = 8;  // heads in a cache line
+  static constexpr uint64_t kUnused = UINT64_MAX;
+
+  // Unused heads are kUnused, so a search need not read `count`, which is in another cache line.
+  std::array<uint64_t, kFences + 1> heads;
+  std::array<void*, kFences + 1> children;
+  std::array<Record*, kFences> rests;
+  uint32_t count = 0;  // fences; there is one more child
+  uint32_t level = 0;  // 1: the children are leaves
+
+  Inner() { heads.fill(kUnused); }
+
+  bool is_full() const { return count == kFences; }
+  Fence fence(uint32_t index) const { return {heads[index], rests[index]}; }
+
+  // Returns the child to which the probe belongs: the number of fences that are not larger.
+  uint32_t child_for(const Probe& probe, bool narrow) const {
+    uint32_t index = after_head(probe.head);
+    // Fences with the head of the probe. There is more than one only if keys share a head, or if a
+    // key has many payloads.
+    while (index > 0 && heads[index - 1] == probe.head && rests[index - 1] != nullptr &&
+           compare_rest(*rests[index - 1], probe, narrow) > 0) {
+      --index;
+    }
+    return index;
+  }
+
+  // Adds a fence and the child on its right. The node must not be full.
+  void insert(uint32_t index, const Fence& fence, void* right) {
+    std::copy_backward(heads.begin() + index, heads.begin() + count, heads.begin() + count + 1);
+    std::copy_backward(rests.begin() + index, rests.begin() + count, rests.begin() + count + 1);
+    std::copy_backward(children.begin() + index + 1, children.begin() + count + 1,
+                       children.begin() + count + 2);
+    heads[index] = fence.head;
+    rests[index] = fence.rest;
+    children[index + 1] = right;
+    ++count;
+  }
+  // Removes a fence, and the child `child`, which is on one of its sides.
+  void remove(uint32_t index, uint32_t child) {
+    std::copy(heads.begin() + index + 1, heads.begin() + count, heads.begin() + index);
+    std::copy(rests.begin() + index + 1, rests.begin() + count, rests.begin() + index);
+    std::copy(children.begin() + child + 1, children.begin() + count + 1, children.begin() + child);
+    heads[--count] = kUnused;
+  }
+  // Keeps the first `stay` fences, and moves those after the next one to the empty node `half`.
+  void split(uint32_t stay, Inner& half) {
+    half.level = level;
+    half.count = count - stay - 1;
+    std::copy_n(heads.begin() + stay + 1, half.count, half.heads.begin());
+    std::copy_n(rests.begin() + stay + 1, half.count, half.rests.begin());
+    std::copy_n(children.begin() + stay + 1, half.count + 1, half.children.begin());
+    std::fill(heads.begin() + stay, heads.end(), kUnused);
+    count = stay;
+  }
+
+ private:
+  // Returns the number of heads that are not larger. Counts in the last head of each cache line, and
+  // then in one line: without branches, which the processor could not predict, and without waits of
+  // one load for the other.
+  uint32_t after_head(uint64_t head) const {
+    uint32_t lines = 0;
+    for (uint32_t i = kLine - 1; i < kFences; i += kLine) lines += heads[i] <= head ? 1 : 0;
+    uint32_t found = lines * kLine;
+    const uint64_t* line = &heads[found];
+    for (uint32_t i = 0; i < kLine; ++i) found += line[i] <= head ? 1 : 0;
+    return head != kUnused ? found : count;  // unused heads are not larger than kUnused
+  }
+};
+
+}  // namespace keydrome::fptree

@@ -1,0 +1,15 @@
+// Offers the tree through contract B (keydrome/structure.h).
+#include "keydrome/structure_class.h"
+#include "structures/fptree/tree.h"
+
+namespace {
+
+constexpr KeydromeStructureTable kTable = keydrome::structure_table<keydrome::fptree::Tree>({
+    .name = "fptree",
+    .description = "B+-tree with unsorted leaves that are searched by fingerprints",
+    .capabilities = KEYDROME_SHARED_READS,
+});
+
+}  // namespace
+
+const KeydromeStructureTable* keydrome_structure(void) { return &kTable; }
