@@ -76,6 +76,48 @@ TEST(Starvation, TheWaitsOfSeveralProcessesAddUp) {
   EXPECT_EQ(starvation.step_kept_ns(), 11 * kSecond) << "no more than the time that has passed";
 }
 
+// Four threads take turns. Other programs use most of both processors, so each thread waits in its
+// turn, but no thread waits for half of the time.
+TEST(Starvation, ThreadsThatTakeTurnsAreCrowdedOut) {
+  Starvation starvation(0);
+  starvation.sample(0, player({}), 0, {.busy_ns = 500, .processors = 2});
+  ThreadSchedules threads;
+  for (pid_t id = 1; id <= 4; ++id) threads[id] = schedule(kSecond / 2, 2 * kSecond);
+  starvation.sample(10 * kSecond, player(threads), 2 * kSecond,
+                    {.busy_ns = 500 + 19 * kSecond, .processors = 2});
+  EXPECT_EQ(starved_text(starvation.step_kept_ns(), 10 * kSecond), "");
+  const Crowd crowd = starvation.step_crowd();
+  EXPECT_EQ(crowd.waited_ns, 2 * kSecond);
+  EXPECT_EQ(crowd.others_ns, 17 * kSecond);
+  EXPECT_EQ(crowd.capacity_ns, 20 * kSecond);
+  EXPECT_NE(crowded_text(crowd, 10 * kSecond).find("used 17.0 s of 20.0 s"), std::string::npos);
+  EXPECT_EQ(starvation.session_crowd().others_ns, 17 * kSecond);
+}
+
+TEST(Starvation, OnlyACrowdedMachineExcusesAStop) {
+  const Crowd crowd{.waited_ns = kSecond, .others_ns = 15 * kSecond, .capacity_ns = 20 * kSecond};
+  EXPECT_NE(crowded_text(crowd, 10 * kSecond), "");
+  Crowd blocked = crowd;
+  blocked.waited_ns -= 1;
+  EXPECT_EQ(crowded_text(blocked, 10 * kSecond), "");
+  Crowd spinning = crowd;
+  spinning.others_ns -= kSecond;
+  EXPECT_EQ(crowded_text(spinning, 10 * kSecond), "");
+  EXPECT_EQ(crowded_text({}, 0), "");
+}
+
+// The processors of this machine are busy at least while this thread computes.
+TEST(Starvation, TheUseOfTheProcessorsIsRead) {
+  const ProcessorUse before = read_processor_use();
+  const uint64_t begin_ns = process_cpu_ns(getpid());
+  while (process_cpu_ns(getpid()) < begin_ns + kSecond / 5) {
+  }
+  const ProcessorUse after = read_processor_use();
+  EXPECT_GE(before.processors, 1u);
+  EXPECT_EQ(before.processors, after.processors);
+  EXPECT_GE(after.busy_ns, before.busy_ns + kSecond / 10);
+}
+
 // The kernel counts a wait only when the wait has ended, so the class itself measures a wait that
 // continues.
 TEST(Starvation, AWaitThatHasNotEndedCounts) {

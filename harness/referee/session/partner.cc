@@ -61,12 +61,16 @@ std::string Partner::starved(StopReason reason) {
   const uint64_t now = now_ns();
   if (reason != StopReason::kClosed) starvation_.sample(now, true);
   if (reason == StopReason::kDeadline) {
-    return starved_text(starvation_.step_kept_ns(), now - starvation_.step_start_ns());
+    const uint64_t step_ns = now - starvation_.step_start_ns();
+    const std::string starved = starved_text(starvation_.step_kept_ns(), step_ns);
+    return starved.empty() ? crowded_text(starvation_.step_crowd(), step_ns) : starved;
   }
   // The limit is either the wall time or the CPU time of the session. Other programs can be the
   // cause only of the wall time.
   if (reason == StopReason::kLimit && now < limits_.end_ns()) return "";
-  return starved_text(starvation_.session_kept_ns(), now - starvation_.session_start_ns());
+  const uint64_t session_ns = now - starvation_.session_start_ns();
+  const std::string starved = starved_text(starvation_.session_kept_ns(), session_ns);
+  return starved.empty() ? crowded_text(starvation_.session_crowd(), session_ns) : starved;
 }
 
 uint64_t Partner::load_deadline_ns() const {

@@ -2,6 +2,8 @@
 // counts it, with the CPU time of all threads.
 #include "harness/referee/session/starvation.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <array>
 #include <cstdio>
@@ -36,9 +38,23 @@ std::string starved_text(uint64_t kept_ns, uint64_t whole_ns) {
          "processors, then repeat it";
 }
 
+std::string crowded_text(const Crowd& crowd, uint64_t whole_ns) {
+  const bool waited = crowd.waited_ns > 0 && crowd.waited_ns >= whole_ns / 10;
+  if (!waited || crowd.capacity_ns == 0 || crowd.others_ns < crowd.capacity_ns / 4 * 3) return "";
+  return "other programs used " + seconds_text(crowd.others_ns) + " of " +
+         seconds_text(crowd.capacity_ns) +
+         " of processor time, and a thread of the library or of the player waited for a processor "
+         "for " +
+         seconds_text(crowd.waited_ns) + " of " + seconds_text(whole_ns) +
+         ", so the library need not be the cause: end these programs or give the run more "
+         "processors, then repeat it";
+}
+
 void Starvation::begin_step(std::vector<pid_t> processes, uint64_t now_ns) {
   sample(now_ns, true);
   earlier_kept_ns_ += step_kept_ns();
+  earlier_crowd_ = session_crowd();
+  crowd_ = {};
   std::erase(processes, 0);
   processes_ = std::move(processes);
   kept_ns_.clear();
@@ -56,36 +72,52 @@ void Starvation::sample(uint64_t now, bool always) {
     schedules[i] = read_thread_schedules(processes_[i]);
     cpu_ns += process_cpu_ns(processes_[i]);
   }
-  sample(now, schedules, cpu_ns);
+  sample(now, schedules, cpu_ns, read_processor_use());
   next_ns_ = now + grown(now, now_ns()) * kRest;
 }
 
 void Starvation::sample(uint64_t now_ns, const std::vector<ThreadSchedules>& schedules,
-                        uint64_t cpu_ns) {
+                        uint64_t cpu_ns, const ProcessorUse& use) {
   const bool begins = !first_cpu_ns_;
-  if (begins) first_cpu_ns_ = cpu_ns;
+  if (begins) {
+    first_cpu_ns_ = cpu_ns;
+    first_use_ = use;
+  }
   sampled_ns_ = now_ns;
+  const uint64_t all_cpu_ns = grown(*first_cpu_ns_, cpu_ns);
+  crowd_.others_ns = grown(all_cpu_ns, grown(first_use_.busy_ns, use.busy_ns));
+  crowd_.capacity_ns = grown(step_ns_, now_ns) * use.processors;
   kept_ns_.resize(std::max(kept_ns_.size(), schedules.size()));
   for (std::size_t i = 0; i < schedules.size(); ++i) {
     for (const auto& [thread, schedule] : schedules[i]) {
-      if (begins) threads_[thread].first = schedule;
-      const uint64_t kept_ns = follow(threads_[thread], schedule, grown(*first_cpu_ns_, cpu_ns));
-      kept_ns_[i] = std::max(kept_ns_[i], kept_ns);
+      Followed& followed = threads_[thread];
+      if (begins) followed.first = schedule;
+      const uint64_t waited_ns = follow(followed, schedule);
+      const uint64_t own_ns = grown(followed.first.cpu_ns, schedule.cpu_ns);
+      kept_ns_[i] = std::max(kept_ns_[i], grown(grown(own_ns, all_cpu_ns), waited_ns));
+      // The referee waits for the library even if the library is blocked, so its waits say nothing.
+      const bool is_referee = i < processes_.size() && processes_[i] == getpid();
+      if (!is_referee) crowd_.waited_ns = std::max(crowd_.waited_ns, waited_ns);
     }
   }
 }
 
-uint64_t Starvation::follow(Followed& thread, const ThreadSchedule& now,
-                            uint64_t all_cpu_ns) const {
+uint64_t Starvation::follow(Followed& thread, const ThreadSchedule& now) const {
   if (thread.last != now) {
     thread.last = now;
     thread.same_since_ns = sampled_ns_;
   }
   // A thread that is ready and has had no turn since an earlier sample has waited since then.
   const uint64_t waits_ns = now.ready ? grown(thread.same_since_ns, sampled_ns_) : 0;
-  const uint64_t waited_ns = grown(thread.first.waited_ns, now.waited_ns) + waits_ns;
-  const uint64_t other_cpu_ns = grown(grown(thread.first.cpu_ns, now.cpu_ns), all_cpu_ns);
-  return grown(other_cpu_ns, waited_ns);
+  return grown(thread.first.waited_ns, now.waited_ns) + waits_ns;
+}
+
+Crowd Starvation::step_crowd() const { return crowd_; }
+
+Crowd Starvation::session_crowd() const {
+  return {.waited_ns = earlier_crowd_.waited_ns + crowd_.waited_ns,
+          .others_ns = earlier_crowd_.others_ns + crowd_.others_ns,
+          .capacity_ns = earlier_crowd_.capacity_ns + crowd_.capacity_ns};
 }
 
 uint64_t Starvation::step_kept_ns() const {

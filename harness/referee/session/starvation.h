@@ -15,7 +15,11 @@
 // other. Therefore the longest waits, one of each process, are added up.
 //
 // The value is a lower bound for each process. It is 0 on a kernel that does not count the waiting.
-// It does not include time that a hypervisor takes from the machine.
+// It does not include time that a hypervisor takes from the machine. It is much too small if threads
+// take turns, and each waits for a processor in its turn. So there is a second measure, the *crowd*:
+// if other programs, or the hypervisor, used three quarters of the processor time, and a thread of
+// the player or driver waited for a tenth of the time, then the session had too little to be blamed. A library
+// cannot make other programs busy. If its threads are blocked, no thread waits.
 #pragma once
 
 #include <sys/types.h>
@@ -35,6 +39,17 @@ namespace keydrome {
 // library's own.
 std::string starved_text(uint64_t kept_ns, uint64_t whole_ns);
 
+// How crowded the machine was.
+struct Crowd {
+  uint64_t waited_ns = 0;    // the longest wait of a thread outside the referee for a processor
+  uint64_t others_ns = 0;    // processor time of other programs
+  uint64_t capacity_ns = 0;  // processor time that there was
+};
+
+// Returns the sentence for a stop at a time limit after `whole_ns`, or "" if the machine was not so
+// crowded that the stop need not be the library's own.
+std::string crowded_text(const Crowd& crowd, uint64_t whole_ns);
+
 // Follows the processes of one session from step to step. A step is the start, the loading of the
 // library, or a phase. Not thread-safe.
 class Starvation {
@@ -52,12 +67,15 @@ class Starvation {
   void sample(uint64_t now_ns, bool always = false);
   // Adds a sample with given counts, one element for each process. `cpu_ns` is the CPU time of all
   // threads since the start of the processes, including threads that have exited.
-  void sample(uint64_t now_ns, const std::vector<ThreadSchedules>& schedules, uint64_t cpu_ns);
+  void sample(uint64_t now_ns, const std::vector<ThreadSchedules>& schedules, uint64_t cpu_ns,
+              const ProcessorUse& use = {});
 
   // Returns for how long others kept the session waiting, as of the last sample. For the session,
   // this is the sum over all steps.
   uint64_t step_kept_ns() const;
   uint64_t session_kept_ns() const { return earlier_kept_ns_ + step_kept_ns(); }
+  Crowd step_crowd() const;
+  Crowd session_crowd() const;
   uint64_t step_start_ns() const { return step_ns_; }
   uint64_t session_start_ns() const { return session_ns_; }
 
@@ -68,8 +86,8 @@ class Starvation {
     uint64_t same_since_ns = 0;  // time of the first sample with the counts of `last`
   };
 
-  // Stores the present counts of a thread, and returns for how long others kept it waiting.
-  uint64_t follow(Followed& thread, const ThreadSchedule& now, uint64_t all_cpu_ns) const;
+  // Stores the present counts of a thread, and returns for how long it has waited in this step.
+  uint64_t follow(Followed& thread, const ThreadSchedule& now) const;
 
   const uint64_t session_ns_;
   uint64_t step_ns_, sampled_ns_;
@@ -79,6 +97,9 @@ class Starvation {
   uint64_t next_ns_ = 0;                  // the earliest time of the next sample
   std::vector<uint64_t> kept_ns_;         // by process: the longest of its threads
   uint64_t earlier_kept_ns_ = 0;          // sum over the steps before this one
+  ProcessorUse first_use_;                // at the beginning of the step
+  Crowd crowd_;                           // of the step
+  Crowd earlier_crowd_;                   // sums over the steps before this one
 };
 
 }  // namespace keydrome

@@ -2,8 +2,11 @@
 // process with the library): from stat and schedstat in /proc/PID/task/TID.
 #include "harness/referee/session/thread_times.h"
 
+#include <sched.h>
 #include <time.h>
+#include <unistd.h>
 
+#include <array>
 #include <charconv>
 #include <filesystem>
 #include <fstream>
@@ -89,6 +92,27 @@ uint64_t process_cpu_ns(pid_t process) {
   timespec time{};
   if (clock_getcpuclockid(process, &clock) != 0 || clock_gettime(clock, &time) != 0) return 0;
   return static_cast<uint64_t>(time.tv_sec) * kNsPerSecond + static_cast<uint64_t>(time.tv_nsec);
+}
+
+// A line is "cpuN user nice system idle iowait irq softirq steal ...", in clock ticks.
+ProcessorUse read_processor_use() {
+  cpu_set_t allowed;
+  if (sched_getaffinity(0, sizeof allowed, &allowed) != 0) return {};
+  std::ifstream file("/proc/stat");
+  const uint64_t tick_ns = kNsPerSecond / static_cast<uint64_t>(sysconf(_SC_CLK_TCK));
+  ProcessorUse use;
+  for (std::string line; std::getline(file, line) && line.starts_with("cpu");) {
+    std::istringstream fields(line.substr(3));
+    unsigned processor = 0;
+    std::array<uint64_t, 8> ticks{};
+    if (line[3] == ' ' || !(fields >> processor) || processor >= CPU_SETSIZE) continue;
+    if (!CPU_ISSET(processor, &allowed)) continue;
+    for (uint64_t& count : ticks) fields >> count;
+    const auto [user, nice, system, idle, iowait, irq, softirq, steal] = ticks;
+    use.busy_ns += (user + nice + system + irq + softirq + steal) * tick_ns;
+    ++use.processors;
+  }
+  return use;
 }
 
 ThreadUse thread_use(pid_t leader, const ThreadTimes& before, const ThreadTimes& after) {

@@ -49,6 +49,15 @@ ThreadSchedules read_thread_schedules(pid_t process);
 // if there is no such process.
 uint64_t process_cpu_ns(pid_t process);
 
+// How busy the processors are on which this process may run.
+struct ProcessorUse {
+  uint64_t busy_ns = 0;  // sum of the processors since the machine started, with stolen time
+  uint32_t processors = 0;
+};
+
+// Reads /proc/stat, which counts in steps of 10 ms. Returns zeros if it cannot be read.
+ProcessorUse read_processor_use();
+
 ThreadUse thread_use(pid_t leader, const ThreadTimes& before, const ThreadTimes& after);
 
 }  // namespace keydrome
