@@ -17,10 +17,9 @@
 // The value is a lower bound for each process. It is 0 on a kernel that does not count the waiting.
 // It does not include time that a hypervisor takes from the machine. It is much too small if threads
 // take turns, and each waits for a processor in its turn. So there is a second measure, the *crowd*:
-// the processor time that other programs and the hypervisor used. The
-// session is not to blame if this is three quarters of it, and a thread of the player or driver waited
-// for a processor for a tenth of the time. A library cannot make other programs busy. If its threads are blocked, no
-// thread waits.
+// the processor time that other programs and the hypervisor used. If this is three quarters of all,
+// and a thread of the player or driver waited for a tenth of the time, the session is not to blame. A
+// library cannot make other programs busy. If its threads are blocked, no thread waits.
 #pragma once
 
 #include <sys/types.h>
