@@ -96,7 +96,8 @@ void Tree::find_batch(uint32_t count, KeydromeLookup* lookups) const noexcept {
     for (uint32_t i = 0; i < group; ++i) {
       const auto* leaf = static_cast<const Leaf*>(steps[i].node);
       const uint64_t found = leaf->matching(steps[i].print);
-      if (found != 0) __builtin_prefetch(&leaf->entries[std::countr_zero(found)]);
+      const auto slot = static_cast<uint32_t>(std::countr_zero(found));
+      if (found != 0) __builtin_prefetch(&leaf->entries[slot]);
     }
     for (uint32_t i = 0; i < group; ++i) {
       KeydromeLookup& lookup = lookups[begin + i];

@@ -39,7 +39,8 @@ TEST_P(Widths, PayloadsOfOneKeyInManyLeaves) {
   std::vector<std::string> payloads;
   for (uint32_t i = 0; i < 1000; ++i) payloads.push_back(big_endian(i, 4));
   std::vector<std::string> shuffled = payloads;
-  std::shuffle(shuffled.begin(), shuffled.end(), std::mt19937_64(5));
+  std::mt19937_64 random(5);
+  std::shuffle(shuffled.begin(), shuffled.end(), random);
   for (const std::string& payload : shuffled) ASSERT_EQ(structure.put({key(7), payload}), 1);
   ASSERT_EQ(structure.put({key(6), "before"}), 1);
   ASSERT_EQ(structure.put({key(8), "after"}), 1);
@@ -63,7 +64,7 @@ TEST_P(Widths, PayloadsOfOneKeyInManyLeaves) {
 
 // All nodes but one leaf are freed, whether pairs are deleted in order or not.
 TEST_P(Widths, EmptyLeavesAreFreed) {
-  for (const uint64_t seed : {1, 2, 3}) {
+  for (uint32_t round = 0; round < 3; ++round) {
     WatchedEnvironment environment;
     Structure structure(table(), environment, GetParam());
     const size_t empty = environment.bytes();
@@ -71,8 +72,8 @@ TEST_P(Widths, EmptyLeavesAreFreed) {
     for (uint64_t i = 0; i < numbers.size(); ++i) numbers[i] = i * 0x9E3779B97F4A7C15u;
     for (const uint64_t number : numbers) ASSERT_EQ(structure.put({key(number), "p"}), 1);
     EXPECT_GE(statistic(structure, KEYDROME_STATISTIC_HEIGHT), 3u);
-    if (seed == 1) std::sort(numbers.begin(), numbers.end());
-    if (seed == 2) std::sort(numbers.rbegin(), numbers.rend());
+    if (round == 1) std::sort(numbers.begin(), numbers.end());
+    if (round == 2) std::sort(numbers.rbegin(), numbers.rend());
     for (size_t i = 0; i < numbers.size(); ++i) {
       ASSERT_EQ(structure.del({key(numbers[i]), "p"}), 1);
       if (i % 1000 == 0) {
