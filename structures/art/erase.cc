@@ -40,10 +40,13 @@ int Tree::try_del(const Pair& pair, bool alone) {
   if (!find_pair(pair, found)) return 0;
   if (found.place.depth > pair.key_size && !alone) return kSpread;
   const uint32_t live = Pairs(found.link).live();
-  if ((live & (live - 1)) != 0) return kill(found);
-  if (!found.node.is_none()) return remove_last(found, live);
+  if ((live >> found.index & 1) == 0) return kRetry;  // deleted since
+  if (!std::has_single_bit(live)) return kill(found);
+  // The last live pair of a page is never marked as dead, so the page stays as it is until another
+  // thread stores another link.
+  if (!found.node.is_none()) return remove_last(found);
   const Held owner(lock_);
-  if (root_.load() != found.link || Pairs(found.link).live() != live) return kRetry;
+  if (root_.load() != found.link) return kRetry;
   root_.store(Link());
   memory_.drop(found.link);
   return 1;
@@ -123,12 +126,12 @@ Link Tree::without(const Found& found) {
   return one ? children.links[0] : make_node_of(memory_, found.node.depth(), children);
 }
 
-// Removes a leaf, or a page with one live pair, from its node. `live`: its live pairs.
-int Tree::remove_last(const Found& found, uint32_t live) {
+// Removes a leaf, or a page with one live pair, from its node.
+int Tree::remove_last(const Found& found) {
   const Held owner(*found.node_place.owner);
   if (!owner || found.node_place.slot->load() != found.node) return kRetry;
   Held node(*found.place.owner);  // not obsolete, because its owner links to it
-  if (found.place.slot->load() != found.link || Pairs(found.link).live() != live) return kRetry;
+  if (found.place.slot->load() != found.link) return kRetry;
   const Link instead = without(found);
   if (instead.is_none()) {
     empty_slot(found.node, *found.place.slot);

@@ -145,13 +145,17 @@ void Tree::find_batch(uint32_t count, KeydromeLookup* lookups) const {
 
 // The payloads of a spread key are in several places. Another thread could add one here and delete
 // one there, and what a search then finds need not have been the smallest payload at any time. So
-// the search starts again if a thread changes such a key meanwhile.
+// the search starts again if a thread changes such a key meanwhile. After a few times, it takes the
+// lock, because writers that change the key all the time would not let it come to an end.
 int Tree::find_spread(const Pair& probe, bool after, KeydromeBuffer& payload) const {
-  for (;;) {
+  constexpr uint32_t kTrials = 8;
+  for (uint32_t trial = 0; trial < kTrials; ++trial) {
     const uint64_t state = key_locks_.begin(probe);
     const int result = find_one(probe, after, payload);
     if (key_locks_.is_unchanged(probe, state)) return result;
   }
+  const KeyLocks::Held held(key_locks_, probe);
+  return find_one(probe, after, payload);
 }
 
 // A scan of one pair.

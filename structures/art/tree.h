@@ -6,8 +6,9 @@
 // skip digits that a subtree has in common, and compare them in the leaf.
 //
 // Thread safety: all functions may run at the same time, except create, destroy and check. Readers
-// take no lock, write nothing and never start again (V. Leis et al., "The ART of Practical
-// Synchronization", DaMoN 2016, section 4: read-optimised write exclusion). This is right, because
+// take no lock and write nothing (V. Leis et al., "The ART of Practical Synchronization", DaMoN 2016,
+// section 4: read-optimised write exclusion); the only exception is at the end of this comment. This
+// is right, because
 //
 // - each change replaces one link by one store. A link contains all that a search knows about the
 //   child, so no reader sees a part of a change.
@@ -23,7 +24,7 @@
 // A key whose payloads are in several leaves and pages (a *spread* key) needs more. Only nodes of a
 // depth greater than the size of the key divide its payloads. A writer that changes a link in such
 // a node holds the key lock of the key, a sequence lock. Readers that look for a payload check that
-// no thread had it meanwhile.
+// no thread had it meanwhile. If that fails a few times, they take it.
 //
 // Errors: put and replace allocate all memory before they change anything, and return
 // KEYDROME_NO_MEMORY if an allocation fails.
@@ -115,7 +116,7 @@ class Tree {
   bool find_pair(const Pair& pair, Found& found);
   int try_del(const Pair& pair, bool alone);
   int kill(const Found& found);
-  int remove_last(const Found& found, uint32_t live);
+  int remove_last(const Found& found);
   Link without(const Found& found);
 
   int try_replace(const Pair& before, const Pair& now, bool alone);
