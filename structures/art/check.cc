@@ -1,6 +1,5 @@
 // Implements Tree::check(), which tests call. It checks every invariant of the tree in one walk
-// over all nodes and leaves.
-#include "structures/art/change.h"
+// over all nodes, leaves and pages.
 #include "structures/art/search.h"
 #include "structures/art/tree.h"
 
@@ -10,114 +9,126 @@ namespace {
 
 // Return values of check(): the first broken invariant. 0 means that all invariants hold.
 enum Broken : int {
-  kDepth = 1,   // a child is not deeper than its parent
-  kFill,        // a node has fewer than two children, or its count is wrong
-  kBytes,       // the bytes of a Node4 or Node16 are not ascending, or an unused one is wrong
-  kSlots,       // two bytes of a Node48 have the same child, or a child has no byte
-  kDigit,       // the digits of a leaf do not lead to it
-  kOrder,       // a leaf is not larger than the leaf before it
-  kBranch,      // two neighbouring leaves do not first differ where their paths part
-  kNodeCounts,  // the tree's counters are wrong
+  kDepth = 1,  // a child is not deeper than its parent
+  kFill,       // a node has fewer than two children, or its count is wrong
+  kBytes,      // the bytes of a Node4 or Node16 are not ascending, or an unused one is wrong
+  kIndex,      // two bytes of a Node48 have the same slot, or a slot with a child has no byte
+  kDigit,      // the digits of a leaf or page do not lead to it
+  kOrder,      // a pair is not larger than the pair before it
+  kBranch,     // two neighbouring pairs do not first differ where their paths part
+  kPage,       // a page has no live pair, a wrong tag, or a wrong record
 };
 
 template <uint32_t kSize>
-int check_bytes(const SortedNode<kSize>& node) {
+int check_node(const SortedNode<kSize>& node) {
   if (node.count < 2 || node.count > kSize) return kFill;
-  for (uint32_t i = 1; i < kSize; ++i) {
+  uint32_t children = 0;
+  for (uint32_t i = 0; i < kSize; ++i) {
     const bool used = i < node.count;
-    if (used ? node.bytes[i] <= node.bytes[i - 1] : node.bytes[i] != node.bytes[i - 1]) {
+    if (i > 0 && (used ? node.bytes[i] <= node.bytes[i - 1] : node.bytes[i] != node.bytes[i - 1])) {
       return kBytes;
     }
-    if (used == node.children[i].is_none()) return kBytes;
+    const bool empty = node.children[i].load().is_none();
+    if (!used && !empty) return kBytes;
+    children += !empty;
   }
-  return 0;
+  return children == node.live && children >= 2 ? 0 : kFill;
 }
 
-int check_slots(const Node48& node) {
+int check_node(const Fork& fork) {
+  return fork.end.load().is_none() || fork.rest.load().is_none() ? kFill : 0;
+}
+
+int check_node(const Node48& node) {
   bool seen[Node48::kCapacity + 1] = {};
-  uint32_t children = 0;
-  for (uint32_t slot : node.slots) {
-    if (slot > Node48::kCapacity || (slot != 0 && seen[slot])) return kSlots;
-    seen[slot] = true;
-    children += slot != 0;
+  uint32_t used = 0;
+  for (const auto& element : node.index) {
+    const uint32_t index = element.load();
+    if (index > node.count || (index != 0 && seen[index])) return kIndex;
+    seen[index] = true;
+    used += index != 0;
   }
+  uint32_t children = 0;
   for (uint32_t i = 0; i < Node48::kCapacity; ++i) {
-    if (seen[i + 1] == node.children[i].is_none()) return kSlots;
+    const bool empty = node.children[i].load().is_none();
+    if (!empty && !seen[i + 1]) return kIndex;
+    children += !empty;
   }
-  return children == node.count && children >= 2 ? 0 : kFill;
+  return used == node.count && children == node.live && children >= 2 ? 0 : kFill;
 }
 
-int check_count(const Node256& node) {
+int check_node(const Node256& node) {
   uint32_t children = 0;
-  for (const Link child : node.children) children += !child.is_none();
-  return children == node.count && children >= 2 ? 0 : kFill;
+  for (const Slot& slot : node.children) children += !slot.load().is_none();
+  return children == node.live && children >= 2 ? 0 : kFill;
 }
 
-int check_node(Link link) {
-  switch (link.kind()) {
-    case Kind::kFork:
-      return link.at<Fork>()->end.is_none() || link.at<Fork>()->rest.is_none() ? kFill : 0;
-    case Kind::kNode4:
-      return check_bytes(*link.at<const Node4>());
-    case Kind::kNode16:
-      return check_bytes(*link.at<const Node16>());
-    case Kind::kNode48:
-      return check_slots(*link.at<const Node48>());
-    default:
-      return check_count(*link.at<const Node256>());
+int check_page(Link link) {
+  const Page page(link);
+  const uint32_t count = link.page_pairs();
+  if (count < 2 || page.live() == 0) return kPage;
+  for (uint32_t i = 0; i < count; ++i) {
+    const Pair pair = page.pair(i);
+    if (page.tags()[i] != tag_of(pair.key, pair.key_size)) return kPage;
+    if (i > 0 && page.offset(i) != page.end(i - 1)) return kPage;
   }
+  const uint32_t bytes = Page::records_at(count, link.is_uniform()) + page.end(count - 1);
+  return Memory::page_bytes(bytes) == link.page_bytes() ? 0 : kPage;
 }
 
 // Returns true if a search for the smallest pair of a child finds this child.
 bool is_reached(Link node, Link child) {
-  const Link* found = descend(node, minimum(child).pair().digit(node.depth()));
-  return found != nullptr && found->at<void>() == child.at<void>();
+  const Slot* slot = descend(node, Pairs(minimum(child))[0].digit(node.depth()));
+  return slot != nullptr && slot->load() == child;
 }
 
-struct TreeChecker {
-  Link last{};           // the leaf before
-  uint32_t parting = 0;  // depth of the node where the paths to the last and the next leaf part
-  uint64_t counts[kKinds] = {};
-
-  int check_leaf(Link leaf) {
-    ++counts[static_cast<uint32_t>(Kind::kLeaf)];
-    if (!last.is_none()) {
-      const uint32_t depth = difference(last.pair(), leaf.pair());
-      if (depth != parting) return kBranch;
-      if (last.pair().digit(depth) >= leaf.pair().digit(depth)) return kOrder;
-    }
-    last = leaf;
-    return 0;
-  }
-
+class TreeChecker {
+ public:
   // Checks a subtree. The recursion is at most kPathMax levels deep.
   int check(Link link) {
-    if (!link.is_node()) return check_leaf(link);
-    ++counts[static_cast<uint32_t>(link.kind())];
-    const int broken = check_node(link);
+    if (!link.is_node()) return check_pairs(link);
+    const int broken = with_node(link, [](const auto& node) { return check_node(node); });
     if (broken != 0) return broken;
     uint32_t position = 0;
-    for (Link child; !(child = next_child(link, position)).is_none(); parting = link.depth()) {
-      const bool fork = link.kind() == Kind::kFork && position == 2;
-      if (child.is_node() && child.depth() < link.depth() + (fork ? 0 : 1)) return kDepth;
+    for (Link child; !(child = next_child(link, position)).is_none(); parting_ = link.depth()) {
+      const bool rest = link.kind() == Kind::kFork && position == 2;
+      if (child.is_node() && child.depth() < link.depth() + (rest ? 0 : 1)) return kDepth;
       if (!is_reached(link, child)) return kDigit;
       const int below = check(child);
       if (below != 0) return below;
     }
     return 0;
   }
+
+ private:
+  int check_pairs(Link link) {
+    const int broken = link.kind() == Kind::kPage ? check_page(link) : 0;
+    if (broken != 0) return broken;
+    const Pairs pairs(link);
+    for (uint32_t i = 0; i < pairs.count(); ++i) {
+      const Pair pair = pairs[i];
+      if (has_last_) {
+        const uint32_t depth = difference(last_, pair);
+        if (depth == kSame || last_.digit(depth) >= pair.digit(depth)) return kOrder;
+        if (i == 0 && depth != parting_) return kBranch;
+        if (i > 0 && depth < parting_) return kBranch;
+      }
+      last_ = pair;
+      has_last_ = true;
+    }
+    return 0;
+  }
+
+  Pair last_{};  // the pair before
+  bool has_last_ = false;
+  uint32_t parting_ = 0;  // depth of the node where the paths to the last and the next pair part
 };
 
 }  // namespace
 
 int Tree::check() const {
-  TreeChecker checker;
-  const int broken = root_.is_none() ? 0 : checker.check(root_);
-  if (broken != 0) return broken;
-  for (uint32_t kind = 0; kind < kKinds; ++kind) {
-    if (checker.counts[kind] != memory_.count(static_cast<Kind>(kind))) return kNodeCounts;
-  }
-  return 0;
+  const Link root = root_.load();
+  return root.is_none() ? 0 : TreeChecker().check(root);
 }
 
 }  // namespace keydrome::art

@@ -1,51 +1,147 @@
-// Implements Tree::del. A node that keeps one child is replaced by this child: because links
+// Implements Tree::del. A pair of a page is marked as dead. If the last pair of a leaf or page goes,
+// the node loses a child. A node that keeps one child is replaced by this child: because links
 // contain depths, the paths merge without further work. Other nodes shrink if memory for the
 // smaller node is available, so del never fails.
-#include "structures/art/change.h"
+#include <bit>
+
+#include "structures/art/build.h"
 #include "structures/art/search.h"
 #include "structures/art/tree.h"
 
 namespace keydrome::art {
 
+// Finds a pair. Returns false if it is not there.
+bool Tree::find_pair(const Pair& pair, Found& found) {
+  found.node = Link();
+  found.place = root_place();
+  Link link = found.place.slot->load();
+  while (link.is_node()) {
+    Slot* slot = descend(link, pair.digit(link.depth()));
+    if (slot == nullptr) return false;
+    found.node_place = found.place;
+    found.node = link;
+    found.place = {&lock_of(link), slot, link.depth()};
+    link = slot->load();
+  }
+  if (link.is_none()) return false;
+  const Pairs pairs(link);
+  const Pairs::Rank rank = pairs.rank(pair);
+  found.link = link;
+  found.index = rank.index;
+  return rank.exact && pairs.is_live(rank.index);
+}
+
 int Tree::del(const Pair& pair) {
-  Link* parent = nullptr;  // the place of the link to the node that contains `place`
-  Link* place = &root_;
-  while (place->is_node()) {
-    Link* child = descend(*place, pair.digit(place->depth()));
-    if (child == nullptr) return 0;
-    parent = place;
-    place = child;
-  }
-  const Link leaf = *place;
-  if (leaf.is_none() || difference(pair, leaf.pair()) != kSame) return 0;
-  if (parent == nullptr) {
-    root_ = Link();
-  } else {
-    remove_leaf(parent, pair.digit(parent->depth()));
-  }
-  memory_.drop(leaf);
+  return change(pair, [&](bool alone) { return try_del(pair, alone); });
+}
+
+int Tree::try_del(const Pair& pair, bool alone) {
+  Found found;
+  if (!find_pair(pair, found)) return 0;
+  if (found.place.depth > pair.key_size && !alone) return kSpread;
+  const uint32_t live = Pairs(found.link).live();
+  if ((live >> found.index & 1) == 0) return kRetry;  // deleted since
+  if (!std::has_single_bit(live)) return kill(found);
+  // The last live pair of a page is never marked as dead, so the page stays as it is until another
+  // thread stores another link.
+  if (!found.node.is_none()) return remove_last(found);
+  const Held owner(lock_);
+  if (root_.load() != found.link) return kRetry;
+  root_.store(Link());
+  memory_.drop(found.link);
   return 1;
 }
 
-// Removes the leaf for `digit` from the node to which *parent links. Does not free the leaf.
-void Tree::remove_leaf(Link* parent, int digit) {
-  const Link node = *parent;
-  if (node.kind() == Kind::kFork) {
-    const Fork& fork = *node.at<const Fork>();
-    *parent = digit == kEnd ? fork.rest : fork.end;
-    memory_.drop(node);
-    return;
+// Marks one of several pairs of a page as dead. If less than half of the pairs live, tries to replace
+// the page by a smaller one.
+int Tree::kill(const Found& found) {
+  const Held owner(*found.place.owner);
+  if (!owner || found.place.slot->load() != found.link) return kRetry;
+  const Page page(found.link);
+  if ((page.live() >> found.index & 1) == 0) return kRetry;
+  if (std::has_single_bit(page.live())) return kRetry;
+  page.kill(found.index);
+  const uint32_t live = page.live();
+  const uint32_t count = found.link.page_pairs();
+  if (2 * static_cast<uint32_t>(std::popcount(live)) >= count) return 1;
+  PairList list;
+  list.add_live(found.link, live, 0, count);
+  const Link smaller = make_pairs(memory_, list.pairs, list.count);
+  if (smaller.is_none()) return 1;
+  found.place.slot->store(smaller);
+  memory_.drop(found.link);
+  return 1;
+}
+
+namespace {
+
+// Returns true if a node that loses a child must be replaced by its only other child, and sets
+// `sparse` if it should become smaller.
+bool keeps_one(Link node, bool& sparse) {
+  const auto judge = [&](uint32_t live, uint32_t shrink) {
+    sparse = live - 1 <= shrink;
+    return live == 2;
+  };
+  switch (node.kind()) {
+    case Kind::kFork:
+      return true;
+    case Kind::kNode4:
+      return judge(node.at<Node4>()->live, 0);
+    case Kind::kNode16:
+      return judge(node.at<Node16>()->live, kShrink16);
+    case Kind::kNode48:
+      return judge(node.at<Node48>()->live, kShrink48);
+    default:
+      return judge(node.at<Node256>()->live, kShrink256);
   }
-  remove_child(node, static_cast<uint8_t>(digit));
-  if (child_count(node) == 1) {
-    *parent = only_child(node);
-    memory_.drop(node);
-  } else if (is_sparse(node)) {
-    const Link smaller = shrunk(memory_, node);
-    if (smaller.is_none()) return;
-    *parent = smaller;
-    memory_.drop(node);
+}
+
+// Empties the slot of a node that the caller has locked.
+void empty_slot(Link node, Slot& slot) {
+  slot.store(Link());
+  const auto count = [](auto& it) { --it.live; };
+  if (node.kind() == Kind::kNode4) count(*node.at<Node4>());
+  if (node.kind() == Kind::kNode16) count(*node.at<Node16>());
+  if (node.kind() == Kind::kNode48) count(*node.at<Node48>());
+  if (node.kind() == Kind::kNode256) count(*node.at<Node256>());
+}
+
+}  // namespace
+
+// Returns what replaces the node that loses the child with the pair: its only other child, a
+// smaller copy, or an empty link if it stays. The caller has locked the node.
+Link Tree::without(const Found& found) {
+  bool sparse = false;
+  const bool one = keeps_one(found.node, sparse);
+  if (!one && !sparse) return Link();
+  if (found.node.kind() == Kind::kFork) {
+    Fork& fork = *found.node.at<Fork>();
+    return (found.place.slot == &fork.end ? fork.rest : fork.end).load();
   }
+  Children children;
+  collect_children(found.node, children);
+  uint32_t at = 0;
+  while (children.links[at] != found.link) ++at;
+  remove_child(children, children.bytes[at]);
+  return one ? children.links[0] : make_node_of(memory_, found.node.depth(), children);
+}
+
+// Removes a leaf, or a page with one live pair, from its node.
+int Tree::remove_last(const Found& found) {
+  const Held owner(*found.node_place.owner);
+  if (!owner || found.node_place.slot->load() != found.node) return kRetry;
+  Held node(*found.place.owner);  // not obsolete, because its owner links to it
+  if (found.place.slot->load() != found.link) return kRetry;
+  const Link instead = without(found);
+  if (instead.is_none()) {
+    empty_slot(found.node, *found.place.slot);
+  } else {
+    found.node_place.slot->store(instead);
+    node.make_obsolete();
+    memory_.drop(found.node);
+  }
+  memory_.drop(found.link);
+  return 1;
 }
 
 }  // namespace keydrome::art

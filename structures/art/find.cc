@@ -1,10 +1,12 @@
 // Implements Tree::find, and Tree::find_batch, which runs a group of lookups in turns: while one
 // waits for memory, the others continue.
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 
 #include "structures/art/search.h"
 #include "structures/art/tree.h"
+#include "structures/art/walk.h"
 
 namespace keydrome::art {
 
@@ -13,60 +15,79 @@ namespace {
 constexpr uint32_t kGroup = 24;  // lookups in flight
 
 // Returns the link from a node to the part of the tree that contains the pairs of `key`, or an
-// empty link. Digits that the node skips are not compared.
+// empty link. Digits that the node skips are not compared. The node does not divide the payloads of
+// the key: its depth is at most the size of the key.
 Link child_for(Link node, const uint8_t* key, uint32_t key_size) {
   const uint32_t depth = node.depth();
-  if (depth > key_size) return minimum(node);  // the node distinguishes payloads of one key
   if (node.kind() == Kind::kFork) {
     const auto& fork = *node.at<const Fork>();
-    return depth == key_size ? fork.end : fork.rest;
+    return (depth == key_size ? fork.end : fork.rest).load();
   }
   if (depth == key_size) return Link();
-  const Link* child = child_of(node, key[depth]);
-  return child == nullptr ? Link() : *child;
+  const Slot* slot = slot_of(node, key[depth]);
+  return slot == nullptr ? Link() : slot->load();
 }
 
-// If the leaf has this key, copies its payload and returns 1. Otherwise returns 0.
-int copy_payload(Link leaf, const uint8_t* key, uint32_t key_size, KeydromeBuffer& payload) {
-  if (leaf.is_none()) return 0;
-  const Pair pair = leaf.pair();
-  if (pair.key_size != key_size || !equal_bytes(pair.key, key, key_size)) return 0;
-  Memory::copy(static_cast<uint8_t*>(payload.data), pair.payload, pair.payload_size);
+int copy_payload(const Pair& pair, KeydromeBuffer& payload) {
+  copy_bytes(static_cast<uint8_t*>(payload.data), pair.payload, pair.payload_size);
   payload.size = pair.payload_size;
   return 1;
 }
 
-// Asks for the memory that a step of a search reads: the element for `byte` of a large node, and
-// otherwise the node's first two lines or the leaf.
-void ask_for(Link link, uint8_t byte) {
+bool has_key(const Pair& pair, const uint8_t* key, uint32_t key_size) {
+  return pair.key_size == key_size && equal_bytes(pair.key, key, key_size);
+}
+
+// If the leaf or page has the key, copies its smallest payload and returns 1. Otherwise returns 0.
+int find_in(Link link, const uint8_t* key, uint32_t key_size, KeydromeBuffer& payload) {
+  if (link.kind() != Kind::kPage) {
+    if (link.is_none()) return 0;
+    const Pair pair = Pairs(link)[0];
+    return has_key(pair, key, key_size) ? copy_payload(pair, payload) : 0;
+  }
+  const Page page(link);
+  const uint8_t tag = tag_of(key, key_size);
+  for (uint32_t some = page.matches(tag) & page.live(); some != 0; some &= some - 1) {
+    const Pair pair = page.pair(static_cast<uint32_t>(std::countr_zero(some)));
+    if (has_key(pair, key, key_size)) return copy_payload(pair, payload);
+  }
+  return 0;
+}
+
+// Asks for the memory that a step of a search reads: the element for `byte` of a large node, the
+// first and last line of a small one, or a leaf or page.
+[[gnu::always_inline]] inline void ask_for(Link link, uint8_t byte) {
   const auto* address = link.at<const char>();
   switch (link.kind()) {
     case Kind::kNode256:
-      __builtin_prefetch(address + offsetof(Node256, children) + byte * sizeof(Link));
+      __builtin_prefetch(address + offsetof(Node256, children) + byte * sizeof(Slot));
       return;
     case Kind::kNode48:
-      __builtin_prefetch(address + offsetof(Node48, slots) + byte);
+      __builtin_prefetch(address + offsetof(Node48, index) + byte);
       return;
-    case Kind::kNode4:
-      __builtin_prefetch(address);
-      __builtin_prefetch(address + sizeof(Node4) - 1);
+    case Kind::kLeaf:
+    case Kind::kPage:
+      ask_for_pairs(link);
       return;
     default:
       __builtin_prefetch(address);
+      __builtin_prefetch(address + sizeof(Node4) - 1);
       return;
   }
 }
 
-// Looks up at most kGroup keys. In every round, each search takes one step and asks for the memory
-// of the next one.
-void find_group(Link root, uint32_t count, KeydromeLookup* lookups) {
-  Link links[kGroup];
-  for (uint32_t i = 0; i < count; ++i) links[i] = root;
+// Whether a search with a key continues below this link. A node that divides the payloads of one key
+// ends it.
+bool continues(Link link, uint32_t key_size) { return link.is_node() && link.depth() <= key_size; }
+
+// Moves at most kGroup searches to their ends. In every round, each search takes one step and asks
+// for the memory of the next one.
+void descend_group(uint32_t count, const KeydromeLookup* lookups, Link* links) {
   for (bool more = true; more;) {
     more = false;
     for (uint32_t i = 0; i < count; ++i) {
-      if (!links[i].is_node()) continue;
       const KeydromeBytes key = lookups[i].key;
+      if (!continues(links[i], key.size)) continue;
       const auto* bytes = static_cast<const uint8_t*>(key.data);
       const Link next = child_for(links[i], bytes, key.size);
       links[i] = next;
@@ -76,26 +97,78 @@ void find_group(Link root, uint32_t count, KeydromeLookup* lookups) {
       more |= next.is_node();
     }
   }
-  for (uint32_t i = 0; i < count; ++i) {
-    const KeydromeBytes key = lookups[i].key;
-    lookups[i].found =
-        copy_payload(links[i], static_cast<const uint8_t*>(key.data), key.size, lookups[i].payload);
-  }
 }
 
 }  // namespace
 
 int Tree::find(KeydromeBytes key, KeydromeBuffer& payload) const {
   const auto* bytes = static_cast<const uint8_t*>(key.data);
-  Link link = root_;
-  while (link.is_node()) link = child_for(link, bytes, key.size);
-  return copy_payload(link, bytes, key.size, payload);
+  Link link = root_.load();
+  while (continues(link, key.size)) link = child_for(link, bytes, key.size);
+  if (link.is_node()) return find_spread(Pair::of(key, {nullptr, 0}), false, payload);
+  if (link.kind() == Kind::kPage) ask_for_pairs(link);
+
+  return find_in(link, bytes, key.size, payload);
+}
+
+int Tree::find_after(const Pair& after, KeydromeBuffer& payload) const {
+  Link link = root_.load();
+  while (continues(link, after.key_size)) link = child_for(link, after.key, after.key_size);
+  if (link.is_node()) return find_spread(after, true, payload);
+  if (link.is_none()) return 0;
+  const Pairs pairs(link);
+  const Pairs::Rank rank = pairs.rank(after);
+  const uint32_t live = pairs.live();
+  for (uint32_t i = rank.index + (rank.exact ? 1 : 0); i < pairs.count(); ++i) {
+    if ((live >> i & 1) == 0) continue;
+    const Pair pair = pairs[i];
+    return has_key(pair, after.key, after.key_size) ? copy_payload(pair, payload) : 0;
+  }
+  return 0;
 }
 
 void Tree::find_batch(uint32_t count, KeydromeLookup* lookups) const {
   for (uint32_t from = 0; from < count; from += kGroup) {
-    find_group(root_, std::min(kGroup, count - from), lookups + from);
+    const uint32_t group = std::min(kGroup, count - from);
+    Link links[kGroup];
+    std::fill_n(links, group, root_.load());
+    descend_group(group, lookups + from, links);
+    for (uint32_t i = 0; i < group; ++i) {
+      KeydromeLookup& one = lookups[from + i];
+      const auto* key = static_cast<const uint8_t*>(one.key.data);
+      one.found = links[i].is_node()
+                      ? find_spread(Pair::of(one.key, {nullptr, 0}), false, one.payload)
+                      : find_in(links[i], key, one.key.size, one.payload);
+    }
   }
+}
+
+// The payloads of a spread key are in several places. Another thread could add one here and delete
+// one there, and what a search then finds need not have been the smallest payload at any time. So
+// the search starts again if a thread changes such a key meanwhile. After a few times, it takes the
+// lock, because writers that change the key all the time would not let it come to an end.
+int Tree::find_spread(const Pair& probe, bool after, KeydromeBuffer& payload) const {
+  constexpr uint32_t kTrials = 8;
+  for (uint32_t trial = 0; trial < kTrials; ++trial) {
+    const uint64_t state = key_locks_.begin(probe);
+    const int result = find_one(probe, after, payload);
+    if (key_locks_.is_unchanged(probe, state)) return result;
+  }
+  const KeyLocks::Held held(key_locks_, probe);
+  return find_one(probe, after, payload);
+}
+
+// A scan of one pair.
+int Tree::find_one(const Pair& probe, bool after, KeydromeBuffer& payload) const {
+  Walk walk(root_, probe, after);
+  for (Stretch stretch; walk.collect(&stretch, 1, 1) > 0;) {
+    const Pairs pairs(stretch.link);
+    const uint32_t live = pairs.live() >> stretch.from << stretch.from;
+    if (live == 0) continue;
+    const Pair pair = pairs[static_cast<uint32_t>(std::countr_zero(live))];
+    return has_key(pair, probe.key, probe.key_size) ? copy_payload(pair, payload) : 0;
+  }
+  return 0;
 }
 
 }  // namespace keydrome::art

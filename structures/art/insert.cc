@@ -1,104 +1,220 @@
-// Implements Tree::put: adds a leaf at the first digit in which the new pair differs from the
-// stored pairs.
-#include "structures/art/change.h"
+// Implements Tree::put: adds a pair at the first digit in which it differs from the stored pairs.
+#include "structures/art/build.h"
 #include "structures/art/search.h"
 #include "structures/art/tree.h"
 
 namespace keydrome::art {
 
-namespace {
-
-// Returns the place of the link to the deepest part of the tree whose pairs agree with `pair` in
-// all digits before `depth`: a leaf, or a node that is deeper or a non-fork of this depth.
-Link* place_at(Link* place, const Pair& pair, uint32_t depth) {
-  while (place->is_node() &&
-         (place->depth() < depth || (place->depth() == depth && place->kind() == Kind::kFork))) {
-    place = descend(*place, pair.digit(place->depth()));
-  }
-  return place;
-}
-
-// Where a new pair belongs.
-struct Spot {
-  Link* place;
-  uint32_t depth;  // of the first digit in which the pair differs from those at `place`, or kSame
-  int other;       // their digit; not used if the node at `place` has no child for the pair's digit
-};
-
-// If no node on the path skips digits, all digits up to the last node are known to be equal.
-// Otherwise find_spot reads some leaf after that node: all its leaves have the skipped digits.
-Spot find_spot(Link* root, const Pair& pair) {
-  Link* place = root;
+// Follows the digits of the pair to a leaf or page, to a node without a child for the next digit,
+// or to the empty root. If no node on the path skips digits, all digits before are known to be
+// equal. Otherwise find_spot reads some pair that is there: all have the skipped digits. Returns
+// false if another thread disturbs.
+bool Tree::find_spot(const Pair& pair, Spot& spot) {
+  Place place = root_place();
+  Link link = place.slot->load();
   uint32_t verified = 0;  // so many digits were compared, if none was skipped
   bool skipped = false;
-  while (place->is_node()) {
-    const uint32_t depth = place->depth();
+  spot.change = Spot::kAdd;
+  while (link.is_node()) {
+    const uint32_t depth = link.depth();
     skipped |= depth > verified;
     const int digit = pair.digit(depth);
-    Link* child = descend(*place, digit);
-    if (child == nullptr) break;
-    verified = place->kind() == Kind::kFork && digit != kEnd ? depth : depth + 1;
-    place = child;
+    Slot* slot = descend(link, digit);
+    const Link child = slot == nullptr ? Link() : slot->load();
+    if (child.is_none()) {
+      spot.change = digit == kEnd ? Spot::kBranch : Spot::kGrow;
+      break;
+    }
+    verified = link.kind() == Kind::kFork && digit != kEnd ? depth : depth + 1;
+    place = {&lock_of(link), slot, depth};
+    link = child;
   }
-  if (place->is_none() || (place->is_node() && !skipped)) return {place, place->depth(), kBeyond};
-  const Pair stored = minimum(*place).pair();
-  const uint32_t depth = difference(pair, stored);
-  if (skipped && depth != kSame) place = place_at(root, pair, depth);
-  return {place, depth, stored.digit(depth)};
+  spot.place = place;
+  spot.link = link;
+  spot.depth = link.is_node() ? link.depth() : place.depth;
+  spot.other = kBeyond;
+  if (!skipped) return true;
+  const Link some = minimum(link);
+  if (some.is_none()) return false;
+  const uint32_t depth = difference(pair, Pairs(some)[0]);
+  return depth >= spot.depth || find_branch(pair, depth, spot);
+}
+
+// Finds the node that differs from the pair first in the digit of `depth`, which it skips.
+bool Tree::find_branch(const Pair& pair, uint32_t depth, Spot& spot) {
+  Place place = root_place();
+  Link link = place.slot->load();
+  while (link.is_node() &&
+         (link.depth() < depth || (link.depth() == depth && link.kind() == Kind::kFork))) {
+    Slot* slot = descend(link, pair.digit(link.depth()));
+    if (slot == nullptr) return false;
+    place = {&lock_of(link), slot, link.depth()};
+    link = slot->load();
+  }
+  if (!link.is_node() || link.depth() <= depth) return false;
+  const Link some = minimum(link);
+  if (some.is_none()) return false;
+  const Pair stored = Pairs(some)[0];
+  if (difference(pair, stored) != depth) return false;
+  spot = {place, link, depth, stored.digit(depth), Spot::kBranch, {}};
+  return true;
+}
+
+int Tree::put(const Pair& pair) {
+  return change(pair, [&](bool alone) { return try_put(pair, alone); });
+}
+
+int Tree::try_put(const Pair& pair, bool alone) {
+  Spot spot;
+  if (!find_spot(pair, spot)) return kRetry;
+  const bool spread =
+      spot.place.depth > pair.key_size || (spot.link.is_node() && spot.depth > pair.key_size);
+  switch (spot.change) {
+    case Spot::kAdd:
+      if (!spot.link.is_none()) {
+        ask_for_pairs(spot.link);
+        spot.rank = Pairs(spot.link).rank(pair);
+        if (spot.rank.exact && Pairs(spot.link).is_live(spot.rank.index)) return 0;
+      }
+      return spread && !alone ? kSpread : add_pair(spot, pair);
+    case Spot::kBranch:
+      return spread && !alone ? kSpread : add_branch(spot, pair);
+    default:
+      return spread && !alone ? kSpread : add_child(spot, pair);
+  }
+}
+
+// Adds the pair to a leaf or page, or to the empty tree.
+int Tree::add_pair(const Spot& spot, const Pair& pair) {
+  const Held owner(*spot.place.owner);
+  if (!owner || spot.place.slot->load() != spot.link) return kRetry;
+  const Link old = spot.link;
+  Link now{};
+  if (old.is_none()) {
+    now = make_leaf(memory_, pair);
+  } else {
+    const Pairs pairs(old);
+    const uint32_t live = pairs.live();  // not the pair itself: a dead pair remains dead
+    const uint32_t count = pairs.count();
+    const bool fits = count < kPagePairs && (old.kind() == Kind::kLeaf ||
+                                             old.page_bytes() + record_size(pair) <= kPageBytes);
+    if (fits && live == UINT32_MAX >> (32 - count)) {
+      now = make_page_with(memory_, old, spot.rank.index, pair);
+    } else {
+      PairList list;
+      list.add_live(old, live, 0, spot.rank.index);
+      list.add(pair);
+      list.add_live(old, live, spot.rank.index, count);
+      const bool all_fit = list.count <= count || fits;
+      now = all_fit ? make_pairs(memory_, list.pairs, list.count) : make_subtree(memory_, list);
+    }
+  }
+  if (now.is_none()) return KEYDROME_NO_MEMORY;
+  spot.place.slot->store(now);
+  if (!old.is_none()) memory_.drop(old);
+  return 1;
+}
+
+// Gives the node at the place a new parent, which has the pair as second child.
+int Tree::add_branch(const Spot& spot, const Pair& pair) {
+  const Held owner(*spot.place.owner);
+  if (!owner || spot.place.slot->load() != spot.link) return kRetry;
+  const Link leaf = make_leaf(memory_, pair);
+  if (leaf.is_none()) return KEYDROME_NO_MEMORY;
+  const int digit = pair.digit(spot.depth);
+  Link node{};
+  if (digit == kEnd || spot.other == kEnd) {
+    node = memory_.make_node<Fork>(spot.depth);
+    if (!node.is_none()) {
+      Fork& fork = *node.at<Fork>();
+      fork.end.store(digit == kEnd ? leaf : spot.link);
+      fork.rest.store(digit == kEnd ? spot.link : leaf);
+    }
+  } else {
+    Children children;
+    children.add(static_cast<uint8_t>(spot.other), spot.link);
+    insert_child(children, static_cast<uint8_t>(digit), leaf);
+    node = make_node_of(memory_, spot.depth, children);
+  }
+  if (node.is_none()) {
+    memory_.drop(leaf);
+    return KEYDROME_NO_MEMORY;
+  }
+  spot.place.slot->store(node);
+  return 1;
+}
+
+namespace {
+
+// Returns true if the node, which the caller has locked, has room for a child with this byte. The
+// bytes of small nodes do not change.
+bool has_room(Link node, uint8_t byte) {
+  if (slot_of(node, byte) != nullptr) return true;
+  return node.kind() == Kind::kNode48 && node.at<Node48>()->count < Node48::kCapacity;
+}
+
+// Adds a child to a node that has room and that the caller has locked.
+void fill_slot(Link node, uint8_t byte, Link child) {
+  const auto fill_sorted = [=](auto& sorted) {
+    slot_in(sorted, byte)->store(child);
+    ++sorted.live;
+  };
+  if (node.kind() == Kind::kNode4) return fill_sorted(*node.at<Node4>());
+  if (node.kind() == Kind::kNode16) return fill_sorted(*node.at<Node16>());
+  if (node.kind() == Kind::kNode256) {
+    ++node.at<Node256>()->live;
+    return slot_in(*node.at<Node256>(), byte)->store(child);
+  }
+  Node48& large = *node.at<Node48>();
+  ++large.live;
+  if (Slot* slot = slot_in(large, byte); slot != nullptr) return slot->store(child);
+  large.children[large.count++].store(child);
+  // Pairs with the load in slot_in: a reader that sees the index sees the child.
+  large.index[byte].store(large.count, std::memory_order_release);
 }
 
 }  // namespace
 
-int Tree::put(const Pair& pair) {
-  const auto [place, depth, other] = find_spot(&root_, pair);
-  if (depth == kSame) return 0;
-  const Link leaf = memory_.make_leaf(pair);
-  if (leaf.is_none()) return KEYDROME_NO_MEMORY;
-  int result = 1;
-  if (place->is_none()) {
-    *place = leaf;
-  } else if (place->is_node() && place->depth() == depth && pair.digit(depth) != kEnd) {
-    result = put_below(place, pair, leaf);
-  } else {
-    result = branch(place, depth, pair, leaf, other);
-  }
-  if (result < 0) memory_.drop(leaf);
-  return result;
-}
-
-// Adds a leaf to the node at `place`, which has no child for the pair's digit. Returns 1, or
-// KEYDROME_NO_MEMORY if the node must grow and cannot.
-int Tree::put_below(Link* place, const Pair& pair, Link leaf) {
-  const Link node = *place;
+// Adds a leaf to the node at the place.
+int Tree::add_child(const Spot& spot, const Pair& pair) {
+  const Link node = spot.link;
   const auto byte = static_cast<uint8_t>(pair.digit(node.depth()));
-  if (!is_full(node)) {
-    add_child(node, byte, leaf);
-    return 1;
+  {
+    const Held held(lock_of(node));
+    if (!held) return kRetry;
+    if (has_room(node, byte)) {
+      const Slot* present = slot_of(node, byte);
+      if (present != nullptr && !present->load().is_none()) return kRetry;
+      const Link leaf = make_leaf(memory_, pair);
+      if (leaf.is_none()) return KEYDROME_NO_MEMORY;
+      fill_slot(node, byte, leaf);
+      return 1;
+    }
   }
-  const Link larger = grown(memory_, node);
-  if (larger.is_none()) return KEYDROME_NO_MEMORY;
-  add_child(larger, byte, leaf);
-  *place = larger;
-  memory_.drop(node);
-  return 1;
+  return grow(spot, pair);
 }
 
-// Replaces the link at `place` by a new node of depth `depth` with two children: what was there,
-// and the leaf. `other` is the digit of the former, which counts only if the pair's digit is a byte.
-int Tree::branch(Link* place, uint32_t depth, const Pair& pair, Link leaf, int other) {
-  const int digit = pair.digit(depth);
-  if (digit == kEnd || other == kEnd) {
-    const Link fork = memory_.make_node<Fork>(depth);
-    if (fork.is_none()) return KEYDROME_NO_MEMORY;
-    *fork.at<Fork>() = digit == kEnd ? Fork{leaf, *place} : Fork{*place, leaf};
-    *place = fork;
-    return 1;
+// Replaces the node at the place by a copy with one more child.
+int Tree::grow(const Spot& spot, const Pair& pair) {
+  const Link node = spot.link;
+  const auto byte = static_cast<uint8_t>(pair.digit(node.depth()));
+  const Held owner(*spot.place.owner);
+  if (!owner || spot.place.slot->load() != node) return kRetry;
+  Held held(lock_of(node));  // not obsolete, because the owner links to it
+  if (has_room(node, byte)) return kRetry;
+  const Link leaf = make_leaf(memory_, pair);
+  if (leaf.is_none()) return KEYDROME_NO_MEMORY;
+  Children children;
+  collect_children(node, children);
+  insert_child(children, byte, leaf);
+  const Link larger = make_node_of(memory_, node.depth(), children);
+  if (larger.is_none()) {
+    memory_.drop(leaf);
+    return KEYDROME_NO_MEMORY;
   }
-  const Link node = memory_.make_node<Node4>(depth);
-  if (node.is_none()) return KEYDROME_NO_MEMORY;
-  add_child(node, static_cast<uint8_t>(other), *place);
-  add_child(node, static_cast<uint8_t>(digit), leaf);
-  *place = node;
+  spot.place.slot->store(larger);
+  held.make_obsolete();
+  memory_.drop(node);
   return 1;
 }
 

@@ -1,14 +1,15 @@
-// Memory: makes and frees the nodes and leaves of the tree, and counts them. It takes memory from
-// the KeydromeEnvironment (keydrome/structure.h), which the caller of `create` provides.
+// Memory: makes and frees the nodes, leaves and pages of the tree. It takes memory from the
+// KeydromeEnvironment (keydrome/structure.h), which the caller of `create` provides.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <new>
 
 #include "keydrome/structure.h"
 #include "structures/art/node.h"
+#include "structures/art/page.h"
 
 namespace keydrome::art {
 
@@ -25,65 +26,56 @@ inline constexpr Kind kKindOf<Node48> = Kind::kNode48;
 template <>
 inline constexpr Kind kKindOf<Node256> = Kind::kNode256;
 
-// Not thread-safe. Only functions that have the tree for themselves use it.
+inline void copy_bytes(uint8_t* to, const uint8_t* from, uint32_t size) {
+  if (size == sizeof(uint64_t)) {
+    std::memcpy(to, from, sizeof(uint64_t));
+  } else if (size > 0) {
+    std::memcpy(to, from, size);
+  }
+}
+
+// Thread-safe.
 class Memory {
  public:
   explicit Memory(const KeydromeEnvironment& environment) : environment_(environment) {}
 
   const KeydromeEnvironment& environment() const { return environment_; }
-  uint64_t count(Kind kind) const { return counts_[static_cast<uint32_t>(kind)]; }
 
-  // The functions make_... return an empty link if out of memory.
-
-  // Copies the bytes of a pair to a new leaf.
-  Link make_leaf(const Pair& pair) {
-    const uint32_t bytes = pair.key_size + pair.payload_size;
-    auto* memory = static_cast<uint8_t*>(
-        environment_.allocate(environment_.context, leaf_size(bytes), leaf_alignment(bytes)));
-    if (memory == nullptr) return Link();
-    copy(memory, pair.key, pair.key_size);
-    copy(memory + pair.key_size, pair.payload, pair.payload_size);
-    ++counts_[static_cast<uint32_t>(Kind::kLeaf)];
-    return Link::leaf(memory, pair.key_size, pair.payload_size);
-  }
-
-  // Makes a node of zero bytes.
+  // Makes a node with empty slots. Returns an empty link if out of memory.
   template <class Node>
-  Link make_node(uint32_t depth) {
-    void* memory = environment_.allocate(environment_.context, sizeof(Node), kNodeAlignment);
-    if (memory == nullptr) return Link();
-    ++counts_[static_cast<uint32_t>(kKindOf<Node>)];
-    return Link::node(new (memory) Node{}, kKindOf<Node>, depth);
+  Link make_node(uint32_t depth) const {
+    void* memory = allocate(sizeof(Node));
+    return memory == nullptr ? Link() : Link::node(new (memory) Node{}, kKindOf<Node>, depth);
   }
 
-  // Frees a leaf or a node, without its children.
-  void drop(Link link) {
-    --counts_[static_cast<uint32_t>(link.kind())];
-    const bool leaf = link.kind() == Kind::kLeaf;
-    const uint32_t bytes = leaf ? link.key_size() + link.payload_size() : 0;
-    environment_.retire(environment_.context, link.at<void>(),
-                        leaf ? leaf_size(bytes) : node_size(link.kind()),
-                        leaf ? leaf_alignment(bytes) : kNodeAlignment);
-  }
+  // Returns memory for a leaf or page, or nullptr if out of memory.
+  uint8_t* allocate_pairs(uint32_t bytes) const { return static_cast<uint8_t*>(allocate(bytes)); }
 
-  static void copy(uint8_t* to, const uint8_t* from, uint32_t size) {
-    if (size == sizeof(uint64_t)) {
-      std::memcpy(to, from, sizeof(uint64_t));
-    } else if (size > 0) {
-      std::memcpy(to, from, size);
-    }
+  // The allocated size of a leaf with so many bytes of key and payload, or of a page. Page::matches
+  // reads 16 tags, so a page has at least 32 bytes.
+  static uint32_t leaf_bytes(uint32_t bytes) { return std::max(round_up(bytes), Link::kUnit); }
+  static uint32_t page_bytes(uint32_t bytes) { return std::max(round_up(bytes), 2 * Link::kUnit); }
+
+  // Frees what the link points to, without its children.
+  void drop(Link link) const {
+    environment_.retire(environment_.context, link.at<void>(), size_of(link), kAlignment);
   }
 
  private:
-  static constexpr size_t kNodeAlignment = 8;
+  static constexpr size_t kAlignment = Link::kUnit;
 
-  // Leaves begin at multiples of 8, because a link has no bits for the others.
-  static size_t leaf_size(uint32_t bytes) { return bytes == 0 ? 8 : (bytes + 7u) & ~size_t{7}; }
-  // A leaf of 16 bytes is never in two cache lines.
-  static size_t leaf_alignment(uint32_t bytes) { return leaf_size(bytes) % 16 == 0 ? 16 : 8; }
-
-  static size_t node_size(Kind kind) {
-    switch (kind) {
+  static uint32_t round_up(uint32_t bytes) {
+    return (bytes + Link::kUnit - 1) / Link::kUnit * Link::kUnit;
+  }
+  void* allocate(size_t bytes) const {
+    return environment_.allocate(environment_.context, bytes, kAlignment);
+  }
+  static size_t size_of(Link link) {
+    switch (link.kind()) {
+      case Kind::kLeaf:
+        return leaf_bytes(link.key_size() + link.payload_size());
+      case Kind::kPage:
+        return link.page_bytes();
       case Kind::kFork:
         return sizeof(Fork);
       case Kind::kNode4:
@@ -98,7 +90,6 @@ class Memory {
   }
 
   KeydromeEnvironment environment_;
-  uint64_t counts_[kKinds] = {};
 };
 
 }  // namespace keydrome::art

@@ -82,4 +82,22 @@ inline uint32_t difference(const Pair& probe, const Pair& stored) {
   return key_size + 1 + in_payload;
 }
 
+// Loads eight bytes so that numbers compare as memcmp compares the bytes.
+inline uint64_t ordered_word(const uint8_t* bytes) {
+  uint64_t word;
+  std::memcpy(&word, bytes, sizeof word);
+  return __builtin_bswap64(word);
+}
+
+// Returns a number smaller than, equal to or larger than 0, as the probe is to a stored pair.
+inline int compare(const Pair& probe, const Pair& stored) {
+  if (probe.key_size == sizeof(uint64_t) && stored.key_size == sizeof(uint64_t)) {
+    const uint64_t a = ordered_word(probe.key);
+    const uint64_t b = ordered_word(stored.key);
+    if (a != b) return a < b ? -1 : 1;
+  }
+  const uint32_t depth = difference(probe, stored);
+  return depth == kSame ? 0 : probe.digit(depth) - stored.digit(depth);
+}
+
 }  // namespace keydrome::art

@@ -1,39 +1,46 @@
 // Implements Tree::replace.
-#include "structures/art/search.h"
+#include "structures/art/build.h"
 #include "structures/art/tree.h"
 
 namespace keydrome::art {
 
-// If no digit of the old payload chooses a child, (key, before) is the only pair of the key, and
-// the new pair belongs at the same place. A payload of equal size then overwrites the old one, and
-// nothing is allocated.
 int Tree::replace(const Pair& before, const Pair& now) {
-  bool alone = true;
-  Link* place = &root_;
-  while (place->is_node()) {
-    const uint32_t depth = place->depth();
-    alone = depth <= before.key_size;
-    Link* child = descend(*place, before.digit(depth));
-    if (child == nullptr) return 0;
-    place = child;
+  return change(before, [&](bool alone) { return try_replace(before, now, alone); });
+}
+
+// All pairs of a key that is not spread are in one leaf or page, so one store exchanges them.
+int Tree::try_replace(const Pair& before, const Pair& now, bool alone) {
+  Found found;
+  if (!find_pair(before, found)) return 0;
+  if (found.place.depth > before.key_size) {
+    return alone ? replace_spread(before, now) : kSpread;
   }
-  const Link leaf = *place;
-  if (leaf.is_none() || difference(before, leaf.pair()) != kSame) return 0;
-  if (!alone) {
-    const int result = put(now);
-    if (result != 1) return result == 0 ? 2 : result;
-    del(before);
-    return 1;
-  }
-  if (difference(now, leaf.pair()) == kSame) return 2;
-  if (now.payload_size == before.payload_size) {
-    Memory::copy(leaf.at<uint8_t>() + before.key_size, now.payload, now.payload_size);
-    return 1;
-  }
-  const Link fresh = memory_.make_leaf(now);
+  const Held owner(*found.place.owner);
+  if (!owner || found.place.slot->load() != found.link) return kRetry;
+  const Pairs pairs(found.link);
+  const uint32_t live = pairs.live();
+  if ((live >> found.index & 1) == 0) return kRetry;
+  const Pairs::Rank rank = pairs.rank(now);
+  if (rank.exact && (live >> rank.index & 1) != 0) return 2;
+  PairList list;
+  const uint32_t others = live & ~(uint32_t{1} << found.index);
+  list.add_live(found.link, others, 0, rank.index);
+  list.add(now);
+  list.add_live(found.link, others, rank.index, pairs.count());
+  const Link fresh = make_pairs(memory_, list.pairs, list.count);
   if (fresh.is_none()) return KEYDROME_NO_MEMORY;
-  *place = fresh;
-  memory_.drop(leaf);
+  found.place.slot->store(fresh);
+  memory_.drop(found.link);
+  return 1;
+}
+
+// The caller has the key lock, so no other thread changes the pairs of the key, and readers that
+// look for its payloads wait. Other threads may change nodes on the way to them.
+int Tree::replace_spread(const Pair& before, const Pair& now) {
+  int result = kRetry;
+  for (Wait wait; (result = try_put(now, true)) == kRetry;) wait.once();
+  if (result != 1) return result == 0 ? 2 : result;
+  for (Wait wait; try_del(before, true) == kRetry;) wait.once();
   return 1;
 }
 

@@ -1,4 +1,4 @@
-// Implements Tree::scan, and Tree::find_after, a scan of one pair.
+// Implements Tree::scan.
 #include <algorithm>
 #include <utility>
 
@@ -9,55 +9,75 @@ namespace keydrome::art {
 
 namespace {
 
-// Like keydrome_run_add, for a run that has fewer than `limit` pairs. Copies eight bytes without a
-// call.
+// Appends one pair like keydrome_run_add, but copies eight bytes without a call.
 bool add_to_run(KeydromeRun& run, const Pair& pair) {
-  const uint32_t size = 2 + pair.key_size + pair.payload_size;
-  if (size > run.capacity - run.size) return false;
+  const uint32_t size = record_size(pair);
+  if (run.pairs == run.limit || size > run.capacity - run.size) return false;
   auto* to = static_cast<uint8_t*>(run.data) + run.size;
   to[0] = static_cast<uint8_t>(pair.key_size);
   to[1] = static_cast<uint8_t>(pair.payload_size);
-  Memory::copy(to + 2, pair.key, pair.key_size);
-  Memory::copy(to + 2 + pair.key_size, pair.payload, pair.payload_size);
+  copy_bytes(to + kRecordHead, pair.key, pair.key_size);
+  copy_bytes(to + kRecordHead + pair.key_size, pair.payload, pair.payload_size);
   run.size += size;
   ++run.pairs;
   return true;
 }
 
+// Appends records of a page without dead pairs by one copy, if all that are wanted fit.
+bool add_records(KeydromeRun& run, const Page& page, uint32_t from, uint32_t count) {
+  const uint32_t begin = page.offset(from);
+  const uint32_t size = page.end(from + count - 1) - begin;
+  if (size > run.capacity - run.size) return false;
+  copy_records(static_cast<uint8_t*>(run.data) + run.size, page.records() + begin, size);
+  run.size += size;
+  run.pairs += count;
+  return true;
+}
+
+// Appends the live pairs of a stretch. Returns false if the run is full before their end.
+bool add_stretch(KeydromeRun& run, const Stretch& stretch) {
+  const Pairs pairs(stretch.link);
+  const uint32_t count = pairs.count();
+  const uint32_t live = pairs.live();
+  if (count > 1 && live == UINT32_MAX >> (32 - count)) {
+    const uint32_t wanted = std::min(count - stretch.from, run.limit - run.pairs);
+    if (wanted > 0 && add_records(run, Page(stretch.link), stretch.from, wanted)) {
+      return stretch.from + wanted == count;
+    }
+  }
+  for (uint32_t i = stretch.from; i < count; ++i) {
+    if ((live >> i & 1) != 0 && !add_to_run(run, pairs[i])) return false;
+  }
+  return true;
+}
+
 }  // namespace
 
-// Each leaf is at another place in memory. So the links of a group of leaves are collected, and
-// their memory is asked for, before the leaves of the group before it are read.
+// Each page is at another place in memory. So a group of pages is collected, and their memory is
+// asked for, before the pages of the group before it are read.
 int Tree::scan(const Pair& from, bool after, KeydromeRun& run) const {
-  constexpr uint32_t kGroup = 16;
-  Link groups[2][kGroup];
-  Link* now = groups[0];
-  Link* soon = groups[1];
+  constexpr uint32_t kGroup = 8;
+  Stretch groups[2][kGroup];
+  Stretch* now = groups[0];
+  Stretch* soon = groups[1];
   keydrome_run_clear(&run);
   Walk walk(root_, from, after);
-  uint32_t left = run.limit;  // leaves that are not collected yet
-  uint32_t count = walk.collect(now, std::min(left, kGroup));
+  uint32_t count = walk.collect(now, kGroup, run.limit);
   while (count > 0) {
-    left -= count;
-    const uint32_t following = left == 0 ? 0 : walk.collect(soon, std::min(left, kGroup));
+    uint32_t pairs = 0;
+    for (uint32_t i = 0; i < count; ++i) pairs += Pairs(now[i].link).count() - now[i].from;
+    const uint32_t left = run.limit - run.pairs;
+    uint32_t following = pairs < left ? walk.collect(soon, kGroup, left - pairs) : 0;
     for (uint32_t i = 0; i < count; ++i) {
-      if (!add_to_run(run, now[i].pair())) return 1;
+      if (!add_stretch(run, now[i])) return 1;
     }
+    if (run.pairs == run.limit) return 1;
+    // Dead pairs are counted above, so more pairs may be wanted than it seemed.
+    if (following == 0) following = walk.collect(soon, kGroup, run.limit - run.pairs);
     std::swap(now, soon);
     count = following;
   }
-  return left == 0 ? 1 : 0;
-}
-
-int Tree::find_after(const Pair& after, KeydromeBuffer& payload) const {
-  Walk walk(root_, after, true);
-  Link leaf;
-  if (walk.collect(&leaf, 1) == 0) return 0;
-  const Pair pair = leaf.pair();
-  if (pair.key_size != after.key_size || !equal_bytes(pair.key, after.key, pair.key_size)) return 0;
-  Memory::copy(static_cast<uint8_t*>(payload.data), pair.payload, pair.payload_size);
-  payload.size = pair.payload_size;
-  return 1;
+  return 0;
 }
 
 }  // namespace keydrome::art

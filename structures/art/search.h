@@ -1,5 +1,5 @@
-// Searches inside one node: the child for a byte, the first child after a position, and any leaf
-// of a subtree.
+// Searches inside one node: the slot of a byte, the first child after a position, and any leaf of a
+// subtree. Other threads may change the node meanwhile.
 //
 // Positions: in Fork, 0 is `end` and 1 is `rest`. In Node4 and Node16, a position is an index. In
 // Node48 and Node256, it is a byte.
@@ -45,10 +45,10 @@ inline uint32_t index_of(const Node16& node, uint8_t byte) {
 
 // Asks for the cache lines of a small node at once. A search would otherwise wait for the line with
 // the bytes before it asks for the line with the link.
-inline void ask_for_all(const Node4& node) {
+[[gnu::always_inline]] inline void ask_for_all(const Node4& node) {
   __builtin_prefetch(reinterpret_cast<const char*>(&node) + sizeof node - 1);
 }
-inline void ask_for_all(const Node16& node) {
+[[gnu::always_inline]] inline void ask_for_all(const Node16& node) {
   const auto* first = reinterpret_cast<const char*>(&node);
   __builtin_prefetch(first + 64);
   __builtin_prefetch(first + 128);
@@ -56,44 +56,43 @@ inline void ask_for_all(const Node16& node) {
 }
 
 template <uint32_t kSize>
-Link* child_in(SortedNode<kSize>& node, uint8_t byte) {
+Slot* slot_in(SortedNode<kSize>& node, uint8_t byte) {
   ask_for_all(node);
   const uint32_t index = index_of(node, byte);
   return index == kSize ? nullptr : &node.children[index];
 }
 
-inline Link* child_in(Node48& node, uint8_t byte) {
-  const uint32_t slot = node.slots[byte];
-  return slot == 0 ? nullptr : &node.children[slot - 1];
+// Acquires: with the index, the slot has been filled.
+inline Slot* slot_in(Node48& node, uint8_t byte) {
+  const uint32_t index = node.index[byte].load(std::memory_order_acquire);
+  return index == 0 ? nullptr : &node.children[index - 1];
 }
 
-inline Link* child_in(Node256& node, uint8_t byte) {
-  Link* child = &node.children[byte];
-  return child->is_none() ? nullptr : child;
-}
+inline Slot* slot_in(Node256& node, uint8_t byte) { return &node.children[byte]; }
 
-// Returns the link to the child for `byte` of a node that is no fork, or nullptr.
-inline Link* child_of(Link node, uint8_t byte) {
+// Returns the slot for `byte` of a node that is no fork, or nullptr if the byte has none. The slot
+// may be empty.
+inline Slot* slot_of(Link node, uint8_t byte) {
   switch (node.kind()) {
     case Kind::kNode4:
-      return child_in(*node.at<Node4>(), byte);
+      return slot_in(*node.at<Node4>(), byte);
     case Kind::kNode16:
-      return child_in(*node.at<Node16>(), byte);
+      return slot_in(*node.at<Node16>(), byte);
     case Kind::kNode48:
-      return child_in(*node.at<Node48>(), byte);
+      return slot_in(*node.at<Node48>(), byte);
     default:
-      return child_in(*node.at<Node256>(), byte);
+      return slot_in(*node.at<Node256>(), byte);
   }
 }
 
-// Returns the link to the child for a digit of any node, or nullptr.
-inline Link* descend(Link node, int digit) {
+// Returns the slot for a digit of any node, or nullptr if the digit has none.
+inline Slot* descend(Link node, int digit) {
   if (node.kind() == Kind::kFork) {
     auto* fork = node.at<Fork>();
     return digit == kEnd ? &fork->end : &fork->rest;
   }
   if (digit < 0 || digit > UINT8_MAX) return nullptr;
-  return child_of(node, static_cast<uint8_t>(digit));
+  return slot_of(node, static_cast<uint8_t>(digit));
 }
 
 // Returns the position of the first child of a node (no fork) whose byte is larger than `digit`.
@@ -108,37 +107,68 @@ inline uint32_t position_after(Link node, int digit) {
   return static_cast<uint32_t>(digit + 1);
 }
 
-// Returns the first child at or after `position`, and moves `position` past it. Returns an empty
-// link if there is none.
-inline Link next_child(Link link, uint32_t& position) {
-  switch (link.kind()) {
-    case Kind::kFork: {
-      const auto& fork = *link.at<const Fork>();
-      if (position > 1) return Link();
-      return position++ == 0 ? fork.end : fork.rest;
-    }
-    case Kind::kNode4: {
-      const auto& node = *link.at<const Node4>();
-      return position < node.count ? node.children[position++] : Link();
-    }
-    case Kind::kNode16: {
-      const auto& node = *link.at<const Node16>();
-      return position < node.count ? node.children[position++] : Link();
-    }
-    case Kind::kNode48: {
-      const auto& node = *link.at<const Node48>();
-      while (position < 256 && node.slots[position] == 0) ++position;
-      return position < 256 ? node.children[node.slots[position++] - 1] : Link();
-    }
-    default: {
-      const auto& node = *link.at<const Node256>();
-      while (position < 256 && node.children[position].is_none()) ++position;
-      return position < 256 ? node.children[position++] : Link();
-    }
+// The functions `next_in` return the first child at or after `position`, and move `position` past
+// it. They return an empty link if there is none.
+
+inline Link next_in(const Fork& fork, uint32_t& position) {
+  if (position > 1) return Link();
+  return position++ == 0 ? fork.end.load() : fork.rest.load();
+}
+
+template <uint32_t kSize>
+Link next_in(const SortedNode<kSize>& node, uint32_t& position) {
+  while (position < node.count) {
+    const Link child = node.children[position++].load();
+    if (!child.is_none()) return child;
+  }
+  return Link();
+}
+
+inline Link next_in(const Node48& node, uint32_t& position) {
+  while (position < 256) {
+    const uint32_t index = node.index[position++].load(std::memory_order_acquire);
+    if (index == 0) continue;
+    const Link child = node.children[index - 1].load();
+    if (!child.is_none()) return child;
+  }
+  return Link();
+}
+
+inline Link next_in(const Node256& node, uint32_t& position) {
+  while (position < 256) {
+    const Link child = node.children[position++].load();
+    if (!child.is_none()) return child;
+  }
+  return Link();
+}
+
+// Calls `function` with a reference to the node.
+template <class Function>
+decltype(auto) with_node(Link node, Function&& function) {
+  switch (node.kind()) {
+    case Kind::kFork:
+      return function(*node.at<Fork>());
+    case Kind::kNode4:
+      return function(*node.at<Node4>());
+    case Kind::kNode16:
+      return function(*node.at<Node16>());
+    case Kind::kNode48:
+      return function(*node.at<Node48>());
+    default:
+      return function(*node.at<Node256>());
   }
 }
 
-// Returns the leaf with the smallest pair of a subtree.
+inline Link next_child(Link link, uint32_t& position) {
+  return with_node(link, [&](const auto& node) { return next_in(node, position); });
+}
+
+inline Lock& lock_of(Link node) {
+  return with_node(node, [](auto& it) -> Lock& { return it.lock; });
+}
+
+// Returns the leaf or page with the smallest pairs of a subtree. Returns an empty link if other
+// threads delete what is in the way: every node has two children as long as it is in the tree.
 inline Link minimum(Link link) {
   while (link.is_node()) {
     uint32_t position = 0;

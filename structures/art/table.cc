@@ -74,7 +74,7 @@ uint64_t statistic(const KeydromeStructure* instance, uint32_t which) {
 constexpr KeydromeStructureTable kTable = {
     .version = KEYDROME_STRUCTURE_VERSION,
     .size = sizeof(KeydromeStructureTable),
-    .capabilities = KEYDROME_SHARED_READS,
+    .capabilities = KEYDROME_SHARED_READS | KEYDROME_THREAD_SAFE,
     .key_bytes_only = 0,
     .payload_bytes_max = 0,
     .payloads_max = 0,

@@ -8,6 +8,50 @@
 
 namespace keydrome::art {
 
+namespace {
+
+struct Shape {
+  uint64_t nodes = 0;
+  uint64_t slots = 0;
+  uint64_t slots_used = 0;
+  uint64_t height = 0;
+
+  // Adds a subtree. The recursion is at most kPathMax levels deep.
+  void add(Link link, uint64_t level) {
+    if (!link.is_node()) return;
+    ++nodes;
+    height = std::max(height, level);
+    slots += capacity(link.kind());
+    uint32_t position = 0;
+    for (Link child; !(child = next_child(link, position)).is_none(); ++slots_used) {
+      add(child, level + 1);
+    }
+  }
+
+  static uint32_t capacity(Kind kind) {
+    switch (kind) {
+      case Kind::kFork:
+        return 2;
+      case Kind::kNode4:
+        return Node4::kCapacity;
+      case Kind::kNode16:
+        return Node16::kCapacity;
+      case Kind::kNode48:
+        return Node48::kCapacity;
+      default:
+        return Node256::kCapacity;
+    }
+  }
+};
+
+Shape shape_of(Link root) {
+  Shape shape;
+  shape.add(root, 1);
+  return shape;
+}
+
+}  // namespace
+
 Tree* Tree::create(const KeydromeEnvironment& environment) {
   void* place = environment.allocate(environment.context, sizeof(Tree), alignof(Tree));
   return place == nullptr ? nullptr : new (place) Tree(Memory(environment));
@@ -15,48 +59,14 @@ Tree* Tree::create(const KeydromeEnvironment& environment) {
 
 void Tree::destroy(Tree* tree) {
   const KeydromeEnvironment environment = tree->memory_.environment();
-  tree->drop_subtree(tree->root_);
+  drop_subtree(tree->memory_, tree->root_.load());
   tree->~Tree();
   environment.retire(environment.context, tree, sizeof(Tree), alignof(Tree));
 }
 
-// Frees a subtree. The recursion is at most kPathMax levels deep.
-void Tree::drop_subtree(Link link) {
-  if (link.is_none()) return;
-  if (link.is_node()) {
-    uint32_t position = 0;
-    for (Link child; !(child = next_child(link, position)).is_none();) drop_subtree(child);
-  }
-  memory_.drop(link);
-}
-
-uint64_t Tree::nodes() const {
-  return memory_.count(Kind::kFork) + memory_.count(Kind::kNode4) + memory_.count(Kind::kNode16) +
-         memory_.count(Kind::kNode48) + memory_.count(Kind::kNode256);
-}
-
-uint64_t Tree::slots() const {
-  return 2 * memory_.count(Kind::kFork) + Node4::kCapacity * memory_.count(Kind::kNode4) +
-         Node16::kCapacity * memory_.count(Kind::kNode16) +
-         Node48::kCapacity * memory_.count(Kind::kNode48) +
-         Node256::kCapacity * memory_.count(Kind::kNode256);
-}
-
-// Every node and leaf except the root is in a slot of a node.
-uint64_t Tree::slots_used() const {
-  const uint64_t links = nodes() + memory_.count(Kind::kLeaf);
-  return links == 0 ? 0 : links - 1;
-}
-
-// The recursion is at most kPathMax levels deep.
-uint64_t Tree::height_of(Link link) {
-  if (!link.is_node()) return 0;
-  uint64_t highest = 0;
-  uint32_t position = 0;
-  for (Link child; !(child = next_child(link, position)).is_none();) {
-    highest = std::max(highest, height_of(child));
-  }
-  return highest + 1;
-}
+uint64_t Tree::nodes() const { return shape_of(root()).nodes; }
+uint64_t Tree::slots() const { return shape_of(root()).slots; }
+uint64_t Tree::slots_used() const { return shape_of(root()).slots_used; }
+uint64_t Tree::height() const { return shape_of(root()).height; }
 
 }  // namespace keydrome::art

@@ -3,129 +3,111 @@
 
 #include <algorithm>
 
+#include "structures/art/lock.h"
+
 namespace keydrome::art {
 
-// Follows the probe's digits to a leaf, to an empty tree, or to a node without a child for the
-// probe's digit, and returns this. The frames then continue after the path. The path ends with the
-// node that has no child.
+// Follows the probe's digits to a leaf or page, to an empty tree, or to a node without a child for
+// the probe's digit, and returns this. The frames then continue after the path. The path ends with
+// the node that has no child.
 Link Walk::follow(Link link, const Pair& probe) {
   while (link.is_node()) {
     const int digit = probe.digit(link.depth());
-    const Link* child = descend(link, digit);
+    const Slot* slot = descend(link, digit);
     if (link.kind() == Kind::kFork) {
       push(link, digit == kEnd ? 1 : 2);
     } else {
       push(link, position_after(link, digit));
     }
-    if (child == nullptr) break;
-    link = *child;
+    const Link child = slot == nullptr ? Link() : slot->load();
+    if (child.is_none()) break;
+    link = child;
   }
   return link;
 }
 
-// A search skips digits, so the subtree at the end of the path may differ from the probe at a digit
-// before its depth. Any leaf of it shows at which one: then the whole part of the tree from that
-// digit on is smaller or larger than the probe.
-Walk::Walk(Link root, const Pair& probe, bool after) {
-  Link part = follow(root, probe);
-  if (part.is_none()) return;
-  const Pair stored = minimum(part).pair();
-  const uint32_t depth = difference(probe, stored);
-  if (depth == kSame) {
-    if (!after) first_ = part;
-    return;
-  }
-  // The node without a child for the digit in which the probe differs: its frame is right.
-  if (part.is_node() && part.depth() == depth) return;
-  while (length_ > 0 && frames_[length_ - 1].node.depth() > depth) part = frames_[--length_].node;
-  if (stored.digit(depth) > probe.digit(depth)) first_ = part;
+Walk::Walk(const Slot& root, const Pair& probe, bool after) {
+  for (Wait wait; !begin(root.load(), probe, after);) wait.once();
 }
 
-// Takes the leaves of one node after another.
-struct Walk::Collector {
-  Link* leaves;
-  uint32_t most;
-  uint32_t count = 0;
+// A search skips digits, so the subtree at the end of the path may differ from the probe at a digit
+// before its depth. Any pair of it shows at which one: then the whole part of the tree from that
+// digit on is smaller or larger than the probe. Returns false if other threads delete the pairs.
+bool Walk::begin(Link root, const Pair& probe, bool after) {
+  length_ = 0;
+  const Link end = follow(root, probe);
+  if (end.is_none()) return true;
+  const Link some = minimum(end);
+  if (some.is_none()) return false;
+  const Pair stored = Pairs(some)[0];
+  const uint32_t depth = difference(probe, stored);
+  Link part = end;
+  while (length_ > 0 && frames_[length_ - 1].node.depth() > depth) part = frames_[--length_].node;
+  if (part.is_node()) {
+    // If the node ends the path and was not skipped, its frame continues at the right child.
+    const bool skipped = length_ == 0 || frames_[length_ - 1].node != part;
+    if (skipped && stored.digit(depth) > probe.digit(depth)) first_ = {part, 0};
+    return true;
+  }
+  const Pairs::Rank rank = Pairs(part).rank(probe);
+  const uint32_t from = rank.index + (rank.exact && after ? 1 : 0);
+  if (from < Pairs(part).count()) first_ = {part, from};
+  return true;
+}
 
-  void take(Link leaf) {
-    const auto* bytes = leaf.at<const char>();
-    __builtin_prefetch(bytes);
-    __builtin_prefetch(bytes + leaf.key_size() + leaf.payload_size() - 1);
-    leaves[count++] = leaf;
+// Takes leaves and pages until there are enough.
+class Walk::Collector {
+ public:
+  Collector(Stretch* stretches, uint32_t most, uint32_t pairs)
+      : stretches_(stretches), most_(most), pairs_(pairs) {}
+
+  uint32_t count() const { return count_; }
+  bool is_full() const { return count_ == most_ || pairs_ == 0; }
+
+  void take(const Stretch& stretch) {
+    ask_for_pairs(stretch.link);
+    stretches_[count_++] = stretch;
+    pairs_ -= std::min(pairs_, Pairs(stretch.link).count() - stretch.from);
   }
 
-  // The functions `from` take leaves from `position` on, and move `position` past them. They return
-  // the first child that is a node, or an empty link at the end of the node, or if enough leaves
-  // are collected.
-  template <uint32_t kSize>
-  Link from(const SortedNode<kSize>& node, uint32_t& position) {
-    while (position < node.count && count < most) {
-      const Link child = node.children[position++];
-      if (child.is_node()) return child;
-      take(child);
-    }
-    return Link();
-  }
-
-  // The next node is far away in memory, too, so a Node256 asks for those that follow soon.
-  Link from(const Node256& node, uint32_t& position) {
-    constexpr uint32_t kAhead = 8;
-    while (position < Node256::kCapacity && count < most) {
-      const Link soon = node.children[std::min(position + kAhead, Node256::kCapacity - 1)];
-      if (soon.kind() == Kind::kNode4) __builtin_prefetch(soon.at<const char>());
-      const Link child = node.children[position++];
-      if (child.is_none()) continue;
-      if (child.is_node()) {
-        if (position < Node256::kCapacity) ask_for_node(node.children[position]);
-        return child;
-      }
-      take(child);
-    }
-    return Link();
-  }
-
-  static void ask_for_node(Link link) {
-    if (!link.is_node()) return;
-    for (uint32_t at = 0; at < sizeof(Node16); at += 64) {
-      __builtin_prefetch(link.at<const char>() + at);
-    }
-  }
-
-  Link from_other(Link node, uint32_t& position) {
-    while (count < most) {
-      const Link child = next_child(node, position);
+  // Takes children from `position` on, and moves `position` past them. Returns the first child that
+  // is a node, or an empty link at the end of the node, or if enough is collected.
+  template <class Node>
+  Link take_from(const Node& node, uint32_t& position) {
+    while (!is_full()) {
+      const Link child = next_in(node, position);
       if (child.is_none() || child.is_node()) return child;
-      take(child);
+      take({child, 0});
     }
     return Link();
   }
 
-  Link from(Link node, uint32_t& position) {
-    if (node.kind() == Kind::kNode256) return from(*node.at<const Node256>(), position);
-    if (node.kind() == Kind::kNode16) return from(*node.at<const Node16>(), position);
-    if (node.kind() == Kind::kNode4) return from(*node.at<const Node4>(), position);
-    return from_other(node, position);
-  }
+ private:
+  Stretch* stretches_;
+  uint32_t most_;
+  uint32_t pairs_;  // still wanted
+  uint32_t count_ = 0;
 };
 
-uint32_t Walk::collect(Link* leaves, uint32_t most) {
-  Collector collector{leaves, most};
-  if (first_.is_node()) {
-    push(first_, 0);
-  } else if (!first_.is_none()) {
+uint32_t Walk::collect(Stretch* stretches, uint32_t most, uint32_t pairs) {
+  Collector collector(stretches, most, pairs);
+  if (first_.link.is_node()) {
+    push(first_.link, 0);
+  } else if (!first_.link.is_none()) {
     collector.take(first_);
   }
-  first_ = Link();
-  while (length_ > 0 && collector.count < most) {
+  first_ = {};
+  while (length_ > 0 && !collector.is_full()) {
     Frame& frame = frames_[length_ - 1];
-    const Link child = collector.from(frame.node, frame.position);
+    const Link child = with_node(
+        frame.node, [&](const auto& node) { return collector.take_from(node, frame.position); });
     if (!child.is_none()) {
       push(child, 0);
-    } else if (collector.count < most) {
+    } else if (!collector.is_full()) {
       --length_;
     }
   }
-  return collector.count;
+  return collector.count();
 }
 
 }  // namespace keydrome::art

@@ -1,23 +1,30 @@
-// Walk: visits the leaves of the tree in order, from the first pair that is not smaller than a
-// probe.
+// Walk: visits the leaves and pages of the tree in order, from the first pair that is not smaller
+// than a probe. Other threads may change the tree meanwhile (tree.h).
 #pragma once
 
 #include <cstdint>
 
+#include "structures/art/page.h"
 #include "structures/art/search.h"
 
 namespace keydrome::art {
 
-// Lives during one call. The tree must not change meanwhile.
+// The pairs of a leaf or page from an index on.
+struct Stretch {
+  Link link;
+  uint32_t from;
+};
+
+// Lives during one call.
 class Walk {
  public:
   // Moves to the first pair >= the probe, or > the probe if `after` is true.
-  Walk(Link root, const Pair& probe, bool after);
+  Walk(const Slot& root, const Pair& probe, bool after);
 
-  // Stores the links to at most `most` leaves at the position, moves past them, and returns their
-  // number. It is smaller than `most` only after the last leaf. Asks for the memory of the leaves,
-  // and does not read them.
-  uint32_t collect(Link* leaves, uint32_t most);
+  // Stores at most `most` stretches from the position on, moves past them, and returns their number.
+  // Stops when they have at least `pairs` pairs. Returns 0 only after the last pair. Asks for the
+  // memory of the pairs, and does not read them.
+  uint32_t collect(Stretch* stretches, uint32_t most, uint32_t pairs);
 
  private:
   // A node on the path from the root, and the position (search.h) of the child to visit next.
@@ -25,12 +32,13 @@ class Walk {
     Link node;
     uint32_t position;
   };
-  struct Collector;
+  class Collector;
 
+  bool begin(Link root, const Pair& probe, bool after);
   Link follow(Link link, const Pair& probe);
   void push(Link node, uint32_t position) { frames_[length_++] = {node, position}; }
 
-  Link first_{};  // to visit before the children in the frames, if not empty: a leaf or a node
+  Stretch first_{};  // to visit before the children in the frames, if not empty; may be a node
   uint32_t length_ = 0;
   Frame frames_[kPathMax];  // not initialised
 };

@@ -1,4 +1,4 @@
-// Tests what only this tree has: the kinds of its nodes, merged paths, memory per pair, and a
+// Tests what only this tree has: pages, the kinds of its nodes, merged paths, memory per pair, and a
 // check() that detects damage.
 #include <gtest/gtest.h>
 
@@ -31,6 +31,59 @@ struct OwnedTree {
   Tree* tree;
 };
 
+std::string numbered(const std::string& prefix, uint32_t number) {
+  return prefix + std::to_string(10000 + number);
+}
+
+TEST(ArtShape, PairsShareAPageUntilItIsFull) {
+  OwnedTree owned;
+  ASSERT_EQ(owned.put(numbered("key", 0)), 1);
+  EXPECT_EQ(owned.tree->root().kind(), Kind::kLeaf);
+  for (uint32_t i = 1; i < kPagePairs; ++i) {
+    ASSERT_EQ(owned.put(numbered("key", i)), 1);
+    ASSERT_EQ(owned.tree->root().kind(), Kind::kPage);
+    ASSERT_EQ(owned.tree->root().page_pairs(), i + 1);
+  }
+  EXPECT_EQ(owned.tree->nodes(), 0u);
+  ASSERT_EQ(owned.put(numbered("key", kPagePairs)), 1);
+  EXPECT_EQ(owned.tree->nodes(), 1u);
+  EXPECT_EQ(owned.tree->root().depth(), 6u);  // the digits before agree
+  EXPECT_EQ(owned.tree->check(), 0);
+}
+
+TEST(ArtShape, PagesOfLargePairsAreDividedEarlier) {
+  OwnedTree owned;
+  const std::string payload(KEYDROME_PAYLOAD_BYTES_MAX, 'p');
+  uint32_t pairs = 0;
+  while (owned.tree->nodes() == 0) ASSERT_EQ(owned.put(numbered("key", pairs++), payload), 1);
+  EXPECT_GE(pairs, kPageBytes / 120);
+  EXPECT_LE(pairs, kPageBytes / 100 + 1);
+  EXPECT_EQ(owned.tree->check(), 0);
+}
+
+TEST(ArtShape, DeletionsMarkPairsAndThenShrinkThePage) {
+  OwnedTree owned;
+  for (uint32_t i = 0; i < 20; ++i) ASSERT_EQ(owned.put(numbered("key", i)), 1);
+  const size_t bytes = owned.environment.bytes();
+  owned.environment.fail_after(0);
+  for (uint32_t i = 0; i < 10; ++i) ASSERT_EQ(owned.del(numbered("key", i)), 1);
+  EXPECT_EQ(owned.environment.bytes(), bytes);
+  ASSERT_EQ(owned.del(numbered("key", 10)), 1);  // a smaller page would need memory
+  EXPECT_EQ(owned.environment.bytes(), bytes);
+  owned.environment.fail_after(-1);
+  ASSERT_EQ(owned.del(numbered("key", 11)), 1);
+  EXPECT_EQ(owned.tree->root().page_pairs(), 8u);
+  EXPECT_LT(owned.environment.bytes(), bytes);
+
+  ASSERT_EQ(owned.del(numbered("key", 15)), 1);
+  EXPECT_EQ(owned.del(numbered("key", 15)), 0);
+  EXPECT_EQ(owned.tree->root().page_pairs(), 8u);
+  ASSERT_EQ(owned.put(numbered("key", 15)), 1);
+  EXPECT_EQ(owned.put(numbered("key", 15)), 0);
+  EXPECT_EQ(owned.tree->root().page_pairs(), 8u);
+  EXPECT_EQ(owned.tree->check(), 0);
+}
+
 // The only node is as large as its children need, and shrinks later than it grew.
 TEST(ArtShape, NodesGrowAndShrink) {
   OwnedTree owned;
@@ -38,13 +91,9 @@ TEST(ArtShape, NodesGrowAndShrink) {
   for (uint32_t i = 0; i < 256; ++i) {
     ASSERT_EQ(owned.put(key(i)), 1);
     const uint32_t count = i + 1;
-    const uint32_t expected = count == 1    ? 0
-                              : count <= 4  ? 4
-                              : count <= 16 ? 16
-                              : count <= 48 ? 48
-                                            : 256;
+    const uint32_t expected = count <= kPagePairs ? 0 : count <= 48 ? 48 : 256;
     ASSERT_EQ(owned.tree->slots(), expected) << count;
-    ASSERT_EQ(owned.tree->slots_used(), count == 1 ? 0 : count);
+    ASSERT_EQ(owned.tree->slots_used(), expected == 0 ? 0 : count);
   }
   for (uint32_t count = 255; count > 0; --count) {
     ASSERT_EQ(owned.del(key(count)), 1);
@@ -58,28 +107,59 @@ TEST(ArtShape, NodesGrowAndShrink) {
   }
 }
 
+// Two children per step, which are pages: small nodes are copied when they get a child.
+TEST(ArtShape, SmallNodesGrow) {
+  OwnedTree owned;
+  for (uint32_t byte = 0; byte < 20; ++byte) {
+    const std::string prefix(1, static_cast<char>('A' + (byte * 7) % 20));
+    for (uint32_t i = 0; i < 30; ++i) ASSERT_EQ(owned.put(numbered(prefix, i)), 1);
+    const uint32_t count = byte + 1;
+    const uint32_t expected = count == 1 ? 0 : count <= 4 ? 4 : count <= 16 ? 16 : 48;
+    ASSERT_EQ(owned.tree->slots(), expected) << count;
+    ASSERT_EQ(owned.tree->check(), 0);
+  }
+}
+
 TEST(ArtShape, NodesWithOneChildDisappear) {
   OwnedTree owned;
-  for (const char* key : {"abcdef", "abcxyz", "abcdeg"}) ASSERT_EQ(owned.put(key), 1);
-  EXPECT_EQ(owned.tree->nodes(), 2u);
-  EXPECT_EQ(owned.tree->height(), 2u);
-  EXPECT_EQ(owned.del("abcdeg"), 1);
+  for (uint32_t i = 0; i < 20; ++i) {
+    ASSERT_EQ(owned.put(numbered("abcd", i)), 1);
+    ASSERT_EQ(owned.put(numbered("abcx", i)), 1);
+  }
   EXPECT_EQ(owned.tree->nodes(), 1u);
-  EXPECT_EQ(owned.del("abcxyz"), 1);
+  EXPECT_EQ(owned.tree->height(), 1u);
+  EXPECT_EQ(owned.tree->slots_used(), 2u);
+  for (uint32_t i = 0; i < 20; ++i) {
+    EXPECT_EQ(owned.tree->nodes(), 1u);
+    ASSERT_EQ(owned.del(numbered("abcd", i)), 1);
+  }
   EXPECT_EQ(owned.tree->nodes(), 0u);
+  EXPECT_EQ(owned.tree->check(), 0);
 }
 
 TEST(ArtShape, OnlyPrefixesNeedForks) {
   OwnedTree owned;
   ASSERT_EQ(owned.put("abc"), 1);
-  ASSERT_EQ(owned.put("abcd"), 1);
+  for (char byte = 'A'; byte < 'A' + 32; ++byte) {
+    ASSERT_EQ(owned.put("abc" + std::string(1, byte)), 1);
+  }
   EXPECT_EQ(owned.tree->slots(), 2u);
-  ASSERT_EQ(owned.put("abce"), 1);  // a Node4 after the fork, of equal depth
-  EXPECT_EQ(owned.tree->slots(), 2u + Node4::kCapacity);
+  ASSERT_EQ(owned.put("abcz"), 1);  // a Node48 after the fork, of equal depth
+  EXPECT_EQ(owned.tree->slots(), 2u + Node48::kCapacity);
   EXPECT_EQ(owned.tree->check(), 0);
   ASSERT_EQ(owned.del("abc"), 1);
-  EXPECT_EQ(owned.tree->slots(), Node4::kCapacity);
+  EXPECT_EQ(owned.tree->slots(), Node48::kCapacity);
   EXPECT_EQ(owned.tree->check(), 0);
+}
+
+TEST(ArtShape, BytesPerPairOfRandomKeys) {
+  OwnedTree owned;
+  constexpr uint32_t kPairs = 65536;
+  for (uint64_t i = 0; i < kPairs; ++i) {
+    ASSERT_EQ(owned.put(big_endian(i * 0x9E3779B97F4A7C15u, 8), "12345678"), 1);
+  }
+  const double bytes_per_pair = static_cast<double>(owned.environment.bytes()) / kPairs;
+  EXPECT_LT(bytes_per_pair, 36);
 }
 
 TEST(ArtShape, BytesPerPairOfDenseKeys) {
@@ -91,12 +171,17 @@ TEST(ArtShape, BytesPerPairOfDenseKeys) {
 }
 
 TEST(ArtShape, LinksContainWhatSearchesNeed) {
-  alignas(8) const char bytes[8] = {};
+  alignas(16) const char bytes[16] = {};
   const Link leaf = Link::leaf(bytes, KEYDROME_KEY_BYTES_MAX, KEYDROME_PAYLOAD_BYTES_MAX);
   EXPECT_FALSE(leaf.is_node());
   EXPECT_EQ(leaf.at<const char>(), bytes);
   EXPECT_EQ(leaf.key_size(), KEYDROME_KEY_BYTES_MAX);
   EXPECT_EQ(leaf.payload_size(), KEYDROME_PAYLOAD_BYTES_MAX);
+  const Link page = Link::page(bytes, kPagePairs, true, Link::kPageBytesMax - Link::kUnit);
+  EXPECT_FALSE(page.is_node());
+  EXPECT_EQ(page.page_pairs(), kPagePairs);
+  EXPECT_TRUE(page.is_uniform());
+  EXPECT_EQ(page.page_bytes(), Link::kPageBytesMax - Link::kUnit);
   const Link node = Link::node(bytes, Kind::kNode256, kDigitsMax - 1);
   EXPECT_TRUE(node.is_node());
   EXPECT_EQ(node.kind(), Kind::kNode256);
@@ -124,9 +209,17 @@ TEST(ArtShape, SearchInSmallNodesFindsEveryByte) {
   }
 }
 
+void swap_slots(Slot& a, Slot& b) {
+  const Link link = a.load();
+  a.store(b.load());
+  b.store(link);
+}
+
 TEST(ArtShape, CheckSeesDamage) {
   OwnedTree owned;
-  for (const char* key : {"a", "ab", "ac", "b1", "b2", "c"}) ASSERT_EQ(owned.put(key), 1);
+  ASSERT_EQ(owned.put("a"), 1);
+  for (uint32_t i = 0; i < kPagePairs; ++i) ASSERT_EQ(owned.put(numbered("ab", i)), 1);
+  for (const char* key : {"b1", "b2", "c"}) ASSERT_EQ(owned.put(key), 1);
   ASSERT_EQ(owned.tree->check(), 0);
   const Link root = owned.tree->root();
   ASSERT_EQ(root.kind(), Kind::kNode4);
@@ -136,27 +229,34 @@ TEST(ArtShape, CheckSeesDamage) {
   EXPECT_NE(owned.tree->check(), 0);
   std::swap(node.bytes[0], node.bytes[1]);
 
-  std::swap(node.children[0], node.children[1]);
+  swap_slots(node.children[0], node.children[1]);
   EXPECT_NE(owned.tree->check(), 0);
-  std::swap(node.children[0], node.children[1]);
+  swap_slots(node.children[0], node.children[1]);
 
   node.bytes[3] ^= 1;  // unused, must repeat the largest byte
   EXPECT_NE(owned.tree->check(), 0);
   node.bytes[3] ^= 1;
 
-  --node.count;
-  EXPECT_NE(owned.tree->check(), 0);
-  ++node.count;
+  for (uint8_t* number : {&node.count, &node.live}) {
+    --*number;
+    EXPECT_NE(owned.tree->check(), 0);
+    ++*number;
+  }
 
-  Fork& fork = *node.children[0].at<Fork>();
-  std::swap(fork.end, fork.rest);
+  ASSERT_EQ(node.children[0].load().kind(), Kind::kFork);
+  Fork& fork = *node.children[0].load().at<Fork>();
+  swap_slots(fork.end, fork.rest);
   EXPECT_NE(owned.tree->check(), 0);
-  std::swap(fork.end, fork.rest);
+  swap_slots(fork.end, fork.rest);
 
-  uint8_t& byte = *minimum(node.children[1]).at<uint8_t>();
-  byte ^= 1;
-  EXPECT_NE(owned.tree->check(), 0);
-  byte ^= 1;
+  const Link page = node.children[1].load();
+  ASSERT_EQ(page.kind(), Kind::kPage);
+  for (const uint32_t at : {Page::kTagsAt, Page::records_at(2, true) + kRecordHead}) {
+    uint8_t& byte = page.at<uint8_t>()[at];
+    byte ^= 1;
+    EXPECT_NE(owned.tree->check(), 0);
+    byte ^= 1;
+  }
   EXPECT_EQ(owned.tree->check(), 0);
 }
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "structures/hash/tests/test_environment.h"
+#include "structures/hash/tests/owned_table.h"
 
 namespace keydrome::hash {
 namespace {
@@ -83,7 +83,7 @@ int replace(Model& model, const std::string& key, const std::string& before,
 }
 
 void random_operations(Shape shape, uint32_t key_bytes, uint64_t seed) {
-  TestEnvironment environment;
+  SharedEnvironment environment;
   OwnedTable table(environment, key_bytes);
   Model model;
   std::mt19937_64 random(seed);
@@ -135,7 +135,7 @@ TEST(HashModel, RandomOperations) {
 
 // Lets the n-th allocation of each call fail: the call must then change nothing.
 void failing_allocations(uint32_t key_bytes) {
-  TestEnvironment environment;
+  SharedEnvironment environment;
   OwnedTable table(environment, key_bytes);
   Model model;
   std::mt19937_64 random(5);
@@ -177,7 +177,7 @@ TEST(HashModel, FailingAllocationsChangeNothing) {
 
 TEST(HashModel, CreateReportsFailingAllocations) {
   for (int successes = 0; successes < 2; ++successes) {
-    TestEnvironment environment;
+    SharedEnvironment environment;
     environment.fail_after(successes);
     const OwnedTable table(environment, 8);
     EXPECT_FALSE(table.exists());
@@ -188,7 +188,7 @@ TEST(HashModel, CreateReportsFailingAllocations) {
 // would not end in time.
 TEST(HashModel, ManyPayloadsOfOneKey) {
   constexpr uint64_t kPayloads = 1'000'000 / (kSlower * kSlower);
-  TestEnvironment environment;
+  SharedEnvironment environment;
   OwnedTable table(environment, 8);
   const std::string key = number_key(7, 8);
   const auto payload = [](uint64_t i) { return number_key(i * 0x9E3779B97F4A7C15u, 8); };
@@ -210,7 +210,7 @@ TEST(HashModel, ManyPayloadsOfOneKey) {
 TEST(HashModel, GrowsInSmallStepsAndFindsBatches) {
   constexpr uint64_t kKeys = 200'000 / kSlower;
   for (const uint32_t key_bytes : {8u, 0u}) {
-    TestEnvironment environment;
+    SharedEnvironment environment;
     OwnedTable table(environment, key_bytes);
     uint64_t lines = table.statistic(KEYDROME_STATISTIC_NODES);
     for (uint64_t i = 0; i < kKeys; ++i) {
@@ -244,7 +244,7 @@ TEST(HashModel, GrowsInSmallStepsAndFindsBatches) {
 // Insertions and deletions in turn must not let the memory grow.
 TEST(HashModel, ChurnNeedsNoMoreMemory) {
   constexpr uint64_t kKeys = 20'000 / kSlower;
-  TestEnvironment environment;
+  SharedEnvironment environment;
   OwnedTable table(environment, 8);
   const auto churn = [&](uint64_t first, uint64_t count) {
     for (uint64_t i = first; i < first + count; ++i) {

@@ -8,7 +8,7 @@
 #include <thread>
 #include <vector>
 
-#include "structures/hash/tests/test_environment.h"
+#include "structures/hash/tests/owned_table.h"
 
 namespace keydrome::hash {
 namespace {
@@ -45,7 +45,7 @@ void run(const std::function<void(uint32_t)>& work) {
 
 // Each thread inserts keys of its own, and after each looks for one that it inserted before.
 void grow_together(uint32_t key_bytes, const std::function<std::string(uint64_t)>& key) {
-  TestEnvironment environment;
+  SharedEnvironment environment;
   OwnedTable table(environment, key_bytes);
   std::atomic<uint64_t> missed = 0;
   run([&](uint32_t thread) {
@@ -75,7 +75,7 @@ TEST(HashThreads, GrowTogether) {
 // Each replacement adds 1 to a payload of a few keys, so the sum of the payloads counts them.
 void count_together(uint32_t key_bytes, const std::string& rest) {
   constexpr uint64_t kKeys = 5;
-  TestEnvironment environment;
+  SharedEnvironment environment;
   OwnedTable table(environment, key_bytes);
   for (uint64_t key = 0; key < kKeys; ++key) ASSERT_EQ(table.put(word(key), word(0) + rest), 1);
   run([&](uint32_t thread) {
@@ -106,7 +106,7 @@ TEST(HashThreads, UpdatesAreNotLost) {
 // One key always has its smallest and its largest payload. The threads add and delete others between
 // them, so that Blocks and Directories come and go.
 TEST(HashThreads, PayloadsOfOneKey) {
-  TestEnvironment environment;
+  SharedEnvironment environment;
   OwnedTable table(environment, 8);
   const auto payload = [](uint64_t number) { return std::to_string(1'000'000 + number); };
   const std::string key = word(1), first = payload(0), last = payload(900'000);

@@ -1,0 +1,79 @@
+// Lock: the lock of a node for writers (V. Leis, F. Scheibner, A. Kemper, T. Neumann, "The ART of
+// Practical Synchronization", DaMoN 2016, section 4). Readers ignore it. A node that is no longer
+// part of the tree is obsolete. Its lock is never free again, so no writer changes it.
+//
+// No deadlock: a thread that holds two locks took that of the upper node first.
+#pragma once
+
+#include <sched.h>
+
+#include <atomic>
+#include <cstdint>
+
+#include "base/cache_line.h"
+
+namespace keydrome::art {
+
+// Waits for another thread: for a short time in a loop. Then the system may run the other thread on
+// this processor.
+class Wait {
+ public:
+  void once() {
+    if (++turns_ < kTurns) {
+      cpu_relax();
+    } else {
+      sched_yield();
+    }
+  }
+
+ private:
+  static constexpr uint32_t kTurns = 64;
+  uint32_t turns_ = 0;
+};
+
+class Lock {
+ public:
+  // Waits while another thread has the lock. Returns false if the node is obsolete. Acquires what
+  // the last owner wrote before unlock().
+  bool lock() {
+    for (Wait wait;; wait.once()) {
+      uint32_t state = kFree;
+      if (state_.compare_exchange_weak(state, kTaken, std::memory_order_acquire,
+                                       std::memory_order_relaxed)) {
+        return true;
+      }
+      if (state == kObsolete) return false;
+    }
+  }
+  void unlock() { state_.store(kFree, std::memory_order_release); }
+  // For the thread that has the lock and took the node out of the tree.
+  void make_obsolete() { state_.store(kObsolete, std::memory_order_release); }
+
+ private:
+  enum State : uint32_t { kFree, kTaken, kObsolete };
+
+  std::atomic<uint32_t> state_ = kFree;
+};
+
+// Holds a lock until the end of a block, unless the node is obsolete.
+class Held {
+ public:
+  explicit Held(Lock& lock) : lock_(lock), held_(lock.lock()) {}
+  Held(const Held&) = delete;
+  Held& operator=(const Held&) = delete;
+  ~Held() {
+    if (held_) lock_.unlock();
+  }
+
+  explicit operator bool() const { return held_; }
+  void make_obsolete() {
+    lock_.make_obsolete();
+    held_ = false;
+  }
+
+ private:
+  Lock& lock_;
+  bool held_;
+};
+
+}  // namespace keydrome::art

@@ -1,0 +1,207 @@
+// Page: a leaf of 2 to 32 pairs, and Pairs, which reads leaves and pages alike.
+//
+// Lazy expansion means that a subtree of one pair has no nodes. Pages extend this to subtrees of up
+// to 32 pairs (S. Heinz, J. Zobel, H. Williams, "Burst Tries", 2002). A page, in bytes:
+//
+//   0   dead: a bit for each deleted pair
+//   4   a tag of each pair, a hash of its key; rounded up to an even number of bytes
+//   .   where each record begins, two bytes each, counted from the first record; not in a uniform
+//       page, whose keys all have the same size, and whose payloads do
+//   .   the records in ascending order, in the format of KeydromeRun (keydrome/structure.h)
+//
+// So a lookup compares 16 tags at once, and a scan copies many records at once. Only `dead` changes
+// after a page is made, and its bits only become 1. An insertion makes a new page.
+#pragma once
+
+#include <atomic>
+#include <bit>
+#include <cstdint>
+#include <cstring>
+
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
+
+#include "structures/art/link.h"
+#include "structures/art/pair.h"
+
+namespace keydrome::art {
+
+inline constexpr uint32_t kRecordHead = 2;  // bytes of a record before the key: the two sizes
+
+inline uint32_t record_size(const Pair& pair) {
+  return kRecordHead + pair.key_size + pair.payload_size;
+}
+inline bool have_equal_sizes(const Pair& a, const Pair& b) {
+  return a.key_size == b.key_size && a.payload_size == b.payload_size;
+}
+
+// Copies of 16 bytes that are inline, because the calls of a library's function would take longer.
+inline constexpr uint32_t kChunk = 16;
+inline void copy_chunk(uint8_t* to, const uint8_t* from) {
+  uint64_t words[2];
+  std::memcpy(words, from, kChunk);
+  std::memcpy(to, words, kChunk);
+}
+
+inline void copy_records(uint8_t* to, const uint8_t* from, uint32_t size) {
+  if (size < kChunk) {
+    for (uint32_t at = 0; at < size; ++at) to[at] = from[at];
+    return;
+  }
+  const uint32_t last = size - kChunk;
+  for (uint32_t at = 0; at < last; at += kChunk) copy_chunk(to + at, from + at);
+  copy_chunk(to + last, from + last);  // may overlap the chunk before
+}
+
+// Pairs of one key have the same tag. The last bytes of keys differ more often than the first ones.
+inline uint8_t tag_of(const uint8_t* key, uint32_t size) {
+  uint64_t word = 0;
+  if (size >= sizeof word) {
+    std::memcpy(&word, key + size - sizeof word, sizeof word);
+  } else if (size == sizeof(uint32_t)) {
+    uint32_t half;
+    std::memcpy(&half, key, sizeof half);
+    word = half;
+  } else {
+    for (uint32_t i = 0; i < size; ++i) word = word << 8 | key[i];
+  }
+  return static_cast<uint8_t>((word + size) * 0x9E3779B97F4A7C15u >> 56);
+}
+
+class Page {
+ public:
+  explicit Page(Link link)
+      : bytes_(link.at<uint8_t>()), count_(link.page_pairs()), uniform_(link.is_uniform()) {}
+
+  static constexpr uint32_t kTagsAt = sizeof(uint32_t);
+  static uint32_t offsets_at(uint32_t count) { return kTagsAt + (count + 1) / 2 * 2; }
+  static uint32_t records_at(uint32_t count, bool uniform) {
+    return offsets_at(count) + (uniform ? 0 : count * uint32_t{sizeof(uint16_t)});
+  }
+
+  // A bit for each pair. Acquires: a thread that sees a deletion sees what preceded it.
+  uint32_t live() const {
+    return ~dead()->load(std::memory_order_acquire) & (UINT32_MAX >> (32 - count_));
+  }
+  // The caller has locked the owner of the page (tree.h), so no other thread writes.
+  void kill(uint32_t index) const {
+    const uint32_t before = dead()->load(std::memory_order_relaxed);
+    dead()->store(before | uint32_t{1} << index, std::memory_order_release);
+  }
+
+  const uint8_t* tags() const { return bytes_ + kTagsAt; }
+  const uint8_t* records() const { return bytes_ + records_at(count_, uniform_); }
+  uint32_t offset(uint32_t index) const {
+    if (uniform_) return index * size_of_record(records());
+    uint16_t offset;
+    std::memcpy(&offset, bytes_ + offsets_at(count_) + index * sizeof offset, sizeof offset);
+    return offset;
+  }
+  // The first byte after the record.
+  uint32_t end(uint32_t index) const {
+    const uint32_t at = offset(index);
+    return at + size_of_record(records() + at);
+  }
+  Pair pair(uint32_t index) const {
+    const uint8_t* record = records() + offset(index);
+    return {record + kRecordHead, record + kRecordHead + record[0], record[0], record[1]};
+  }
+
+  // If all keys have 8 bytes, narrows the pairs [low, high) to those with the key of the probe, by a
+  // loop without branches: no processor can predict the branches of a binary search.
+  void narrow(const Pair& probe, uint32_t& low, uint32_t& high) const {
+    const uint8_t* record = records();
+    if (!uniform_ || probe.key_size != sizeof(uint64_t) || record[0] != sizeof(uint64_t)) return;
+    const uint32_t step = size_of_record(record);
+    const uint64_t key = ordered_word(probe.key);
+    uint32_t smaller = 0;
+    uint32_t equal = 0;
+    for (uint32_t i = 0; i < count_; ++i, record += step) {
+      const uint64_t word = ordered_word(record + kRecordHead);
+      smaller += static_cast<uint32_t>(word < key);
+      equal += static_cast<uint32_t>(word == key);
+    }
+    low = smaller;
+    high = smaller + equal;
+  }
+
+  // A bit for each pair that has this tag.
+  uint32_t matches(uint8_t tag) const {
+#if defined(__SSE2__)
+    // A page with n tags has more than n bytes after them, and at least 32 bytes (memory.h).
+    const __m128i wanted = _mm_set1_epi8(static_cast<char>(tag));
+    const auto sixteen = [&](uint32_t from) {
+      __m128i some;
+      std::memcpy(&some, tags() + from, sizeof some);
+      return static_cast<uint32_t>(_mm_movemask_epi8(_mm_cmpeq_epi8(some, wanted)));
+    };
+    return count_ <= 16 ? sixteen(0) : sixteen(0) | sixteen(16) << 16;
+#else
+    uint32_t mask = 0;
+    for (uint32_t i = 0; i < count_; ++i) mask |= uint32_t{tags()[i] == tag} << i;
+    return mask;
+#endif
+  }
+
+ private:
+  static uint32_t size_of_record(const uint8_t* record) {
+    return kRecordHead + record[0] + record[1];
+  }
+  std::atomic<uint32_t>* dead() const { return reinterpret_cast<std::atomic<uint32_t>*>(bytes_); }
+
+  uint8_t* bytes_;
+  uint32_t count_;
+  bool uniform_;
+};
+
+// The pairs of a leaf or page.
+class Pairs {
+ public:
+  explicit Pairs(Link link) : link_(link) {}
+
+  uint32_t count() const { return is_page() ? link_.page_pairs() : 1; }
+  uint32_t live() const { return is_page() ? Page(link_).live() : 1; }
+  bool is_live(uint32_t index) const { return (live() >> index & 1) != 0; }
+  Pair operator[](uint32_t index) const {
+    if (is_page()) return Page(link_).pair(index);
+    const auto* bytes = link_.at<const uint8_t>();
+    return {bytes, bytes + link_.key_size(), link_.key_size(), link_.payload_size()};
+  }
+
+  // Where a pair is, or belongs.
+  struct Rank {
+    uint32_t index;  // of the first pair that is not smaller
+    bool exact;      // it is the pair itself; it may be dead
+  };
+  Rank rank(const Pair& probe) const {
+    uint32_t low = 0;
+    uint32_t high = count();
+    if (is_page()) Page(link_).narrow(probe, low, high);
+    while (low < high) {
+      const uint32_t middle = (low + high) / 2;
+      const int order = compare(probe, (*this)[middle]);
+      if (order == 0) return {middle, true};
+      (order < 0 ? high : low) = order < 0 ? middle : middle + 1;
+    }
+    return {low, false};
+  }
+
+ private:
+  bool is_page() const { return link_.kind() == Kind::kPage; }
+
+  Link link_;
+};
+
+// Asks for all cache lines of a leaf or page at once. A lookup would otherwise wait for the line
+// with the tags before it asks for the line with the record.
+[[gnu::always_inline]] inline void ask_for_pairs(Link link) {
+  const auto* bytes = link.at<const char>();
+  __builtin_prefetch(bytes);
+  const uint32_t size =
+      link.kind() == Kind::kPage ? link.page_bytes() : link.key_size() + link.payload_size();
+  for (uint32_t at = 64; at < size; at += 64) __builtin_prefetch(bytes + at);
+  if (size > 0) __builtin_prefetch(bytes + size - 1);
+}
+
+}  // namespace keydrome::art

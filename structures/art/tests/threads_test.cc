@@ -1,0 +1,325 @@
+// Lets eight threads use one adaptive radix tree: no key that is there is missed while nodes grow,
+// shrink and disappear, no answer mixes two states, and no change is lost.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <functional>
+#include <random>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "structures/tests/pair_source.h"
+#include "structures/tests/shared_environment.h"
+
+namespace keydrome {
+namespace {
+
+#ifdef KEYDROME_SANITIZED
+constexpr uint32_t kSteps = 1'500;
+#else
+constexpr uint32_t kSteps = 4'000;
+#endif
+constexpr uint32_t kThreads = 8;
+
+class ArtThreads : public testing::Test {
+ protected:
+  void create(uint32_t key_bytes) {
+    const KeydromeSetup setup{sizeof setup, key_bytes, nullptr};
+    tree_ = table_.create(environment_.get(), &setup);
+    ASSERT_NE(tree_, nullptr);
+  }
+  void TearDown() override {
+    if (tree_ == nullptr) return;
+    EXPECT_EQ(table_.check(tree_), 0);
+    table_.destroy(tree_);
+  }
+
+  // Runs `work` in all threads at the same time, with the number of the thread.
+  void run(const std::function<void(uint32_t)>& work) {
+    std::atomic<uint32_t> ready = 0;
+    std::vector<std::thread> threads;
+    for (uint32_t i = 0; i < kThreads; ++i) {
+      threads.emplace_back([&, i] {
+        ready.fetch_add(1);
+        while (ready.load() < kThreads) std::this_thread::yield();
+        work(i);
+      });
+    }
+    for (std::thread& thread : threads) thread.join();
+  }
+
+  int put(const std::string& key, const std::string& payload) {
+    return table_.put(tree_, bytes_of(key), bytes_of(payload));
+  }
+  int del(const std::string& key, const std::string& payload) {
+    return table_.del(tree_, bytes_of(key), bytes_of(payload));
+  }
+  int replace(const std::string& key, const std::string& before, const std::string& now) {
+    return table_.replace(tree_, bytes_of(key), bytes_of(before), bytes_of(now));
+  }
+  // Returns the smallest payload, or the smallest one larger than `after`, or kNone.
+  std::string find(const std::string& key, const std::string* after = nullptr) const {
+    char bytes[KEYDROME_PAYLOAD_BYTES_MAX];
+    KeydromeBuffer payload{bytes, 0, sizeof bytes};
+    const KeydromeBytes from = after == nullptr ? kNoPayload : bytes_of(*after);
+    const int found = table_.find(tree_, bytes_of(key), from, &payload);
+    return found == 1 ? std::string(bytes, payload.size) : kNone;
+  }
+  // At most `limit` pairs with keys >= `from`.
+  std::vector<Pair> scan(const std::string& from, uint32_t limit) const {
+    RunBuffer run(limit, limit * KEYDROME_RUN_BYTES_MIN);
+    EXPECT_GE(table_.scan(tree_, bytes_of(from), kNoPayload, 0, run.get()), 0);
+    return run.pairs();
+  }
+  // Like ASSERT_TRUE, for all threads.
+  void must(bool right) {
+    if (!right) ++wrong_;
+  }
+  void expect_right() const { EXPECT_EQ(wrong_.load(), 0u); }
+
+  static constexpr const char* kNone = "no payload";
+
+  SharedEnvironment environment_;
+  const KeydromeStructureTable& table_ = *keydrome_structure();
+  KeydromeStructure* tree_ = nullptr;
+
+ private:
+  std::atomic<uint32_t> wrong_ = 0;
+};
+
+using KeyOf = std::string (*)(uint32_t number);
+std::string random_number(uint32_t number) { return big_endian(number * 0x9E3779B97F4A7C15u, 8); }
+std::string dense_number(uint32_t number) { return big_endian(number, 8); }
+std::string text(uint32_t number) { return "a key of some length " + std::to_string(number); }
+// Each key is a prefix of others, so there are forks.
+std::string nested(uint32_t number) {
+  std::string key;
+  for (++number; number > 0; number /= 3) key += "ab\xFF"[number % 3];
+  return key;
+}
+
+// Each thread inserts keys of its own, deletes some, and after each looks for one that it inserted
+// before. Then it deletes all but a few.
+class ArtThreadsKeys : public ArtThreads, public testing::WithParamInterface<KeyOf> {};
+
+TEST_P(ArtThreadsKeys, GrowAndShrinkTogether) {
+  create(GetParam()(1).size() == 8 ? 8 : 0);
+  run([&](uint32_t thread) {
+    const auto key = [&](uint32_t i) { return GetParam()(i * kThreads + thread); };
+    for (uint32_t i = 0; i < kSteps; ++i) {
+      must(put(key(i), text(i)) == 1);
+      must(put(key(i), text(i)) == 0);
+      const uint32_t earlier = i * 7919 % (i + 1);
+      must(find(key(earlier)) == text(earlier));
+      if (i % 4 != 3) continue;
+      const uint32_t gone = i - 3;
+      must(del(key(gone), text(gone)) == 1);
+      must(find(key(gone)) == kNone);
+      must(del(key(gone), text(gone)) == 0);
+      must(put(key(gone), text(gone)) == 1);
+    }
+    for (uint32_t i = 0; i < kSteps; ++i) {
+      const uint32_t kept = i / 16 * 16;
+      must(find(key(kept)) == text(kept));
+      if (i == kept) continue;
+      must(del(key(i), text(i)) == 1);
+      must(find(key(i)) == kNone);
+    }
+  });
+  expect_right();
+  EXPECT_EQ(table_.check(tree_), 0);
+}
+
+INSTANTIATE_TEST_SUITE_P(Keys, ArtThreadsKeys,
+                         testing::Values(random_number, dense_number, text, nested));
+
+// All threads insert and delete the same few pairs, so nodes change at the same time as what is
+// above and below them. Every success counts: a pair was inserted once more often than deleted if it
+// is there at the end, and otherwise as often.
+class ArtThreadsFew : public ArtThreads, public testing::WithParamInterface<KeyOf> {
+ protected:
+  static constexpr uint32_t kPairs = 160;
+
+  void change_same_pairs() {
+    std::vector<std::atomic<int>> there(kPairs);
+    run([&](uint32_t thread) {
+      std::mt19937 random(thread);
+      for (uint32_t i = 0; i < 2 * kSteps; ++i) {
+        const auto number = static_cast<uint32_t>(random() % kPairs);
+        // Mostly insertions for a while, and then mostly deletions.
+        const bool inserts = random() % 8 < (i / 512 % 2 == 0 ? 6u : 2u);
+        const int result = inserts ? put(GetParam()(number), "") : del(GetParam()(number), "");
+        must(result == 0 || result == 1 || (inserts && result == KEYDROME_NO_MEMORY));
+        if (result == 1) there[number].fetch_add(inserts ? 1 : -1);
+      }
+    });
+    expect_right();
+    for (uint32_t number = 0; number < kPairs; ++number) {
+      const std::string found = find(GetParam()(number));
+      ASSERT_EQ(there[number].load(), found == kNone ? 0 : 1) << number;
+    }
+  }
+};
+
+TEST_P(ArtThreadsFew, EverySuccessCounts) {
+  create(0);
+  change_same_pairs();
+}
+
+TEST_P(ArtThreadsFew, FailedAllocationsChangeNothing) {
+  create(0);
+  environment_.fail_every(5);
+  change_same_pairs();
+  environment_.fail_every(0);
+}
+
+INSTANTIATE_TEST_SUITE_P(Keys, ArtThreadsFew,
+                         testing::Values(random_number, dense_number, text, nested));
+
+// All threads visit the same pages, and each deletes one pair of every page. The last one of a page
+// must not delete the pair of another thread.
+TEST_F(ArtThreads, EachThreadDeletesItsPairOfAPage) {
+  create(0);
+  for (uint32_t i = 0; i < 4 * kSteps; ++i) {
+    for (uint32_t thread = 0; thread < kThreads; ++thread) {
+      ASSERT_EQ(put(random_number(i), big_endian(thread, 4)), 1);
+    }
+  }
+  run([&](uint32_t thread) {
+    for (uint32_t i = 0; i < 4 * kSteps; ++i) {
+      must(del(random_number(i), big_endian(thread, 4)) == 1);
+    }
+  });
+  expect_right();
+  EXPECT_TRUE(scan("", 1).empty());
+}
+
+// Each replacement adds 1 to a payload of a few keys, so the sum of the payloads counts them. With
+// `spread`, the key has so many other payloads that they are not in one page.
+class ArtThreadsCount : public ArtThreads, public testing::WithParamInterface<bool> {};
+
+TEST_P(ArtThreadsCount, UpdatesAreNotLost) {
+  constexpr uint32_t kKeys = 5;
+  create(8);
+  const auto payload = [](uint32_t number) { return big_endian(number, 8); };
+  for (uint32_t i = 0; i < kKeys; ++i) {
+    ASSERT_EQ(put(dense_number(i), payload(0)), 1);
+    for (uint32_t other = 0; GetParam() && other < 60; ++other) {
+      ASSERT_EQ(put(dense_number(i), "z" + text(other)), 1);
+    }
+  }
+  run([&](uint32_t thread) {
+    for (uint32_t i = 0; i < kSteps / 2; ++i) {
+      const std::string key = dense_number((i + thread) % kKeys);
+      for (;;) {
+        const std::string before = find(key);
+        must(before.size() == 8);
+        if (before == kNone) return;
+        uint32_t number = 0;
+        for (const char byte : before) number = number << 8 | static_cast<uint8_t>(byte);
+        const int result = replace(key, before, payload(number + 1));
+        must(result != 2);
+        if (result == 1) break;
+      }
+    }
+  });
+  expect_right();
+  uint32_t sum = 0;
+  for (uint32_t i = 0; i < kKeys; ++i) {
+    const std::string found = find(dense_number(i));
+    for (uint32_t number = 0; number <= kSteps * kThreads; ++number) {
+      if (payload(number) == found) sum += number;
+    }
+  }
+  EXPECT_EQ(sum, kSteps / 2 * kThreads);
+}
+
+INSTANTIATE_TEST_SUITE_P(Spread, ArtThreadsCount, testing::Bool());
+
+// A thread sees to it that a key always has the payload "a" or "b", besides so many others that they
+// are not in one page. So the smallest one is "a" or "b", and at no time another one.
+TEST_F(ArtThreads, SmallestPayloadIsThatOfOneMoment) {
+  create(8);
+  const std::string key = dense_number(7);
+  const auto other = [](uint32_t number) { return "c" + std::to_string(10 + number); };
+  const std::string a = "a", b = "b", last = other(59);
+  ASSERT_EQ(put(key, a), 1);
+  for (uint32_t i = 0; i < 60; ++i) ASSERT_EQ(put(key, other(i)), 1);
+  std::atomic<uint32_t> readers = kThreads - 1;
+  const auto change = [&](uint32_t i) {
+    must(put(key, b) == 1);
+    must(del(key, a) == 1);
+    if (i % 2 == 0) {
+      must(replace(key, b, a) == 1);
+    } else {
+      must(put(key, a) == 1);
+      must(del(key, b) == 1);
+    }
+  };
+  run([&](uint32_t thread) {
+    for (uint32_t i = 0; thread == 0 && readers > 0; ++i) change(i);
+    if (thread == 0) return;
+    for (uint32_t i = 0; i < kSteps; ++i) {
+      const std::string smallest = find(key);
+      must(smallest == a || smallest == b);
+      const std::string second = find(key, &a);
+      must(second == b || second == other(0));
+      must(find(key, &b) == other(0));
+      must(find(key, &last) == kNone);
+    }
+    --readers;
+  });
+  expect_right();
+}
+
+// Even numbers stay, and threads insert and delete odd numbers. A scan returns all even numbers of
+// its range, in order, and odd ones only with their payload.
+class ArtThreadsScans : public ArtThreads, public testing::WithParamInterface<uint32_t> {
+ protected:
+  static constexpr uint32_t kNumbers = 6000;
+  static constexpr uint32_t kLimit = 100;
+
+  static std::string key(uint64_t number) { return big_endian(number * GetParam(), 8); }
+
+  // Inserts the numbers of a thread, deletes them, and so on.
+  void change(uint32_t thread) {
+    for (uint32_t i = 0; i < 4 * kSteps; ++i) {
+      const uint32_t number = i * 8 % kNumbers + 2 * thread + 1;
+      const bool inserts = i / (kNumbers / 8) % 2 == 0;
+      must((inserts ? put(key(number), text(number)) : del(key(number), text(number))) == 1);
+    }
+  }
+  void scan_from(uint32_t even) {
+    const std::vector<Pair> pairs = scan(key(even), kLimit);
+    must(pairs.size() == kLimit);
+    for (const Pair& pair : pairs) {
+      // `even` is the next even number that must come.
+      const bool odd = pair.first == key(even - 1);
+      must(odd || pair.first == key(even));
+      must(pair.second == text(odd ? even - 1 : even));
+      if (!odd) even += 2;
+    }
+  }
+};
+
+TEST_P(ArtThreadsScans, ScansReturnWhatStays) {
+  create(8);
+  for (uint32_t i = 0; i < kNumbers; i += 2) ASSERT_EQ(put(key(i), text(i)), 1);
+  std::atomic<bool> done = false;
+  run([&](uint32_t thread) {
+    if (thread < kThreads / 2) {
+      change(thread);
+      if (thread == 0) done = true;
+    } else {
+      std::mt19937 random(thread);
+      while (!done) scan_from(static_cast<uint32_t>(random() % (kNumbers / 4) * 2));
+    }
+  });
+  expect_right();
+}
+
+INSTANTIATE_TEST_SUITE_P(Steps, ArtThreadsScans, testing::Values(1, 300, 70000));
+
+}  // namespace
+}  // namespace keydrome
