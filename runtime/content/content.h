@@ -79,7 +79,7 @@ inline void advance(Cursor& cursor, KeydromeBytes key, KeydromeBytes payload) {
                                                KeydromeBytes key) {
   KeydromeBuffer payload{cursor.payload, 0, sizeof cursor.payload};
   const int found = store.find(key, kAnyPayload, payload);
-  if (found < 0 || payload.size > payload.capacity) [[unlikely]] {
+  if (found < 0 || payload.size > sizeof cursor.payload) [[unlikely]] {
     cursor.reset();
     return FAILURE;
   }

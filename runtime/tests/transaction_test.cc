@@ -103,6 +103,14 @@ TEST_F(TransactionTest, InventedHandlesAreMisuseAndDoNothing) {
     EXPECT_EQ(runtime_->commit(transaction), TXN_DNE);
     EXPECT_EQ(runtime_->close_index(mine), SUCCESS);
     EXPECT_EQ(runtime_->close_index(mine), DB_DNE);
+    // Numbers that lead to closed handles, or to this one.
+    for (const uintptr_t bits :
+         {~uintptr_t{0}, ~reinterpret_cast<uintptr_t>(mine), reinterpret_cast<uintptr_t>(mine) + 1,
+          reinterpret_cast<uintptr_t>(mine) ^ 2}) {
+      auto* other = reinterpret_cast<IdxState*>(bits);
+      EXPECT_EQ(runtime_->get(other, transaction, &record), DB_DNE);
+      EXPECT_EQ(runtime_->close_index(other), DB_DNE);
+    }
     EXPECT_EQ(runtime_->get(nullptr, nullptr, &record), DB_DNE);
     EXPECT_NE(open(), mine) << "a closed handle must not be reused at once";
     EXPECT_EQ(runtime_->get(mine, nullptr, &record), DB_DNE);

@@ -26,7 +26,8 @@
  *      OPTIMISTIC      calls with a const instance, also during one other call
  *      THREAD_SAFE     all calls
  * 4. Memory in use. The runtime frees retired memory, or gives it out again, only after every call
- *    has ended that ran when it was retired. The structure needs no epochs of its own.
+ *    has ended that ran when it was retired. The structure needs no epochs of its own. Functions
+ *    with a const instance retire only what they have allocated in the same call.
  * 5. Errors. Functions that return int return a negative number on an error. The instance is then
  *    unchanged, and the contents of the output buffers are undefined.
  * 6. Limits. The table states what the structure cannot hold. The runtime passes nothing beyond
