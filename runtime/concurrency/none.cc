@@ -69,7 +69,7 @@ bool NoConcurrency::may_change(const Transaction& transaction) {
 // Makes the runs of all cursors on the index invalid. With a thread-safe structure this is not
 // necessary, because get_next scans on every call.
 void NoConcurrency::changed(Index& index) const {
-  if (!thread_safe_) ++content_of(index).changes;
+  if (!thread_safe_) content_of(index).changed();
 }
 
 // With a thread-safe structure, other threads may change the index at any time. So every call scans

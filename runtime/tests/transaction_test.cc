@@ -209,6 +209,55 @@ TEST_F(MemoryFailureTest, AnUndoWithoutMemoryBreaksTheIndexVisibly) {
   });
 }
 
+// Tests of updates under occ: a transaction that deletes one payload of a key and inserts another.
+class OccUpdateTest : public MemoryFailureTest {
+ protected:
+  void SetUp() override {
+    MemoryFailureTest::SetUp();
+    start(test_structure("plain"), "exclusive", "occ");
+    void* library = dlopen(test_structure("plain").c_str(), RTLD_NOW | RTLD_LOCAL);
+    replaced_ = reinterpret_cast<int (*)()>(dlsym(library, "set_structure_replaced"));
+    ASSERT_NE(replaced_, nullptr);
+    as_client([&] { ASSERT_EQ(insert(open(), nullptr, 5, "m"), SUCCESS); });
+  }
+
+  // Replaces the payload of key 5, inserts (other, "x"), and commits.
+  ErrCode update(const char* payload, int64_t other) {
+    ErrCode committed = FAILURE;
+    as_client([&] {
+      IdxState* state = open();
+      TxnState* transaction = begin();
+      EXPECT_EQ(erase(state, transaction, 5), SUCCESS);
+      EXPECT_EQ(insert(state, transaction, 5, payload), SUCCESS);
+      EXPECT_EQ(insert(state, transaction, other, "x"), SUCCESS);
+      committed = runtime_->commit(transaction);
+    });
+    return committed;
+  }
+
+  int (*replaced_)() = nullptr;
+};
+
+TEST_F(OccUpdateTest, TheStructureReplacesThePayload) {
+  const int before = replaced_();
+  EXPECT_EQ(update("z", 1), SUCCESS);  // the new payload is after the old one
+  EXPECT_EQ(replaced_(), before + 1);
+  EXPECT_EQ(update("a", 2), SUCCESS);  // the new payload is before the old one
+  EXPECT_EQ(replaced_(), before + 2);
+  EXPECT_EQ(scan(), (std::vector<std::string>{"x", "x", "a"}));
+}
+
+TEST_F(OccUpdateTest, AnUpdateWithoutMemoryIsUndone) {
+  fail_at_(1);  // the insertion of key 1 succeeds, the replacement fails
+  EXPECT_EQ(update("z", 1), FAILURE);
+  EXPECT_EQ(scan(), std::vector<std::string>{"m"});
+  fail_at_(1);  // the replacement succeeds, the insertion of key 9 fails
+  EXPECT_EQ(update("z", 9), FAILURE);
+  EXPECT_EQ(scan(), std::vector<std::string>{"m"});
+  EXPECT_EQ(update("z", 9), SUCCESS);
+  EXPECT_EQ(scan(), (std::vector<std::string>{"z", "x"}));
+}
+
 // Tests that run under every concurrency control. Memory runs out in a call or in the commit,
 // depending on the concurrency control.
 class AnyConcurrencyWithoutMemory : public MemoryFailureTest,

@@ -182,7 +182,8 @@ typedef struct {
   /* Looks up `count` keys and sets `payload` and `found` of each. Returns 0. */
   int (*find_batch)(const KeydromeStructure* instance, uint32_t count, KeydromeLookup* lookups);
   /* Replaces the pair (key, before) by (key, now). Returns 1 if it was replaced, 0 if (key, before)
-   * does not exist, and 2 if (key, now) already exists. On 0 and 2 nothing changes. */
+   * does not exist, whether or not (key, now) does, and 2 if both exist. On 0 and 2 nothing
+   * changes. */
   int (*replace)(KeydromeStructure* instance, KeydromeBytes key, KeydromeBytes before,
                  KeydromeBytes now);
   /* Appends the pairs of the run, in ascending order and all larger than those of the instance.
