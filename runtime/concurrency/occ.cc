@@ -124,8 +124,11 @@ ErrCode Occ::install(Running& transaction) {
     }
   };
   step_versions();  // the versions are now odd
+  // One call for each change, so that memory is reclaimed during a long commit.
   std::optional<LatchlessCall> latchless;
-  if (transaction.slot != nullptr) latchless.emplace(*transaction.slot);
+  const auto announce = [&] {
+    if (transaction.slot != nullptr) latchless.emplace(*transaction.slot);
+  };
   bool complete = true;
   for (size_t at = 0; complete && at < transaction.used; ++at) {
     const Use& use = *transaction.uses[at];
@@ -133,15 +136,21 @@ ErrCode Occ::install(Running& transaction) {
     const WriteLatch latch(content_of(*use.index).latch);
     complete = use.overlay.install(
         [&](const Overlay::StoredPair& pair, bool inserted) {
+          announce();
           return change(undo_, *use.index, inserted, pair.key_bytes(), pair.payload_bytes()) ==
                  SUCCESS;
         },
         [&](const Overlay::StoredPair& before, const Overlay::StoredPair& now) {
+          announce();
           return replace(undo_, *use.index, now.key_bytes(), before.payload_bytes(),
                          now.payload_bytes()) == SUCCESS;
         });
   }
-  if (!complete) undo_to(undo_, 0);
+  if (!complete) {
+    announce();
+    undo_to(undo_, 0);
+  }
+  latchless.reset();
   step_versions();  // the versions are even again
   undo_.clear();
   return complete ? SUCCESS : FAILURE;
