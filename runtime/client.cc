@@ -3,6 +3,7 @@
 #include "runtime/client.h"
 
 #include <functional>
+#include <new>
 #include <utility>
 
 #include "runtime/catalog.h"
@@ -17,12 +18,29 @@ Index* Client::find(std::string_view name, const Catalog& catalog) {
   return index;
 }
 
+// Adds closed handles. If memory runs out, changes nothing and throws std::bad_alloc.
+void Client::add_handles(size_t count) {
+  const size_t before = handles_.size();
+  closed_.reserve(before + count);
+  handles_.reserve(before + count);
+  try {
+    while (handles_.size() < before + count) {
+      handles_.push_back(std::make_unique<Handle>(handles_.size()));
+    }
+  } catch (const std::bad_alloc&) {
+    handles_.resize(before);
+    throw;
+  }
+  for (size_t slot = handles_.size(); slot-- > before;) {
+    closed_.push_back(static_cast<uint32_t>(slot));
+  }
+  mask_ = handles_.size() - 1;
+}
+
 ErrCode Client::open(std::string_view name, const Catalog& catalog, IdxState** state) {
   if (closed_.empty()) {
     if (handles_.size() > kSlotMask) return FAILURE;
-    if (closed_.capacity() == handles_.size()) closed_.reserve(2 * handles_.size() + 1);
-    handles_.push_back(std::make_unique<Handle>(handles_.size()));
-    closed_.push_back(static_cast<uint32_t>(handles_.size() - 1));
+    add_handles(handles_.size());
   }
   Index* index = find(name, catalog);
   if (index == nullptr) return DB_DNE;

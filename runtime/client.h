@@ -33,8 +33,8 @@ struct Handle {
   Handle(const Handle&) = delete;
   Handle& operator=(const Handle&) = delete;
 
-  // The number in the client's IdxState*. It is inverted while the handle is closed, so that no
-  // IdxState* matches it.
+  // The number in the client's IdxState*. It is inverted while the handle is closed. No IdxState*
+  // matches it then, because an inverted number leads to another slot (the number of slots is even).
   uint64_t token;
   Index* index = nullptr;  // nullptr while the handle is closed
   uint32_t generation = 0;
@@ -54,7 +54,9 @@ class Client {
       : number_(number),
         concurrency_(std::move(concurrency)),
         own_(concurrency_->own()),
-        automatic_(concurrency_->automatic()) {}
+        automatic_(concurrency_->automatic()) {
+    add_handles(kFirstHandles);
+  }
   Client(const Client&) = delete;
   Client& operator=(const Client&) = delete;
 
@@ -63,24 +65,28 @@ class Client {
   bool close(const IdxState* state);
   void close_all();
   // Returns nullptr if this thread has no such handle open.
+  // The slot is masked, not checked: a token of another slot is not equal to the one that is found.
   Handle* handle(const IdxState* state) {
     const auto token = reinterpret_cast<uintptr_t>(state);
-    const size_t slot = token & kSlotMask;
-    if (slot >= handles_.size()) return nullptr;
-    Handle* handle = handles_[slot].get();
+    Handle* handle = handles_[token & mask_].get();
     return handle->token == token ? handle : nullptr;
   }
 
   State state() const { return state_; }
-  void doom() { state_ = State::kDoomed; }
+  void doom() {
+    state_ = State::kDoomed;
+    usable_transaction_ = 0;
+  }
   TxnState* open_transaction() {
     state_ = State::kOpen;
     transaction_ = uint64_t{number_} << kNumberShift | (++transactions_ & kCountMask);
+    usable_transaction_ = transaction_;
     return reinterpret_cast<TxnState*>(transaction_);
   }
   void end_transaction() {
     state_ = State::kNone;
     transaction_ = 0;
+    usable_transaction_ = 0;
   }
   bool is_open_transaction(const TxnState* transaction) const {
     return transaction != nullptr && reinterpret_cast<uintptr_t>(transaction) == transaction_;
@@ -88,11 +94,12 @@ class Client {
 
   // Checks whether the client may make a call in `transaction`. Returns SUCCESS, TXN_DNE if this is
   // not the client's open transaction, or DEADLOCK if the transaction is doomed.
+  // Precondition: `transaction` is not NULL.
   ErrCode check(const TxnState* transaction) const {
-    if (!is_open_transaction(transaction)) [[unlikely]] {
-      return TXN_DNE;
+    if (reinterpret_cast<uintptr_t>(transaction) == usable_transaction_) [[likely]] {
+      return SUCCESS;
     }
-    return state_ == State::kDoomed ? DEADLOCK : SUCCESS;
+    return is_open_transaction(transaction) ? DEADLOCK : TXN_DNE;
   }
 
   // Returns the handle's cursor. The first use in a transaction moves the cursor to the start.
@@ -117,6 +124,7 @@ class Client {
  private:
   // Bits of a handle's token, from the highest: client number, generation, slot (the index into
   // handles_). Bits of a transaction's number: client number, count of transactions.
+  static constexpr size_t kFirstHandles = 2;
   static constexpr uint32_t kSlotBits = 20;
   static constexpr uint32_t kGenerationBits = 24;
   static constexpr uint64_t kSlotMask = (uint64_t{1} << kSlotBits) - 1;
@@ -128,15 +136,18 @@ class Client {
     return uint64_t{number_} << kNumberShift | (generation & kGenerationMask) << kSlotBits | slot;
   }
   Index* find(std::string_view name, const Catalog& catalog);
+  void add_handles(size_t count);
 
   const uint32_t number_;  // at least 1, so that no handle or transaction is NULL
   const std::unique_ptr<ClientConcurrency> concurrency_;
   Transaction& own_;
   Transaction& automatic_;
   State state_ = State::kNone;
-  uint64_t transaction_ = 0;  // 0: none
+  uint64_t transaction_ = 0;         // 0: none
+  uint64_t usable_transaction_ = 0;  // transaction_, or 0 if it is doomed
   uint64_t transactions_ = 0;
-  std::vector<std::unique_ptr<Handle>> handles_;
+  std::vector<std::unique_ptr<Handle>> handles_;  // 2^n of them, n > 0
+  uint64_t mask_ = 0;                             // handles_.size() - 1
   // Slots of closed handles. The vector has capacity for all handles, so push_back cannot fail.
   std::vector<uint32_t> closed_;
   std::array<Index*, 64> names_{};  // recently opened indexes, by hash of the name

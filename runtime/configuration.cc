@@ -5,11 +5,13 @@
 
 #include <algorithm>
 #include <initializer_list>
+#include <iterator>
 #include <utility>
 #include <vector>
 
 #include "base/check.h"
 #include "base/json.h"
+#include "runtime/codec/key_codec.h"
 #include "runtime/concurrency/methods.h"
 #include "runtime/strategy/direct.h"
 
@@ -26,6 +28,8 @@ struct Word {
 constexpr Word<StrategyKind> kStrategies[] = {{"direct", StrategyKind::kDirect}};
 constexpr Word<LockKind> kLocks[] = {
     {"exclusive", LockKind::kExclusive}, {"rw", LockKind::kReadWrite}, {"none", LockKind::kNone}};
+
+constexpr Word<KeyType> kKeyTypes[] = {{"short", SHORT}, {"int", INT}, {"varchar", VARCHAR}};
 
 // Returns an error if `object` has a field that is neither in `known` nor equal to `accepted`. The
 // message lists `known` only, because `accepted` is an old name that new files must not use.
@@ -145,6 +149,23 @@ Result<Configuration> parse_configuration(const Json& json) {
   return Configuration{*name, *title, *description, *strategy, concurrency, *lock, *options};
 }
 
+Result<std::vector<KeyType>> parse_key_types(const Json& setup) {
+  const Error wrong{"key_types: must be a list of \"short\", \"int\" and \"varchar\""};
+  std::vector<KeyType> types;
+  const Json* given = setup.find("key_types");
+  if (given == nullptr) return types;
+  if (!given->is_array()) return wrong;
+  for (const Json& name : given->as_array()) {
+    const auto* found =
+        std::find_if(std::begin(kKeyTypes), std::end(kKeyTypes), [&](const Word<KeyType>& word) {
+          return name.is_string() && name.as_string() == word.word;
+        });
+    if (found == std::end(kKeyTypes)) return wrong;
+    types.push_back(found->kind);
+  }
+  return types;
+}
+
 // Precondition: `configuration.concurrency` names a method. parse_setup has checked it.
 const ConcurrencyMethod& method_of(const Configuration& configuration) {
   const ConcurrencyMethod* method = find_concurrency_method(configuration.concurrency);
@@ -185,7 +206,7 @@ Result<Setup> parse_setup(std::string_view text) {
   if (!json.ok()) return Error{"the configuration is not JSON: " + json.error().message};
   if (!json->is_object()) return Error{"the configuration must be a JSON object"};
   const Result<void> known =
-      refuse_unknown(*json, "setup", {"structure", "configuration", "threads"});
+      refuse_unknown(*json, "setup", {"structure", "configuration", "threads", "key_types"});
   if (!known.ok()) return known.error();
   const Json* structure = json->find("structure");
   if (structure == nullptr || !structure->is_string() || structure->as_string().empty()) {
@@ -201,7 +222,9 @@ Result<Setup> parse_setup(std::string_view text) {
       return Error{"threads: must be a positive integer"};
     threads = given->as_int();
   }
-  return Setup{structure->as_string(), *std::move(configuration), threads};
+  const Result<std::vector<KeyType>> key_types = parse_key_types(*json);
+  if (!key_types.ok()) return key_types.error();
+  return Setup{structure->as_string(), *std::move(configuration), threads, *key_types};
 }
 
 Result<void> check_capabilities(const Configuration& configuration,
@@ -238,6 +261,19 @@ Result<void> check_threads(const Configuration& configuration, const KeydromeStr
       configuration.concurrency + "\" adds no latch, and the structure " + table.name +
       " does not have the capability KEYDROME_THREAD_SAFE; use one thread (--threads 1), or "
       "a configuration with another concurrency"};
+}
+
+Result<void> check_key_types(const std::vector<KeyType>& key_types,
+                             const KeydromeStructureTable& table) {
+  const uint32_t only = table.key_bytes_only;
+  for (const KeyType type : key_types) {
+    if (only == 0 || key_bytes_of(type) == only) continue;
+    return Error{std::string("the structure ") + table.name + " holds only keys of " +
+                 std::to_string(only) + " bytes (key_bytes_only of its table), but the benchmark " +
+                 "has an index with keys of another type; use another structure, or a benchmark " +
+                 "with keys of this size only (4 bytes: SHORT, 8 bytes: INT)"};
+  }
+  return {};
 }
 
 std::unique_ptr<Strategy> make_strategy(const Configuration& configuration,

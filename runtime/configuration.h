@@ -9,8 +9,10 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/result.h"
+#include "keydrome/index.h"
 #include "keydrome/structure.h"
 #include "runtime/concurrency/concurrency.h"
 #include "runtime/strategy/store.h"
@@ -35,6 +37,7 @@ struct Setup {
   std::string structure_path;
   Configuration configuration;
   int64_t threads;  // the number of threads that will make calls; 1 if the JSON has no such field
+  std::vector<KeyType> key_types;  // of the indexes that will be created; empty: not known
 };
 
 // Parses the JSON of keydrome_configure. An unknown, missing or mistyped field is an error whose
@@ -50,6 +53,10 @@ Result<void> check_capabilities(const Configuration& configuration,
 // Returns an error if the structure cannot serve `threads` threads under this configuration.
 Result<void> check_threads(const Configuration& configuration, const KeydromeStructureTable& table,
                            int64_t threads);
+
+// Returns an error if the structure cannot hold keys of one of the types.
+Result<void> check_key_types(const std::vector<KeyType>& key_types,
+                             const KeydromeStructureTable& table);
 
 std::unique_ptr<Strategy> make_strategy(const Configuration& configuration,
                                         const KeydromeStructureTable& table);

@@ -216,6 +216,8 @@ Result<std::unique_ptr<Runtime>> Runtime::make(std::string_view setup_json) {
   if (!structure.ok()) return structure.error();
   const Result<void> few = check_threads(setup->configuration, structure->table(), setup->threads);
   if (!few.ok()) return few.error();
+  const Result<void> held = check_key_types(setup->key_types, structure->table());
+  if (!held.ok()) return held.error();
   return make(*structure, setup->configuration);
 }
 

@@ -55,6 +55,21 @@ def test_several_threads_are_refused_before_the_first_call(tmp_path: Path) -> No
     assert "(--threads 1)" in result["reason"]
 
 
+def test_keys_that_the_structure_cannot_hold_are_refused_before_the_first_call(
+    tmp_path: Path,
+) -> None:
+    answer = tmp_path / "bench.json"
+    file = library(built_settings(), "test_structures", "small_ordered")
+    options = ("--benchmark", "unit", "--instance", "unit", "--no-control", "--sessions", "1")
+    outcome = keydrome(
+        "bench", file, "--config", "rw", *options, "--json", str(answer), var=tmp_path
+    )
+    assert outcome.returncode == 2, outcome.stdout + outcome.stderr
+    result = json.loads(answer.read_text())
+    assert result["verdict"] == "unsupported"
+    assert "small holds only keys of 8 bytes" in result["reason"]
+
+
 def test_a_change_in_a_transaction_is_refused_with_advice(tmp_path: Path) -> None:
     outcome, result = bench("--threads", "1", var=tmp_path)
     assert outcome.returncode == 1, outcome.stdout + outcome.stderr

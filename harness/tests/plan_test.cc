@@ -33,7 +33,7 @@ TEST(Plan, FillsInDefaults) {
   EXPECT_EQ(plan->jail.require, "full");
   EXPECT_EQ(plan->limits.load_timeout_ms, 10'000u);
   EXPECT_FALSE(plan->plain);
-  EXPECT_EQ(configuration_text(plan->library, 4), "");
+  EXPECT_EQ(configuration_text(plan->library, 4, {INT}), "");
 }
 
 TEST(Plan, IsTheSameAfterJson) {
@@ -107,11 +107,13 @@ TEST(Plan, SaysWhatIsWrongInItsParts) {
 
 TEST(Plan, WrapsTheConfigurationOfAStructure) {
   LibraryPlan library{.path = "/runtime.so", .structure = "/btree.so", .configuration = {}};
-  EXPECT_EQ(configuration_text(library, 4),
-            R"({"configuration":{},"structure":"/structure.so","threads":4})");
+  EXPECT_EQ(
+      configuration_text(library, 4, {VARCHAR, INT, VARCHAR}),
+      R"({"configuration":{},"key_types":["int","varchar"],"structure":"/structure.so","threads":4})");
   library.configuration = Json(Json::Object{{"latch", "rw"}});
-  EXPECT_EQ(configuration_text(library, 1),
-            R"({"configuration":{"latch":"rw"},"structure":"/structure.so","threads":1})");
+  EXPECT_EQ(
+      configuration_text(library, 1, {SHORT}),
+      R"({"configuration":{"latch":"rw"},"key_types":["short"],"structure":"/structure.so","threads":1})");
 }
 
 TEST(JailMeta, IsKeyColonValue) {

@@ -242,7 +242,7 @@ bool Mvcc::Versioned::write(Index& index, const Overlay::StoredPair& name, bool 
   }
   known.push_back({now, kForEver});
   if (!is_new) return true;  // the structure still contains the pair, for older snapshots
-  ++changes;
+  changed();
   if (index.store().put(name.key_bytes(), name.payload_bytes()) == 1) return true;
   lives.erase(at);
   return false;
@@ -261,7 +261,7 @@ bool Mvcc::Versioned::roll_back(Index& index, const std::string& pair, uint64_t 
   if (!known.empty() && known.back().begin == now) {
     known.pop_back();
     if (!known.empty()) return true;
-    ++changes;
+    changed();
     if (index.store().del(key_of(pair), payload_of(pair)) < 0) return false;
   }
   if (known.empty()) lives.erase(at);
@@ -278,7 +278,7 @@ bool Mvcc::Versioned::reclaim(Index& index, const std::string& pair, uint64_t ol
   const auto alive =
       std::find_if(known.begin(), known.end(), [&](const Life& life) { return life.end > oldest; });
   if (alive == known.end()) {
-    ++changes;
+    changed();
     if (index.store().del(key_of(pair), payload_of(pair)) < 0) return false;
     lives.erase(at);
     ++collected;

@@ -69,14 +69,14 @@ bool NoConcurrency::may_change(const Transaction& transaction) {
 // Makes the runs of all cursors on the index invalid. With a thread-safe structure this is not
 // necessary, because get_next scans on every call.
 void NoConcurrency::changed(Index& index) const {
-  if (!thread_safe_) ++content_of(index).changes;
+  if (!thread_safe_) content_of(index).changed();
 }
 
 // With a thread-safe structure, other threads may change the index at any time. So every call scans
 // one pair: a pair from an older run may have been deleted.
 ErrCode NoConcurrency::get_next(Transaction& transaction, Index& index, Cursor& cursor) {
   if (thread_safe_) cursor.run.drop();
-  return guarded(transaction, [&] {
+  return guarded<LatchlessRead>(transaction, [&] {
     KeydromeBytes key, payload;
     const int found = peek(content_of(index), index.store(), cursor, key, payload);
     if (found == 0) return DB_END;
@@ -89,7 +89,7 @@ ErrCode NoConcurrency::get_next(Transaction& transaction, Index& index, Cursor& 
 ErrCode NoConcurrency::insert(Transaction& transaction, Index& index, KeydromeBytes key,
                               KeydromeBytes payload) {
   if (!may_change(transaction)) return FAILURE;
-  return guarded(transaction, [&] {
+  return guarded<LatchlessCall>(transaction, [&] {
     Store& store = index.store();
     const int put =
         store.limits_payloads() ? put_limited(store, key, payload) : store.put(key, payload);
@@ -110,7 +110,7 @@ int NoConcurrency::put_limited(Store& store, KeydromeBytes key, KeydromeBytes pa
 ErrCode NoConcurrency::erase_pair(Transaction& transaction, Index& index, KeydromeBytes key,
                                   KeydromeBytes payload) {
   if (!may_change(transaction)) return FAILURE;
-  return guarded(transaction, [&] {
+  return guarded<LatchlessCall>(transaction, [&] {
     const int deleted = index.store().del(key, payload);
     if (deleted < 0) return FAILURE;
     changed(index);
@@ -120,7 +120,7 @@ ErrCode NoConcurrency::erase_pair(Transaction& transaction, Index& index, Keydro
 
 ErrCode NoConcurrency::erase_key(Transaction& transaction, Index& index, KeydromeBytes key) {
   if (!may_change(transaction)) return FAILURE;
-  return guarded(transaction, [&] {
+  return guarded<LatchlessCall>(transaction, [&] {
     Store& store = index.store();
     uint8_t bytes[KEYDROME_PAYLOAD_BYTES_MAX];
     KeydromeBuffer victim{bytes, 0, sizeof bytes};

@@ -62,7 +62,7 @@ class NoConcurrency final : public Concurrency {
     CallSlot& slot;
   };
 
-  template <class Call>
+  template <class Guard, class Call>
   ErrCode guarded(Transaction& transaction, Call&& call);
   bool may_change(const Transaction& transaction);
   void changed(Index& index) const;
@@ -76,12 +76,13 @@ class NoConcurrency final : public Concurrency {
 };
 
 // Runs a call on the structure. No latch keeps the calls of a thread-safe structure apart, so the
-// memory that it retires is freed after a grace period (grace.h).
-template <class Call>
+// memory that it retires is freed after a grace period (grace.h). `Guard` is LatchlessCall or
+// LatchlessRead.
+template <class Guard, class Call>
 [[gnu::always_inline]] inline ErrCode NoConcurrency::guarded(Transaction& transaction,
                                                              Call&& call) {
   if (!thread_safe_) return call();
-  const LatchlessCall latchless(static_cast<Calls&>(transaction).slot);
+  const Guard latchless(static_cast<Calls&>(transaction).slot);
   return call();
 }
 
@@ -90,7 +91,7 @@ template <class Call>
 [[gnu::always_inline]] inline ErrCode NoConcurrency::get(Transaction& transaction, Index& index,
                                                          Cursor& cursor, KeydromeBytes key) {
   cursor.run.drop();
-  return guarded(transaction, [&]() __attribute__((always_inline)) {
+  return guarded<LatchlessRead>(transaction, [&]() __attribute__((always_inline)) {
     return find_key(index.store(), cursor, key);
   });
 }

@@ -77,8 +77,26 @@ ErrCode change(UndoLog& undo, Index& index, bool insertion, KeydromeBytes key,
   const int changed = insertion ? index.store().put(key, payload) : index.store().del(key, payload);
   if (changed < 0) return FAILURE;
   if (changed == 0) return insertion ? ENTRY_EXISTS : ENTRY_DNE;
-  ++content_of(index).changes;
+  content_of(index).changed();
   undo.append({&index, insertion, key, payload});
+  return SUCCESS;
+}
+
+ErrCode replace(UndoLog& undo, Index& index, KeydromeBytes key, KeydromeBytes before,
+                KeydromeBytes now) {
+  if (!index.store().replaces()) {
+    const ErrCode deleted = change(undo, index, false, key, before);
+    return deleted == SUCCESS ? change(undo, index, true, key, now) : deleted;
+  }
+  try {
+    undo.reserve(key, before, now);
+  } catch (const std::bad_alloc&) {
+    return FAILURE;
+  }
+  if (index.store().replace(key, before, now) != 1) return FAILURE;
+  content_of(index).changed();
+  undo.append({&index, false, key, before});
+  undo.append({&index, true, key, now});
   return SUCCESS;
 }
 
@@ -105,7 +123,7 @@ bool undo_to(UndoLog& undo, size_t mark, bool latched) {
     WriteLatch latch(content.latch, std::defer_lock);
     if (!latched) latch.lock();
     Store& store = change.index->store();
-    ++content.changes;
+    content.changed();
     const int undone = change.inserted ? store.del(change.key, change.payload)
                                        : store.put(change.key, change.payload);
     if (undone == 1 || content.broken) continue;

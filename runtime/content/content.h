@@ -2,9 +2,12 @@
 // interface to the index's data structure. Every concurrency control uses them.
 //
 // Thread safety: the caller holds the index's latch: shared to read, exclusive to change. The
-// exception is `undo_to`, which takes the latches itself unless `latched` is true.
+// exception is `undo_to`, which takes the latches itself unless `latched` is true. If the index has
+// no latch, the caller is in a LatchlessRead or LatchlessCall (instance/grace.h), and only one thread
+// at a time changes the index.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -26,11 +29,18 @@ namespace keydrome::runtime {
 struct Content : IndexConcurrency {
   explicit Content(LatchKind kind) : latch(kind) {}
 
+  // Notes a change, which makes the runs of cursors invalid. One thread at a time calls it.
+  void changed() { changes.store(changes.load(kRelaxed) + 1, kRelaxed); }
+
+  static constexpr std::memory_order kRelaxed = std::memory_order_relaxed;
+
   Latch latch;
-  uint64_t changes = 0;  // number of changes so far; a change makes the runs of cursors invalid
+  // Without a latch, other threads read the members below while one thread changes the index. They
+  // need no order: such reads are validated later (occ.cc).
+  std::atomic<uint64_t> changes = 0;  // number of changes so far
   // True after memory ran out during an undo, which leaves wrong content in the index. From then on
   // every call on the index returns FAILURE.
-  bool broken = false;
+  std::atomic<bool> broken = false;
 };
 
 inline Content& content_of(Index& index) { return static_cast<Content&>(index.concurrency()); }
@@ -56,9 +66,10 @@ void declare_broken(Index& index);
 
 // Drops the cursor's run if the index has changed since the run was read.
 inline void refresh(const Content& content, Cursor& cursor) {
-  if (cursor.changes == content.changes) return;
+  const uint64_t changes = content.changes.load(Content::kRelaxed);
+  if (cursor.changes == changes) return;
   cursor.run.drop();
-  cursor.changes = content.changes;
+  cursor.changes = changes;
 }
 // Finds the pair that follows the cursor, and does not move the cursor. Returns 1, 0 at the end, or
 // a negative number for a failure. Key and payload are valid until the cursor's next call.
@@ -79,7 +90,7 @@ inline void advance(Cursor& cursor, KeydromeBytes key, KeydromeBytes payload) {
                                                KeydromeBytes key) {
   KeydromeBuffer payload{cursor.payload, 0, sizeof cursor.payload};
   const int found = store.find(key, kAnyPayload, payload);
-  if (found < 0 || payload.size > payload.capacity) [[unlikely]] {
+  if (found < 0 || payload.size > sizeof cursor.payload) [[unlikely]] {
     cursor.reset();
     return FAILURE;
   }
@@ -95,6 +106,10 @@ ErrCode read_key(Index& index, Cursor& cursor, KeydromeBytes key);
 // log. Returns SUCCESS, ENTRY_EXISTS, ENTRY_DNE, or FAILURE if memory ran out.
 ErrCode change(UndoLog& undo, Index& index, bool insertion, KeydromeBytes key,
                KeydromeBytes payload);
+// Replaces (key, before), which the index has, by (key, now), which it does not have. Returns SUCCESS,
+// or FAILURE if memory ran out. If it fails, the undo log has what must be undone.
+ErrCode replace(UndoLog& undo, Index& index, KeydromeBytes key, KeydromeBytes before,
+                KeydromeBytes now);
 // Deletes all payloads of the key. Returns SUCCESS or KEY_NOTFOUND. If the structure fails, first
 // undoes the deletions and then returns FAILURE.
 ErrCode erase_payloads(UndoLog& undo, Index& index, KeydromeBytes key);

@@ -8,6 +8,7 @@
 // Thread safety: none. An overlay belongs to one transaction.
 #pragma once
 
+#include <iterator>
 #include <map>
 #include <string>
 #include <vector>
@@ -48,6 +49,26 @@ class Overlay {
   // Returns the first pair at or after the bound that the transaction has inserted, or nullptr if
   // there is none. The pointer is valid until the next change.
   const StoredPair* first_inserted(const Bound& bound) const;
+
+  // Calls `change(pair, inserted)` for each change, sorted by pair. But if a deletion and an insertion
+  // of the same key are neighbours, calls `replace(deleted, inserted)` for both. If a call returns
+  // false, stops and returns false.
+  template <class ChangeCall, class ReplaceCall>
+  bool install(ChangeCall&& change, ReplaceCall&& replace) const {
+    for (auto at = changes_.begin(); at != changes_.end(); ++at) {
+      const auto next = std::next(at);
+      if (next == changes_.end() || next->second == at->second ||
+          next->first.key_ != at->first.key_) {
+        if (!change(at->first, at->second)) return false;
+        continue;
+      }
+      const bool done =
+          at->second ? replace(next->first, at->first) : replace(at->first, next->first);
+      if (!done) return false;
+      at = next;
+    }
+    return true;
+  }
 
   // Calls `call(pair, inserted)` for each change, sorted by pair. If a call returns false, stops
   // and returns false.

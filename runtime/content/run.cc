@@ -13,6 +13,10 @@ int Run::fetch(const Store& store, const Bound& from) {
     run_.data = data_.get();
     run_.capacity = kBytes;
   }
+  if (dropped_) {
+    has_last_ = false;
+    limit_ = 1;
+  }
   Pair last;  // a copy, because the structure overwrites the run
   Bound after = from;
   if (has_last_) {
@@ -27,6 +31,7 @@ int Run::fetch(const Store& store, const Bound& from) {
     drop();
     return -1;
   }
+  dropped_ = false;
   has_last_ = false;
   at_ = 0;
   left_ = run_.pairs;

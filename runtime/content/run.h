@@ -27,11 +27,8 @@ class Run {
 
   // Forgets all pairs. The next run has one pair. Keeps the memory.
   void drop() {
-    at_ = 0;
     left_ = 0;
-    has_last_ = false;
-    ended_ = false;
-    limit_ = 1;
+    dropped_ = true;
   }
 
   // Finds the pair that follows, and does not move past it. `from` says where the scan begins; it
@@ -40,7 +37,7 @@ class Run {
   // std::bad_alloc.
   int peek(const Store& store, const Bound& from, KeydromeBytes& key, KeydromeBytes& payload) {
     if (left_ == 0) [[unlikely]] {
-      if (ended_) return 0;
+      if (ended_ && !dropped_) return 0;
       const int found = fetch(store, from);
       if (found != 1) return found;
     }
@@ -68,6 +65,7 @@ class Run {
   uint32_t last_ = 0;  // where the last passed pair begins; valid if has_last_
   uint32_t left_ = 0;  // number of pairs from at_ on
   uint32_t limit_ = 1;
+  bool dropped_ = true;  // nothing has been fetched since drop(); the members below are not valid
   bool has_last_ = false;
   bool ended_ = false;  // true: no pair follows those in data_
 };

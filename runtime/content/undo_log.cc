@@ -7,8 +7,8 @@
 
 namespace keydrome::runtime {
 
-void UndoLog::reserve(KeydromeBytes key, KeydromeBytes payload) {
-  const size_t needed = bytes_.size() + key.size + payload.size + sizeof(Footer);
+void UndoLog::reserve(size_t bytes) {
+  const size_t needed = bytes_.size() + bytes;
   if (needed > bytes_.capacity()) bytes_.reserve(std::max(needed, 2 * bytes_.capacity()));
 }
 

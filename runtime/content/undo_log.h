@@ -29,7 +29,11 @@ struct Change {
 class UndoLog {
  public:
   // Reserves memory for one change, or throws std::bad_alloc. Call this before the change is made.
-  void reserve(KeydromeBytes key, KeydromeBytes payload);
+  void reserve(KeydromeBytes key, KeydromeBytes payload) { reserve(change_bytes(key, payload)); }
+  // Like reserve(), for two changes of the same key.
+  void reserve(KeydromeBytes key, KeydromeBytes before, KeydromeBytes now) {
+    reserve(change_bytes(key, before) + change_bytes(key, now));
+  }
   // Cannot fail after reserve() with the same sizes.
   void append(const Change& change);
 
@@ -55,6 +59,10 @@ class UndoLog {
   };
   static constexpr size_t kKeepBytes = size_t{64} * 1024;
 
+  static size_t change_bytes(KeydromeBytes key, KeydromeBytes payload) {
+    return size_t{key.size} + payload.size + sizeof(Footer);
+  }
+  void reserve(size_t bytes);
   Footer newest_footer() const;
 
   std::vector<uint8_t> bytes_;

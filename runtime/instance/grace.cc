@@ -1,17 +1,36 @@
 // Implements grace periods (grace.h).
 #include "runtime/instance/grace.h"
 
+#include <linux/membarrier.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <new>
 #include <thread>
 
+#include "base/check.h"
 #include "runtime/instance/heap.h"
 
 namespace keydrome::runtime {
 
-[[gnu::tls_model("initial-exec")]] thread_local CallSlot* CallSlot::t_current = nullptr;
+constinit thread_local CallSlot* CallSlot::t_current = nullptr;
 
-CallSlot::CallSlot(GracePeriods& periods) : periods_(periods) {
+namespace {
+
+// Returns true if the command succeeded.
+bool membarrier(int command) { return syscall(SYS_membarrier, command, 0, 0) == 0; }
+
+}  // namespace
+
+GracePeriods::Barrier GracePeriods::cheapest_barrier() {
+  static const bool registered = membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED);
+  return registered ? Barrier::kOnDemand : Barrier::kInEachCall;
+}
+
+CallSlot::CallSlot(GracePeriods& periods)
+    : barrier_in_each_call_(periods.barrier_ == GracePeriods::Barrier::kInEachCall),
+      periods_(periods) {
   const MutexLock guard(periods_.mutex_);
   periods_.slots_.push_back(this);
 }
@@ -55,16 +74,22 @@ bool CallSlot::is_over() {
   return awaited_.empty();
 }
 
-// Notes all calls that run now. The read of a count is a read-modify-write. So for each other
-// thread there are two cases. If its call began before this read, the count is odd here, and the
-// call is awaited. If its call begins later, the exchange in begin() reads what this function has
-// written. The call then sees everything that this thread did before: the retired blocks are no
-// longer in the structure.
+// Notes all calls that run now. For each other thread there are two cases. If its call began before
+// the barrier that membarrier makes this thread execute, the count is odd here, and the call is
+// awaited. If its call begins later, its reads come after the barrier. The call then sees everything
+// that this thread did before: the retired blocks are no longer in the structure. The acquire pairs
+// with the release in end(): reads of a call that is over come before the memory is freed.
+//
+// Without membarrier, the read of a count is a read-modify-write, and the same two cases follow from
+// its order with the exchange in begin().
 void CallSlot::begin_period() {
   const MutexLock guard(periods_.mutex_);
   awaited_.reserve(periods_.slots_.size());
+  if (!barrier_in_each_call_) KEYDROME_CHECK(membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED));
   for (const CallSlot* slot : periods_.slots_) {
-    const uint64_t calls = slot->calls_.fetch_add(0, std::memory_order_acq_rel);
+    const uint64_t calls = barrier_in_each_call_
+                               ? slot->calls_.fetch_add(0, std::memory_order_acq_rel)
+                               : slot->calls_.load(std::memory_order_acquire);
     if (calls % 2 == 1) awaited_.push_back({slot, calls});
   }
   waiting_.swap(filling_);

@@ -14,6 +14,11 @@
 // period is over when each of these counts has changed. So a thread that makes no call delays
 // no reclamation, and a call writes only to the cache line of its own slot.
 //
+// The begin of a call must be visible to other threads before its reads. A barrier in each call
+// would do that, but costs more than a get of a small index. So the thread that begins a grace
+// period makes all other threads execute a barrier instead: the system call membarrier. Where the
+// system has no such call, each call executes a barrier.
+//
 // Memory is bounded: a thread whose list has kMost blocks waits, outside of its call, until the
 // grace period of the list before is over. Functions of structures never block, so this ends.
 #pragma once
@@ -34,13 +39,20 @@ class CallSlot;
 // Knows all slots. Any thread may call any function.
 class GracePeriods {
  public:
-  GracePeriods() = default;
+  // Who executes the barrier between the begin of a call and its reads.
+  enum class Barrier : uint8_t { kOnDemand, kInEachCall };
+
+  explicit GracePeriods(Barrier barrier = cheapest_barrier()) : barrier_(barrier) {}
   GracePeriods(const GracePeriods&) = delete;
   GracePeriods& operator=(const GracePeriods&) = delete;
+
+  // Returns kOnDemand if the system has membarrier, and prepares this process for it.
+  static Barrier cheapest_barrier();
 
  private:
   friend class CallSlot;
 
+  const Barrier barrier_;
   Mutex mutex_;
   std::vector<CallSlot*> slots_ KEYDROME_GUARDED_BY(mutex_);
 };
@@ -66,6 +78,7 @@ class alignas(kCacheLine) CallSlot {
 
  private:
   friend class LatchlessCall;
+  friend class LatchlessRead;
   struct Retired {
     Heap* heap;
     void* memory;
@@ -76,49 +89,77 @@ class alignas(kCacheLine) CallSlot {
     uint64_t calls;
   };
 
-  void begin();
-  void end();
+  uint64_t begin();
+  void end(uint64_t calls);
   void reclaim();
   bool is_over();
   void begin_period();
   static void free(std::vector<Retired>& blocks);
 
-  static thread_local CallSlot* t_current;  // the slot of the call that runs on this thread
+  // The slot of the LatchlessCall that runs on this thread. The TLS model: see runtime.cc.
+  [[gnu::tls_model("initial-exec")]] static constinit thread_local CallSlot* t_current;
 
-  // Odd during a call. Other threads read it with a read-modify-write, see begin_period().
+  // Odd during a call. With kInEachCall, other threads read it with a read-modify-write, see
+  // begin_period().
   mutable std::atomic<uint64_t> calls_ = 0;
+  const bool barrier_in_each_call_;
   GracePeriods& periods_;
   std::vector<Retired> filling_;  // retired since the last grace period began
   std::vector<Retired> waiting_;  // freed when the grace period is over
   std::vector<Awaited> awaited_;  // the calls that the grace period waits for
 };
 
+// The store comes before this thread's reads of the structure, see begin_period(): the fence keeps
+// the compiler from reordering them, and membarrier the processor. An exchange, which costs about
+// 8 ns, is itself a full barrier.
+inline uint64_t CallSlot::begin() {
+  const uint64_t calls = calls_.load(std::memory_order_relaxed) + 1;
+  if (barrier_in_each_call_) [[unlikely]] {
+    calls_.exchange(calls, std::memory_order_acq_rel);
+    return calls;
+  }
+  calls_.store(calls, std::memory_order_relaxed);
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  return calls;
+}
+
+// The release pairs with the reads in begin_period() and is_over(): the reads of this call come
+// before memory is freed.
+inline void CallSlot::end(uint64_t calls) { calls_.store(calls + 1, std::memory_order_release); }
+
 // A call without a latch. It must not contain another one.
 class LatchlessCall {
  public:
-  explicit LatchlessCall(CallSlot& slot) : slot_(slot) { slot_.begin(); }
+  explicit LatchlessCall(CallSlot& slot) : slot_(slot), calls_(slot.begin()) {
+    CallSlot::t_current = &slot;
+  }
   LatchlessCall(const LatchlessCall&) = delete;
   LatchlessCall& operator=(const LatchlessCall&) = delete;
-  ~LatchlessCall() { slot_.end(); }
+  ~LatchlessCall() {
+    slot_.end(calls_);
+    CallSlot::t_current = nullptr;
+    if (slot_.filling_.size() >= CallSlot::kBatch) [[unlikely]] {
+      slot_.reclaim();
+    }
+  }
 
  private:
   CallSlot& slot_;
+  const uint64_t calls_;
 };
 
-// The count orders this thread's reads of the structure after the begin of its call for all other
-// threads, see begin_period(). The exchange is a full barrier and costs about 8 ns.
-inline void CallSlot::begin() {
-  t_current = this;
-  calls_.exchange(calls_.load(std::memory_order_relaxed) + 1, std::memory_order_acq_rel);
-}
+// A LatchlessCall that only reads. Functions that read retire no memory that others may use
+// (structure.h), so it has less to do.
+class LatchlessRead {
+ public:
+  explicit LatchlessRead(CallSlot& slot) : slot_(slot), calls_(slot.begin()) {}
+  LatchlessRead(const LatchlessRead&) = delete;
+  LatchlessRead& operator=(const LatchlessRead&) = delete;
+  ~LatchlessRead() { slot_.end(calls_); }
 
-// The release pairs with the read in is_over(): the call's reads come before the memory is freed.
-inline void CallSlot::end() {
-  calls_.store(calls_.load(std::memory_order_relaxed) + 1, std::memory_order_release);
-  t_current = nullptr;
-  if (filling_.size() >= kBatch) [[unlikely]] {
-    reclaim();
-  }
-}
+ private:
+  CallSlot& slot_;
+  const uint64_t calls_;
+};
 
 }  // namespace keydrome::runtime

@@ -32,6 +32,11 @@ class Store {
 
   int put(KeydromeBytes key, KeydromeBytes payload) { return put_(structure_, key, payload); }
   int del(KeydromeBytes key, KeydromeBytes payload) { return del_(structure_, key, payload); }
+  // If the structure has no `replace`, replaces() is false.
+  bool replaces() const { return replace_ != nullptr; }
+  int replace(KeydromeBytes key, KeydromeBytes before, KeydromeBytes now) {
+    return replace_(structure_, key, before, now);
+  }
   // Fills the run, which the function clears first. Returns -1 if the structure is unordered.
   int scan(const Bound& from, KeydromeRun& run) const {
     keydrome_run_clear(&run);
@@ -62,6 +67,7 @@ class Store {
         scan_(functions.scan),
         put_(functions.put),
         del_(functions.del),
+        replace_(functions.replace),
         key_bytes_(key_bytes),
         payloads_max_(functions.payloads_max) {}
 
@@ -77,6 +83,7 @@ class Store {
   decltype(KeydromeStructureTable::scan) const scan_;
   decltype(KeydromeStructureTable::put) const put_;
   decltype(KeydromeStructureTable::del) const del_;
+  decltype(KeydromeStructureTable::replace) const replace_;
   const uint32_t key_bytes_;     // 0, 4 or 8
   const uint32_t payloads_max_;  // 0: any number
 };

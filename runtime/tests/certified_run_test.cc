@@ -143,10 +143,11 @@ class CertifiedRun : public testing::TestWithParam<Variant> {
 
 TEST_P(CertifiedRun, IsStrictlySerialisable) {
   const Variant& variant = GetParam();
-  const Result<StructureLibrary> structure = StructureLibrary::load(KEYDROME_BTREE);
+  const char* path = variant.thread_safe ? KEYDROME_THREAD_SAFE_STRUCTURE : KEYDROME_BTREE;
+  const Result<StructureLibrary> structure = StructureLibrary::load(path);
   ASSERT_TRUE(structure.ok()) << structure.error().message;
   const Result<runtime::Setup> setup =
-      parse_setup(setup_json(KEYDROME_BTREE, variant.lock, variant.concurrency));
+      parse_setup(setup_json(path, variant.lock, variant.concurrency));
   ASSERT_TRUE(setup.ok()) << setup.error().message;
   for (uint64_t seed = kSeed; seed < kSeed + rounds() && !HasFailure(); ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
@@ -155,9 +156,9 @@ TEST_P(CertifiedRun, IsStrictlySerialisable) {
 }
 
 constexpr auto kName = [](const testing::TestParamInfo<Variant>& info) {
-  return info.param.concurrency + "_" + info.param.lock;
+  return name_of(info.param);
 };
-INSTANTIATE_TEST_SUITE_P(, CertifiedRun, testing::ValuesIn(variants()), kName);
+INSTANTIATE_TEST_SUITE_P(, CertifiedRun, testing::ValuesIn(variants_and_thread_safe()), kName);
 
 }  // namespace
 }  // namespace keydrome::runtime

@@ -64,7 +64,7 @@ TEST(Configuration, UnknownFieldsAreNamed) {
   setup["library"] = "x";
   EXPECT_EQ(error_of(setup),
             "setup.library: unknown field; remove it, or use one of these: structure configuration "
-            "threads");
+            "threads key_types");
 }
 
 TEST(Configuration, MissingAndMistypedFieldsAreNamed) {
@@ -115,6 +115,27 @@ TEST(Configuration, ThreadsAreCounted) {
     setup["threads"] = wrong;
     EXPECT_EQ(error_of(setup), "threads: must be a positive integer");
   }
+}
+
+TEST(Configuration, KeyTypesThatTheStructureCannotHoldAreRefused) {
+  Json setup = sound();
+  EXPECT_EQ(parse_setup(setup.dump())->key_types, std::vector<KeyType>());
+  setup["key_types"] = Json::Array{"int", "short", "varchar"};
+  EXPECT_EQ(parse_setup(setup.dump())->key_types, (std::vector<KeyType>{INT, SHORT, VARCHAR}));
+  for (const Json& wrong : {Json("int"), Json(Json::Array{"long"}), Json(Json::Array{1})}) {
+    setup["key_types"] = wrong;
+    EXPECT_EQ(error_of(setup), "key_types: must be a list of \"short\", \"int\" and \"varchar\"");
+  }
+  KeydromeStructureTable table{};
+  table.name = "narrow";
+  EXPECT_TRUE(check_key_types({INT, SHORT, VARCHAR}, table).ok());
+  table.key_bytes_only = 8;
+  EXPECT_TRUE(check_key_types({INT}, table).ok());
+  EXPECT_TRUE(check_key_types({}, table).ok());
+  const Result<void> refused = check_key_types({INT, VARCHAR}, table);
+  ASSERT_FALSE(refused.ok());
+  EXPECT_NE(refused.error().message.find("the structure narrow holds only keys of 8 bytes"),
+            std::string::npos);
 }
 
 TEST(Configuration, NoConcurrencyServesAsManyThreadsAsTheStructure) {

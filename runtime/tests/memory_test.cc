@@ -7,6 +7,7 @@
 #include <barrier>
 #include <cstring>
 #include <random>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -121,7 +122,9 @@ TEST(Heap, ServesThreads) {
   EXPECT_EQ(heap.bytes(), 0u);
 }
 
-class Grace : public testing::Test {
+using Barrier = GracePeriods::Barrier;
+
+class Grace : public testing::TestWithParam<Barrier> {
  protected:
   static constexpr size_t kBytes = 40;
 
@@ -137,7 +140,7 @@ class Grace : public testing::Test {
   size_t blocks() const { return heap_.bytes() / kBytes; }
 
   Heap heap_;
-  GracePeriods periods_;
+  GracePeriods periods_{GetParam()};
 };
 
 // A call in a thread of its own. It runs until the object's destructor or end().
@@ -167,13 +170,13 @@ class OtherCall {
   std::thread thread_;
 };
 
-TEST_F(Grace, OutsideOfACallMemoryIsFreedAtOnce) {
+TEST_P(Grace, OutsideOfACallMemoryIsFreedAtOnce) {
   void* memory = heap_.allocate(kBytes, 8);
   heap_.environment().retire(heap_.environment().context, memory, kBytes, 8);
   EXPECT_EQ(blocks(), 0u);
 }
 
-TEST_F(Grace, MemoryStaysWhileACallRunsThatRanWhenItWasRetired) {
+TEST_P(Grace, MemoryStaysWhileACallRunsThatRanWhenItWasRetired) {
   OtherCall reader(periods_);
   {
     CallSlot slot(periods_);
@@ -188,7 +191,7 @@ TEST_F(Grace, MemoryStaysWhileACallRunsThatRanWhenItWasRetired) {
   EXPECT_EQ(blocks(), 0u) << "the end of a slot frees the rest";
 }
 
-TEST_F(Grace, ACallThatBeganLaterIsNotAwaited) {
+TEST_P(Grace, ACallThatBeganLaterIsNotAwaited) {
   CallSlot slot(periods_);
   retire(slot, CallSlot::kBatch);  // begins a period; no other call runs
   const OtherCall reader(periods_);
@@ -196,7 +199,7 @@ TEST_F(Grace, ACallThatBeganLaterIsNotAwaited) {
   EXPECT_EQ(blocks(), CallSlot::kBatch);
 }
 
-TEST_F(Grace, GarbageIsBounded) {
+TEST_P(Grace, GarbageIsBounded) {
   CallSlot slot(periods_);
   const CallSlot idle(periods_);  // a thread that makes no calls
   for (int i = 0; i < 10000; ++i) {
@@ -205,7 +208,7 @@ TEST_F(Grace, GarbageIsBounded) {
   }
 }
 
-TEST_F(Grace, AWriterWaitsForASlowCallBeforeGarbageGrowsBeyondTheBound) {
+TEST_P(Grace, AWriterWaitsForASlowCallBeforeGarbageGrowsBeyondTheBound) {
   OtherCall reader(periods_);
   std::atomic<size_t> retired = 0;
   size_t most = 0;
@@ -222,6 +225,54 @@ TEST_F(Grace, AWriterWaitsForASlowCallBeforeGarbageGrowsBeyondTheBound) {
   EXPECT_GE(most, CallSlot::kMost);
   EXPECT_LE(most, CallSlot::kMost + CallSlot::kBatch);
 }
+
+// Threads read a block that a writer replaces and retires again and again. Each block has a number
+// of its own, and the heap overwrites free blocks, so the number changes if a block is freed during
+// a read. The readers yield, so that the writer makes many replacements during one read.
+TEST_P(Grace, ReadersNeverSeeFreedMemory) {
+  constexpr int kReaders = 3, kReplacements = 300000;
+  const KeydromeEnvironment& environment = heap_.environment();
+  const auto fresh = [&](uint64_t number) {
+    return new (heap_.allocate(kBytes, 8)) std::atomic<uint64_t>(number);
+  };
+  std::atomic<std::atomic<uint64_t>*> shared = fresh(0);
+  std::atomic<bool> done = false;
+  std::atomic<uint64_t> wrong = 0;
+  std::barrier<> start(kReaders + 1);
+  std::vector<std::thread> readers;
+  for (int i = 0; i < kReaders; ++i) {
+    readers.emplace_back([&] {
+      CallSlot slot(periods_);
+      start.arrive_and_wait();
+      while (!done) {
+        const LatchlessRead read(slot);
+        const std::atomic<uint64_t>* block = shared.load(std::memory_order_acquire);
+        const uint64_t number = block->load(std::memory_order_relaxed);
+        std::this_thread::yield();
+        if (block->load(std::memory_order_relaxed) != number) ++wrong;
+      }
+    });
+  }
+  {
+    CallSlot slot(periods_);
+    start.arrive_and_wait();
+    for (uint64_t number = 1; number <= kReplacements; ++number) {
+      const LatchlessCall call(slot);
+      auto* old = shared.exchange(fresh(number), std::memory_order_acq_rel);
+      environment.retire(environment.context, old, kBytes, 8);
+    }
+    done = true;
+    for (std::thread& reader : readers) reader.join();
+  }
+  EXPECT_EQ(wrong, 0u);
+  heap_.free(shared, kBytes, 8);
+}
+
+INSTANTIATE_TEST_SUITE_P(Barriers, Grace,
+                         testing::Values(GracePeriods::cheapest_barrier(), Barrier::kInEachCall),
+                         [](const testing::TestParamInfo<Barrier>& tested) {
+                           return std::string(tested.index == 0 ? "Cheapest" : "InEachCall");
+                         });
 
 }  // namespace
 }  // namespace keydrome::runtime

@@ -39,15 +39,15 @@ struct ScriptVariant : Variant {
 };
 
 void PrintTo(const ScriptVariant& variant, std::ostream* out) {
-  *out << variant.concurrency << " " << variant.lock << (variant.cut ? " cut" : "");
+  *out << name_of(variant) << (variant.cut ? " cut" : "");
 }
 
-// Returns all variants (pairs of a concurrency control and a lock), and in addition the concurrency
-// control `serial` on an index that has been cut into ranges.
+// Returns all variants, and in addition the concurrency control `serial` on an index that has been
+// cut into ranges.
 std::vector<ScriptVariant> script_variants() {
   std::vector<ScriptVariant> found;
-  for (const Variant& variant : variants()) found.push_back({variant, false});
-  found.push_back({{"serial", "rw"}, true});
+  for (const Variant& variant : variants_and_thread_safe()) found.push_back({variant, false});
+  found.push_back({{"serial", "rw", false}, true});
   return found;
 }
 
@@ -181,10 +181,11 @@ class RandomScripts : public testing::TestWithParam<ScriptVariant> {
 
 TEST_P(RandomScripts, FitIntoASerialOrder) {
   const ScriptVariant& variant = GetParam();
-  const Result<StructureLibrary> structure = StructureLibrary::load(KEYDROME_BTREE);
+  const char* path = variant.thread_safe ? KEYDROME_THREAD_SAFE_STRUCTURE : KEYDROME_BTREE;
+  const Result<StructureLibrary> structure = StructureLibrary::load(path);
   ASSERT_TRUE(structure.ok()) << structure.error().message;
   const Result<runtime::Setup> setup =
-      parse_setup(setup_json(KEYDROME_BTREE, variant.lock, variant.concurrency));
+      parse_setup(setup_json(path, variant.lock, variant.concurrency));
   ASSERT_TRUE(setup.ok()) << setup.error().message;
   // There are fewer scripts with a cut index, because filling the index takes a thousand steps.
   const uint64_t scripts = variant.cut ? scripts_to_play() / 6 : scripts_to_play();
@@ -196,7 +197,7 @@ TEST_P(RandomScripts, FitIntoASerialOrder) {
 }
 
 constexpr auto kName = [](const testing::TestParamInfo<ScriptVariant>& info) {
-  return info.param.concurrency + "_" + info.param.lock + (info.param.cut ? "_cut" : "");
+  return name_of(info.param) + (info.param.cut ? "_cut" : "");
 };
 INSTANTIATE_TEST_SUITE_P(, RandomScripts, testing::ValuesIn(script_variants()), kName);
 

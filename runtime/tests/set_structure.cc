@@ -14,6 +14,8 @@
 // set_structure_fail_at, only one more fails. If `successes` is negative, none fails.
 extern "C" __attribute__((visibility("default"))) void set_structure_fail_after(int successes);
 extern "C" __attribute__((visibility("default"))) void set_structure_fail_at(int successes);
+// Returns the number of successful replacements.
+extern "C" __attribute__((visibility("default"))) int set_structure_replaced(void);
 
 namespace {
 
@@ -25,6 +27,7 @@ struct SetStructure {
 
 int g_budget = -1;
 bool g_only_one = false;
+int g_replaced = 0;
 
 // Returns true if this put or deletion must fail, as if memory had run out.
 bool fails() {
@@ -67,6 +70,18 @@ int put(KeydromeStructure* instance, KeydromeBytes key, KeydromeBytes payload) {
 [[maybe_unused]] int del(KeydromeStructure* instance, KeydromeBytes key, KeydromeBytes payload) {
   if (fails()) return -1;
   return static_cast<int>(set_of(instance)->pairs.erase({text_of(key), text_of(payload)}));
+}
+
+int replace(KeydromeStructure* instance, KeydromeBytes key, KeydromeBytes before,
+            KeydromeBytes now) {
+  if (fails()) return -1;
+  std::set<Pair>& pairs = set_of(instance)->pairs;
+  const auto old = pairs.find({text_of(key), text_of(before)});
+  if (old == pairs.end()) return 0;
+  if (!pairs.insert({text_of(key), text_of(now)}).second) return 2;
+  pairs.erase(old);
+  ++g_replaced;
+  return 1;
 }
 
 int scan(const KeydromeStructure* instance, KeydromeBytes key, KeydromeBytes payload, int after,
@@ -121,7 +136,7 @@ constexpr KeydromeStructureTable kTable = {
     .scan = scan,
     .find = nullptr,
     .find_batch = nullptr,
-    .replace = nullptr,
+    .replace = replace,
     .load = nullptr,
     .split = nullptr,
     .concat = nullptr,
@@ -140,5 +155,7 @@ void set_structure_fail_at(int successes) {
   g_budget = successes;
   g_only_one = true;
 }
+
+int set_structure_replaced(void) { return g_replaced; }
 
 const KeydromeStructureTable* keydrome_structure(void) { return &kTable; }

@@ -1,7 +1,7 @@
 // A bare structure (a data structure without transactions and locks) for tests of limits and of
-// grace periods: a sorted array of pairs that is copied at every change. It holds only keys of 8
-// bytes, payloads of at most 8 bytes, and one payload per key. CMakeLists.txt builds an ordered and
-// an unordered variant.
+// grace periods: a sorted array of pairs that is copied at every change. CMakeLists.txt builds three
+// variants. "ordered" and "unordered" hold only keys of 8 bytes, payloads of at most 8 bytes, and
+// one payload per key. "any" is ordered and has no limits.
 //
 // Thread safety: THREAD_SAFE. A change publishes a new array and retires the old one. A read
 // returns an error if the array that it reads changes, which shows that memory was freed too early.
@@ -19,7 +19,17 @@ extern "C" __attribute__((visibility("default"))) void small_structure_pause_nex
 
 namespace {
 
-constexpr uint32_t kBytesMax = 8;
+#if defined(KEYDROME_TEST_ANY)
+constexpr uint32_t kKeyBytesOnly = 0, kPayloadsMax = 0;
+constexpr uint32_t kKeyMax = KEYDROME_KEY_BYTES_MAX, kPayloadMax = KEYDROME_PAYLOAD_BYTES_MAX;
+#else
+constexpr uint32_t kKeyBytesOnly = 8, kPayloadsMax = 1;
+constexpr uint32_t kKeyMax = 8, kPayloadMax = 8;
+#endif
+
+bool is_key(KeydromeBytes key) {
+  return kKeyBytesOnly == 0 ? key.size <= kKeyMax : key.size == kKeyBytesOnly;
+}
 
 std::atomic<void (*)()> g_pause = nullptr;
 
@@ -27,13 +37,23 @@ void pause_if_wanted() {
   if (void (*pause)() = g_pause.exchange(nullptr)) pause();
 }
 
-struct Entry {
-  uint8_t key[kBytesMax];
-  uint8_t payload[kBytesMax];
-  uint32_t payload_size;
+int compare(KeydromeBytes a, KeydromeBytes b) {
+  const uint32_t common = std::min(a.size, b.size);
+  const int order = common == 0 ? 0 : std::memcmp(a.data, b.data, common);
+  return order != 0 ? order : static_cast<int>(a.size) - static_cast<int>(b.size);
+}
 
-  KeydromeBytes key_bytes() const { return {key, kBytesMax}; }
+struct Entry {
+  uint8_t key[kKeyMax];
+  uint8_t payload[kPayloadMax];
+  uint32_t key_size, payload_size;
+
+  KeydromeBytes key_bytes() const { return {key, key_size}; }
   KeydromeBytes payload_bytes() const { return {payload, payload_size}; }
+  bool has_key(KeydromeBytes other) const { return compare(key_bytes(), other) == 0; }
+  bool is(KeydromeBytes other, KeydromeBytes value) const {
+    return has_key(other) && compare(payload_bytes(), value) == 0;
+  }
 };
 
 // An array of entries, which follow it in memory. It never changes.
@@ -47,21 +67,16 @@ struct Array {
   const Entry* begin() const { return reinterpret_cast<const Entry*>(this + 1); }
   const Entry* end() const { return begin() + count; }
   bool is_sound() const { return magic == kMagic + count; }
+  // Returns the first entry at or after the pair, or after it if `after` is true. payload.data ==
+  // nullptr means the smallest payload or, if `after` is true, the largest one.
+  const Entry* at(KeydromeBytes key, KeydromeBytes payload, bool after) const {
+    return std::partition_point(begin(), end(), [&](const Entry& entry) {
+      int order = compare(entry.key_bytes(), key);
+      if (order == 0 && payload.data != nullptr) order = compare(entry.payload_bytes(), payload);
+      return order < 0 || (order == 0 && after);
+    });
+  }
 };
-
-bool key_is_less(const Entry& entry, KeydromeBytes key) {
-  return std::memcmp(entry.key, key.data, kBytesMax) < 0;
-}
-
-bool has_key(const Entry& entry, KeydromeBytes key) {
-  return std::memcmp(entry.key, key.data, kBytesMax) == 0;
-}
-
-int compare(KeydromeBytes a, KeydromeBytes b) {
-  const uint32_t common = std::min(a.size, b.size);
-  const int order = common == 0 ? 0 : std::memcmp(a.data, b.data, common);
-  return order != 0 ? order : static_cast<int>(a.size) - static_cast<int>(b.size);
-}
 
 }  // namespace
 
@@ -82,7 +97,7 @@ namespace {
 
 KeydromeStructure* create(const KeydromeEnvironment* environment, const KeydromeSetup* setup) {
   if (setup->options != nullptr && std::strcmp(setup->options, "{}") != 0) return nullptr;
-  if (setup->key_bytes != kBytesMax) return nullptr;
+  if (kKeyBytesOnly != 0 && setup->key_bytes != kKeyBytesOnly) return nullptr;
   void* place = environment->allocate(environment->context, sizeof(KeydromeStructure),
                                       alignof(KeydromeStructure));
   if (place == nullptr) return nullptr;
@@ -119,30 +134,34 @@ int publish(KeydromeStructure* instance, Array* old, uint64_t at, const Entry* e
   return 0;
 }
 
+bool has_a_payload(const Array& array, KeydromeBytes key) {
+  const Entry* at = array.at(key, {nullptr, 0}, false);
+  return at != array.end() && at->has_key(key);
+}
+
 int put(KeydromeStructure* instance, KeydromeBytes key, KeydromeBytes payload) {
-  if (key.size != kBytesMax || payload.size > kBytesMax) return -3;  // beyond the limits
-  Entry entry{{}, {}, payload.size};
-  std::memcpy(entry.key, key.data, kBytesMax);
+  if (!is_key(key) || payload.size > kPayloadMax) return -3;  // beyond the limits
+  Entry entry{{}, {}, key.size, payload.size};
+  if (key.size > 0) std::memcpy(entry.key, key.data, key.size);
   if (payload.size > 0) std::memcpy(entry.payload, payload.data, payload.size);
   for (;;) {
     Array* old = instance->array;
-    const Entry* at = std::lower_bound(old->begin(), old->end(), key, key_is_less);
-    if (at != old->end() && has_key(*at, key)) {
-      return compare(at->payload_bytes(), payload) == 0 ? 0 : -3;  // a second payload
-    }
+    const Entry* at = old->at(entry.key_bytes(), entry.payload_bytes(), false);
+    if (at != old->end() && at->is(key, payload)) return 0;
+    if (kPayloadsMax == 1 && has_a_payload(*old, key)) return -3;
     const int done = publish(instance, old, static_cast<uint64_t>(at - old->begin()), &entry);
     if (done != 0) return done;
   }
 }
 
 int del(KeydromeStructure* instance, KeydromeBytes key, KeydromeBytes payload) {
-  if (key.size != kBytesMax || payload.size > kBytesMax) return -3;
+  if (!is_key(key) || payload.size > kPayloadMax) return -3;
   for (;;) {
     Array* old = instance->array;
-    const Entry* at = std::lower_bound(old->begin(), old->end(), key, key_is_less);
-    if (at == old->end() || !has_key(*at, key) || compare(at->payload_bytes(), payload) != 0) {
-      return 0;
-    }
+    const Entry* at = std::find_if(
+        old->at(key, {nullptr, 0}, false), old->end(),
+        [&](const Entry& entry) { return !entry.has_key(key) || entry.is(key, payload); });
+    if (at == old->end() || !at->has_key(key)) return 0;
     const int done = publish(instance, old, static_cast<uint64_t>(at - old->begin()), nullptr);
     if (done != 0) return done;
   }
@@ -150,12 +169,11 @@ int del(KeydromeStructure* instance, KeydromeBytes key, KeydromeBytes payload) {
 
 int find(const KeydromeStructure* instance, KeydromeBytes key, KeydromeBytes after,
          KeydromeBuffer* payload) {
-  if (key.size != kBytesMax) return -3;
+  if (!is_key(key)) return -3;
   const Array* array = instance->array;
   pause_if_wanted();
-  const Entry* at = std::lower_bound(array->begin(), array->end(), key, key_is_less);
-  const bool found = at != array->end() && has_key(*at, key) &&
-                     (after.data == nullptr || compare(at->payload_bytes(), after) > 0);
+  const Entry* at = array->at(key, after, after.data != nullptr);
+  const bool found = at != array->end() && at->has_key(key);
   if (found) {
     std::memcpy(payload->data, at->payload, at->payload_size);
     payload->size = at->payload_size;
@@ -172,13 +190,9 @@ constexpr uint32_t kOrder = 0;
 
 int kScan(const KeydromeStructure* instance, KeydromeBytes key, KeydromeBytes payload, int after,
           KeydromeRun* run) {
-  if (key.size != kBytesMax) return -3;
+  if (kKeyBytesOnly != 0 && key.size != kKeyBytesOnly) return -3;
   const Array* array = instance->array;
-  const Entry* at = std::lower_bound(array->begin(), array->end(), key, key_is_less);
-  if (at != array->end() && has_key(*at, key)) {
-    const int order = payload.data == nullptr ? after * -1 : compare(at->payload_bytes(), payload);
-    if (order < 0 || (order == 0 && after != 0)) ++at;
-  }
+  const Entry* at = array->at(key, payload, after != 0);
   keydrome_run_clear(run);
   int more = 0;
   for (; at != array->end() && more == 0; ++at) {
@@ -192,9 +206,9 @@ constexpr KeydromeStructureTable kTable = {
     .version = KEYDROME_STRUCTURE_VERSION,
     .size = sizeof(KeydromeStructureTable),
     .capabilities = KEYDROME_SHARED_READS | KEYDROME_THREAD_SAFE | kOrder,
-    .key_bytes_only = kBytesMax,
-    .payload_bytes_max = kBytesMax,
-    .payloads_max = 1,
+    .key_bytes_only = kKeyBytesOnly,
+    .payload_bytes_max = kKeyBytesOnly == 0 ? 0 : kPayloadMax,
+    .payloads_max = kPayloadsMax,
     .name = "small",
     .description = "a sorted array with limits, for tests",
     .create = create,

@@ -103,6 +103,14 @@ TEST_F(TransactionTest, InventedHandlesAreMisuseAndDoNothing) {
     EXPECT_EQ(runtime_->commit(transaction), TXN_DNE);
     EXPECT_EQ(runtime_->close_index(mine), SUCCESS);
     EXPECT_EQ(runtime_->close_index(mine), DB_DNE);
+    // Numbers that lead to closed handles, or to this one.
+    for (const uintptr_t bits :
+         {~uintptr_t{0}, ~reinterpret_cast<uintptr_t>(mine), reinterpret_cast<uintptr_t>(mine) + 1,
+          reinterpret_cast<uintptr_t>(mine) ^ 2}) {
+      auto* other = reinterpret_cast<IdxState*>(bits);
+      EXPECT_EQ(runtime_->get(other, transaction, &record), DB_DNE);
+      EXPECT_EQ(runtime_->close_index(other), DB_DNE);
+    }
     EXPECT_EQ(runtime_->get(nullptr, nullptr, &record), DB_DNE);
     EXPECT_NE(open(), mine) << "a closed handle must not be reused at once";
     EXPECT_EQ(runtime_->get(mine, nullptr, &record), DB_DNE);
@@ -199,6 +207,55 @@ TEST_F(MemoryFailureTest, AnUndoWithoutMemoryBreaksTheIndexVisibly) {
     EXPECT_EQ(insert(state, nullptr, 2, "b"), FAILURE);
     EXPECT_EQ(insert(open("sound"), nullptr, 2, "b"), SUCCESS);
   });
+}
+
+// Tests of updates under occ: a transaction that deletes one payload of a key and inserts another.
+class OccUpdateTest : public MemoryFailureTest {
+ protected:
+  void SetUp() override {
+    MemoryFailureTest::SetUp();
+    start(test_structure("plain"), "exclusive", "occ");
+    void* library = dlopen(test_structure("plain").c_str(), RTLD_NOW | RTLD_LOCAL);
+    replaced_ = reinterpret_cast<int (*)()>(dlsym(library, "set_structure_replaced"));
+    ASSERT_NE(replaced_, nullptr);
+    as_client([&] { ASSERT_EQ(insert(open(), nullptr, 5, "m"), SUCCESS); });
+  }
+
+  // Replaces the payload of key 5, inserts (other, "x"), and commits.
+  ErrCode update(const char* payload, int64_t other) {
+    ErrCode committed = FAILURE;
+    as_client([&] {
+      IdxState* state = open();
+      TxnState* transaction = begin();
+      EXPECT_EQ(erase(state, transaction, 5), SUCCESS);
+      EXPECT_EQ(insert(state, transaction, 5, payload), SUCCESS);
+      EXPECT_EQ(insert(state, transaction, other, "x"), SUCCESS);
+      committed = runtime_->commit(transaction);
+    });
+    return committed;
+  }
+
+  int (*replaced_)() = nullptr;
+};
+
+TEST_F(OccUpdateTest, TheStructureReplacesThePayload) {
+  const int before = replaced_();
+  EXPECT_EQ(update("z", 1), SUCCESS);  // the new payload is after the old one
+  EXPECT_EQ(replaced_(), before + 1);
+  EXPECT_EQ(update("a", 2), SUCCESS);  // the new payload is before the old one
+  EXPECT_EQ(replaced_(), before + 2);
+  EXPECT_EQ(scan(), (std::vector<std::string>{"x", "x", "a"}));
+}
+
+TEST_F(OccUpdateTest, AnUpdateWithoutMemoryIsUndone) {
+  fail_at_(1);  // the insertion of key 1 succeeds, the replacement fails
+  EXPECT_EQ(update("z", 1), FAILURE);
+  EXPECT_EQ(scan(), std::vector<std::string>{"m"});
+  fail_at_(1);  // the replacement succeeds, the insertion of key 9 fails
+  EXPECT_EQ(update("z", 9), FAILURE);
+  EXPECT_EQ(scan(), std::vector<std::string>{"m"});
+  EXPECT_EQ(update("z", 9), SUCCESS);
+  EXPECT_EQ(scan(), (std::vector<std::string>{"z", "x"}));
 }
 
 // Tests that run under every concurrency control. Memory runs out in a call or in the commit,

@@ -26,7 +26,8 @@
  *      OPTIMISTIC      calls with a const instance, also during one other call
  *      THREAD_SAFE     all calls
  * 4. Memory in use. The runtime frees retired memory, or gives it out again, only after every call
- *    has ended that ran when it was retired. The structure needs no epochs of its own.
+ *    has ended that ran when it was retired. The structure needs no epochs of its own. Functions
+ *    with a const instance retire only what they have allocated in the same call.
  * 5. Errors. Functions that return int return a negative number on an error. The instance is then
  *    unchanged, and the contents of the output buffers are undefined.
  * 6. Limits. The table states what the structure cannot hold. The runtime passes nothing beyond
@@ -181,7 +182,8 @@ typedef struct {
   /* Looks up `count` keys and sets `payload` and `found` of each. Returns 0. */
   int (*find_batch)(const KeydromeStructure* instance, uint32_t count, KeydromeLookup* lookups);
   /* Replaces the pair (key, before) by (key, now). Returns 1 if it was replaced, 0 if (key, before)
-   * does not exist, and 2 if (key, now) already exists. On 0 and 2 nothing changes. */
+   * does not exist, whether or not (key, now) does, and 2 if both exist. On 0 and 2 nothing
+   * changes. */
   int (*replace)(KeydromeStructure* instance, KeydromeBytes key, KeydromeBytes before,
                  KeydromeBytes now);
   /* Appends the pairs of the run, in ascending order and all larger than those of the instance.

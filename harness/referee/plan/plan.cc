@@ -3,7 +3,9 @@
 // and explains each error.
 #include "harness/referee/plan/plan.h"
 
+#include <algorithm>
 #include <charconv>
+#include <utility>
 
 #include "benchmarks/kit/format/program.h"
 #include "harness/protocol.h"
@@ -54,7 +56,8 @@ Result<void> parse_library(const Json& json, LibraryPlan& library) {
   // The message LOAD tells the player which library to load. Its text of kTextBytes contains the
   // configuration, the library's path in the jail and two NULs. 64 bytes are enough for the path
   // and the NULs.
-  if (configuration_text(library, format::kThreadsMax).size() > kTextBytes - 64) {
+  if (configuration_text(library, format::kThreadsMax, {SHORT, INT, VARCHAR}).size() >
+      kTextBytes - 64) {
     reader.fail("configuration",
                 "must be at most " + std::to_string(kTextBytes - 64) + " bytes of JSON");
   }
@@ -189,7 +192,8 @@ Json to_json(const Plan& plan) {
   return json;
 }
 
-std::string configuration_text(const LibraryPlan& library, uint32_t threads) {
+std::string configuration_text(const LibraryPlan& library, uint32_t threads,
+                               const std::vector<KeyType>& key_types) {
   if (library.structure.empty()) {
     return library.configuration ? library.configuration->dump() : "";
   }
@@ -197,6 +201,12 @@ std::string configuration_text(const LibraryPlan& library, uint32_t threads) {
   json["structure"] = kStructureInside;
   json["configuration"] = library.configuration.value_or(Json(Json::Object{}));
   json["threads"] = uint64_t{threads};
+  constexpr std::pair<KeyType, const char*> kNames[] = {
+      {SHORT, "short"}, {INT, "int"}, {VARCHAR, "varchar"}};
+  Json& types = json["key_types"] = Json::Array{};
+  for (const auto& [type, name] : kNames) {
+    if (std::count(key_types.begin(), key_types.end(), type) > 0) types.push_back(name);
+  }
   return json.dump();
 }
 

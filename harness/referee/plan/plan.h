@@ -7,9 +7,11 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/json.h"
 #include "base/result.h"
+#include "keydrome/index.h"
 
 namespace keydrome {
 
@@ -77,7 +79,9 @@ Json to_json(const Plan& plan);
 
 // Returns the argument of keydrome_configure in the jail. If the text is empty, keydrome_configure
 // is not called. For a structure, the text is the runtime's configuration with `threads`, the
-// largest number of threads that call at the same time.
-std::string configuration_text(const LibraryPlan& library, uint32_t threads);
+// largest number of threads that call at the same time, and the types of the indexes' keys. The
+// order of the types, and how often each is there, do not matter.
+std::string configuration_text(const LibraryPlan& library, uint32_t threads,
+                               const std::vector<KeyType>& key_types);
 
 }  // namespace keydrome

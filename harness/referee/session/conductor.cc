@@ -37,13 +37,20 @@ uint64_t fresh_nonce() {
   return nonce;
 }
 
+std::vector<KeyType> key_types_of(const script::Script& script) {
+  std::vector<KeyType> types;
+  for (const script::IndexSpec& index : script.indexes) types.push_back(index.type);
+  return types;
+}
+
 // Makes the message LOAD. Its text is the library's path in the jail, a NUL, and the configuration
 // (may be empty). parse_plan() has checked that the text fits.
-Message load_message(const LibraryPlan& library, uint32_t threads) {
+Message load_message(const LibraryPlan& library, const script::Script& script) {
   constexpr std::string_view kLibraryInside = "/library.so";
   Message load = make_message(MessageType::kLoad);
   kLibraryInside.copy(load.text, kLibraryInside.size());
-  const std::string configuration = configuration_text(library, threads);
+  const std::string configuration =
+      configuration_text(library, threads_max(script), key_types_of(script));
   configuration.copy(load.text + kLibraryInside.size() + 1, configuration.size());
   return load;
 }
@@ -158,7 +165,7 @@ class Conductor {
     report(Json::Object{{"event", "loading"}});
     account_.emplace(*partner_->jail(), result_);
     account_->begin_loading();
-    Message message = load_message(options_.plan.library, threads_max(script_));
+    Message message = load_message(options_.plan.library, script_);
     if (!partner_->send_load(message)) {
       return stop(StopReason::kClosed,
                   "the player ended before it received the command to load the library (LOAD), so "
