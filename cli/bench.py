@@ -10,9 +10,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 from cli.common import (
     UsageError,
     check_rights,
-    find_configuration,
     history_folder,
-    is_trusted,
     parse_parameters,
     prepared,
     seed_series,
@@ -20,6 +18,7 @@ from cli.common import (
     write_json,
 )
 from cli.input_files import chosen_benchmark, inspect_files
+from cli.libraries import Named, chosen_configuration, configured, find_runnable, is_trusted
 from cli.progress import shown_progress
 from results.look_ahead import (
     PAIRS_MIN,
@@ -30,7 +29,8 @@ from results.look_ahead import (
 )
 from results.result_files import BENCH_SCHEMA
 from results.summary import RANKED_SESSIONS_MIN, Summary, session_ratio, summarise
-from runner.execute import run_file, session_output
+from runner.execute import Inspected, run_inspected, session_output
+from runner.inspection.library import inspect_library
 from runner.machine import facts_of_sessions, machine_facts
 from runner.manifest import Kind
 from runner.request import Request
@@ -58,15 +58,20 @@ _LIBRARY_FAULTS = {Verdict.FAILED, Verdict.CRASHED, Verdict.TIMED_OUT, Verdict.O
 
 def run(options: argparse.Namespace) -> int:
     """Run the command; return 0 if the library passed, 1 if it failed, 2 if it could not be judged."""
-    request = _request(options, load_settings())
-    name = display_name(options.library.name)
+    machine = load_settings()
+    named = find_runnable(options.library, machine)
+    request = _request(options, named, machine)
+    name = display_name(named.path.name)
     check_rights(request.require)
-    with prepared(options.library) as (settings, folder, file):
+    with prepared(named.path) as (settings, folder, file):
         digest = hashlib.sha256(file.read_bytes()).hexdigest()
+        facts = inspect_library(file, settings, trusted=request.trusted)
+        inspected = Inspected(file, facts)
+        request = replace(request, configuration=configured(facts, request.configuration, settings))
         if options.at_capacity:
-            request = at_capacity(file, request, settings, folder)
+            request = at_capacity(inspected, request, settings, folder)
         with shown_progress(f"{request.benchmark.name}/{request.instance}") as heartbeat:
-            result, facts = run_file(file, request, settings, folder, heartbeat)
+            result = run_inspected(inspected, request, settings, folder, heartbeat)
     result = with_look_ahead(request, result)
     metric = request.benchmark.metric
     summary = summarise(result.sessions, metric.name if metric else None)
@@ -79,7 +84,7 @@ def run(options: argparse.Namespace) -> int:
     return 1 if result.verdict in _LIBRARY_FAULTS else 2
 
 
-def _request(options: argparse.Namespace, settings: Settings) -> Request:
+def _request(options: argparse.Namespace, named: Named, settings: Settings) -> Request:
     benchmark = chosen_benchmark(options, settings)
     if options.history is not None and not options.record and benchmark.kind is Kind.PERFORMANCE:
         raise UsageError("--history writes the histories of recorded runs only: give --record too")
@@ -104,8 +109,8 @@ def _request(options: argparse.Namespace, settings: Settings) -> Request:
         record=options.record,
         require=JailLevel(options.require),
         control=not options.no_control,
-        configuration=find_configuration(options.config, settings),
-        trusted=is_trusted(options.library, settings),
+        configuration=chosen_configuration(named, options.config, settings),
+        trusted=is_trusted(named.path, settings),
         histories=history_folder(options.history, "--history", everything=options.all_histories),
         all_histories=options.all_histories,
         counters=options.counters,
@@ -128,7 +133,9 @@ def with_look_ahead(request: Request, result: SeriesResult) -> SeriesResult:
     return result if finding is None else replace(result, findings=(*result.findings, finding))
 
 
-def at_capacity(file: Path, request: Request, settings: Settings, folder: Path) -> Request:
+def at_capacity(
+    inspected: Inspected, request: Request, settings: Settings, folder: Path
+) -> Request:
     """Measure the library's highest throughput, and return the request with arrival rates relative to this throughput.
 
     Raises UsageError if the benchmark has no arrival rates or the library fails.
@@ -149,7 +156,7 @@ def at_capacity(file: Path, request: Request, settings: Settings, folder: Path) 
     work = folder / "capacity"
     work.mkdir(mode=0o700)
     with shown_progress("capacity") as heartbeat:
-        result, _ = run_file(file, saturated, settings, work, heartbeat)
+        result = run_inspected(inspected, saturated, settings, work, heartbeat)
     if result.verdict is not Verdict.PASSED:
         verdict = result.verdict.value.replace("_", " ")
         raise UsageError(

@@ -16,10 +16,7 @@ from typing import TYPE_CHECKING, TextIO
 
 from cli.common import (
     UsageError,
-    check_file,
     check_rights,
-    find_configuration,
-    is_trusted,
     local_jail,
     parse_parameters,
     seed_series,
@@ -27,6 +24,7 @@ from cli.common import (
     write_json,
 )
 from cli.input_files import chosen_benchmark, inspect_files
+from cli.libraries import DEFAULT_CONFIGURATION, find_configuration, find_runnable, is_trusted
 from cli.progress import shown_progress
 from results.compared import Compared, Library, compare_json
 from results.stats.pairs import sessions_needed
@@ -128,14 +126,6 @@ def _request(options: argparse.Namespace, settings: Settings) -> Request:
     )
 
 
-def split_configuration(text: str) -> tuple[Path, str | None]:
-    """Split LIB:CONFIG into file and configuration. If a file has the name `text`, the text is not split."""
-    file, colon, configuration = text.rpartition(":")
-    if not colon or Path(text).exists():
-        return Path(text), None
-    return Path(file), configuration
-
-
 def _subjects(
     options: argparse.Namespace, request: Request, settings: Settings, folder: Path
 ) -> list[_Subject]:
@@ -147,10 +137,10 @@ def _subjects(
     taken = {CONTROL, FLOOR}
     seen: dict[tuple[str, str], str] = {}
     for number, text in enumerate(options.libraries):
-        path, own = split_configuration(text)
-        file = _inspected(path, folder / f"library-{number}", settings)
-        for named in _configurations(file.facts, own, options.config):
-            subject = _subject(file, named, request, settings)
+        named = find_runnable(text, settings)
+        file = _inspected(named.path, folder / f"library-{number}", settings)
+        for chosen in _configurations(file.facts, named.configuration, options.config):
+            subject = _subject(file, chosen, request, settings)
             key = (file.digest, json.dumps(subject.library.configuration, sort_keys=True))
             if key in seen and not options.keep_same:
                 _note(f"{subject.library.name} is identical to {seen[key]} and is compared once")
@@ -163,7 +153,6 @@ def _subjects(
 
 
 def _inspected(path: Path, place: Path, settings: Settings) -> _File:
-    check_file(path, settings)
     place.mkdir(mode=0o700)
     copy = copy_into(place, path)
     digest = hashlib.sha256(copy.read_bytes()).hexdigest()
@@ -174,11 +163,12 @@ def _inspected(path: Path, place: Path, settings: Settings) -> _File:
 def _configurations(facts: LibraryFacts, own: str | None, all_of: list[str]) -> list[str | None]:
     """Return the configurations under which a file runs; None means without a configuration.
 
-    A structure that is given without a configuration (LIB instead of LIB:CONFIG) runs with each --config.
+    A structure that is given without a configuration (LIB instead of LIB:CONFIG) runs with each --config, or with the
+    default.
     """
     if own is not None or facts.kind is not LibraryKind.STRUCTURE:
         return [own]
-    return [*all_of] or [None]
+    return [*all_of] or [DEFAULT_CONFIGURATION]
 
 
 def _subject(file: _File, named: str | None, request: Request, settings: Settings) -> _Subject:

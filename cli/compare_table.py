@@ -126,12 +126,12 @@ def verdict(pair: Pair) -> str:
 
 def notes(compared: Compared) -> Iterator[str]:
     """Yield notes on how the numbers were measured, one line each."""
-    blocks, counted = compared.blocks, len(compared.counted)
+    blocks = compared.blocks
     drift = blocks.drift()
     band = f"; at most {math.exp(drift.band):.2f} is allowed" if math.isfinite(drift.band) else ""
     change = math.exp(max(map(abs, drift.changes), default=0.0))
     yield (
-        f"{counted} of {compared.wanted} blocks are valid; within a block the time of the control library changed by "
+        f"{_counted_text(compared)}; within a block the time of the control library changed by "
         f"a factor of up to {change:.2f}{band}"
     )
     if busy := why_too_busy(drift.changes):
@@ -162,3 +162,15 @@ def notes(compared: Compared) -> Iterator[str]:
             f"a probability of {100 * compared.comparison.pairs[0].coverage:.1f} %. The p-values are Holm-corrected. "
             f"Ratios within {_MARGIN_PERCENT:.0f} % of 1 count as equal. The numbers of further sessions are estimates."
         )
+
+
+def _counted_text(compared: Compared) -> str:
+    """Return how many blocks are valid. The repetition of a block may turn out to be one more than was requested.
+
+    The largest allowed change follows from all blocks, so a later block can make an earlier one valid again.
+    """
+    counted, wanted, ran = len(compared.counted), compared.wanted, len(compared.blocks.blocks)
+    text = f"{counted} of {ran} blocks are valid"
+    if ran == wanted:
+        return text
+    return f"{text} ({wanted} were requested; noisy blocks are repeated)"

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 from cli import bench, check, compare, convert_ycsb, inspect_file, listing, machine, plot, score
 from cli.common import UsageError, gibibytes, positive
 from cli.input_files import DEFAULT_BENCHMARK
+from cli.libraries import DEFAULT_CONFIGURATION
 from runner.contract import Cancelled
 from runner.inspection.trace_file import TRACE_BENCHMARK
 from runner.manifest import RequestError
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 _COULD_NOT_JUDGE = 2
+_LIBRARY_HELP = "a shared object, or the name of a library or structure that `keydrome list` prints"
 # The exit statuses that shells use for these signals: 128 + SIGINT, and 128 + SIGPIPE.
 _INTERRUPTED = 130
 _PIPE_CLOSED = 141
@@ -98,7 +100,7 @@ def _parser() -> argparse.ArgumentParser:
         )
     )
     inspecting = commands.add_parser("inspect", help="read a library file without running it")
-    inspecting.add_argument("library", metavar="LIB", type=Path, help="a shared object")
+    inspecting.add_argument("library", metavar="LIB", help=_LIBRARY_HELP)
     _add_json(inspecting, "facts")
     inspecting.set_defaults(run=inspect_file.run)
     the_list = commands.add_parser(
@@ -143,12 +145,12 @@ def _add_common(parser: argparse.ArgumentParser, scale: Scale) -> None:
 
 
 def _add_library(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("library", metavar="LIB", type=Path, help="a shared object")
+    parser.add_argument("library", metavar="LIB[:CONFIG]", help=_LIBRARY_HELP)
     parser.add_argument(
         "--config",
         metavar="FILE|NAME",
         help="for a structure (a data structure without transactions): the configuration to run it with; "
-        "`keydrome list` prints the names",
+        f"`keydrome list` prints the names; default: {DEFAULT_CONFIGURATION}",
     )
 
 
@@ -249,8 +251,8 @@ def _add_compare(parser: argparse.ArgumentParser) -> None:
         "libraries",
         metavar="LIB[:CONFIG]",
         nargs="+",
-        help="shared objects; CONFIG is for a structure (a data structure without transactions): the configuration to "
-        "run it with",
+        help="shared objects, or names that `keydrome list` prints; CONFIG is for a structure (a data structure "
+        "without transactions): the configuration to run it with",
     )
     _add_common(parser, Scale.SMOKE)
     _add_workload(parser)

@@ -102,7 +102,7 @@ def test_without_root_the_jail_is_not_weakened_silently(
     monkeypatch.setattr("os.geteuid", lambda: 1000)
     for command in ("bench", "check"):
         text = failing(capsys, command, str(good_library))
-        assert "the jail needs root: run this with sudo" in text
+        assert "a full jail needs root: run this with sudo" in text
 
 
 def test_inspect_accepts_and_refuses(

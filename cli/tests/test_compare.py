@@ -15,7 +15,6 @@ from jsonschema import Draft202012Validator
 from rich.console import Console
 
 from cli import compare, compare_table
-from cli.compare import split_configuration
 from cli.main import main
 from results import compared
 from results.compared import Compared, Library, compare_json
@@ -102,7 +101,7 @@ def test_the_table_shows_leaders_and_excluded_libraries(capsys: pytest.CaptureFi
         "a / b:rw",
         "0.400",
         "apart: a leads",
-        "7 of 7 blocks are valid",
+        "7 of 8 blocks are valid (7 were requested; noisy blocks are repeated)",
         "changed by a factor of up to 1.30; at most 1.10 is allowed",
         "block 8 is discarded: the control library ran twice, and its second result is 1.30 times its first",
         "c is excluded: crashed in block 1: why",
@@ -112,6 +111,17 @@ def test_the_table_shows_leaders_and_excluded_libraries(capsys: pytest.CaptureFi
     ):
         assert words in text
     assert "b:rw is bound" not in text
+
+
+def test_a_repetition_can_make_one_valid_block_more_than_requested(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """A later block can widen the largest allowed change, so that an earlier block is valid after all."""
+    value = example()
+    value.blocks.blocks[-1] = block(8)
+    text = " ".join(shown(value).split())
+    capsys.readouterr()
+    assert "8 of 8 blocks are valid (7 were requested; noisy blocks are repeated)" in text
 
 
 def test_few_blocks_decide_nothing_and_say_how_many_would(
@@ -150,15 +160,6 @@ def test_one_library_alone_is_no_comparison(capsys: pytest.CaptureFixture[str]) 
     assert "fewer than two libraries have times" in shown(value)
     capsys.readouterr()
     assert compare_json(value)["pairs"] == []
-
-
-def test_a_file_with_a_colon_in_its_name_is_a_file(tmp_path: Path) -> None:
-    odd = tmp_path / "a:b.so"
-    assert split_configuration(str(odd)) == (tmp_path / "a", "b.so")
-    odd.touch()
-    assert split_configuration(str(odd)) == (odd, None)
-    assert split_configuration(f"{odd}:rw") == (odd, "rw")
-    assert split_configuration("x.so") == (Path("x.so"), None)
 
 
 def failing(capsys: pytest.CaptureFixture[str], *arguments: object) -> str:
