@@ -53,6 +53,7 @@ if TYPE_CHECKING:
     from runner.series import SeriesResult
     from runner.settings import Settings
 
+CHECK_SCHEMA = "keydrome.check.v1"
 _FIRST = ("unit", "phantom", "scenarios", "differential", "isolation")
 _RIGHT, _WRONG, _COULD_NOT_JUDGE = 0, 1, 2
 _LARGEST_FIRST = (Scale.PAPER, Scale.LAPTOP, Scale.SMOKE)
@@ -347,7 +348,15 @@ def _report(options: argparse.Namespace, check: _Check, tally: _Tally, seed: str
         shown = [finding.to_json() for finding in findings]
         write_json(
             options.json,
-            {"verdict": tally.verdict.value, "findings": shown, "not_run": tally.not_run},
+            {
+                "schema": CHECK_SCHEMA,
+                "verdict": tally.verdict.value,
+                "seed": seed,
+                "scale": check.scale.value,
+                "configuration": tally.configuration,
+                "findings": shown,
+                "not_run": tally.not_run,
+            },
         )
 
 

@@ -33,6 +33,8 @@ _SEED_END = 1 << 64
 MEMORY_BYTES_MIN = 1 << 24
 """The smallest memory limit that a jail accepts."""
 MEMORY_BYTES_MAX = 1 << 50
+PERCENT_MIN, PERCENT_MAX = 0.1, 100.0
+"""The limits of the margin within which two libraries count as equal."""
 
 
 class UsageError(ValueError):
@@ -44,6 +46,19 @@ def positive(text: str) -> int:
     if not (text.isascii() and text.isdigit() and int(text) >= 1):
         raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of at least 1")
     return int(text)
+
+
+def percent(text: str) -> float:
+    """Parse a percentage from 0.1 to 100, for argparse."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0.0
+    if not PERCENT_MIN <= value <= PERCENT_MAX:
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is not a percentage from {PERCENT_MIN:g} to {PERCENT_MAX:g}"
+        )
+    return value
 
 
 def gibibytes(text: str) -> int:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 import sys
+import time
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
@@ -25,8 +26,11 @@ from cli.common import (
 )
 from cli.input_files import chosen_benchmark, inspect_files
 from cli.libraries import DEFAULT_CONFIGURATION, find_configuration, find_runnable, is_trusted
-from cli.progress import shown_progress
+from cli.machine_noise import settings_of
+from cli.neighbours import Neighbours
+from cli.progress import duration, shown_progress
 from results.compared import Compared, Library, compare_json
+from results.metrics import with_metric
 from results.stats.pairs import sessions_needed
 from results.stats.signed_rank import DIFFERENCES_MAX
 from runner.blocks import CONTROL, FLOOR, run_blocks
@@ -42,6 +46,7 @@ from runner.text import display_name
 if TYPE_CHECKING:
     import argparse
 
+    from cli.progress import Heartbeat
     from runner.contract import Progress
     from runner.inspection.library import LibraryFacts
     from runner.settings import Settings
@@ -82,14 +87,23 @@ def run(options: argparse.Namespace) -> int:
         candidates = {s.library.name: s.loadable for s in subjects if s.loadable is not None}
         _note_excluded(subjects, candidates)
         _note_too_few_sessions(len(candidates), options.sessions)
-        with shown_progress(f"{request.benchmark.name}/{request.instance}", _label) as heartbeat:
+        _note_noise()
+        neighbours = Neighbours(settings.slot)
+        with shown_progress(
+            f"{request.benchmark.name}/{request.instance}", _label, _line
+        ) as heartbeat:
+            beat = neighbours.watched(_estimated(heartbeat))
             try:
                 blocks = run_blocks(
-                    candidates, request, settings, folder, heartbeat, wanted=options.sessions
+                    candidates, request, settings, folder, beat, wanted=options.sessions
                 )
             except RefereeError as error:
                 raise UsageError(f"cannot compare on this machine: {error}") from error
-    compared = Compared(request, tuple(s.library for s in subjects), blocks, options.sessions)
+        neighbours.look()
+    if neighbours.seen:
+        _note("other Keydrome runs at the same time disturbed these times")
+    libraries = tuple(s.library for s in subjects)
+    compared = Compared(request, libraries, blocks, options.sessions, 1 + options.margin / 100)
     _show(compared, stream_for_people(options.json))
     if options.json is not None:
         write_json(options.json, compare_json(compared))
@@ -109,6 +123,8 @@ def _request(options: argparse.Namespace, settings: Settings) -> Request:
         raise UsageError(
             f"the benchmark {benchmark.name} has no times to compare: use `keydrome check`"
         )
+    if options.metric is not None:
+        benchmark = with_metric(benchmark, options.metric)
     files = inspect_files(options, benchmark, settings)
     return Request(
         benchmark=benchmark,
@@ -214,6 +230,40 @@ def _note_too_few_sessions(libraries: int, sessions: int) -> None:
             f"{sessions} sessions are too few to decide anything between {libraries} libraries, however different "
             f"they are: give --sessions {needed} or more"
         )
+
+
+def _note_noise() -> None:
+    """Warn before a long run if a state of the machine that can be changed at once makes times noisy."""
+    for setting in settings_of():
+        if setting.name in {"load", "stolen time"} and setting.fit is False:
+            _note(
+                f"this machine is noisy ({setting.name}: {setting.found}), so small differences stay undecided: "
+                f"{setting.remedy}"
+            )
+
+
+def _estimated(heartbeat: Heartbeat) -> Heartbeat:
+    """Return a heartbeat function that says after the rehearsal how long the blocks take."""
+    began = time.monotonic()
+    is_shown = False
+
+    def beat(progress: Progress) -> bool:
+        nonlocal is_shown
+        if progress.session == 1 and not is_shown:
+            is_shown = True
+            block_s = time.monotonic() - began
+            _note(
+                f"a block takes about {duration(block_s)}, so {progress.sessions} blocks take about "
+                f"{duration(block_s * progress.sessions)}; noisy blocks are repeated"
+            )
+        return heartbeat(progress)
+
+    return beat
+
+
+def _line(progress: Progress) -> str:
+    """Return the current block, for output that is not a terminal."""
+    return f"block {progress.session}/{progress.sessions}" if progress.session else "rehearsal"
 
 
 def _label(progress: Progress) -> str:

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
     from runner.inspection.library import LibraryFacts
 
+INSPECT_SCHEMA = "keydrome.inspect.v1"
+
 
 def run(options: argparse.Namespace) -> int:
     """Run the command; return 0 if the library is accepted, 2 if it is refused."""
@@ -24,7 +26,7 @@ def run(options: argparse.Namespace) -> int:
     for line in _lines(display_name(library.name), facts):
         print(printable(line), file=stream_for_people(options.json))
     if options.json is not None:
-        write_json(options.json, facts.to_json())
+        write_json(options.json, {"schema": INSPECT_SCHEMA, **facts.to_json()})
     return 2 if facts.refusals else 0
 
 

@@ -12,13 +12,15 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cli import bench, check, compare, convert_ycsb, inspect_file, listing, machine, plot, score
-from cli.common import UsageError, gibibytes, positive
+from cli.common import UsageError, gibibytes, percent, positive
 from cli.input_files import DEFAULT_BENCHMARK
 from cli.libraries import DEFAULT_CONFIGURATION
+from results.stats.family import MARGIN_RATIO
 from runner.contract import Cancelled
 from runner.inspection.trace_file import TRACE_BENCHMARK
 from runner.manifest import RequestError
@@ -72,6 +74,7 @@ def _pipe_closed() -> int:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="keydrome", description=__doc__, allow_abbrev=False)
+    parser.add_argument("--version", action="version", version=f"keydrome {version('keydrome')}")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     _add_bench(commands.add_parser("bench", help="judge and time a library", allow_abbrev=False))
     _add_check(
@@ -106,6 +109,13 @@ def _parser() -> argparse.ArgumentParser:
     the_list = commands.add_parser(
         "list", help="list benchmarks, libraries, structures and configurations"
     )
+    the_list.add_argument(
+        "words",
+        metavar="WORD",
+        nargs="*",
+        help="list only what has every word in its name, title or description, for example ycsb",
+    )
+    _add_json(the_list, "list")
     the_list.set_defaults(run=listing.run)
     machine_facts = commands.add_parser(
         "machine", help="show which settings of this machine make timings noisy"
@@ -164,6 +174,11 @@ def _add_workload(parser: argparse.ArgumentParser) -> None:
         "--instance",
         metavar="I",
         help="named set of parameters of the benchmark; default: the benchmark's first instance",
+    )
+    parser.add_argument(
+        "--metric",
+        metavar="M",
+        help="compare by this metric, such as throughput_tps or memory_peak_bytes; default: the benchmark's own",
     )
     parser.add_argument("--threads", metavar="N", type=positive, help="same as -p threads=N")
     parser.add_argument(
@@ -270,6 +285,13 @@ def _add_compare(parser: argparse.ArgumentParser) -> None:
         default=compare.DEFAULT_SESSIONS,
         help="number of blocks, not counting those that are discarded because of noise; a block runs each library "
         "once; default: %(default)s",
+    )
+    parser.add_argument(
+        "--margin",
+        metavar="PERCENT",
+        type=percent,
+        default=100 * (MARGIN_RATIO - 1),
+        help="libraries whose results differ by less than this count as equal; state it with the result; default: 3",
     )
     parser.add_argument(
         "--keep-same",

@@ -64,6 +64,11 @@ def test_bench_prints_a_table_and_writes_json_that_fits_its_schema(
         "jail: full",
         "candidate / control",
         "provisional",
+        "global_lock.so on sigmod2009/preliminary1 version",
+        "speed: ",
+        "Isolation of transactions is not judged here",
+        "machine: load",
+        "next:  `keydrome check LIB` for isolation",
         "passed",
     ):
         assert words in outcome.stdout
@@ -84,6 +89,27 @@ def test_bench_prints_a_table_and_writes_json_that_fits_its_schema(
     planned = result["sessions"][1]["metrics"]["transactions_planned"]
     assert repeated["metrics"]["transactions_planned"] == planned
     assert repeated["control"] is None
+
+
+def test_a_structure_has_a_default_configuration_and_a_chosen_metric(tmp_path: Path) -> None:
+    answer = tmp_path / "bench.json"
+    options = ["--metric", "memory_peak_bytes", "--sessions", "1", "--json", str(answer)]
+    outcome = keydrome("bench", "btree", *options, var=tmp_path)
+    assert outcome.returncode == 0, outcome.stdout + outcome.stderr
+    first, *_ = outcome.stdout.splitlines()
+    assert first.startswith("btree.so under the configuration exclusive (the default;")
+    assert "times the result of the control" in outcome.stdout
+    result = json.loads(answer.read_text())
+    assert result["configuration"]["name"] == "exclusive"
+    assert result["summary"]["metric"] == "memory_peak_bytes"
+    metrics = result["sessions"][0]
+    ratio = (
+        metrics["metrics"]["memory_peak_bytes"] / metrics["control_metrics"]["memory_peak_bytes"]
+    )
+    assert result["summary"]["ratio"] == pytest.approx(ratio)
+    refused = keydrome("bench", "btree", "--metric", "beauty", var=tmp_path)
+    assert refused.returncode == 2
+    assert "has no metric 'beauty' to compare by; it has: total_ms" in refused.stderr
 
 
 def test_bench_asks_for_shares_of_what_a_library_delivers(built: Settings, tmp_path: Path) -> None:
@@ -111,8 +137,10 @@ def test_bench_asks_for_shares_of_what_a_library_delivers(built: Settings, tmp_p
 def test_bench_of_a_wrong_library_shows_the_findings(built: Settings, tmp_path: Path) -> None:
     outcome = keydrome("bench", library(built, "faulty", "success_only"), var=tmp_path)
     assert outcome.returncode == 1, outcome.stdout + outcome.stderr
-    assert "required" in outcome.stdout
-    assert "failed" in outcome.stdout
+    assert "\nsigmod2009: " in outcome.stdout
+    assert "no result counts, because the library did not pass" in outcome.stdout
+    assert outcome.stdout.endswith("success_only.so, this run's own checks: failed\n")
+    assert len(outcome.stdout.splitlines()) <= 40
 
 
 def test_bench_of_a_file_that_is_no_library(built: Settings, tmp_path: Path) -> None:
@@ -170,7 +198,8 @@ def test_check(name: str, options: list[str], status: int, verdict: str, tmp_pat
     outcome = keydrome("check", library(built_settings(), folder, file), *options, var=tmp_path)
     assert outcome.returncode == status, outcome.stdout + outcome.stderr
     result = json.loads(answer.read_text())
-    assert set(result) == {"verdict", "findings", "not_run"}
+    schema = built_settings().root / "harness" / "schema" / "check.v1.schema.json"
+    Draft202012Validator(json.loads(schema.read_text())).validate(result)
     assert result["verdict"] == verdict
     required = [f for f in result["findings"] if f["severity"] == "required"]
     assert bool(required) == (status != 0)
