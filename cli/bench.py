@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import sys
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TextIO
 
+from cli.bench_text import Noise, closing, described
 from cli.common import (
     UsageError,
     check_rights,
-    find_configuration,
     history_folder,
-    is_trusted,
     parse_parameters,
     prepared,
     seed_series,
@@ -20,6 +20,8 @@ from cli.common import (
     write_json,
 )
 from cli.input_files import chosen_benchmark, inspect_files
+from cli.libraries import Named, chosen_configuration, configured, find_runnable, is_trusted, title
+from cli.neighbours import Neighbours
 from cli.progress import shown_progress
 from results.look_ahead import (
     PAIRS_MIN,
@@ -28,9 +30,11 @@ from results.look_ahead import (
     pairs_of,
     summarise_audit,
 )
+from results.metrics import with_metric
 from results.result_files import BENCH_SCHEMA
 from results.summary import RANKED_SESSIONS_MIN, Summary, session_ratio, summarise
-from runner.execute import run_file, session_output
+from runner.execute import Inspected, run_inspected, session_output
+from runner.inspection.library import inspect_library
 from runner.machine import facts_of_sessions, machine_facts
 from runner.manifest import Kind
 from runner.request import Request
@@ -41,6 +45,7 @@ from runner.text import display_name, printable
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Iterator
     from pathlib import Path
 
     from runner.series import SeriesResult
@@ -58,20 +63,41 @@ _LIBRARY_FAULTS = {Verdict.FAILED, Verdict.CRASHED, Verdict.TIMED_OUT, Verdict.O
 
 def run(options: argparse.Namespace) -> int:
     """Run the command; return 0 if the library passed, 1 if it failed, 2 if it could not be judged."""
-    request = _request(options, load_settings())
-    name = display_name(options.library.name)
+    here = load_settings()
+    named = find_runnable(options.library, here)
+    request = _request(options, named, here)
     check_rights(request.require)
-    with prepared(options.library) as (settings, folder, file):
+    people = stream_for_people(options.json)
+    load = os.getloadavg()[0] / len(os.sched_getaffinity(0))
+    with prepared(named.path) as (settings, folder, file):
         digest = hashlib.sha256(file.read_bytes()).hexdigest()
+        facts = inspect_library(file, settings, trusted=request.trusted)
+        is_default = request.configuration is None
+        request = replace(request, configuration=configured(facts, request.configuration, settings))
+        file_name = display_name(named.path.name)
+        name = title(file_name, request.configuration, is_default=False)
+        first = title(file_name, request.configuration, is_default=is_default)
+        count = f"{len(request.seeds)} session" + ("" if len(request.seeds) == 1 else "s")
+        print(f"{first} on {described(request)}, {count}", file=people, flush=True)
+        neighbours = Neighbours(settings.slot)
+        inspected = Inspected(file, facts)
         if options.at_capacity:
-            request = at_capacity(file, request, settings, folder)
+            request = at_capacity(inspected, request, settings, folder)
         with shown_progress(f"{request.benchmark.name}/{request.instance}") as heartbeat:
-            result, facts = run_file(file, request, settings, folder, heartbeat)
+            watched = neighbours.watched(heartbeat)
+            result = run_inspected(inspected, request, settings, folder, watched)
+        neighbours.look()
     result = with_look_ahead(request, result)
     metric = request.benchmark.metric
     summary = summarise(result.sessions, metric.name if metric else None)
-    library = {"file": name, "sha256": digest, "facts": facts.to_json()}
-    _show(request, library, result, summary, stream_for_people(options.json))
+    library = {
+        "file": file_name,
+        "sha256": digest,
+        "facts": facts.to_json(),
+    }
+    steal = float(facts_of_sessions(result.sessions).get("steal_percent", 0.0))
+    noise = Noise(load, steal, len(neighbours.seen))
+    _show(_Outcome(name, request, library, result, summary, noise), people)
     if options.json is not None:
         write_json(options.json, bench_json(request, library, result, summary))
     if result.verdict is Verdict.PASSED:
@@ -79,8 +105,10 @@ def run(options: argparse.Namespace) -> int:
     return 1 if result.verdict in _LIBRARY_FAULTS else 2
 
 
-def _request(options: argparse.Namespace, settings: Settings) -> Request:
+def _request(options: argparse.Namespace, named: Named, settings: Settings) -> Request:
     benchmark = chosen_benchmark(options, settings)
+    if options.metric is not None:
+        benchmark = with_metric(benchmark, options.metric)
     if options.history is not None and not options.record and benchmark.kind is Kind.PERFORMANCE:
         raise UsageError("--history writes the histories of recorded runs only: give --record too")
     if options.audit and (options.no_control or benchmark.kind is not Kind.PERFORMANCE):
@@ -104,8 +132,8 @@ def _request(options: argparse.Namespace, settings: Settings) -> Request:
         record=options.record,
         require=JailLevel(options.require),
         control=not options.no_control,
-        configuration=find_configuration(options.config, settings),
-        trusted=is_trusted(options.library, settings),
+        configuration=chosen_configuration(named, options.config, settings),
+        trusted=is_trusted(named.path, settings),
         histories=history_folder(options.history, "--history", everything=options.all_histories),
         all_histories=options.all_histories,
         counters=options.counters,
@@ -128,7 +156,9 @@ def with_look_ahead(request: Request, result: SeriesResult) -> SeriesResult:
     return result if finding is None else replace(result, findings=(*result.findings, finding))
 
 
-def at_capacity(file: Path, request: Request, settings: Settings, folder: Path) -> Request:
+def at_capacity(
+    inspected: Inspected, request: Request, settings: Settings, folder: Path
+) -> Request:
     """Measure the library's highest throughput, and return the request with arrival rates relative to this throughput.
 
     Raises UsageError if the benchmark has no arrival rates or the library fails.
@@ -149,7 +179,7 @@ def at_capacity(file: Path, request: Request, settings: Settings, folder: Path) 
     work = folder / "capacity"
     work.mkdir(mode=0o700)
     with shown_progress("capacity") as heartbeat:
-        result, _ = run_file(file, saturated, settings, work, heartbeat)
+        result = run_inspected(inspected, saturated, settings, work, heartbeat)
     if result.verdict is not Verdict.PASSED:
         verdict = result.verdict.value.replace("_", " ")
         raise UsageError(
@@ -203,48 +233,61 @@ def bench_json(
     }
 
 
-def _show(
-    request: Request,
-    library: dict[str, Any],
-    result: SeriesResult,
-    summary: Summary,
-    stream: TextIO,
-) -> None:
-    from cli import table  # noqa: PLC0415 - rich is slow to import; errors are printed without it
+@dataclass(frozen=True, slots=True)
+class _Outcome:
+    """Everything that the command prints. `name` is the library with its configuration."""
+
+    name: str
+    request: Request
+    library: dict[str, Any]
+    result: SeriesResult
+    summary: Summary
+    noise: Noise
+
+
+def _show(outcome: _Outcome, stream: TextIO) -> None:
+    from cli import check_text, table  # noqa: PLC0415 - rich is slow to import; errors are printed without it
 
     out = table.console(stream)
-    benchmark = request.benchmark
-    subject = (
-        f"{library['file']} on {benchmark.name}/{request.instance} version {benchmark.version}, "
-    )
-    subject += f"{request.scale.value} scale" + (", plain" if request.plain else "")
-    subject += ", recorded" if request.record else ""
-    subject += ", verified" if request.verified else ""
-    if result.sessions:
-        table.show_sessions(out, result.sessions, summary.metric or "total_ms")
-        table.show_numbers(out, benchmark, result.sessions, summary)
-        table.show_latency(out, result.sessions)
+    request, result, summary = outcome.request, outcome.result, outcome.summary
+    if result.sessions and request.benchmark.kind is Kind.PERFORMANCE:
+        requested = len(request.seeds)
+        table.show_sessions(out, result.sessions, summary.metric or "total_ms", requested)
+        if result.verdict is Verdict.PASSED:
+            table.show_numbers(out, request.benchmark, result.sessions, summary)
+            table.show_latency(out, result.sessions)
+            table.show_curve(out, result.sessions)
     if request.counters and result.sessions and "cycles_per_call" not in summary.medians:
         out.print("counters: this machine cannot count cycles, cache misses or branch misses")
-    table.show_findings(out, result.findings)
+    check_text.show_findings(out, result.findings)
     if result.verdict is not Verdict.PASSED and result.sessions:
         for line in printable(session_output(result.sessions[-1])).splitlines()[-LOCAL_LOG_LINES:]:
             out.print(line, markup=False, soft_wrap=True)
-    facts = library["facts"]
-    size = f"{facts['size_bytes']:,} bytes"
-    machine = machine_facts()["class"]
-    for used in (request.keys, request.trace):
-        if used is not None:
-            out.print(used.text(), markup=False, soft_wrap=True)
-    out.print(f"library: {facts['kind']}, {size}, sha256 {library['sha256']}", soft_wrap=True)
-    out.print(f"machine: {machine}; jail: {result.jail_level or 'not used'}", soft_wrap=True)
-    if summary.ratio is not None:
-        out.print(_ratio_line(summary), soft_wrap=True)
+    for line in _facts(outcome):
+        out.print(line, markup=False, soft_wrap=True)
     if summary.metric and (busy := why_machine_too_busy(result.sessions, summary.metric)):
         out.print(f"warning: {busy}", style="yellow", markup=False, soft_wrap=True)
     if request.audited_seeds:
         out.print(_audit_line(summarise_audit(pairs_of(result.sessions))), soft_wrap=True)
-    table.show_verdict(out, subject, result.verdict, result.reason)
+    for heading, text in closing(outcome.name, request, result, summary, outcome.noise):
+        out.print(f"{heading + ':':7}{text}", markup=False, soft_wrap=True)
+    checked = "this run's own checks" if request.benchmark.kind is Kind.PERFORMANCE else "the suite"
+    subject = f"{outcome.library['file']}, {checked}"
+    # The findings have said the reason already.
+    reason = "" if result.findings else result.reason
+    table.show_verdict(out, subject, result.verdict, reason)
+
+
+def _facts(outcome: _Outcome) -> Iterator[str]:
+    request, facts = outcome.request, outcome.library["facts"]
+    for used in (request.keys, request.trace):
+        if used is not None:
+            yield used.text()
+    size = f"{facts['size_bytes']:,} bytes"
+    yield f"library: {facts['kind']}, {size}, sha256 {outcome.library['sha256']}"
+    yield f"machine: {machine_facts()['class']}; jail: {outcome.result.jail_level or 'not used'}"
+    if outcome.summary.ratio is not None:
+        yield _ratio_line(outcome.summary)
 
 
 def _audit_line(audit: Audit) -> str:

@@ -8,27 +8,34 @@ from __future__ import annotations
 
 import shutil
 import time
-from dataclasses import dataclass, field
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+from cli.check_proof import smallest_proof
 from cli.common import (
     UsageError,
     check_rights,
-    find_configuration,
     history_folder,
-    is_trusted,
     prepared,
     seed_series,
     stream_for_people,
     write_json,
 )
+from cli.libraries import (
+    check_isolates,
+    chosen_configuration,
+    configured,
+    find_runnable,
+    is_trusted,
+    title,
+)
 from cli.progress import shown_progress
-from results.witness_picture import witness_svg
-from results.witness_text import witness_text
-from runner.execute import run_file
+from cli.witness_folder import README, WitnessFolder
+from runner.execute import Inspected, run_inspected
 from runner.gate_end import why_gate_ends
+from runner.inspection.library import LibraryFacts, LibraryKind, inspect_library
 from runner.manifest import Kind, load_benchmarks
-from runner.output_file import write_file
 from runner.report import Finding
 from runner.request import Request
 from runner.settings import load_settings
@@ -37,14 +44,16 @@ from runner.text import display_name
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from runner.inspection.library import LibraryFacts
+    from cli.progress import Heartbeat
+    from runner.contract import Progress
     from runner.manifest import Benchmark
     from runner.series import SeriesResult
     from runner.settings import Settings
-    from runner.witness import Witness
 
+CHECK_SCHEMA = "keydrome.check.v1"
 _FIRST = ("unit", "phantom", "scenarios", "differential", "isolation")
 _RIGHT, _WRONG, _COULD_NOT_JUDGE = 0, 1, 2
 _LARGEST_FIRST = (Scale.PAPER, Scale.LAPTOP, Scale.SMOKE)
@@ -70,6 +79,8 @@ class _Tally:
     why_not_run: str = ""
     last_verdict: Verdict = Verdict.PASSED
     first_round: bool = True
+    facts: LibraryFacts = field(default_factory=lambda: LibraryFacts(LibraryKind.UNKNOWN, 0))
+    configuration: dict[str, Any] | None = None
 
     @property
     def required(self) -> int:
@@ -117,11 +128,17 @@ class _Check:
     level: JailLevel
     configuration: dict[str, Any] | None
     trusted: bool
-    witness: Path | None
-    all_histories: bool
+    witness: WitnessFolder | None
     verified: bool
 
-    def request(self, suite: Benchmark, instance: str, seed: str) -> Request:
+    def request(
+        self,
+        suite: Benchmark,
+        instance: str,
+        seed: str,
+        configuration: dict[str, Any] | None,
+        histories: Path,
+    ) -> Request:
         """Return the request for one session."""
         return Request(
             benchmark=suite,
@@ -132,10 +149,10 @@ class _Check:
             plain=False,
             require=self.level,
             control=False,
-            configuration=self.configuration,
+            configuration=configuration,
             trusted=self.trusted,
-            histories=self.witness,
-            all_histories=self.all_histories,
+            histories=None if self.witness is None else histories,
+            all_histories=self.witness is not None and self.witness.all_histories,
             verified=self.verified,
         )
 
@@ -148,21 +165,31 @@ class _Check:
 def run(options: argparse.Namespace) -> int:
     """Run the command; return 0 if the library passed, 1 if it failed, 2 if it could not be judged."""
     settings = load_settings()
+    named = find_runnable(options.library, settings)
+    configuration = chosen_configuration(named, options.config, settings)
+    check_isolates(configuration)
     check = _Check(
         suites=_suites(options.suite, settings),
         scale=Scale(options.scale),
         level=JailLevel(options.require),
-        configuration=find_configuration(options.config, settings),
-        trusted=is_trusted(options.library, settings),
-        witness=history_folder(options.witness, "--witness", everything=options.all_histories),
-        all_histories=options.all_histories,
+        configuration=configuration,
+        trusted=is_trusted(named.path, settings),
+        witness=_witness_folder(options),
         verified=options.verified,
     )
     check_rights(check.level)
     seed = seed_series(options.seed, 1)[0]
-    tally = _run_suites(check, options.library, seed, options.seconds or 0)
-    _report(options, tally, seed)
+    tally = _run_suites(check, named.path, seed, options.seconds or 0)
+    findings = list(tally.findings.values())
+    if check.witness is not None:
+        check.witness.finish(smallest_proof(findings), findings, seed)
+    _report(options, check, tally, seed)
     return {Verdict.PASSED: _RIGHT, Verdict.FAILED: _WRONG}.get(tally.verdict, _COULD_NOT_JUDGE)
+
+
+def _witness_folder(options: argparse.Namespace) -> WitnessFolder | None:
+    folder = history_folder(options.witness, "--witness", everything=options.all_histories)
+    return None if folder is None else WitnessFolder(folder, options.all_histories)
 
 
 def _run_suites(check: _Check, library: Path, seed: str, seconds: int) -> _Tally:
@@ -175,26 +202,79 @@ def _run_suites(check: _Check, library: Path, seed: str, seconds: int) -> _Tally
     tally = _Tally()
     started = time.monotonic()
     deadline = started + seconds
-    with prepared(library) as (settings, folder, file):
+    with prepared(library) as (settings, folder, file), _progress(seconds) as heartbeat:
+        tally.facts = inspect_library(file, settings, trusted=check.trusted)
+        tally.configuration = configured(tally.facts, check.configuration, settings)
         while left := check.left(tally):
             for number, (suite, instance) in enumerate(left):
                 if _ends_early(check, tally, left[number:], time.monotonic() - started):
                     return tally
-                request = check.request(suite, instance, seed)
                 work = folder / f"{suite.name}-{instance}-{seed}"
                 work.mkdir(mode=0o700)
-                with shown_progress(f"{suite.name}/{instance}") as heartbeat:
-                    result, facts = run_file(file, request, settings, work, heartbeat)
+                beat = heartbeat(suite, instance, number / len(left), 1 / len(left))
+                _run_instance(check, tally, (suite, instance, seed), (settings, work, file), beat)
                 shutil.rmtree(work)
-                tally.add(suite.name, result, facts)
-                tally.last_verdict = result.verdict
-                if check.witness is not None and result.verdict is not Verdict.PASSED:
-                    _keep_witness(check.witness, result)
             tally.first_round = False
             seed = seed_series(seed, 2)[1]
             if time.monotonic() >= deadline:
                 break
     return tally
+
+
+def _run_instance(
+    check: _Check,
+    tally: _Tally,
+    what: tuple[Benchmark, str, str],
+    where: tuple[Settings, Path, Path],
+    heartbeat: Heartbeat,
+) -> None:
+    """Run one instance of a suite, and add its result to the tally.
+
+    `what` contains suite, instance and seed; `where` contains the settings, a working folder, and the library's file.
+    """
+    suite, instance, seed = what
+    settings, work, file = where
+    histories = work / "histories"
+    histories.mkdir()
+    request = check.request(suite, instance, seed, tally.configuration, histories)
+    inspected = Inspected(file, tally.facts)
+    result = run_inspected(inspected, request, settings, work, heartbeat)
+    tally.add(suite.name, result, tally.facts)
+    tally.last_verdict = result.verdict
+    if check.witness is not None:
+        check.witness.keep(result, histories)
+
+
+@contextmanager
+def _progress(seconds: int) -> Iterator[Callable[[Benchmark, str, float, float], Heartbeat]]:
+    """Yield a function that returns the heartbeat function for one instance of a suite.
+
+    The function gets the part of the round that is done, and the instance's own part. If the suites repeat for
+    `seconds`, the time that has passed counts instead.
+    """
+    started = time.monotonic()
+    with shown_progress("check", _label, _line) as heartbeat:
+
+        def of_instance(suite: Benchmark, instance: str, done: float, part: float) -> Heartbeat:
+            def beat(progress: Progress) -> bool:
+                fraction = done + part * progress.fraction
+                if seconds:
+                    fraction = min((time.monotonic() - started) / seconds, 1.0)
+                name = f"{suite.name}/{instance}"
+                return heartbeat(replace(progress, role=name, fraction=fraction))
+
+            return beat
+
+        yield of_instance
+
+
+def _label(progress: Progress) -> str:
+    return f"{progress.role}: {progress.phase}"
+
+
+def _line(progress: Progress) -> str:
+    """Return the name of the suite, so that output to a file has one line for each suite."""
+    return progress.role.partition("/")[0]
 
 
 def _ends_early(
@@ -249,45 +329,47 @@ def _scale(suite: Benchmark, instance: str, wanted: Scale) -> Scale:
     return wanted if wanted in scales else next(s for s in _LARGEST_FIRST if s in scales)
 
 
-def _keep_witness(folder: Path, result: SeriesResult) -> None:
-    """Write the report of each session to `folder`, and each witness in the report as text, picture and C program.
-
-    A witness contains the calls that prove a violation.
-    """
-    for session in result.sessions:
-        report = session.candidate
-        name = f"{report.benchmark}-{report.instance}-{session.seed}"
-        write_json(folder / f"{name}.json", report.to_json())
-        for number, finding in enumerate(report.findings, 1):
-            if finding.witness is not None:
-                _write_witness(folder / f"{name}-{number}-{finding.name}", finding.witness)
-
-
-def _write_witness(stem: Path, witness: Witness) -> None:
-    files = {
-        ".txt": witness_text(witness),
-        ".svg": witness_svg(witness),
-        ".c": witness.program,
-    }
-    for suffix, content in files.items():
-        if content:
-            write_file(stem.with_name(stem.name + suffix), content)
-
-
-def _report(options: argparse.Namespace, tally: _Tally, seed: str) -> None:
-    from cli import table  # noqa: PLC0415 - rich is slow to import; errors are printed without it
+def _report(options: argparse.Namespace, check: _Check, tally: _Tally, seed: str) -> None:
+    from cli import check_text, table  # noqa: PLC0415 - rich is slow to import; errors are printed without it
 
     findings = list(tally.findings.values())
     out = table.console(stream_for_people(options.json))
-    table.show_findings(out, findings)
-    if tally.not_run:
-        out.print(f"not run, because {tally.why_not_run}: {', '.join(tally.not_run)}")
+    check_text.show_findings(out, findings)
+    for line in _notes(check, tally, is_named=bool(findings)):
+        out.print(line, markup=False, soft_wrap=True)
     count = f"{tally.sessions} session" + ("" if tally.sessions == 1 else "s")
-    subject = f"{display_name(options.library.name)}, {count} from seed {seed}"
-    table.show_verdict(out, subject, tally.verdict, "")
+    name = title(
+        display_name(options.library.rpartition("/")[2]),
+        tally.configuration,
+        is_default=check.configuration is None,
+    )
+    table.show_verdict(out, f"{name}, {count} from seed {seed}", tally.verdict, "")
     if options.json is not None:
         shown = [finding.to_json() for finding in findings]
         write_json(
             options.json,
-            {"verdict": tally.verdict.value, "findings": shown, "not_run": tally.not_run},
+            {
+                "schema": CHECK_SCHEMA,
+                "verdict": tally.verdict.value,
+                "seed": seed,
+                "scale": check.scale.value,
+                "configuration": tally.configuration,
+                "findings": shown,
+                "not_run": tally.not_run,
+            },
         )
+
+
+def _notes(check: _Check, tally: _Tally, *, is_named: bool) -> Iterator[str]:
+    """Yield what the user should know or do next, one line each. `is_named` is True if there are findings."""
+    if tally.not_run:
+        suites = ", ".join(dict.fromkeys(name.partition("/")[0] for name in tally.not_run))
+        yield f"not run, because {tally.why_not_run}: {suites} ({len(tally.not_run)} instances)"
+    if check.witness is not None and check.witness.problem:
+        yield f"warning: {check.witness.path}: {check.witness.problem}"
+    elif check.witness is not None and is_named:
+        yield f"files: {check.witness.path / README} says where to start"
+    elif is_named:
+        yield "next: --witness DIR writes every proof as text, picture and C program"
+    if is_named:
+        yield "how to read it: docs/how-to/read-a-witness.md"

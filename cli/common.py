@@ -17,15 +17,11 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TextIO
 
-from runner.catalogue import configuration_names, load_configuration, reference_libraries
 from runner.execute import copy_into
 from runner.output_file import is_standard_output, write_file
 from runner.settings import Settings, load_settings
 from runner.slots import hold_local_slot
-from runner.store import MAKE_SMALLER
-from runner.strict import parse_object
 from runner.terms import JailLevel
-from runner.text import display_name
 from runner.work_folder import work_folder
 
 if TYPE_CHECKING:
@@ -37,6 +33,8 @@ _SEED_END = 1 << 64
 MEMORY_BYTES_MIN = 1 << 24
 """The smallest memory limit that a jail accepts."""
 MEMORY_BYTES_MAX = 1 << 50
+PERCENT_MIN, PERCENT_MAX = 0.1, 100.0
+"""The limits of the margin within which two libraries count as equal."""
 
 
 class UsageError(ValueError):
@@ -48,6 +46,19 @@ def positive(text: str) -> int:
     if not (text.isascii() and text.isdigit() and int(text) >= 1):
         raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of at least 1")
     return int(text)
+
+
+def percent(text: str) -> float:
+    """Parse a percentage from 0.1 to 100, for argparse."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0.0
+    if not PERCENT_MIN <= value <= PERCENT_MAX:
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is not a percentage from {PERCENT_MIN:g} to {PERCENT_MAX:g}"
+        )
+    return value
 
 
 def gibibytes(text: str) -> int:
@@ -104,52 +115,13 @@ def parse_parameters(items: list[str], threads: int | None) -> dict[str, int]:
     return values
 
 
-def find_configuration(text: str | None, settings: Settings) -> dict[str, Any] | None:
-    """Return the configuration that `text` names, or that the file `text` contains. Return None if `text` is None."""
-    if text is None:
-        return None
-    known = configuration_names(settings)
-    if text in known:
-        return load_configuration(settings, text)
-    try:
-        with open(text, "rb") as file:  # noqa: PTH123 - `text` may be a name or a path
-            return parse_object(file.read(), text)
-    except OSError as error:
-        raise UsageError(
-            f"--config {text!r} is neither a configuration ({', '.join(known) or 'none'}) "
-            f"nor a readable file ({error.strerror})"
-        ) from error
-
-
 def check_rights(level: JailLevel) -> None:
-    """Raise UsageError if a full or weak jail is required and the user is not root."""
-    if level is not JailLevel.NONE and os.geteuid() != 0:
+    """Raise UsageError if a full jail is required and the user is not root."""
+    if level is JailLevel.FULL and os.geteuid() != 0:
         raise UsageError(
-            "the jail needs root: run this with sudo. Without root, --require none runs the library with weaker "
-            "protection; use it only for libraries that you trust."
+            "a full jail needs root: run this with sudo. Without root, --require weak or --require none runs the "
+            "library with weaker protection; use them only for libraries that you trust."
         )
-
-
-def is_trusted(library: Path, settings: Settings) -> bool:
-    """Return True if the file is a reference library of this build.
-
-    The inspection lets reference libraries link against shared objects that other libraries must not use.
-    """
-    ours = {reference.path.resolve() for reference in reference_libraries(settings)}
-    return library.resolve() in ours
-
-
-def check_file(library: Path, settings: Settings) -> None:
-    """Raise UsageError for a path that cannot be a library."""
-    if not library.exists():
-        raise UsageError(
-            f"{library}: no such file (`keydrome list` prints the reference libraries)"
-        )
-    if not library.is_file():
-        raise UsageError(f"{display_name(library.name)}: not a regular file; give a shared object")
-    if library.stat().st_size > settings.library_bytes_max:
-        limit = settings.library_bytes_max >> 20
-        raise UsageError(f"{display_name(library.name)}: larger than {limit} MiB: {MAKE_SMALLER}")
 
 
 @contextmanager
@@ -166,7 +138,6 @@ def prepared(library: Path) -> Iterator[tuple[Settings, Path, Path]]:
 
     Yields the settings, the folder and the path of the copy.
     """
-    check_file(library, load_settings())
     with local_jail() as (settings, folder):
         yield settings, folder, copy_into(folder, library)
 

@@ -10,16 +10,14 @@ from __future__ import annotations
 import hashlib
 import json
 import sys
+import time
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
 from cli.common import (
     UsageError,
-    check_file,
     check_rights,
-    find_configuration,
-    is_trusted,
     local_jail,
     parse_parameters,
     seed_series,
@@ -27,8 +25,12 @@ from cli.common import (
     write_json,
 )
 from cli.input_files import chosen_benchmark, inspect_files
-from cli.progress import shown_progress
+from cli.libraries import DEFAULT_CONFIGURATION, find_configuration, find_runnable, is_trusted
+from cli.machine_noise import settings_of
+from cli.neighbours import Neighbours
+from cli.progress import duration, shown_progress
 from results.compared import Compared, Library, compare_json
+from results.metrics import with_metric
 from results.stats.pairs import sessions_needed
 from results.stats.signed_rank import DIFFERENCES_MAX
 from runner.blocks import CONTROL, FLOOR, run_blocks
@@ -44,6 +46,7 @@ from runner.text import display_name
 if TYPE_CHECKING:
     import argparse
 
+    from cli.progress import Heartbeat
     from runner.contract import Progress
     from runner.inspection.library import LibraryFacts
     from runner.settings import Settings
@@ -84,14 +87,23 @@ def run(options: argparse.Namespace) -> int:
         candidates = {s.library.name: s.loadable for s in subjects if s.loadable is not None}
         _note_excluded(subjects, candidates)
         _note_too_few_sessions(len(candidates), options.sessions)
-        with shown_progress(f"{request.benchmark.name}/{request.instance}", _label) as heartbeat:
+        _note_noise()
+        neighbours = Neighbours(settings.slot)
+        with shown_progress(
+            f"{request.benchmark.name}/{request.instance}", _label, _line
+        ) as heartbeat:
+            beat = neighbours.watched(_estimated(heartbeat))
             try:
                 blocks = run_blocks(
-                    candidates, request, settings, folder, heartbeat, wanted=options.sessions
+                    candidates, request, settings, folder, beat, wanted=options.sessions
                 )
             except RefereeError as error:
                 raise UsageError(f"cannot compare on this machine: {error}") from error
-    compared = Compared(request, tuple(s.library for s in subjects), blocks, options.sessions)
+        neighbours.look()
+    if neighbours.seen:
+        _note("other Keydrome runs at the same time disturbed these times")
+    libraries = tuple(s.library for s in subjects)
+    compared = Compared(request, libraries, blocks, options.sessions, 1 + options.margin / 100)
     _show(compared, stream_for_people(options.json))
     if options.json is not None:
         write_json(options.json, compare_json(compared))
@@ -111,6 +123,8 @@ def _request(options: argparse.Namespace, settings: Settings) -> Request:
         raise UsageError(
             f"the benchmark {benchmark.name} has no times to compare: use `keydrome check`"
         )
+    if options.metric is not None:
+        benchmark = with_metric(benchmark, options.metric)
     files = inspect_files(options, benchmark, settings)
     return Request(
         benchmark=benchmark,
@@ -128,14 +142,6 @@ def _request(options: argparse.Namespace, settings: Settings) -> Request:
     )
 
 
-def split_configuration(text: str) -> tuple[Path, str | None]:
-    """Split LIB:CONFIG into file and configuration. If a file has the name `text`, the text is not split."""
-    file, colon, configuration = text.rpartition(":")
-    if not colon or Path(text).exists():
-        return Path(text), None
-    return Path(file), configuration
-
-
 def _subjects(
     options: argparse.Namespace, request: Request, settings: Settings, folder: Path
 ) -> list[_Subject]:
@@ -147,10 +153,10 @@ def _subjects(
     taken = {CONTROL, FLOOR}
     seen: dict[tuple[str, str], str] = {}
     for number, text in enumerate(options.libraries):
-        path, own = split_configuration(text)
-        file = _inspected(path, folder / f"library-{number}", settings)
-        for named in _configurations(file.facts, own, options.config):
-            subject = _subject(file, named, request, settings)
+        named = find_runnable(text, settings)
+        file = _inspected(named.path, folder / f"library-{number}", settings)
+        for chosen in _configurations(file.facts, named.configuration, options.config):
+            subject = _subject(file, chosen, request, settings)
             key = (file.digest, json.dumps(subject.library.configuration, sort_keys=True))
             if key in seen and not options.keep_same:
                 _note(f"{subject.library.name} is identical to {seen[key]} and is compared once")
@@ -163,7 +169,6 @@ def _subjects(
 
 
 def _inspected(path: Path, place: Path, settings: Settings) -> _File:
-    check_file(path, settings)
     place.mkdir(mode=0o700)
     copy = copy_into(place, path)
     digest = hashlib.sha256(copy.read_bytes()).hexdigest()
@@ -174,11 +179,12 @@ def _inspected(path: Path, place: Path, settings: Settings) -> _File:
 def _configurations(facts: LibraryFacts, own: str | None, all_of: list[str]) -> list[str | None]:
     """Return the configurations under which a file runs; None means without a configuration.
 
-    A structure that is given without a configuration (LIB instead of LIB:CONFIG) runs with each --config.
+    A structure that is given without a configuration (LIB instead of LIB:CONFIG) runs with each --config, or with the
+    default.
     """
     if own is not None or facts.kind is not LibraryKind.STRUCTURE:
         return [own]
-    return [*all_of] or [None]
+    return [*all_of] or [DEFAULT_CONFIGURATION]
 
 
 def _subject(file: _File, named: str | None, request: Request, settings: Settings) -> _Subject:
@@ -224,6 +230,40 @@ def _note_too_few_sessions(libraries: int, sessions: int) -> None:
             f"{sessions} sessions are too few to decide anything between {libraries} libraries, however different "
             f"they are: give --sessions {needed} or more"
         )
+
+
+def _note_noise() -> None:
+    """Warn before a long run if a state of the machine that can be changed at once makes times noisy."""
+    for setting in settings_of():
+        if setting.name in {"load", "stolen time"} and setting.fit is False:
+            _note(
+                f"this machine is noisy ({setting.name}: {setting.found}), so small differences stay undecided: "
+                f"{setting.remedy}"
+            )
+
+
+def _estimated(heartbeat: Heartbeat) -> Heartbeat:
+    """Return a heartbeat function that says after the rehearsal how long the blocks take."""
+    began = time.monotonic()
+    is_shown = False
+
+    def beat(progress: Progress) -> bool:
+        nonlocal is_shown
+        if progress.session == 1 and not is_shown:
+            is_shown = True
+            block_s = time.monotonic() - began
+            _note(
+                f"a block takes about {duration(block_s)}, so {progress.sessions} blocks take about "
+                f"{duration(block_s * progress.sessions)}; noisy blocks are repeated"
+            )
+        return heartbeat(progress)
+
+    return beat
+
+
+def _line(progress: Progress) -> str:
+    """Return the current block, for output that is not a terminal."""
+    return f"block {progress.session}/{progress.sessions}" if progress.session else "rehearsal"
 
 
 def _label(progress: Progress) -> str:

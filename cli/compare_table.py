@@ -19,7 +19,7 @@ from results.compared import FLOOR_RATIO_MIN
 from results.stats.family import MARGIN_RATIO
 from results.stats.pairs import FORECAST_MAX, Relation
 from runner.blocks import FLOOR
-from runner.drift import why_too_busy
+from runner.drift import VALUES_MIN, why_too_busy
 from runner.manifest import Direction
 from runner.text import printable
 
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from results.stats.family import Rank
     from results.stats.pairs import Pair
 
-_MARGIN_PERCENT = 100 * (MARGIN_RATIO - 1)
 _P_MIN = 0.0001
 
 
@@ -40,7 +39,7 @@ def show(out: Console, compared: Compared) -> None:
     """Print the whole comparison."""
     if compared.comparison is not None:
         out.print(_libraries(compared))
-        out.print(_pairs(compared.comparison.pairs))
+        out.print(_pairs(compared.comparison.pairs, compared.margin_ratio))
     for file in (compared.request.keys, compared.request.trace):
         if file is not None:
             out.print(Text(file.text()), soft_wrap=True)
@@ -79,11 +78,11 @@ def _libraries(compared: Compared) -> Table:
     return table
 
 
-def _pairs(pairs: tuple[Pair, ...]) -> Table:
+def _pairs(pairs: tuple[Pair, ...], margin_ratio: float) -> Table:
     """Return one row per pair, with the p-values of three claims about its two libraries (results/stats/pairs.py).
 
-    The first claim is that the libraries differ. The second is that they are apart: they differ by more than the margin
-    of 3 %. The third is that they are equal within this margin.
+    The first claim is that the libraries differ. The second is that they are apart: they differ by more than the
+    margin. The third is that they are equal within this margin.
     """
     table = Table(title="Pairs", title_justify="left")
     table.add_column("first / second", overflow="fold")
@@ -100,7 +99,7 @@ def _pairs(pairs: tuple[Pair, ...]) -> Table:
             _p_text(pair.p_different),
             _p_text(pair.p_apart),
             _p_text(pair.p_equal),
-            Text(printable(verdict(pair))),
+            Text(printable(verdict(pair, margin_ratio))),
         )
     return table
 
@@ -109,29 +108,27 @@ def _p_text(value: float) -> str:
     return f"< {_P_MIN}" if value < _P_MIN else f"{value:.4f}"
 
 
-def verdict(pair: Pair) -> str:
+def verdict(pair: Pair, margin_ratio: float = MARGIN_RATIO) -> str:
     """Return the result of a pair in words."""
+    margin = _percent(margin_ratio)
     if pair.relation is Relation.APART:
         return f"apart: {pair.leader} leads"
     if pair.relation is Relation.EQUAL:
-        return f"equal within {_MARGIN_PERCENT:.0f} %"
+        return f"equal within {margin}"
     more = f"more than {FORECAST_MAX:,}" if pair.more_sessions is None else pair.more_sessions
     if pair.relation is Relation.AHEAD:
-        return (
-            f"{pair.leader} is ahead, perhaps by less than {_MARGIN_PERCENT:.0f} % "
-            f"(needs {more} more sessions)"
-        )
+        return f"{pair.leader} is ahead, perhaps by less than {margin} (needs {more} more sessions)"
     return f"undecided (needs {more} more sessions)"
 
 
 def notes(compared: Compared) -> Iterator[str]:
     """Yield notes on how the numbers were measured, one line each."""
-    blocks, counted = compared.blocks, len(compared.counted)
+    blocks = compared.blocks
     drift = blocks.drift()
     band = f"; at most {math.exp(drift.band):.2f} is allowed" if math.isfinite(drift.band) else ""
     change = math.exp(max(map(abs, drift.changes), default=0.0))
     yield (
-        f"{counted} of {compared.wanted} blocks are valid; within a block the time of the control library changed by "
+        f"{_counted_text(compared)}; within a block the time of the control library changed by "
         f"a factor of up to {change:.2f}{band}"
     )
     if busy := why_too_busy(drift.changes):
@@ -160,5 +157,37 @@ def notes(compared: Compared) -> Iterator[str]:
         yield (
             f"Each ratio is a Hodges-Lehmann estimate; {better} is better. The true ratio is within its interval with "
             f"a probability of {100 * compared.comparison.pairs[0].coverage:.1f} %. The p-values are Holm-corrected. "
-            f"Ratios within {_MARGIN_PERCENT:.0f} % of 1 count as equal. The numbers of further sessions are estimates."
+            f"Ratios within {_percent(compared.margin_ratio)} of 1 count as equal (--margin). The numbers of further "
+            "sessions are estimates."
         )
+        yield from _equality(compared, compared.comparison.pairs)
+
+
+def _equality(compared: Compared, pairs: tuple[Pair, ...]) -> Iterator[str]:
+    """Yield what it takes on this machine to show that two equal libraries are equal, if a pair is undecided."""
+    if all(pair.relation is not Relation.UNDECIDED for pair in pairs):
+        return
+    margin = _percent(compared.margin_ratio)
+    if (count := compared.sessions_for_equality()) is not None:
+        yield f"On this machine, about {count} blocks show that two equal libraries are equal within {margin}."
+    elif len(compared.counted) >= VALUES_MIN:
+        yield (
+            f"This machine is too noisy to show that two libraries are equal within {margin}, even in {FORECAST_MAX:,} "
+            "blocks: give a larger --margin, or use a quieter machine."
+        )
+
+
+def _percent(ratio: float) -> str:
+    return f"{100 * (ratio - 1):g} %"
+
+
+def _counted_text(compared: Compared) -> str:
+    """Return how many blocks are valid. The repetition of a block may turn out to be one more than was requested.
+
+    The largest allowed change follows from all blocks, so a later block can make an earlier one valid again.
+    """
+    counted, wanted, ran = len(compared.counted), compared.wanted, len(compared.blocks.blocks)
+    text = f"{counted} of {ran} blocks are valid"
+    if ran == wanted:
+        return text
+    return f"{text} ({wanted} were requested; noisy blocks are repeated)"

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cli.common import UsageError, is_trusted, stream_for_people, write_json
+from cli.common import stream_for_people, write_json
+from cli.libraries import find_library, is_trusted
 from runner.inspection.library import inspect_library
 from runner.settings import load_settings
 from runner.text import display_name, printable
@@ -14,20 +15,18 @@ if TYPE_CHECKING:
 
     from runner.inspection.library import LibraryFacts
 
+INSPECT_SCHEMA = "keydrome.inspect.v1"
+
 
 def run(options: argparse.Namespace) -> int:
     """Run the command; return 0 if the library is accepted, 2 if it is refused."""
     settings = load_settings()
-    if not options.library.exists():
-        raise UsageError(
-            f"{options.library}: no such file (`keydrome list` prints the reference libraries)"
-        )
-    trusted = is_trusted(options.library, settings)
-    facts = inspect_library(options.library, settings, trusted=trusted)
-    for line in _lines(display_name(options.library.name), facts):
+    library = find_library(options.library, settings).path
+    facts = inspect_library(library, settings, trusted=is_trusted(library, settings))
+    for line in _lines(display_name(library.name), facts):
         print(printable(line), file=stream_for_people(options.json))
     if options.json is not None:
-        write_json(options.json, facts.to_json())
+        write_json(options.json, {"schema": INSPECT_SCHEMA, **facts.to_json()})
     return 2 if facts.refusals else 0
 
 

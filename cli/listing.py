@@ -5,8 +5,10 @@ A structure is a data structure without transactions. A configuration says how K
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from cli.common import UsageError, stream_for_people, write_json
+from results.metrics import rankable
 from runner.catalogue import (
     Reference,
     configuration_names,
@@ -19,43 +21,126 @@ from runner.settings import load_settings
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator, Mapping
 
     from runner.manifest import Benchmark
+    from runner.settings import Settings
+
+LIST_SCHEMA = "keydrome.list.v1"
+_TITLES = {
+    "benchmarks": "Benchmarks",
+    "libraries": "Reference libraries",
+    "structures": "Structures",
+    "configurations": "Configurations (for structures: --config NAME)",
+}
 
 
-def run(_options: argparse.Namespace) -> int:
-    """Run the command; always returns 0."""
-    settings = load_settings()
-    print("Benchmarks")
-    for benchmark in load_benchmarks(settings.root).values():
-        _print_benchmark(benchmark)
-    print("Reference libraries")
-    _print_references(reference_libraries(settings))
-    print("Structures")
-    _print_references(structures(settings))
-    print("Configurations (for structures: --config NAME)")
-    for name in configuration_names(settings):
-        title = load_configuration(settings, name).get("title", "")
-        print(f"  {name}: {title}" if title else f"  {name}")
+def run(options: argparse.Namespace) -> int:
+    """Run the command. Returns 0, or raises UsageError if nothing matches the filter."""
+    found = _matching(_everything(load_settings()), options.words)
+    if not any(found.values()):
+        raise UsageError(
+            f"nothing has {' and '.join(map(repr, options.words))} in its name or title: "
+            "`keydrome list` prints everything"
+        )
+    stream = stream_for_people(options.json)
+    for section, entries in found.items():
+        if entries:
+            print(_TITLES[section], file=stream)
+        for entry in entries:
+            for line in _lines(section, entry):
+                print(f"  {line}", file=stream)
+    if options.json is not None:
+        write_json(options.json, {"schema": LIST_SCHEMA, **found})
     return 0
 
 
-def _print_benchmark(benchmark: Benchmark) -> None:
-    print(
-        f"  {benchmark.name} version {benchmark.version} ({benchmark.kind.value}): {benchmark.title}"
-    )
-    for instance in benchmark.instances.values():
-        scales = ", ".join(scale.value for scale in instance.scales)
-        keys = f"; --keys {instance.keys}" if instance.keys else ""
-        trace = "; --trace" if instance.trace else ""
-        print(f"    {instance.name} ({scales}{keys}{trace}): {instance.title}")
-    for parameter in benchmark.parameters.values():
-        bounds = f"{parameter.minimum}..{parameter.maximum} {parameter.unit}"
-        print(f"    -p {parameter.name}={bounds}: {parameter.description}")
+def _everything(settings: Settings) -> dict[str, list[dict[str, Any]]]:
+    """Return the JSON form (harness/schema/list.v1.schema.json), without the field `schema`."""
+    return {
+        "benchmarks": [_benchmark(one) for one in load_benchmarks(settings.root).values()],
+        "libraries": _references(reference_libraries(settings)),
+        "structures": _references(structures(settings)),
+        "configurations": [
+            {"name": name, "title": load_configuration(settings, name).get("title", "")}
+            for name in configuration_names(settings)
+        ],
+    }
 
 
-def _print_references(references: Iterable[Reference]) -> None:
-    for reference in references:
-        built = reference.path if reference.path.is_file() else f"{reference.path}, not built"
-        print(f"  {reference.name}: {reference.description} ({built})")
+def _benchmark(benchmark: Benchmark) -> dict[str, Any]:
+    return {
+        "name": benchmark.name,
+        "version": benchmark.version,
+        "kind": benchmark.kind.value,
+        "title": benchmark.title,
+        "description": benchmark.description,
+        "metrics": [metric.name for metric in rankable(benchmark)],
+        "instances": [
+            {
+                "name": instance.name,
+                "title": instance.title,
+                "scales": [scale.value for scale in instance.scales],
+                "keys": instance.keys,
+                "trace": instance.trace,
+            }
+            for instance in benchmark.instances.values()
+        ],
+        "parameters": [
+            {
+                "name": parameter.name,
+                "unit": parameter.unit,
+                "min": parameter.minimum,
+                "max": parameter.maximum,
+                "description": parameter.description,
+            }
+            for parameter in benchmark.parameters.values()
+        ],
+    }
+
+
+def _references(references: Iterable[Reference]) -> list[dict[str, Any]]:
+    return [
+        {
+            "name": reference.name,
+            "description": reference.description,
+            "path": str(reference.path),
+            "built": reference.path.is_file(),
+        }
+        for reference in references
+    ]
+
+
+def _matching(
+    everything: Mapping[str, list[dict[str, Any]]], words: list[str]
+) -> dict[str, list[dict[str, Any]]]:
+    """Return the entries that have every word in their name, title or description; upper and lower case are equal."""
+
+    def matches(entry: dict[str, Any]) -> bool:
+        text = " ".join(str(entry.get(key, "")) for key in ("name", "title", "description"))
+        return all(word.casefold() in text.casefold() for word in words)
+
+    return {section: list(filter(matches, entries)) for section, entries in everything.items()}
+
+
+def _lines(section: str, entry: dict[str, Any]) -> Iterator[str]:
+    name = entry["name"]
+    if section == "benchmarks":
+        yield f"{name} version {entry['version']} ({entry['kind']}): {entry['title']}"
+        yield from _benchmark_lines(entry)
+    elif section == "configurations":
+        yield f"{name}: {entry['title']}" if entry["title"] else name
+    else:
+        built = "" if entry["built"] else ", not built"
+        yield f"{name}: {entry['description']} ({entry['path']}{built})"
+
+
+def _benchmark_lines(entry: dict[str, Any]) -> Iterator[str]:
+    for instance in entry["instances"]:
+        keys = f"; --keys {instance['keys']}" if instance["keys"] else ""
+        trace = "; --trace" if instance["trace"] else ""
+        scales = ", ".join(instance["scales"])
+        yield f"  {instance['name']} ({scales}{keys}{trace}): {instance['title']}"
+    for parameter in entry["parameters"]:
+        bounds = f"{parameter['min']}..{parameter['max']} {parameter['unit']}"
+        yield f"  -p {parameter['name']}={bounds}: {parameter['description']}"

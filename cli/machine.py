@@ -14,6 +14,7 @@ from runner.machine import machine_facts
 if TYPE_CHECKING:
     import argparse
 
+MACHINE_SCHEMA = "keydrome.machine.v1"
 _WORDS = {True: "fine", False: "noisy", None: "unknown"}
 
 
@@ -37,6 +38,10 @@ def run(options: argparse.Namespace) -> int:
         file=stream,
     )
     if options.json is not None:
-        report = {"machine": facts, "settings": [setting.to_json() for setting in settings]}
+        report = {
+            "schema": MACHINE_SCHEMA,
+            "machine": facts,
+            "settings": [setting.to_json() for setting in settings],
+        }
         write_json(options.json, report)
     return 1 if noisy else 0

@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -27,8 +28,10 @@ from cli import (
     replay,
     score,
 )
-from cli.common import UsageError, gibibytes, positive
+from cli.common import UsageError, gibibytes, percent, positive
 from cli.input_files import DEFAULT_BENCHMARK
+from cli.libraries import DEFAULT_CONFIGURATION
+from results.stats.family import MARGIN_RATIO
 from runner.contract import Cancelled
 from runner.inspection.trace_file import TRACE_BENCHMARK
 from runner.manifest import RequestError
@@ -42,6 +45,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 _COULD_NOT_JUDGE = 2
+_LIBRARY_HELP = "a shared object, or the name of a library or structure that `keydrome list` prints"
 # The exit statuses that shells use for these signals: 128 + SIGINT, and 128 + SIGPIPE.
 _INTERRUPTED = 130
 _PIPE_CLOSED = 141
@@ -81,6 +85,7 @@ def _pipe_closed() -> int:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="keydrome", description=__doc__, allow_abbrev=False)
+    parser.add_argument("--version", action="version", version=f"keydrome {version('keydrome')}")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     _add_bench(commands.add_parser("bench", help="judge and time a library", allow_abbrev=False))
     _add_check(
@@ -114,12 +119,19 @@ def _parser() -> argparse.ArgumentParser:
         )
     )
     inspecting = commands.add_parser("inspect", help="read a library file without running it")
-    inspecting.add_argument("library", metavar="LIB", type=Path, help="a shared object")
+    inspecting.add_argument("library", metavar="LIB", help=_LIBRARY_HELP)
     _add_json(inspecting, "facts")
     inspecting.set_defaults(run=inspect_file.run)
     the_list = commands.add_parser(
         "list", help="list benchmarks, libraries, structures and configurations"
     )
+    the_list.add_argument(
+        "words",
+        metavar="WORD",
+        nargs="*",
+        help="list only what has every word in its name, title or description, for example ycsb",
+    )
+    _add_json(the_list, "list")
     the_list.set_defaults(run=listing.run)
     machine_facts = commands.add_parser(
         "machine", help="show which settings of this machine make timings noisy"
@@ -163,12 +175,12 @@ def _add_require(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_library(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("library", metavar="LIB", type=Path, help="a shared object")
+    parser.add_argument("library", metavar="LIB[:CONFIG]", help=_LIBRARY_HELP)
     parser.add_argument(
         "--config",
         metavar="FILE|NAME",
         help="for a structure (a data structure without transactions): the configuration to run it with; "
-        "`keydrome list` prints the names",
+        f"`keydrome list` prints the names; default: {DEFAULT_CONFIGURATION}",
     )
 
 
@@ -182,6 +194,11 @@ def _add_workload(parser: argparse.ArgumentParser) -> None:
         "--instance",
         metavar="I",
         help="named set of parameters of the benchmark; default: the benchmark's first instance",
+    )
+    parser.add_argument(
+        "--metric",
+        metavar="M",
+        help="compare by this metric, such as throughput_tps or memory_peak_bytes; default: the benchmark's own",
     )
     parser.add_argument("--threads", metavar="N", type=positive, help="same as -p threads=N")
     parser.add_argument(
@@ -269,8 +286,8 @@ def _add_compare(parser: argparse.ArgumentParser) -> None:
         "libraries",
         metavar="LIB[:CONFIG]",
         nargs="+",
-        help="shared objects; CONFIG is for a structure (a data structure without transactions): the configuration to "
-        "run it with",
+        help="shared objects, or names that `keydrome list` prints; CONFIG is for a structure (a data structure "
+        "without transactions): the configuration to run it with",
     )
     _add_common(parser, Scale.SMOKE)
     _add_workload(parser)
@@ -288,6 +305,13 @@ def _add_compare(parser: argparse.ArgumentParser) -> None:
         default=compare.DEFAULT_SESSIONS,
         help="number of blocks, not counting those that are discarded because of noise; a block runs each library "
         "once; default: %(default)s",
+    )
+    parser.add_argument(
+        "--margin",
+        metavar="PERCENT",
+        type=percent,
+        default=100 * (MARGIN_RATIO - 1),
+        help="libraries whose results differ by less than this count as equal; state it with the result; default: 3",
     )
     parser.add_argument(
         "--keep-same",
@@ -353,7 +377,7 @@ def _add_convert_ycsb(parser: argparse.ArgumentParser) -> None:
 
 def _add_replay(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("bundle", metavar="BUNDLE", type=Path, help="a bundle that a site has made")
-    parser.add_argument("library", metavar="LIB", type=Path, help="the library of the run")
+    parser.add_argument("library", metavar="LIB", help=f"the library of the run: {_LIBRARY_HELP}")
     parser.add_argument(
         "--key",
         metavar="HEX",

@@ -1,8 +1,9 @@
-"""Shows the progress of a run on standard error: as a bar on a terminal, otherwise as one line for each new text."""
+"""Shows the progress of a run on standard error: a bar on a terminal, otherwise a line for each session or suite."""
 
 from __future__ import annotations
 
 import sys
+import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -13,6 +14,10 @@ if TYPE_CHECKING:
 
     Heartbeat = Callable[[Progress], bool]
     Label = Callable[[Progress], str]
+
+# Before this part of a run is done, its total time cannot be estimated.
+_ESTIMATE_FROM = 0.02
+_MINUTE_S = 60
 
 
 def session_label(progress: Progress) -> str:
@@ -26,11 +31,19 @@ def session_label(progress: Progress) -> str:
     return f"session {progress.session}/{progress.sessions} {progress.role}: {progress.phase}"
 
 
+def session_line(progress: Progress) -> str:
+    """Return the current session as text, for output that is not a terminal."""
+    return f"session {progress.session}/{progress.sessions}" if progress.session else ""
+
+
 @contextmanager
-def shown_progress(title: str, label_of: Label = session_label) -> Iterator[Heartbeat]:
+def shown_progress(
+    title: str, label_of: Label = session_label, line_of: Label = session_line
+) -> Iterator[Heartbeat]:
     """Yield a heartbeat function, which the runner calls regularly with the progress of the run.
 
-    The function shows the progress. It returns True, because False would cancel the run.
+    The function shows the progress: on a terminal a bar with the text of `label_of` and the time left, otherwise one
+    line for each new text of `line_of` that is not empty. It returns True, because False would cancel the run.
     """
     if sys.stderr.isatty():
         with _bar(title, label_of) as heartbeat:
@@ -40,13 +53,27 @@ def shown_progress(title: str, label_of: Label = session_label) -> Iterator[Hear
 
     def beat_line(progress: Progress) -> bool:
         nonlocal last
-        label = label_of(progress)
-        if label != last:
-            print(f"{title}: {label}", file=sys.stderr, flush=True)
-            last = label
+        line = line_of(progress)
+        if line not in {"", last}:
+            print(f"{title}: {line}", file=sys.stderr, flush=True)
+            last = line
         return True
 
     yield beat_line
+
+
+def time_left(fraction: float, elapsed_s: float) -> str:
+    """Return an estimate of the time until the end as text, or an empty string if it is too early to tell."""
+    if not _ESTIMATE_FROM <= fraction < 1:
+        return ""
+    return f"about {duration(elapsed_s * (1 - fraction) / fraction)} left"
+
+
+def duration(seconds: float) -> str:
+    """Return a duration as text: seconds below two minutes, otherwise minutes."""
+    if seconds < 2 * _MINUTE_S:
+        return f"{max(round(seconds), 1)} s"
+    return f"{round(seconds / _MINUTE_S)} min"
 
 
 @contextmanager
@@ -56,17 +83,21 @@ def _bar(title: str, label_of: Label) -> Iterator[Heartbeat]:
 
     columns = (
         TextColumn("{task.fields[title]}", markup=False),
-        BarColumn(),
+        BarColumn(bar_width=20),
         TextColumn("{task.percentage:>3.0f} %"),
         TimeElapsedColumn(),
+        TextColumn("{task.fields[left]}", markup=False),
         TextColumn("{task.fields[label]}", markup=False),
     )
+    began = time.monotonic()
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("", total=1.0, title=title, label="")
+        task = bar.add_task("", total=1.0, title=title, label="", left="")
 
         def heartbeat(progress: object) -> bool:
             label = label_of(progress)  # type: ignore[arg-type]
-            bar.update(task, completed=progress.fraction, label=label)  # type: ignore[attr-defined]
+            fraction = progress.fraction  # type: ignore[attr-defined]
+            left = time_left(fraction, time.monotonic() - began)
+            bar.update(task, completed=fraction, label=label, left=left)
             return True
 
         yield heartbeat

@@ -10,16 +10,8 @@ import hashlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from cli.common import (
-    UsageError,
-    check_file,
-    check_rights,
-    find_configuration,
-    is_trusted,
-    prepared,
-    stream_for_people,
-    write_json,
-)
+from cli.common import UsageError, check_rights, prepared, stream_for_people, write_json
+from cli.libraries import find_configuration, find_runnable, is_trusted
 from cli.progress import shown_progress
 from results.bundle import BYTES_MAX, Bundle, BundleError, read_bundle
 from results.summary import Summary, summarise
@@ -95,13 +87,13 @@ def run(options: argparse.Namespace) -> int:
         original = Original.from_json(bundle.run)
     except StrictError as error:
         raise UsageError(f"{error}: download the bundle after the run has ended") from error
-    check_file(options.library, settings)
-    request = _request(options, original, bundle, settings)
+    library = find_runnable(options.library, settings).path
+    request = _request(library, JailLevel(options.require), original, bundle, settings)
     check_rights(request.require)
-    with prepared(options.library) as (slot_settings, folder, file):
+    with prepared(library) as (slot_settings, folder, file):
         if hashlib.sha256(file.read_bytes()).hexdigest() != original.sha256:
             raise UsageError(
-                f"{display_name(options.library.name)}: not the library of the run; the SHA-256 of its file is "
+                f"{display_name(library.name)}: not the library of the run; the SHA-256 of its file is "
                 f"{original.sha256}"
             )
         with shown_progress(f"{original.benchmark}/{original.instance}") as heartbeat:
@@ -191,7 +183,7 @@ def _read(path: Path, key: str | None) -> Bundle:
 
 
 def _request(
-    options: argparse.Namespace, original: Original, bundle: Bundle, settings: Settings
+    library: Path, require: JailLevel, original: Original, bundle: Bundle, settings: Settings
 ) -> Request:
     benchmark = find_benchmark(load_benchmarks(settings.root), original.benchmark)
     if benchmark.version != original.benchmark_version:
@@ -211,10 +203,10 @@ def _request(
         overrides={},
         seeds=original.seeds,
         plain=False,
-        require=JailLevel(options.require),
+        require=require,
         control=True,
         configuration=find_configuration(original.configuration or None, settings),
-        trusted=is_trusted(options.library, settings),
+        trusted=is_trusted(library, settings),
         verified=original.verified,
     )
 

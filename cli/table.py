@@ -13,22 +13,26 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from results.metrics import METRICS, Metric, Unit
+from results.curves import throughput_rows
+from results.metrics import METRICS, TOTAL_MS, Metric, Unit, ranked_by
 from results.summary import Summary, control_number, final_scan_note, session_ratio
-from results.witness_text import witness_text
-from runner.terms import Severity, Verdict
+from runner.terms import Verdict
 from runner.text import printable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable
 
     from runner.contract import Session
     from runner.manifest import Benchmark
-    from runner.report import Finding
 
 _PLAIN_WIDTH = 110
 _THOUSAND = 1000.0
 _MEBIBYTE = float(1 << 20)
+# How many samples the median, 90 %, 99 %, 99.9 % and the maximum need. With fewer, a percentile is the maximum.
+_SAMPLES_MIN = (1, 10, 100, 1000, 1)
+_BARS = " \u2581\u2582\u2583\u2584\u2585\u2586\u2587\u2588"
+_CURVE_POINTS_MIN = 4
+_CURVE_POINTS_MAX = 40
 
 # Maps each unit to the text that is added to a metric's label, and to the function that formats the number.
 _WRITTEN: dict[Unit, tuple[str, Callable[[float], str]]] = {
@@ -44,12 +48,16 @@ def console(stream: TextIO) -> Console:
     return Console(file=stream, width=None if stream.isatty() else _PLAIN_WIDTH, highlight=False)
 
 
-def show_sessions(out: Console, sessions: tuple[Session, ...], metric: str) -> None:
+def show_sessions(out: Console, sessions: tuple[Session, ...], metric: str, requested: int) -> None:
     """Print a table with one line per session: its seed, its verdict, and the metric of candidate and control.
 
-    `metric` is the name of the number by which the benchmark ranks libraries.
+    `metric` is the name of the number by which the benchmark ranks libraries. There are more sessions than `requested`
+    if noisy sessions were repeated. A repeated session can be valid after all, because later sessions show how much
+    noise is normal.
     """
-    table = Table(title="Sessions", title_justify="left")
+    repeated = len(sessions) - requested
+    note = f" ({requested} requested, {repeated} repeated because of noise)" if repeated > 0 else ""
+    table = Table(title=f"Sessions{note}", title_justify="left")
     table.add_column("session", justify="right")
     table.add_column("seed")
     for name in ("verdict", f"{metric}", "control", "ratio"):
@@ -72,18 +80,26 @@ def show_sessions(out: Console, sessions: tuple[Session, ...], metric: str) -> N
 def show_numbers(
     out: Console, benchmark: Benchmark, sessions: tuple[Session, ...], summary: Summary
 ) -> None:
-    """Print the medians over the sessions, for candidate and control. The benchmark's own metrics come last.
+    """Print the medians over the sessions, for candidate and control. The metric that ranks libraries comes first.
 
-    Sessions that were discarded do not count, as in `summary`.
+    The benchmark's own metrics follow. Sessions that were discarded do not count, as in `summary`.
     """
     table = Table(title="Medians over the sessions", title_justify="left")
     table.add_column("")
     table.add_column("candidate", justify="right")
     table.add_column("control", justify="right")
-    rows = [("total, ms", _both(summary, "total_ms", lambda v: f"{v:,.2f}"))]
+    rows = [("total, ms", _both(summary, TOTAL_MS, lambda v: f"{v:,.2f}"))]
     rows += [(f"  {name}, ms", cells) for name, cells in _phases(sessions)]
-    rows += [_row(summary, metric) for metric in METRICS]
-    rows += [(own.label, _both(summary, own.name, own.text)) for own in benchmark.own_metrics]
+    own = [
+        (own.label, _both(summary, own.name, own.text))
+        for own in benchmark.own_metrics
+        if own.name != summary.metric
+    ]
+    rows = [*rows, *own] if summary.metric == TOTAL_MS else [*own, *rows]
+    rows += [_row(summary, metric) for metric in METRICS if metric.name != summary.metric]
+    if summary.metric not in {None, TOTAL_MS}:
+        first = ranked_by(str(summary.metric), benchmark.own_metrics)
+        rows.insert(0, (first.heading, _both(summary, str(summary.metric), first.text)))
     for title, cells in rows:
         if cells != ("-", "-"):
             table.add_row(title, *cells)
@@ -102,38 +118,40 @@ def show_latency(out: Console, sessions: tuple[Session, ...]) -> None:
     for session in _counted(sessions):
         for one in session.candidate.latency:
             quantiles = (one.p50_ns, one.p90_ns, one.p99_ns, one.p999_ns, one.max_ns)
-            found.setdefault(one.transaction_class, []).append(quantiles)
+            found.setdefault(one.transaction_class, []).append((one.count, *quantiles))
     if not found:
         return
     table = Table(
-        title="Latency in us, by the clock of the process that runs the library",
+        title="Latency in us, by the clock in the jail (-: few samples)",
         title_justify="left",
     )
     table.add_column("transaction")
-    for title in ("median", "90 %", "99 %", "99.9 %", "max"):
+    for title in ("samples", "median", "90 %", "99 %", "99.9 %", "max"):
         table.add_column(title, justify="right")
     for kind, rows in found.items():
-        medians = (median(column) / _THOUSAND for column in zip(*rows, strict=True))
-        table.add_row(printable(kind), *(f"{value:,.1f}" for value in medians))
+        count, *medians = (median(column) for column in zip(*rows, strict=True))
+        cells = (
+            f"{value / _THOUSAND:,.1f}" if count >= least else "-"
+            for value, least in zip(medians, _SAMPLES_MIN, strict=True)
+        )
+        table.add_row(printable(kind), f"{count:,.0f}", *cells)
     out.print(table)
 
 
-def show_findings(out: Console, findings: Iterable[Finding]) -> None:
-    """Print the findings, required ones first, and the first witness (the proof of a finding)."""
-    ordered = sorted(findings, key=lambda finding: finding.severity is not Severity.REQUIRED)
-    if not ordered:
+def show_curve(out: Console, sessions: tuple[Session, ...]) -> None:
+    """Print the throughput over time of the first session that counts as a line of bars, one for each window."""
+    curve = next((s.candidate.throughput for s in _counted(sessions)), None)
+    if curve is None or len(curve.committed) < _CURVE_POINTS_MIN:
         return
-    table = Table(title="Findings", title_justify="left")
-    for name in ("severity", "suite", "name", "detail"):
-        table.add_column(name, overflow="fold")
-    for finding in ordered:
-        cells = (finding.severity.value, finding.suite, finding.name, finding.detail)
-        table.add_row(*(Text(printable(cell)) for cell in cells))
-    out.print(table)
-    first = next((finding for finding in ordered if finding.witness is not None), None)
-    if first is not None and first.witness is not None:
-        lines = [printable(line) for line in witness_text(first.witness).splitlines()]
-        out.print(Text("\n".join([f"\nWitness of {first.suite} {first.name}:", *lines])))
+    rows = throughput_rows(curve, -(-len(curve.committed) // _CURVE_POINTS_MAX))
+    top = max(row.per_second for row in rows) or 1.0
+    line = "".join(_BARS[round(row.per_second / top * (len(_BARS) - 1))] for row in rows)
+    out.print(
+        f"transactions per second in {printable(curve.phase)}, from 0 to {rows[-1].end_ms:,.0f} ms: {line} "
+        f"(at most {top:,.0f})",
+        markup=False,
+        soft_wrap=True,
+    )
 
 
 def show_verdict(out: Console, subject: str, verdict: Verdict, reason: str) -> None:

@@ -16,8 +16,9 @@ from typing import TYPE_CHECKING, Any
 
 from results.result_files import COMPARE_SCHEMA
 from results.stats.family import MARGIN_RATIO, SIGNIFICANCE
-from results.stats.pairs import Comparison, compare
+from results.stats.pairs import Comparison, compare, sessions_for_equality
 from runner.blocks import FLOOR
+from runner.drift import VALUES_MIN
 from runner.machine import machine_facts
 from runner.manifest import Direction
 from runner.terms import JailLevel
@@ -50,12 +51,16 @@ class Library:
 
 @dataclass(frozen=True)
 class Compared:
-    """The blocks of a comparison, and their evaluation. `wanted` is the requested number of valid blocks."""
+    """The blocks of a comparison, and their evaluation.
+
+    `wanted` is the requested number of valid blocks. Ratios between 1 / margin_ratio and margin_ratio count as equal.
+    """
 
     request: Request
     libraries: tuple[Library, ...]
     blocks: Blocks
     wanted: int
+    margin_ratio: float = MARGIN_RATIO
 
     @property
     def metric(self) -> Metric:
@@ -82,7 +87,19 @@ class Compared:
         if len(self.values) < _COMPARED_MIN:
             return None
         lower = self.metric.direction is Direction.LOWER
-        return compare(self.values, lower_is_better=lower)
+        margin = math.log(self.margin_ratio)
+        return compare(self.values, lower_is_better=lower, margin=margin)
+
+    def sessions_for_equality(self) -> int | None:
+        """Estimate how many blocks would show that two equal libraries are equal, from the two runs of the control.
+
+        Returns None if there are too few blocks to tell, or if the number is too large.
+        """
+        changes = [block.change for block in self.counted]
+        if len(changes) < VALUES_MIN:
+            return None
+        margin = math.log(self.margin_ratio)
+        return sessions_for_equality(changes, max(len(self.values), _COMPARED_MIN), margin)
 
     def left_out(self) -> dict[str, str]:
         """Return the libraries without values, each with the reason."""
@@ -133,7 +150,7 @@ def compare_json(compared: Compared) -> dict[str, Any]:
         "metric": {"name": metric.name, "direction": metric.direction.value, "unit": metric.unit},
         "rules": {
             "significance": SIGNIFICANCE,
-            "margin_ratio": MARGIN_RATIO,
+            "margin_ratio": compared.margin_ratio,
             "band_ratio": math.exp(drift.band) if math.isfinite(drift.band) else None,
         },
         "sessions": {"wanted": compared.wanted, "counted": len(compared.counted)},

@@ -9,7 +9,7 @@ fails, for example if the disk is full.
 from __future__ import annotations
 
 import shutil
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
@@ -103,20 +103,43 @@ def run_file(
     if not heartbeat(Progress(0, len(request.seeds), "inspection", "inspection", 0.0)):
         raise Cancelled
     facts = inspect_library(file, settings, trusted=request.trusted)
+    result = run_inspected(
+        Inspected(file, facts), request, settings, folder, heartbeat, recorded_seed=recorded_seed
+    )
+    return result, facts
+
+
+@dataclass(frozen=True, slots=True)
+class Inspected:
+    """A file with the result of inspect_library()."""
+
+    file: Path
+    facts: LibraryFacts
+
+
+def run_inspected(
+    inspected: Inspected,
+    request: Request,
+    settings: Settings,
+    folder: Path,
+    heartbeat: Heartbeat,
+    *,
+    recorded_seed: str | None = None,
+) -> SeriesResult:
+    """Run the request's sessions as run_file() does, without another inspection."""
+    facts = inspected.facts
     if facts.refusals:
         reason = "; ".join(map(str, facts.refusals))
         if facts.is_unfinished:
-            return SeriesResult(Verdict.INFRASTRUCTURE, reason), facts
-        return SeriesResult(Verdict.REFUSED, reason, refusal_findings(facts.refusals)), facts
+            return SeriesResult(Verdict.INFRASTRUCTURE, reason)
+        return SeriesResult(Verdict.REFUSED, reason, refusal_findings(facts.refusals))
     missing = settings.missing_binaries()
     if missing:
         names = ", ".join(map(str, missing))
         reason = f"missing: {names}; run ./dev build, or set KEYDROME_BUILD to the build folder"
-        return SeriesResult(Verdict.INFRASTRUCTURE, reason), facts
-    candidate = make_loadable(file, facts, request, settings)
-    return run_with_spot_check(
-        candidate, request, settings, folder, heartbeat, seed=recorded_seed
-    ), facts
+        return SeriesResult(Verdict.INFRASTRUCTURE, reason)
+    candidate = make_loadable(inspected.file, facts, request, settings)
+    return run_with_spot_check(candidate, request, settings, folder, heartbeat, seed=recorded_seed)
 
 
 def copy_into(folder: Path, file: Path) -> Path:

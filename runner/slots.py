@@ -94,6 +94,14 @@ def slots_for_tests() -> range:
     )
 
 
+def other_slots(own: int, sockets: Path = Path("/proc/net/unix")) -> set[int]:
+    """Return the slots that processes hold in this network namespace, without the slot `own`."""
+    prefix = f"@{_slot_name(0).removesuffix('0')}"
+    names = (line.split()[-1] for line in sockets.read_text(errors="replace").splitlines()[1:])
+    found = {name.removeprefix(prefix) for name in names if name.startswith(prefix)}
+    return {int(text) for text in found if text.isdigit()} - {own}
+
+
 def _is_free(slot: int) -> bool:
     with ExitStack() as held:
         return _bind_name(_slot_name(slot), held)

@@ -259,8 +259,9 @@ Result<void> check_threads(const Configuration& configuration, const KeydromeStr
   return Error{
       std::to_string(threads) + " threads will call, but concurrency \"" +
       configuration.concurrency + "\" adds no latch, and the structure " + table.name +
-      " does not have the capability KEYDROME_THREAD_SAFE; use one thread (--threads 1), or "
-      "a configuration with another concurrency"};
+      " does not have the capability KEYDROME_THREAD_SAFE; use a benchmark that calls from one "
+      "thread (for example ycsb with auto_commit=1 and threads=1), or a configuration with another "
+      "concurrency"};
 }
 
 Result<void> check_key_types(const std::vector<KeyType>& key_types,

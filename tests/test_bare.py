@@ -52,7 +52,7 @@ def test_several_threads_are_refused_before_the_first_call(tmp_path: Path) -> No
     assert outcome.returncode == 2, outcome.stdout + outcome.stderr
     assert result["verdict"] == "unsupported"
     assert "2 threads will call" in result["reason"]
-    assert "(--threads 1)" in result["reason"]
+    assert "ycsb with auto_commit=1 and threads=1" in result["reason"]
 
 
 def test_keys_that_the_structure_cannot_hold_are_refused_before_the_first_call(
@@ -80,10 +80,9 @@ def test_a_change_in_a_transaction_is_refused_with_advice(tmp_path: Path) -> Non
 
 def test_the_gate_refuses_it(tmp_path: Path) -> None:
     """The correctness suites refuse a structure under `bare`, so boards cannot rank such runs."""
-    answer = tmp_path / "check.json"
-    file = library(built_settings(), "structures", "btree")
-    options = ("--config", "bare", "--suite", "unit", "--json", str(answer))
-    outcome = keydrome("check", file, *options, var=tmp_path)
+    answer = tmp_path / "bench.json"
+    options = ("--benchmark", "unit", "--json", str(answer))
+    outcome = keydrome("bench", "btree:bare", *options, var=tmp_path)
     assert outcome.returncode == 2, outcome.stdout + outcome.stderr
     assert json.loads(answer.read_text())["verdict"] == "unsupported"
 

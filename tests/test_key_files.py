@@ -187,7 +187,7 @@ def test_bad_files_are_refused_with_the_place_before_anything_runs(
         assert outcome.stdout == ""
         assert f"{bad}" in outcome.stderr
         assert words in outcome.stderr
-        assert "inspection" not in outcome.stderr
+        assert "session" not in outcome.stderr
     fifo = tmp_path / "fifo"
     os.mkfifo(fifo)
     for path, words in (

@@ -64,10 +64,18 @@ def test_bench_prints_a_table_and_writes_json_that_fits_its_schema(
         "jail: full",
         "candidate / control",
         "provisional",
+        "global_lock.so on sigmod2009/preliminary1 version",
+        "speed: ",
+        "Isolation of transactions is not judged here",
+        "machine: load",
+        "next:  `keydrome check LIB` for isolation",
         "passed",
     ):
         assert words in outcome.stdout
-    assert "session 1/2 candidate: populate" in outcome.stderr
+    assert outcome.stderr.splitlines() == [
+        "sigmod2009/preliminary1: session 1/2",
+        "sigmod2009/preliminary1: session 2/2",
+    ]
     schema = built.root / "harness" / "schema" / "bench.v1.schema.json"
     result = json.loads(answer.read_text())
     Draft202012Validator(json.loads(schema.read_text())).validate(result)
@@ -81,6 +89,27 @@ def test_bench_prints_a_table_and_writes_json_that_fits_its_schema(
     planned = result["sessions"][1]["metrics"]["transactions_planned"]
     assert repeated["metrics"]["transactions_planned"] == planned
     assert repeated["control"] is None
+
+
+def test_a_structure_has_a_default_configuration_and_a_chosen_metric(tmp_path: Path) -> None:
+    answer = tmp_path / "bench.json"
+    options = ["--metric", "memory_peak_bytes", "--sessions", "1", "--json", str(answer)]
+    outcome = keydrome("bench", "btree", *options, var=tmp_path)
+    assert outcome.returncode == 0, outcome.stdout + outcome.stderr
+    first, *_ = outcome.stdout.splitlines()
+    assert first.startswith("btree.so under the configuration exclusive (the default;")
+    assert "times the result of the control" in outcome.stdout
+    result = json.loads(answer.read_text())
+    assert result["configuration"]["name"] == "exclusive"
+    assert result["summary"]["metric"] == "memory_peak_bytes"
+    metrics = result["sessions"][0]
+    ratio = (
+        metrics["metrics"]["memory_peak_bytes"] / metrics["control_metrics"]["memory_peak_bytes"]
+    )
+    assert result["summary"]["ratio"] == pytest.approx(ratio)
+    refused = keydrome("bench", "btree", "--metric", "beauty", var=tmp_path)
+    assert refused.returncode == 2
+    assert "has no metric 'beauty' to compare by; it has: total_ms" in refused.stderr
 
 
 def test_bench_asks_for_shares_of_what_a_library_delivers(built: Settings, tmp_path: Path) -> None:
@@ -108,8 +137,10 @@ def test_bench_asks_for_shares_of_what_a_library_delivers(built: Settings, tmp_p
 def test_bench_of_a_wrong_library_shows_the_findings(built: Settings, tmp_path: Path) -> None:
     outcome = keydrome("bench", library(built, "faulty", "success_only"), var=tmp_path)
     assert outcome.returncode == 1, outcome.stdout + outcome.stderr
-    assert "required" in outcome.stdout
-    assert "failed" in outcome.stdout
+    assert "\nsigmod2009: " in outcome.stdout
+    assert "no result counts, because the library did not pass" in outcome.stdout
+    assert outcome.stdout.endswith("success_only.so, this run's own checks: failed\n")
+    assert len(outcome.stdout.splitlines()) <= 40
 
 
 def test_bench_of_a_file_that_is_no_library(built: Settings, tmp_path: Path) -> None:
@@ -167,11 +198,57 @@ def test_check(name: str, options: list[str], status: int, verdict: str, tmp_pat
     outcome = keydrome("check", library(built_settings(), folder, file), *options, var=tmp_path)
     assert outcome.returncode == status, outcome.stdout + outcome.stderr
     result = json.loads(answer.read_text())
-    assert set(result) == {"verdict", "findings", "not_run"}
+    schema = built_settings().root / "harness" / "schema" / "check.v1.schema.json"
+    Draft202012Validator(json.loads(schema.read_text())).validate(result)
     assert result["verdict"] == verdict
     required = [f for f in result["findings"] if f["severity"] == "required"]
     assert bool(required) == (status != 0)
     assert bool(list(witness.glob("*.json"))) == (status == 1)
+
+
+def test_check_refuses_a_configuration_without_transactions(tmp_path: Path) -> None:
+    """No program runs and nothing is written, because there is nothing to judge."""
+    witness = tmp_path / "witness"
+    for arguments in (["btree:bare"], ["btree", "--config", "bare"]):
+        outcome = keydrome("check", *arguments, "--witness", str(witness), var=tmp_path)
+        assert outcome.returncode == 2, outcome.stdout
+        assert "adds no transactions" in outcome.stderr
+    assert not witness.exists()
+    advised = ["--config", "bare", "--benchmark", "ycsb", "-p", "auto_commit=1", "--threads", "1"]
+    outcome = keydrome("bench", "btree", *advised, "--sessions", "1", var=tmp_path)
+    assert outcome.returncode == 0, outcome.stdout + outcome.stderr
+
+
+def test_a_full_disk_does_not_change_the_verdict(tmp_path: Path) -> None:
+    """The witness folder is on a file system of 20 KB, which the first report fills."""
+    file = library(built_settings(), "faulty", "loses_aborts")
+    folder = tmp_path / "small"
+    folder.mkdir()
+    small = f'mount -t tmpfs -o size=20k none {folder} && exec "$0" "$@"'
+    outcome = keydrome(
+        "check",
+        file,
+        *("--scale", "smoke", "--suite", "scenarios", "--seed", "1"),
+        *("--witness", str(folder)),
+        var=tmp_path,
+        wrapper=("unshare", "--mount", "sh", "-c", small),
+    )
+    assert outcome.returncode == 1, outcome.stdout + outcome.stderr
+    assert "No space left on device" in outcome.stdout
+    assert outcome.stdout.rstrip().endswith(": failed")
+
+
+def test_the_screen_of_a_failed_check_is_short(built: Settings, tmp_path: Path) -> None:
+    options = ["--scale", "smoke", "--seed", "1", "--witness", str(tmp_path / "witness")]
+    outcome = keydrome("check", library(built, "faulty", "loses_aborts"), *options, var=tmp_path)
+    assert outcome.returncode == 1, outcome.stdout + outcome.stderr
+    assert len(outcome.stdout.splitlines()) <= 40
+    assert len(outcome.stderr.splitlines()) <= 5  # one line for each suite
+    start = tmp_path / "witness" / "README.txt"
+    assert f"{start} says where to start" in outcome.stdout
+    assert start.read_text().startswith("Start here.")
+    size = sum(path.stat().st_size for path in start.parent.iterdir())
+    assert size < 1_000_000
 
 
 def test_check_continues_for_the_given_seconds(built: Settings, tmp_path: Path) -> None:
@@ -189,7 +266,7 @@ def test_compare_says_who_leads_and_plot_can_draw_it(built: Settings, tmp_path: 
     btree = library(built, "structures", "btree")
     crashing = library(built, "faulty", "crash_in_constructor")
     small = ["--threads", "2", "-p", "inserts_per_thread=20", "-p", "tests_per_thread=20"]
-    libraries = [library(built, "indexes", "global_lock"), btree, f"{btree}:exclusive", crashing]
+    libraries: list[str | Path] = ["global_lock", btree, f"{btree}:exclusive", crashing]
     options = [*small, "--config", "rw", "--sessions", "1", "--seed", "7", "--json", str(answer)]
     outcome = keydrome("compare", *libraries, *options, var=tmp_path)
     assert outcome.returncode == 1, outcome.stdout + outcome.stderr

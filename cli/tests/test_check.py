@@ -41,13 +41,13 @@ class Machine:
     def monotonic(self) -> float:
         return self.now_s
 
-    def run_file(self, *_arguments: object) -> tuple[SeriesResult, LibraryFacts]:
+    def run_inspected(self, *_arguments: object) -> SeriesResult:
         self.now_s += self.wall_s
         self.sessions += 1
         report = samples.report(self.verdict.value)
         report = replace(report, jail=replace(report.jail, cpu_us=round(self.cpu_s * 1e6)))
         session = Session("00000000000000aa", candidate_first=True, candidate=report, control=None)
-        return SeriesResult(self.verdict, report.reason, sessions=(session,)), FACTS
+        return SeriesResult(self.verdict, report.reason, sessions=(session,))
 
 
 def first_round(
@@ -58,7 +58,8 @@ def first_round(
         yield settings, folder, Path("library.so")
 
     monkeypatch.setattr(check, "prepared", prepared)
-    monkeypatch.setattr(check, "run_file", machine.run_file)
+    monkeypatch.setattr(check, "inspect_library", lambda *_arguments, **_options: FACTS)
+    monkeypatch.setattr(check, "run_inspected", machine.run_inspected)
     monkeypatch.setattr(check, "time", machine)
     suites = [
         one for one in load_benchmarks(settings.root).values() if one.kind is Kind.CORRECTNESS
@@ -70,7 +71,6 @@ def first_round(
         configuration=None,
         trusted=False,
         witness=None,
-        all_histories=False,
         verified=False,
     )
     return check._run_suites(wanted, Path("library.so"), "00000000000000aa", 0)

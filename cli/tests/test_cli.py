@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from jsonschema import Draft202012Validator
 
 from cli.common import UsageError, parse_parameters, positive, seed_series
 from cli.main import main
@@ -102,7 +103,7 @@ def test_without_root_the_jail_is_not_weakened_silently(
     monkeypatch.setattr("os.geteuid", lambda: 1000)
     for command in ("bench", "check"):
         text = failing(capsys, command, str(good_library))
-        assert "the jail needs root: run this with sudo" in text
+        assert "a full jail needs root: run this with sudo" in text
 
 
 def test_inspect_accepts_and_refuses(
@@ -178,6 +179,36 @@ def test_list_names_everything(capsys: pytest.CaptureFixture[str]) -> None:
     output = capsys.readouterr().out
     for word in ("sigmod2009", "preliminary1", "smoke", "global_lock", "btree", "exclusive", "rw"):
         assert word in output
+
+
+@pytest.mark.parametrize("command", ["list", "machine", "inspect"])
+def test_json_fits_its_schema(
+    command: str, good_library: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    arguments = [str(good_library)] if command == "inspect" else []
+    main([command, *arguments, "--json", "-"])
+    schema = load_settings({}).root / "harness" / "schema" / f"{command}.v1.schema.json"
+    found = json.loads(capsys.readouterr().out)
+    Draft202012Validator(json.loads(schema.read_text())).validate(found)
+    assert found["schema"] == f"keydrome.{command}.v1"
+
+
+def test_a_list_can_be_filtered(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["list", "YCSB", "cloud"]) == 0
+    assert capsys.readouterr().out.startswith("Benchmarks\n  ycsb version ")
+    assert main(["list", "one", "lock", "--json", "-"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert [entry["name"] for entry in found["libraries"]] == ["global_lock"]
+    assert found["benchmarks"] == []
+    text = failing(capsys, "list", "no such thing")
+    assert "nothing has 'no such thing' in its name or title" in text
+
+
+def test_the_version(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["--version"])
+    assert ended.value.code == 0
+    assert capsys.readouterr().out.startswith("keydrome 0.")
 
 
 def test_an_unknown_command_is_refused(capsys: pytest.CaptureFixture[str]) -> None:

@@ -103,6 +103,18 @@ def test_one_result_gives_latency_and_throughput_of_its_typical_session() -> Non
     assert [row[3] for row in rows] == [10, 0, 30]
 
 
+def test_every_picture_has_a_title_that_says_what_it_shows() -> None:
+    def titles(*results: dict[str, Any]) -> set[str]:
+        with stable():
+            return {picture.draw(LIGHT).get_suptitle() for picture in drawn(*results).values()}
+
+    where = "sample/small version 3, smoke scale"
+    assert titles(bench("tree")) == {f"tree:rw on {where}"}
+    assert titles(bench("a$b$")) == {f"a$b$ on {where}"}  # no formula
+    assert titles(bench("a"), bench("tree")) == {where}
+    assert titles(json.loads(GOLDEN.read_text())) == {where}
+
+
 def test_results_that_differ_in_threads_show_how_a_library_scales() -> None:
     found = drawn(bench("a", 4), bench("a", 1), bench("tree", 1))
     picture = found["sample-small-smoke-by-threads"]

@@ -16,6 +16,7 @@ from cli import table
 from results.summary import summarise
 from runner.contract import Session
 from runner.manifest import Benchmark, find_benchmark, load_benchmarks
+from runner.report import Throughput
 from runner.tests import samples
 
 if TYPE_CHECKING:
@@ -74,3 +75,47 @@ def test_a_long_final_scan_gets_a_note(settings: Settings) -> None:
     text = printed(with_scan(3_000.0), benchmark)
     assert "CPU time of the final scan" in text
     assert "The final scan used" not in text
+
+
+def test_repeated_sessions_are_explained() -> None:
+    """Five were requested, six ran: one repeated a noisy session that was valid after all."""
+    out = Console(file=StringIO(), width=120)
+    table.show_sessions(out, (session(1),) * 6, "total_ms", 5)
+    table.show_sessions(out, (session(1),) * 3, "total_ms", 3)
+    assert isinstance(out.file, StringIO)
+    text = out.file.getvalue()
+    assert "Sessions (5 requested, 1 repeated because of noise)" in text
+    assert text.count("requested") == 1
+
+
+def test_percentiles_need_samples(settings: Settings) -> None:
+    benchmark = find_benchmark(load_benchmarks(settings.root), "sigmod2009")
+    report = replace(samples.report(), latency=(samples.latency("get", (2_000, 99)),))
+    text = printed((Session("0" * 16, True, report, report),), benchmark)
+    row = next(line for line in text.splitlines() if "get" in line)
+    assert row.replace("\u2502", " ").split() == ["get", "99", "2.0", "2.0", "-", "-", "2.0"]
+
+
+def test_the_ranking_metric_comes_first(settings: Settings) -> None:
+    benchmark = find_benchmark(load_benchmarks(settings.root), "open_loop")
+    report = replace(samples.report(), metrics={"total_ms": 5.0, "sustained_per_s": 1_234.0})
+    sessions = (Session("0" * 16, True, report, report),)
+    out = Console(file=StringIO(), width=120)
+    table.show_numbers(out, benchmark, sessions, summarise(sessions, "sustained_per_s"))
+    assert isinstance(out.file, StringIO)
+    rows = [line for line in out.file.getvalue().splitlines() if line.startswith("\u2502")]
+    assert "1,234" in rows[0]
+    assert sum("1,234" in row for row in rows) == 1
+    assert any("total, ms" in row for row in rows[1:])
+
+
+def test_a_curve_of_throughput() -> None:
+    curve = Throughput("test", 1_000_000, (0, 5, 10, 10))
+    report = replace(samples.report(), throughput=curve)
+    out = Console(file=StringIO(), width=120)
+    table.show_curve(out, (Session("0" * 16, True, report, report),))
+    table.show_curve(out, (session(1),))  # it has no curve, so nothing is printed
+    assert isinstance(out.file, StringIO)
+    assert out.file.getvalue() == (
+        "transactions per second in test, from 0 to 4 ms:  \u2584\u2588\u2588 (at most 10,000)\n"
+    )

@@ -12,10 +12,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from cli import check
+from cli import witness_folder
+from cli.witness_folder import HISTORY_BYTES_MAX, WitnessFolder
 from results.witness_picture import EDGE_STYLES, witness_svg
 from results.witness_text import witness_text
 from runner.contract import Session
+from runner.output_file import OutputFileError
 from runner.report import Finding
 from runner.series import SeriesResult
 from runner.strict import StrictError
@@ -127,7 +129,10 @@ def test_files_of_a_failed_session(tmp_path: Path) -> None:
     result = SeriesResult(Verdict.FAILED, "two phantoms", (wordless, finding), (session,))
     folder = tmp_path / "witness"
     folder.mkdir()
-    check._keep_witness(folder, result)
+    histories = tmp_path / "histories"
+    histories.mkdir()
+    kept = WitnessFolder(folder)
+    kept.keep(result, histories)
     stem = f"{report.benchmark}-{report.instance}-00000000000000ff"
     assert sorted(path.name for path in folder.iterdir()) == [
         f"{stem}-2-phantom.c",
@@ -135,3 +140,50 @@ def test_files_of_a_failed_session(tmp_path: Path) -> None:
         f"{stem}-2-phantom.txt",
         f"{stem}.json",
     ]
+    assert kept.problem == ""
+
+
+def failed_session() -> tuple[SeriesResult, Finding]:
+    """Return the result of a session with one finding that has a witness, and the finding."""
+    finding = Finding("isolation", "phantom", Severity.REQUIRED, "two phantoms", make_witness())
+    report = replace(samples.report("failed"), findings=(finding,))
+    session = Session("00000000000000ff", candidate_first=True, candidate=report, control=None)
+    return SeriesResult(Verdict.FAILED, "two phantoms", (finding,), (session,)), finding
+
+
+def test_a_full_disk_ends_the_writing_and_nothing_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    result, finding = failed_session()
+
+    def full(*_arguments: object) -> None:
+        raise OutputFileError("cannot write x: No space left on device")
+
+    monkeypatch.setattr(witness_folder, "write_file", full)
+    kept = WitnessFolder(tmp_path)
+    kept.keep(result, tmp_path)
+    kept.finish(finding, [finding], "00000000000000ff")
+    assert kept.problem == (
+        "not all files could be written: cannot write x: No space left on device"
+    )
+
+
+def test_the_folder_says_where_to_start(tmp_path: Path) -> None:
+    result, finding = failed_session()
+    histories = tmp_path / "histories"
+    histories.mkdir()
+    (histories / "large.history").write_bytes(b"x" * (HISTORY_BYTES_MAX - 4))
+    (histories / "small.history").write_bytes(b"x" * 5)
+    folder = tmp_path / "witness"
+    folder.mkdir()
+    kept = WitnessFolder(folder)
+    kept.keep(result, histories)
+    kept.finish(finding, [finding], "00000000000000ff")
+    text = (folder / "README.txt").read_text()
+    assert "The smallest proof: isolation phantom\n\ntwo phantoms" in text
+    assert "read sample-small-00000000000000ff-1-phantom.txt" in text
+    assert "1 large histories are left out" in text
+    assert sorted(path.name for path in folder.glob("*.history")) == ["small.history"]
+    everything = WitnessFolder(folder, all_histories=True)
+    everything.keep(result, histories)
+    assert (folder / "large.history").exists()

@@ -171,7 +171,7 @@ TEST_F(HangTest, NamesTheCallThatTookTheMemory) {
     EXPECT_NE(
         found(result, "out_of_memory")
             .find("the memory limit (jail.memory_bytes) was reached after 0 phases had ended\n"
-                  "thread 0: create(\"numbers\") (operation 0) has not returned"),
+                  "thread 0: create(\"numbers\") (operation 0) was running when the process ended"),
         std::string::npos)
         << found(result, "out_of_memory");
   }

@@ -81,9 +81,20 @@ TEST(HangText, AWaitWithoutACycleIsOnlyAPossibility) {
 TEST(HangText, OfADeadProcessShowsTheCallsOnly) {
   HungThread finished = thread(1, "3", "2");
   finished.position = {.op = 12, .finished = true};
-  EXPECT_EQ(last_calls_text(one_index(), {thread(0, "1", "2"), finished}),
-            "thread 0: insertRecord(\"A\", 2) (operation 9) has not returned for at least 1.2 s\n"
+  HungThread died = thread(0, "1", "2");
+  EXPECT_EQ(last_calls_text(one_index(), {died, finished}),
+            "thread 0: insertRecord(\"A\", 2) (operation 9) was running when the process ended\n"
             "1 thread has finished the phase");
+  died.before = {"beginTransaction()", "get(\"A\", 1)"};
+  HungThread waits = thread(2, "3", "2");
+  waits.position.in_call = false;
+  EXPECT_EQ(
+      last_calls_text(one_index(), {died, waits}),
+      "thread 0: insertRecord(\"A\", 2) (operation 9) was running when the process ended; the "
+      "calls before it:\n"
+      "  beginTransaction()\n"
+      "  get(\"A\", 1)\n"
+      "thread 2: waits for other threads (operation 9) without calling the library");
 }
 
 TEST(HangText, AThreadThatWaitsForItsPieceDoesNotWaitForTheLibrary) {

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from results.curves import latency_curve, throughput_rows
 from results.plots.compared import draw_forest, draw_values
 from results.plots.lines import LatencyPanel, SweepLine, draw_latency, draw_sweep, draw_throughput
-from results.result_files import BENCH_SCHEMA, BenchResult, CompareResult
+from results.result_files import BENCH_SCHEMA, BenchResult, CompareResult, Instance
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -88,11 +88,39 @@ def pictures(results: Sequence[dict[str, Any]]) -> Iterator[Picture]:
             place = f"{comparison.instance}{version}"
             numbers[place] += 1
             number = "" if numbers[place] == 1 else f"-{numbers[place]}"
-            yield from _of_comparison(f"{place}{number}", comparison)
+            title = _title(comparison.instance, comparison.version, [])
+            for picture in _of_comparison(f"{place}{number}", comparison):
+                yield _titled(title, picture)
     for place, group in groups.items():
-        yield from _of_group(place, group)
+        for picture in _of_group(place, group):
+            yield _titled(_title_of(group), picture)
     for (parameter, place), group in series.items():
-        yield from _of_series(parameter, place, group)
+        for picture in _of_series(parameter, place, group):
+            yield _titled(_title_of(group), picture)
+
+
+def _title_of(group: list[BenchResult]) -> str:
+    instances = sorted({bench.instance.instance for bench in group})
+    shown = instances[0] if len(instances) == 1 else f"{instances[0]} and others"
+    libraries = sorted({bench.library for bench in group})
+    return _title(replace(group[0].instance, instance=shown), group[0].version, libraries)
+
+
+def _title(instance: Instance, version: int, libraries: list[str]) -> str:
+    """Return what a plot shows; it names the library if there is only one, because several are in the legend."""
+    where = f"{instance.benchmark}/{instance.instance} version {version}, {instance.scale} scale"
+    return f"{libraries[0]} on {where}" if len(libraries) == 1 else where
+
+
+def _titled(title: str, picture: Picture) -> Picture:
+    return replace(picture, draw=partial(_draw_titled, title, picture.draw))
+
+
+def _draw_titled(title: str, draw: Callable[[Look], Figure], look: Look) -> Figure:
+    figure = draw(look)
+    # The name of a library may contain a dollar sign, with which formulas begin.
+    figure.suptitle(title, x=0.01, ha="left", fontsize=10, color=look.ink, parse_math=False)
+    return figure
 
 
 def mixed_versions(results: Sequence[dict[str, Any]]) -> dict[str, list[int]]:

@@ -5,7 +5,7 @@ operations. For a pair of libraries, each block gives one difference of log(metr
 cancels in this difference. `compare_unpaired` compares libraries whose sessions have nothing in common. Then every
 value of one library gives one difference to every value of the other. The result of a pair is one of four words:
 
-- *apart*: the centre of the differences is significantly outside the margin of 3 %.
+- *apart*: the centre of the differences is significantly outside the margin, by default 3 %.
 - *equal*: the centre is significantly inside the margin (two one-sided tests, Schuirmann 1987).
 - *ahead*: one library is significantly better, but perhaps by less than the margin.
 - *undecided*: none of the above.
@@ -118,10 +118,13 @@ def sessions_needed(libraries: int) -> int:
     return math.ceil(math.log2(2 * pairs / SIGNIFICANCE))
 
 
-def compare(values: Mapping[str, Sequence[float]], *, lower_is_better: bool) -> Comparison:
+def compare(
+    values: Mapping[str, Sequence[float]], *, lower_is_better: bool, margin: float = MARGIN
+) -> Comparison:
     """Compare libraries by their values. Each library has one positive value per block, in the order of the blocks.
 
-    Raises ValueError if the libraries have different numbers of values.
+    `margin` is the logarithm of the largest ratio that counts as equal. Raises ValueError if the libraries have
+    different numbers of values.
     """
     logs, sign = _logs(values, lower_is_better=lower_is_better)
     names = _best_first(logs)
@@ -129,7 +132,7 @@ def compare(values: Mapping[str, Sequence[float]], *, lower_is_better: bool) -> 
         signed_rank([a - b for a, b in zip(logs[first], logs[second], strict=True)])
         for first, second in combinations(names, 2)
     ]
-    return _comparison(names, tests, sign)
+    return _comparison(names, tests, sign, margin)
 
 
 def compare_unpaired(values: Mapping[str, Sequence[float]], *, lower_is_better: bool) -> Comparison:
@@ -142,7 +145,27 @@ def compare_unpaired(values: Mapping[str, Sequence[float]], *, lower_is_better: 
     tests: list[SignedRank | RankSum] = [
         rank_sum(logs[first], logs[second]) for first, second in combinations(names, 2)
     ]
-    return _comparison(names, tests, sign)
+    return _comparison(names, tests, sign, MARGIN)
+
+
+def sessions_for_equality(
+    noise: Sequence[float], libraries: int, margin: float = MARGIN
+) -> int | None:
+    """Estimate how many sessions show with probability POWER that two equal libraries are equal within the margin.
+
+    `noise` contains differences of log(metric) that only noise causes: one library ran twice in each session. The
+    number is for one pair of this many libraries. Returns None if it is above FORECAST_MAX. Both one-sided tests must
+    succeed, so each gets half of the risk of failure.
+    """
+    centre = median(noise)
+    test = signed_rank([difference - centre for difference in noise])
+    family = max(libraries * (libraries - 1) // 2, 1)
+    level = SIGNIFICANCE / (2 * family)
+    spread = NormalDist().inv_cdf(1 - level) + NormalDist().inv_cdf((1 + POWER) / 2)
+    inside = min(test.share_below(margin), 1 - test.share_below(-margin))
+    evidence = max(inside - 0.5, 0.5 / test.evidences)
+    wanted = max(math.ceil(test.wanted(spread, evidence)), test.least(level))
+    return wanted if wanted <= FORECAST_MAX else None
 
 
 def _logs(
@@ -154,13 +177,15 @@ def _logs(
 
 
 def _comparison(
-    names: Sequence[str], tests: Sequence[SignedRank | RankSum], sign: float
+    names: Sequence[str], tests: Sequence[SignedRank | RankSum], sign: float, margin: float
 ) -> Comparison:
     """Return the comparison of libraries that are sorted best first; `tests` has one test for each pair of them."""
     couples = list(combinations(names, 2))
-    claims = [_Claims(*ps) for ps in zip(*(holm(ps) for ps in _p_values(tests)), strict=True)]
+    claims = [
+        _Claims(*ps) for ps in zip(*(holm(ps) for ps in _p_values(tests, margin)), strict=True)
+    ]
     pairs = tuple(
-        _pair(couple, test, claim, sign=sign, family=len(couples))
+        _pair(couple, test, claim, sign=sign, family=len(couples), margin=margin)
         for couple, test, claim in zip(couples, tests, claims, strict=True)
     )
     place = {name: index for index, name in enumerate(names)}
@@ -195,7 +220,7 @@ class _Claims:
 
 
 def _p_values(
-    tests: Sequence[SignedRank | RankSum],
+    tests: Sequence[SignedRank | RankSum], margin: float
 ) -> tuple[list[float], list[float], list[float]]:
     """Return three lists with one p-value per test.
 
@@ -205,8 +230,8 @@ def _p_values(
     """
     return (
         [min(1.0, 2 * min(test.above_p(0.0), test.below_p(0.0))) for test in tests],
-        [min(1.0, 2 * min(test.above_p(MARGIN), test.below_p(-MARGIN))) for test in tests],
-        [min(1.0, 2 * max(test.above_p(-MARGIN), test.below_p(MARGIN))) for test in tests],
+        [min(1.0, 2 * min(test.above_p(margin), test.below_p(-margin))) for test in tests],
+        [min(1.0, 2 * max(test.above_p(-margin), test.below_p(margin))) for test in tests],
     )
 
 
@@ -225,6 +250,7 @@ def _pair(
     *,
     sign: float,
     family: int,
+    margin: float,
 ) -> Pair:
     low, high, coverage = test.interval(CONFIDENCE)
     ends = sorted((math.exp(sign * low), math.exp(sign * high)))
@@ -243,19 +269,19 @@ def _pair(
         p_equal=claims.equal,
         relation=relation,
         leader=names[test.estimate > 0] if leads else None,
-        more_sessions=_more_sessions(test, family) if is_open else None,
+        more_sessions=_more_sessions(test, family, margin) if is_open else None,
     )
 
 
-def _more_sessions(test: SignedRank | RankSum, family: int) -> int | None:
+def _more_sessions(test: SignedRank | RankSum, family: int, margin: float) -> int | None:
     """Estimate how many further sessions like the present ones would decide the pair with probability POWER.
 
     Returns None if the number is above FORECAST_MAX. The function uses the formulas of Noether (1987) for the two
     tests. They need only the fraction of the test's averages or differences that support a claim. The level of
     significance is that of the first step of Holm's procedure.
     """
-    above = 1 - test.share_below(MARGIN)
-    below = test.share_below(-MARGIN)
+    above = 1 - test.share_below(margin)
+    below = test.share_below(-margin)
     share = max(above, below, 1 - max(above, below))
     level = SIGNIFICANCE / (2 * family)
     spread = NormalDist().inv_cdf(1 - level) + NormalDist().inv_cdf(POWER)

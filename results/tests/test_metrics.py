@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 
-from results.metrics import METRICS, ranked_by
-from runner.manifest import load_benchmarks
+import pytest
+
+from results.metrics import METRICS, rankable, ranked_by, with_metric
+from runner.manifest import Direction, RequestError, load_benchmarks
 from runner.settings import load_settings
 
 
@@ -35,3 +37,28 @@ def is_defined(name: str, page: str) -> bool:
 def test_every_metric_is_in_the_reference() -> None:
     page = (load_settings({}).root / "docs" / "reference" / "plan-and-report.md").read_text()
     assert [metric.name for metric in METRICS if not is_defined(metric.name, page)] == []
+
+
+def test_the_default_comes_first_and_every_metric_once() -> None:
+    for benchmark in load_benchmarks(load_settings({}).root).values():
+        names = [metric.name for metric in rankable(benchmark)]
+        assert len(names) == len(set(names))
+        if benchmark.metric is not None:
+            assert rankable(benchmark)[0] == benchmark.metric
+            assert with_metric(benchmark, benchmark.metric.name) == benchmark
+
+
+def test_directions() -> None:
+    benchmark = load_benchmarks(load_settings({}).root)["open_loop"]
+    directions = {metric.name: metric.direction for metric in rankable(benchmark)}
+    assert directions["sustained_per_s"] is Direction.HIGHER
+    assert directions["throughput_tps"] is Direction.HIGHER
+    assert directions["total_ms"] is Direction.LOWER
+    assert directions["memory_peak_bytes"] is Direction.LOWER
+    assert "calls" not in directions
+
+
+def test_an_unknown_metric_lists_the_known_ones() -> None:
+    benchmark = load_benchmarks(load_settings({}).root)["sigmod2009"]
+    with pytest.raises(RequestError, match="no metric 'beauty' to compare by; it has: total_ms, "):
+        with_metric(benchmark, "beauty")

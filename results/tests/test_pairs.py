@@ -17,6 +17,7 @@ from results.stats.pairs import (
     Relation,
     compare,
     compare_unpaired,
+    sessions_for_equality,
     sessions_needed,
 )
 
@@ -123,10 +124,20 @@ def test_blocks_must_be_complete() -> None:
         compare({"a": [1.0, 2.0], "b": [1.0]}, lower_is_better=True)
 
 
-def share(relation: Relation, ratio: float, count: int, noise: float, trials: int) -> float:
+def share(
+    relation: Relation,
+    ratio: float,
+    count: int,
+    noise: float,
+    trials: int,
+    *,
+    margin: float = MARGIN,
+) -> float:
     """Return the fraction of simulated comparisons in which the pair has this result."""
     found = [
-        compare(blocks(seed, (1.0, ratio), count, noise), lower_is_better=True).pairs[0]
+        compare(
+            blocks(seed, (1.0, ratio), count, noise), lower_is_better=True, margin=margin
+        ).pairs[0]
         for seed in range(trials)
     ]
     return sum(pair.relation is relation for pair in found) / trials
@@ -142,6 +153,32 @@ def test_error_rates_stay_below_the_level() -> None:
     assert share(Relation.APART, 1.0, 15, 0.02, trials) <= allowed
     assert share(Relation.APART, math.exp(MARGIN), 15, 0.02, trials) <= allowed
     assert share(Relation.EQUAL, math.exp(MARGIN), 15, 0.02, trials) <= allowed
+
+
+def test_error_rates_hold_for_every_margin() -> None:
+    trials = 400 * SOAK
+    allowed = 0.025 + 4 * math.sqrt(0.025 * 0.975 / trials)
+    for ratio in (1.01, 1.10):
+        margin = math.log(ratio)
+        assert share(Relation.APART, ratio, 15, 0.02, trials, margin=margin) <= allowed
+        assert share(Relation.EQUAL, ratio, 15, 0.02, trials, margin=margin) <= allowed
+
+
+def test_the_forecast_for_equality_is_enough() -> None:
+    """Two equal libraries are found equal in at least half of the comparisons with the forecast number of blocks."""
+    margin = math.log(1.10)
+    noise = 0.1
+    changes = [
+        math.log(b / a) for a, b in zip(*blocks(1, (1.0, 1.0), 60, noise).values(), strict=True)
+    ]
+    count = sessions_for_equality(changes, 2, margin)
+    assert count is not None
+    assert 10 <= count <= 100
+    assert share(Relation.EQUAL, 1.0, count, noise, 60, margin=margin) >= 0.5
+    assert sessions_for_equality([10 * change for change in changes], 2, margin) is None
+    more = sessions_for_equality(changes, 5, margin)
+    assert more is not None
+    assert more > count
 
 
 def quiet(seed: int, ratio: float) -> dict[str, list[float]]:

@@ -23,8 +23,8 @@ TABLE = re.compile(
 )
 # The pages that contain generated tables.
 PAGES = (
-    "README.md",
     "benchmarks/README.md",
+    "docs/reference/benchmarks.md",
     "indexes/README.md",
     "structures/README.md",
     "docs/explanation/sources.md",
@@ -64,10 +64,10 @@ def _manifests(root: Path, pattern: str) -> list[dict[str, Any]]:
 
 
 def _benchmarks(root: Path) -> list[list[str]]:
-    """Return the table of README.md: every benchmark with its description."""
+    """Return the table of docs/reference/benchmarks.md: every benchmark with its description."""
     rows = [["benchmark", "kind", "what it measures"], ["---"] * 3]
     for benchmark in _manifests(root, "benchmarks/*/benchmark.json"):
-        link = f"[{benchmark['name']} {benchmark['version']}](benchmarks/{benchmark['name']}/README.md)"
+        link = f"[{benchmark['name']} {benchmark['version']}](../../benchmarks/{benchmark['name']}/README.md)"
         rows.append([link, benchmark["kind"], benchmark["description"]])
     return rows
 

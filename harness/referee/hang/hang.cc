@@ -6,6 +6,8 @@
 #include <poll.h>
 
 #include <algorithm>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "base/clock.h"
@@ -46,6 +48,23 @@ HungThread client_thread(const script::Script& script, const script::PhaseScript
   return thread;
 }
 
+// Returns the last calls of a thread before operation `op`, oldest first, at most kCallsBefore. It
+// skips operations that call nothing. The results are not known, so the texts contain none.
+std::vector<std::string> calls_before(const script::Script& script,
+                                      const std::vector<format::Op>& ops, uint64_t op) {
+  constexpr std::size_t kCallsBefore = 6;
+  constexpr uint64_t kLookBack = 20;
+  std::vector<std::string> calls;
+  const uint64_t last = std::min<uint64_t>(op, ops.size());
+  const uint64_t end = last > kLookBack ? last - kLookBack : 0;
+  for (uint64_t at = last; at > end && calls.size() < kCallsBefore; --at) {
+    const ProgramPosition position = program_position(script, ops, at - 1);
+    if (position.in_call) calls.push_back(position.call);
+  }
+  std::ranges::reverse(calls);
+  return calls;
+}
+
 }  // namespace
 
 std::string hang_evidence(const HangInputs& inputs) {
@@ -82,10 +101,16 @@ std::string hang_evidence(const HangInputs& inputs) {
 
 std::string last_calls(const script::Script& script, const script::PhaseScript& phase,
                        const PhaseWatch& watch) {
+  constexpr std::size_t kThreadsWithCalls = 12;
   const uint64_t now = now_ns();
   std::vector<HungThread> threads;
   for (std::size_t t = 0; t < phase.threads.size(); ++t) {
-    threads.push_back(client_thread(script, phase, watch, t, now));
+    HungThread thread = client_thread(script, phase, watch, t, now);
+    // Of a very large phase with many threads, only the threads that the text shows cost time here.
+    if (thread.position.in_call && t < kThreadsWithCalls) {
+      thread.before = calls_before(script, phase.threads[t], thread.position.op);
+    }
+    threads.push_back(std::move(thread));
   }
   return last_calls_text(script, threads);
 }

@@ -151,7 +151,11 @@ class HangWriter {
   void add_thread(const HungThread& thread) {
     std::string text = name_of(thread);
     if (thread.number) text += ": " + position_text(thread);
-    if (dead_) return line(text);
+    if (dead_) {
+      line(text);
+      for (const std::string& call : thread.before) line("  " + call);
+      return;
+    }
     line(text + (thread.number ? "; " : ": ") + kernel_text(thread));
     if (!thread.position.touched.empty()) line("  " + touched_text(thread.position));
     line("  " + (thread.stack.empty()
@@ -160,10 +164,15 @@ class HangWriter {
                      : "stack: " + thread.stack));
   }
 
-  static std::string position_text(const HungThread& thread) {
+  std::string position_text(const HungThread& thread) const {
     const ProgramPosition& position = thread.position;
+    if (dead_ && position.in_call && !position.rolling_back && !position.awaits_piece) {
+      return position.call + " (operation " + std::to_string(position.op) +
+             ") was running when the process ended" +
+             (thread.before.empty() ? "" : "; the calls before it:");
+    }
     const std::string where = "(operation " + std::to_string(position.op) + ")";
-    const std::string since = " for at least " + seconds(thread.stuck_ms);
+    const std::string since = dead_ ? std::string() : " for at least " + seconds(thread.stuck_ms);
     if (position.rolling_back) {
       return "abortTransaction, which rolls back after the result of " + position.call + " " +
              where + ", has not returned" + since;

@@ -23,6 +23,7 @@ struct HungThread {
   std::optional<ThreadFacts> facts;   // empty: the kernel does not show the thread
   uint64_t busy_ms = 0;               // CPU time used within kHangLookMs
   std::string stack;                  // empty: the thread wrote no stack
+  std::vector<std::string> before;    // the thread's last calls before the current one, as text
 };
 
 // Time between the two readings of the threads' CPU times, in milliseconds.
@@ -31,7 +32,8 @@ inline constexpr uint64_t kHangLookMs = 100;
 // Describes which thread waits for which other thread, then each thread in one or more lines.
 std::string hang_text(const script::Script& script, const std::vector<HungThread>& threads);
 
-// Describes a process that has died: one line per thread, with the call that the thread was making.
+// Describes a process that has died: for each thread, the call that it was making, and the calls
+// before it.
 std::string last_calls_text(const script::Script& script, const std::vector<HungThread>& threads);
 
 }  // namespace keydrome

@@ -1,0 +1,156 @@
+"""Says in sentences what `keydrome bench` found: what ran, how fast, whether it was right, how noisy, and what to do.
+
+The candidate is the library that is judged. The control is a fixed library, which is timed in the same sessions.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from results.metrics import ranked_by
+from results.summary import RANKED_SESSIONS_MIN, control_number
+from runner.manifest import Direction, Kind
+from runner.terms import Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from results.summary import Summary
+    from runner.contract import Session
+    from runner.manifest import Metric
+    from runner.request import Request
+    from runner.series import SeriesResult
+
+CONTROL = "the control (global_lock, an ordered set with one lock)"
+_LOAD_MAX = 0.5  # load per CPU, as in cli/machine_noise.py
+_STEAL_PERCENT_MAX = 0.1
+_CHANGE_MAX = 1.1
+_TIME = "total_ms"
+
+
+@dataclass(frozen=True, slots=True)
+class Noise:
+    """What disturbed the sessions.
+
+    - `load`: the load average per CPU before the run.
+    - `steal_percent`: the share of time that other virtual machines took.
+    - `neighbours`: the number of other Keydrome processes that ran libraries in the meantime.
+    """
+
+    load: float
+    steal_percent: float
+    neighbours: int
+
+
+def closing(
+    name: str, request: Request, result: SeriesResult, summary: Summary, noise: Noise
+) -> Iterator[tuple[str, str]]:
+    """Yield the sentences at the end of the output, each with its heading. `name` says what ran."""
+    benchmark = request.benchmark
+    yield "ran", f"{name} on {described(request)}"
+    metric = benchmark.metric
+    if summary.ratio is not None and metric is not None:
+        yield "speed", speed(summary, metric, request)
+    yield "right", right(request, result.verdict)
+    if result.sessions and benchmark.kind is Kind.PERFORMANCE:
+        yield "noise", noise_text(noise, result.sessions, summary.metric or _TIME)
+    if advice := what_next(request, result.verdict, summary):
+        yield "next", advice
+
+
+def described(request: Request) -> str:
+    """Return the benchmark, instance, version and scale, and the options that change what is played."""
+    benchmark = request.benchmark
+    text = f"{benchmark.name}/{request.instance} version {benchmark.version}, {request.scale.value} scale"
+    options = {"plain": request.plain, "recorded": request.record, "verified": request.verified}
+    return ", ".join([text, *(word for word, on in options.items() if on)])
+
+
+def speed(summary: Summary, metric: Metric, request: Request) -> str:
+    """Return how fast the candidate was relative to the control, and how certain that is."""
+    shown = ranked_by(metric.name, request.benchmark.own_metrics)
+    ours, theirs = (
+        medians.get(metric.name) for medians in (summary.medians, summary.control_medians)
+    )
+    text = _compared(summary, metric)
+    if ours is not None and theirs is not None:
+        unit = f" {shown.unit}" if shown.unit else ""
+        text += f": {shown.label} {shown.text(ours)}{unit} against {shown.text(theirs)}{unit}"
+    if summary.sessions >= RANKED_SESSIONS_MIN:
+        return text
+    few = "one session" if summary.sessions == 1 else f"{summary.sessions} sessions"
+    return f"{text}; {few} cannot tell more"
+
+
+def _compared(summary: Summary, metric: Metric) -> str:
+    ratio, interval = summary.ratio or 1.0, summary.interval
+    one = summary.sessions == 1
+    if interval is not None and not one and interval.low <= 1 <= interval.high:
+        return f"no difference from {CONTROL} was seen"
+    if metric.name != _TIME:
+        better = "less" if metric.direction is Direction.LOWER else "more"
+        return f"{ratio:.2f} times the result of {CONTROL}, {better} is better"
+    if ratio <= 1:
+        return f"{1 / ratio:.1f} times as fast as {CONTROL}"
+    return f"{ratio:.1f} times as slow as {CONTROL}"
+
+
+def right(request: Request, verdict: Verdict) -> str:
+    """Return whether the results of this run were right, and what this run does not judge."""
+    if verdict is not Verdict.PASSED:
+        return "no result counts, because the library did not pass"
+    if request.benchmark.kind is Kind.CORRECTNESS:
+        return (
+            f"the suite {request.benchmark.name} found no fault; `keydrome check` runs all suites"
+        )
+    if request.plain:
+        return "only the workload's own results were checked (--plain)"
+    if request.record:
+        return "every checked result of this run was right, and its transactions were isolated"
+    return (
+        "every checked result of this run was right. Isolation of transactions is not judged here: "
+        "`keydrome check` does that"
+    )
+
+
+def noise_text(noise: Noise, sessions: tuple[Session, ...], metric: str) -> str:
+    """Return how noisy the machine was, in words, with the numbers."""
+    change = control_change(sessions, metric)
+    is_noisy = (
+        noise.load > _LOAD_MAX
+        or noise.steal_percent > _STEAL_PERCENT_MAX
+        or (change or 1.0) > _CHANGE_MAX
+        or noise.neighbours > 0
+    )
+    facts = [f"load {noise.load:.1f} per CPU before the run"]
+    facts.append(f"{noise.steal_percent:.1f} % of the time taken by other virtual machines")
+    if change is not None:
+        facts.append(f"the control's result differed by a factor of up to {change:.2f}")
+    if noise.neighbours:
+        facts.append(
+            f"{noise.neighbours} other Keydrome run{'s' if noise.neighbours > 1 else ''} at the same time: "
+            "their times disturb each other"
+        )
+    return f"{'noisy' if is_noisy else 'quiet'} machine: {'; '.join(facts)}"
+
+
+def control_change(sessions: tuple[Session, ...], metric: str) -> float | None:
+    """Return the control's largest result divided by its smallest, or None if there are fewer than two results."""
+    counted = (session for session in sessions if not session.discarded)
+    values = [value for one in counted if (value := control_number(one, metric))]
+    return max(values) / min(values) if len(values) > 1 else None
+
+
+def what_next(request: Request, verdict: Verdict, summary: Summary) -> str:
+    """Return the command that tells more, or an empty string."""
+    if request.benchmark.kind is Kind.CORRECTNESS:
+        return ""
+    if verdict is not Verdict.PASSED:
+        return "`keydrome check LIB --witness DIR` shows the few calls that go wrong"
+    if summary.provisional and summary.ratio is not None:
+        return (
+            "`keydrome check LIB` for isolation; "
+            f"--sessions {RANKED_SESSIONS_MIN} or more for a result to report"
+        )
+    return "`keydrome check LIB` for isolation"

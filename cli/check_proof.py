@@ -1,0 +1,40 @@
+"""Chooses which finding of `keydrome check` to read first, and returns its text."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from results.witness_text import witness_text
+from runner.terms import Severity
+from runner.text import printable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from runner.report import Finding
+
+# The suite whose findings are the easiest to read: it shrinks a failure to a few calls of one thread.
+_SHRINKS = "differential"
+_PROOF_LINES_MIN = 3  # a shorter text is a statement without calls
+
+
+def smallest_proof(findings: Iterable[Finding]) -> Finding | None:
+    """Return the required finding whose text is the easiest to read, or None if there is no required finding."""
+    required = [f for f in findings if f.severity is Severity.REQUIRED]
+    return min(required, key=_effort, default=None)
+
+
+def _effort(finding: Finding) -> tuple[bool, bool, int, str, str]:
+    """Return the sort key: texts with calls first, shrunk ones before others, then by length."""
+    count = len(proof_lines(finding))
+    is_short = count < _PROOF_LINES_MIN
+    return is_short, finding.suite != _SHRINKS, count, finding.suite, finding.name
+
+
+def proof_lines(finding: Finding) -> list[str]:
+    """Return the text of a finding as lines: its detail, or if this contains no calls, the calls of its witness."""
+    lines = finding.detail.splitlines()
+    has_calls = len(lines) >= _PROOF_LINES_MIN
+    if not has_calls and finding.witness is not None and finding.witness.transactions:
+        lines = [*lines[:1], *witness_text(finding.witness).splitlines()]
+    return [printable(line) for line in lines]

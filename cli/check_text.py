@@ -1,0 +1,78 @@
+"""Prints the result of `keydrome check`: the smallest proof first, then one line for each other finding.
+
+One fault of a library often causes many findings. The smallest proof is the one to read, so only this one is printed
+in full.
+"""
+
+from __future__ import annotations
+
+import textwrap
+from typing import TYPE_CHECKING
+
+from rich.text import Text
+
+from cli.check_proof import proof_lines, smallest_proof
+from runner.terms import Severity
+from runner.text import printable
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rich.console import Console
+
+    from runner.report import Finding
+
+PROOF_LINES_MAX = 20
+OTHERS_MAX = 9
+
+
+def show_findings(out: Console, findings: Sequence[Finding]) -> None:
+    """Print the smallest proof, one line for each other required finding, and the number of warnings."""
+    first = smallest_proof(findings)
+    if first is not None:
+        _show_proof(out, first)
+    others = [f for f in findings if f.severity is Severity.REQUIRED and f is not first]
+    if others:
+        _line(out, "")
+        _line(out, "Other findings (several may have the same cause):")
+        for finding in others[:OTHERS_MAX]:
+            _one_line(out, finding)
+        if len(others) > OTHERS_MAX:
+            _line(out, f"  and {len(others) - OTHERS_MAX} more")
+    warnings = [f for f in findings if f.severity is Severity.ADVISORY]
+    if warnings:
+        names = dict.fromkeys(f.name for f in warnings)
+        _line(out, "")
+        _fitted(out, f"Warnings, which fail no library: {', '.join(names)}")
+
+
+def _show_proof(out: Console, finding: Finding) -> None:
+    out.print(Text(f"{finding.suite}: {finding.name}", style="bold"))
+    lines = [part for line in proof_lines(finding) for part in _wrapped(line, out.width)]
+    for line in lines[:PROOF_LINES_MAX]:
+        _line(out, line)
+    if len(lines) > PROOF_LINES_MAX:
+        _line(out, f"  ... {len(lines) - PROOF_LINES_MAX} more lines; --witness DIR keeps all")
+
+
+def _wrapped(line: str, width: int) -> list[str]:
+    """Return a line of the proof, indented, and divided at spaces if it is wider than the console."""
+    indent = " " * (2 + len(line) - len(line.lstrip()))
+    return textwrap.wrap(
+        line.strip(), width, initial_indent=indent, subsequent_indent=f"{indent}  "
+    ) or [""]
+
+
+def _one_line(out: Console, finding: Finding) -> None:
+    _fitted(out, f"  {finding.suite} {finding.name}: {(finding.detail.splitlines() or [''])[0]}")
+
+
+def _fitted(out: Console, text: str) -> None:
+    """Print a line, cut off at the width of the console."""
+    line = Text(printable(text), no_wrap=True)
+    line.truncate(out.width, overflow="ellipsis")
+    out.print(line)
+
+
+def _line(out: Console, text: str) -> None:
+    out.print(Text(text), soft_wrap=True)

@@ -1,0 +1,156 @@
+"""Finds the library and the configuration that the arguments of a command name.
+
+A library is a file, or the name of a library or structure of this build. A structure is a data structure without
+transactions; a configuration says how Keydrome's runtime adds them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from cli.common import UsageError
+from runner.catalogue import (
+    configuration_names,
+    load_configuration,
+    reference_libraries,
+    structures,
+)
+from runner.inspection.library import LibraryKind
+from runner.store import MAKE_SMALLER
+from runner.strict import parse_object
+from runner.text import display_name, printable
+
+if TYPE_CHECKING:
+    from runner.inspection.library import LibraryFacts
+    from runner.settings import Settings
+
+DEFAULT_CONFIGURATION = "exclusive"
+"""The configuration of a structure that is given without one. It needs no capability, so it suits every structure."""
+_NO_ISOLATION = "none"
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """A library that the user has named. `configuration` is the name or file after the colon in LIB:CONFIG, or None."""
+
+    path: Path
+    configuration: str | None = None
+
+
+def find_library(text: str, settings: Settings) -> Named:
+    """Return what LIB or LIB:CONFIG means. LIB is a path, or the name of a library or structure of this build.
+
+    If there is a file with the path `text`, the text is not split at its colon. Raises UsageError if there is no such
+    file.
+    """
+    if Path(text).exists():
+        return Named(Path(text))
+    file, colon, configuration = text.rpartition(":")
+    name, after = (file, configuration) if colon else (text, None)
+    ours = _ours(settings)
+    path = ours.get(name, Path(name))
+    if path.exists():
+        return Named(path, after)
+    if name in ours:
+        raise UsageError(f"{path}: not built yet: run ./dev build")
+    raise UsageError(
+        f"{path}: no such file, and no library of this build has this name; there are: {', '.join(ours)}"
+    )
+
+
+def find_runnable(text: str, settings: Settings) -> Named:
+    """Return what find_library() returns. Raises UsageError also if the file cannot be a library."""
+    named = find_library(text, settings)
+    path = named.path
+    if not path.is_file():
+        raise UsageError(f"{display_name(path.name)}: not a regular file; give a shared object")
+    if path.stat().st_size > settings.library_bytes_max:
+        limit = settings.library_bytes_max >> 20
+        raise UsageError(f"{display_name(path.name)}: larger than {limit} MiB: {MAKE_SMALLER}")
+    return named
+
+
+def _ours(settings: Settings) -> dict[str, Path]:
+    """Return the libraries and structures of this build by name."""
+    known = [*reference_libraries(settings), *structures(settings)]
+    return {reference.name: reference.path for reference in known}
+
+
+def is_trusted(library: Path, settings: Settings) -> bool:
+    """Return True if the file is a reference library of this build.
+
+    The inspection lets reference libraries link against shared objects that other libraries must not use.
+    """
+    ours = {reference.path.resolve() for reference in reference_libraries(settings)}
+    return library.resolve() in ours
+
+
+def find_configuration(text: str | None, settings: Settings) -> dict[str, Any] | None:
+    """Return the configuration that `text` names, or that the file `text` contains. Return None if `text` is None.
+
+    Raises UsageError if the file has the name of a configuration of this clone but different content, because the
+    results of both would look the same.
+    """
+    if text is None:
+        return None
+    known = configuration_names(settings)
+    if text in known:
+        return load_configuration(settings, text)
+    try:
+        with open(text, "rb") as file:  # noqa: PTH123 - `text` may be a name or a path
+            found = parse_object(file.read(), text)
+    except OSError as error:
+        raise UsageError(
+            f"--config {text!r} is neither a configuration ({', '.join(known) or 'none'}) "
+            f"nor a readable file ({error.strerror})"
+        ) from error
+    name = found.get("name")
+    if name in known and found != load_configuration(settings, name):
+        raise UsageError(
+            f"the file {text} has the name {name!r}, but it differs from Keydrome's own configuration of this name: "
+            'give it another "name"'
+        )
+    return found
+
+
+def configured(
+    facts: LibraryFacts, configuration: dict[str, Any] | None, settings: Settings
+) -> dict[str, Any] | None:
+    """Return the configuration to run a file with: the default if the file is a structure that came without one."""
+    if facts.kind is LibraryKind.STRUCTURE and configuration is None:
+        return load_configuration(settings, DEFAULT_CONFIGURATION)
+    return configuration
+
+
+def chosen_configuration(
+    named: Named, option: str | None, settings: Settings
+) -> dict[str, Any] | None:
+    """Return the configuration from LIB:CONFIG or from --config. Raises UsageError if both are given."""
+    if named.configuration is not None and option is not None:
+        raise UsageError(
+            f"the library has the configuration {named.configuration!r} after its colon, and --config gives "
+            f"{option!r}: give only one of them"
+        )
+    return find_configuration(named.configuration or option, settings)
+
+
+def check_isolates(configuration: dict[str, Any] | None) -> None:
+    """Raise UsageError for a configuration that isolates no transactions: the correctness suites cannot judge it."""
+    if configuration is None or configuration.get("concurrency") != _NO_ISOLATION:
+        return
+    raise UsageError(
+        f"the configuration {configuration.get('name', '')!r} adds no transactions, so there is no isolation that "
+        "`keydrome check` could judge: choose a configuration with another concurrency "
+        f"(for example --config {DEFAULT_CONFIGURATION}). To time the structure alone: "
+        "keydrome bench LIB --config bare --benchmark ycsb -p auto_commit=1 --threads 1"
+    )
+
+
+def title(name: str, configuration: dict[str, Any] | None, *, is_default: bool) -> str:
+    """Return how to name a library on the screen: with its configuration, and whether it is the default."""
+    if configuration is None:
+        return name
+    shown = f"{name} under the configuration {printable(str(configuration.get('name', 'unnamed')))}"
+    return f"{shown} (the default; --config NAME chooses another)" if is_default else shown

@@ -1,0 +1,38 @@
+"""Notices other Keydrome processes that run libraries at the same time, because their times disturb each other."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from runner.slots import other_slots
+
+if TYPE_CHECKING:
+    from cli.progress import Heartbeat
+    from runner.contract import Progress
+
+
+@dataclass(slots=True)
+class Neighbours:
+    """The jail slots that other processes have held so far. `own` is the slot of this process."""
+
+    own: int
+    seen: set[int] = field(default_factory=set)
+
+    def look(self) -> None:
+        """Look once."""
+        self.seen |= other_slots(self.own)
+
+    def watched(self, heartbeat: Heartbeat) -> Heartbeat:
+        """Return a heartbeat function that also looks whenever another library begins to run."""
+        last = (-1, "")
+
+        def beat(progress: Progress) -> bool:
+            nonlocal last
+            now = (progress.session, progress.role)
+            if now != last:
+                last = now
+                self.look()
+            return heartbeat(progress)
+
+        return beat

@@ -1,0 +1,118 @@
+"""Tests of the sentences at the end of `keydrome bench`."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from cli.bench_text import Noise, closing, noise_text, right, speed
+from results.metrics import with_metric
+from results.summary import summarise
+from runner.contract import Session
+from runner.manifest import load_benchmarks
+from runner.request import Request
+from runner.series import SeriesResult
+from runner.terms import JailLevel, Scale, Verdict
+from runner.tests import samples
+
+if TYPE_CHECKING:
+    from runner.settings import Settings
+
+QUIET = Noise(load=0.1, steal_percent=0.0, neighbours=0)
+
+
+@pytest.fixture
+def request_of(settings: Settings) -> Request:
+    benchmark = load_benchmarks(settings.root)["sigmod2009"]
+    return Request(
+        benchmark=benchmark,
+        instance="preliminary1",
+        scale=Scale.SMOKE,
+        overrides={},
+        seeds=("00000000000000aa",),
+        plain=False,
+        require=JailLevel.FULL,
+        control=True,
+    )
+
+
+def sessions(*times_ms: tuple[float, float], metric: str = "total_ms") -> tuple[Session, ...]:
+    """Return one session for each pair of results of candidate and control."""
+    found = []
+    for ours, theirs in times_ms:
+        reports = [replace(samples.report(), metrics={metric: ms}) for ms in (ours, theirs)]
+        found.append(Session("0" * 16, True, reports[0], reports[1]))
+    return tuple(found)
+
+
+@pytest.mark.parametrize(
+    ("times", "words"),
+    [
+        ([(10.0, 18.0)], "1.8 times as fast as the control"),
+        ([(18.0, 10.0), (27.0, 15.0)], "1.8 times as slow as the control"),
+        ([(10.0, 18.0)] * 2, "time 10.0 ms against 18.0 ms; 2 sessions cannot tell more"),
+        ([(10.0, 9.0), (10.0, 11.0)], "no difference from the control"),
+        ([(10.0, 18.0)], "; one session cannot tell more"),
+    ],
+)
+def test_how_fast(times: list[tuple[float, float]], words: str, request_of: Request) -> None:
+    metric = request_of.benchmark.metric
+    assert metric is not None
+    assert words in speed(summarise(sessions(*times), "total_ms"), metric, request_of)
+
+
+def test_enough_sessions_can_tell(request_of: Request) -> None:
+    metric = request_of.benchmark.metric
+    assert metric is not None
+    text = speed(summarise(sessions(*[(10.0, 18.0)] * 11), "total_ms"), metric, request_of)
+    assert "cannot tell more" not in text
+
+
+def test_another_metric_names_what_is_better(request_of: Request) -> None:
+    benchmark = with_metric(request_of.benchmark, "throughput_tps")
+    metric = benchmark.metric
+    assert metric is not None
+    found = sessions((200.0, 100.0), metric="throughput_tps")
+    text = speed(summarise(found, metric.name), metric, replace(request_of, benchmark=benchmark))
+    assert "2.00 times the result of the control" in text
+    assert "more is better: transactions per second 200.0 against 100.0" in text
+
+
+def test_passed_says_what_was_not_judged(request_of: Request) -> None:
+    assert "Isolation of transactions is not judged here" in right(request_of, Verdict.PASSED)
+    recorded = right(replace(request_of, record=True), Verdict.PASSED)
+    assert "its transactions were isolated" in recorded
+    assert "(--plain)" in right(replace(request_of, plain=True), Verdict.PASSED)
+    assert "no result counts" in right(request_of, Verdict.CRASHED)
+
+
+def test_noise_in_words() -> None:
+    same = sessions((10.0, 10.0), (10.0, 10.5))
+    assert noise_text(QUIET, same, "total_ms").startswith("quiet machine: load 0.1 per CPU")
+    for noise in (
+        replace(QUIET, load=0.6),
+        replace(QUIET, steal_percent=0.2),
+        replace(QUIET, neighbours=1),
+    ):
+        assert noise_text(noise, same, "total_ms").startswith("noisy machine")
+    text = noise_text(QUIET, sessions((10.0, 10.0), (10.0, 12.0)), "total_ms")
+    assert text.startswith("noisy machine")
+    assert "the control's result differed by a factor of up to 1.20" in text
+    assert "1 other Keydrome run at the same time" in noise_text(
+        replace(QUIET, neighbours=1), same, "total_ms"
+    )
+
+
+def test_a_failed_library_is_sent_to_check(request_of: Request) -> None:
+    found = sessions((10.0, 18.0))
+    result = SeriesResult(Verdict.FAILED, "why", sessions=found)
+    lines = dict(closing("mine.so", request_of, result, summarise(found, "total_ms"), QUIET))
+    assert lines["ran"].startswith("mine.so on sigmod2009/preliminary1 version ")
+    assert "`keydrome check LIB --witness DIR`" in lines["next"]
+    result = replace(result, verdict=Verdict.PASSED)
+    lines = dict(closing("mine.so", request_of, result, summarise(found, "total_ms"), QUIET))
+    assert lines["next"] == (
+        "`keydrome check LIB` for isolation; --sessions 11 or more for a result to report"
+    )

@@ -1,0 +1,56 @@
+"""Tests what `keydrome check` prints first, and that one fault does not fill the screen."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from io import StringIO
+
+from rich.console import Console
+
+from cli.check_proof import smallest_proof
+from cli.check_text import show_findings
+from runner.report import Finding
+from runner.terms import Severity
+from runner.tests.samples import make_witness
+
+SHRUNK = Finding("differential", "own_insert", Severity.REQUIRED, "wrong\nThese 2 calls\na\nb\nc")
+SCRIPT = Finding("scenarios", "phantom", Severity.REQUIRED, "S10\ncall\nanswer")
+CYCLE = Finding("isolation", "phantom", Severity.REQUIRED, "two phantoms", make_witness())
+WORDS = Finding("unit", "create", Severity.REQUIRED, "create returned FAILURE")
+WARNING = Finding("scenarios", "second_begin", Severity.ADVISORY, "S48")
+
+
+def printed(*findings: Finding) -> list[str]:
+    out = Console(file=StringIO(), width=110)
+    show_findings(out, findings)
+    assert isinstance(out.file, StringIO)
+    return out.file.getvalue().splitlines()
+
+
+def test_the_easiest_proof_comes_first() -> None:
+    assert smallest_proof([WORDS, CYCLE, SCRIPT, SHRUNK, WARNING]) is SHRUNK
+    assert smallest_proof([WORDS, CYCLE, SCRIPT]) is SCRIPT
+    assert smallest_proof([WORDS, CYCLE]) is CYCLE
+    assert smallest_proof([WORDS]) is WORDS
+    assert smallest_proof([WARNING]) is None
+
+
+def test_one_fault_with_many_names_fits_on_a_screen() -> None:
+    long = replace(SHRUNK, detail="\n".join(["wrong " * 60] * 100))
+    many = [replace(SCRIPT, name=f"name_{number}") for number in range(20)]
+    lines = printed(long, *many, WARNING)
+    assert len(lines) <= 36  # `check` adds at most four lines
+    assert lines[0] == "differential: own_insert"
+    assert "  and 11 more" in lines
+    assert lines[-1] == "Warnings, which fail no library: second_begin"
+    assert all(len(line) <= 110 for line in lines)
+
+
+def test_a_proof_without_calls_is_completed_by_its_witness() -> None:
+    text = "\n".join(printed(CYCLE))
+    assert "two phantoms" in text
+    assert "T1 must precede T2" in text
+
+
+def test_text_of_a_library_does_not_control_the_terminal() -> None:
+    assert "\x1b" not in "".join(printed(replace(WORDS, detail="\x1b[31mred")))

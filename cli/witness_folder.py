@@ -1,0 +1,131 @@
+"""Writes the folder of `keydrome check --witness DIR`: witnesses, reports, histories, and a README.txt that explains.
+
+A witness contains the calls that prove a violation. A report is what the referee, the program that judges a library,
+wrote about a session. A history contains all calls of a round with their results.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from results.witness_picture import witness_svg
+from results.witness_text import witness_text
+from runner.output_file import write_file
+from runner.terms import Verdict
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from runner.report import Finding, Report
+    from runner.series import SeriesResult
+    from runner.witness import Witness
+
+README = "README.txt"
+# The folder stays small enough for a mail. --all-histories keeps every history.
+HISTORY_BYTES_MAX = 200_000
+_GUIDE = "docs/how-to/read-a-witness.md"
+
+
+@dataclass(slots=True)
+class WitnessFolder:
+    """The folder, and what is in it.
+
+    `problem` says why no more files can be written, for example because the disk is full. A verdict does not depend on
+    these files, so a problem ends only the writing.
+    """
+
+    path: Path
+    all_histories: bool = False
+    problem: str = ""
+    stems: dict[tuple[str, str], str] = field(default_factory=dict)  # of each finding's files
+    history_bytes: int = 0
+    histories_left_out: int = 0
+
+    def keep(self, result: SeriesResult, histories: Path) -> None:
+        """Write the files of the sessions if the library did not pass, and move the histories from `histories`."""
+        if self.problem:
+            return
+        try:
+            if result.verdict is not Verdict.PASSED:
+                for session in result.sessions:
+                    self._keep_report(session.candidate, session.seed)
+            for history in sorted(histories.iterdir(), key=lambda path: path.stat().st_size):
+                self._keep_history(history)
+        except OSError as error:
+            self.problem = f"not all files could be written: {error}"
+
+    def finish(self, first: Finding | None, findings: list[Finding], seed: str) -> None:
+        """Write README.txt. `first` is the finding to begin with, `seed` the seed of the first round."""
+        if self.problem or not findings:
+            return
+        try:
+            write_file(self.path / README, self._readme(first, findings, seed))
+        except OSError as error:
+            self.problem = f"{README} could not be written: {error}"
+
+    def _keep_report(self, report: Report, seed: str) -> None:
+        name = f"{report.benchmark}-{report.instance}-{seed}"
+        write_file(self.path / f"{name}.json", json.dumps(report.to_json(), allow_nan=False) + "\n")
+        for number, finding in enumerate(report.findings, 1):
+            if finding.witness is None:
+                continue
+            stem = f"{name}-{number}-{finding.name}"
+            self.stems.setdefault((finding.suite, finding.name), stem)
+            _write_witness(self.path / stem, finding.witness)
+
+    def _keep_history(self, history: Path) -> None:
+        size = history.stat().st_size
+        if not self.all_histories and self.history_bytes + size > HISTORY_BYTES_MAX:
+            self.histories_left_out += 1
+            return
+        shutil.move(history, self.path / history.name)
+        self.history_bytes += size
+
+    def _readme(self, first: Finding | None, findings: list[Finding], seed: str) -> str:
+        lines = ["Start here.", ""]
+        if first is not None:
+            lines += [f"The smallest proof: {first.suite} {first.name}", "", first.detail, ""]
+            lines += [f"  read {stem}.txt" for stem in self._stem(first)]
+        lines += [
+            "",
+            "Every finding, with the files that show it (several may have one cause):",
+            "",
+        ]
+        for finding in findings:
+            files = "".join(f": {stem}.*" for stem in self._stem(finding))
+            lines.append(f"  {finding.severity.value} {finding.suite} {finding.name}{files}")
+        lines += [
+            "",
+            "What the files are:",
+            "  .txt      a proof as text: transactions, calls, and why one must precede another",
+            "  .svg      the same as a picture: open it in a browser",
+            "  .c        a program that makes the same calls; its first lines say how to compile it",
+            "  .json     the report of a session, with every finding",
+            "  .history  all calls of a round: build/release/bin/certify FILE judges it again",
+            "",
+        ]
+        if self.histories_left_out:
+            lines += [
+                f"{self.histories_left_out} large histories are left out; --all-histories keeps all.",
+                "",
+            ]
+        lines += [f"To repeat the run: keydrome check LIB --seed {seed}", f"To read more: {_GUIDE}"]
+        return "\n".join(lines) + "\n"
+
+    def _stem(self, finding: Finding) -> list[str]:
+        stem = self.stems.get((finding.suite, finding.name))
+        return [] if stem is None else [stem]
+
+
+def _write_witness(stem: Path, witness: Witness) -> None:
+    files = {
+        ".txt": witness_text(witness),
+        ".svg": witness_svg(witness),
+        ".c": witness.program,
+    }
+    for suffix, content in files.items():
+        if content:
+            write_file(stem.with_name(stem.name + suffix), content)
