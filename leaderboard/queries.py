@@ -256,14 +256,14 @@ def ranking_status(run: Run) -> RankStatus:
     for entry in entries:
         board = boards.pop(entry.board)
         if entry.rank_low is None or entry.rank_high is None:
-            why_not.append(f"it is not among the best {board.top} entries of {board.title}")
+            why_not.append(f"it is not among the best {board.top} libraries of {board.title}")
         else:
             ranks.append(BoardRank(board, entry.rank_low, entry.rank_high))
     for board in boards.values():
         if board.slug not in run.ranked_on:
             continue  # run.why_not already has the reason for this board
         why_not.append(
-            f"its owner has {board.per_user} better entries on {board.title}, the limit for one user"
+            f"its owner has {board.per_user} better libraries on {board.title}, the limit for one user"
         )
     return RankStatus(tuple(ranks), (*why_not, *run.why_not))
 

@@ -36,8 +36,9 @@ class Board:
       Ranks of different machine classes are never mixed.
     - `metric`, `direction`: the number whose ratio to that of the control library decides the rank, and whether `lower`
       or `higher` is better.
-    - `top`: how many entries the board shows.
-    - `per_user`: how many entries of one user the board accepts.
+    - `top`: how many libraries the board shows, each with all its *variants*: the entries of one binary under several
+      configurations.
+    - `per_user`: how many libraries of one user the board accepts, each with all its variants.
     - `minimum_sessions`: how many sessions a run must have at least.
     - `jail_level`: the weakest isolation level of a run's jail (its sandbox) that the board accepts.
     - `gates`: the correctness benchmarks that the same binary must have passed. If the binary is a structure (a library
