@@ -122,12 +122,11 @@ def _medians(cell: Cell, generator: np.random.Generator) -> NDArray[np.float64]:
     middle = (count + 1) // 2
     lower = generator.beta(middle, count + 1 - middle, size=_DRAWS)
     drawn: NDArray[np.float64] = values[_place(lower, count)]
-    if count % 2:
-        return drawn
-    # Given the lower middle, the upper one is the smallest of the remaining numbers, which are uniform above it.
-    rest = generator.random(_DRAWS) ** (1 / (count - middle))
-    upper = 1 - (1 - lower) * rest
-    drawn = (drawn + values[_place(upper, count)]) / 2
+    if count % 2 == 0:
+        # Given the lower middle, the upper one is the smallest of the remaining numbers, which are uniform above it.
+        rest = generator.random(_DRAWS) ** (1 / (count - middle))
+        upper = 1 - (1 - lower) * rest
+        drawn = (drawn + values[_place(upper, count)]) / 2
     return drawn
 
 

@@ -14,7 +14,14 @@ from leaderboard.boards import (
     parse_board,
     relaxed,
 )
-from leaderboard.ranking.eligibility import GateFacts, GateRun, RunFacts, reasons_against
+from leaderboard.ranking.eligibility import (
+    GateFacts,
+    GateRun,
+    RunFacts,
+    gate_in,
+    names_an_audit,
+    reasons_against,
+)
 
 BOARD = Board(
     slug="small",
@@ -121,6 +128,18 @@ def test_each_reason_is_named(change: dict[str, object], reason: str) -> None:
 )
 def test_a_gate_that_is_not_passed_is_named(facts: GateFacts, reason: str) -> None:
     assert reasons_against(GOOD, BOARD, [facts, PASSED[1]]) == [reason]
+
+
+def test_reasons_name_their_gate() -> None:
+    """Pages link such a reason to the run of the gate."""
+    stale = gate("unit", GateRun("unit", "failed", ("stale_read",)))
+    for facts in (gate("unit"), gate("unit", GateRun("unit", "crashed")), stale):
+        (reason,) = reasons_against(GOOD, replace(BOARD, strict=True), [facts, PASSED[1]])
+        assert gate_in(reason) == "unit"
+    assert gate_in("its owner deleted it") == ""
+    (reason,) = reasons_against(replace(GOOD, audit_verdict="failed"), BOARD, PASSED)
+    assert names_an_audit(reason)
+    assert not names_an_audit("the unit tests have not passed yet")
 
 
 def test_a_board_says_whether_it_accepts_stale_reads() -> None:
