@@ -12,7 +12,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from django.conf import settings
-from django.db.models import Exists, OuterRef, Q
+from django.db.models import Exists, OuterRef, Q, Sum
 from django.utils import timezone
 
 from leaderboard.models import ACTIVE_STATES, Run, Share, State, Submission
@@ -81,6 +81,42 @@ def reason_against(user: User, wanted: int = 1) -> str:
             return f"{said}: choose fewer configurations"
         return f"{said}: try again after {charged[excess - 1].created_at + DAY:%H:%M} UTC"
     return ""
+
+
+def repetitions_left(user: User) -> int | None:
+    """Return how many sessions of repeated runs the user can still queue, or None for organisers. 1 SQL statement."""
+    if user.is_staff:
+        return None
+    never_ran = Q(state=State.CANCELLED, started_at__isnull=True)
+    repeated = Run.objects.filter(
+        ~never_ran,
+        submission__owner_id=user.pk,
+        priority=Priority.RERUN,
+        verified=False,
+        created_at__gt=timezone.now() - DAY,
+    )
+    used = repeated.aggregate(sessions=Sum("sessions"))["sessions"] or 0
+    return max(0, settings.KEYDROME_REPEATED_SESSIONS_PER_DAY - used)
+
+
+def reason_against_repetitions(user: User, sessions: int) -> str:
+    """Return why this user cannot repeat runs with this many sessions in all; an empty text if the user can.
+
+    Organisers have no limit. Call this inside the transaction that queues the runs. The function locks the user's row
+    in the table Share, so that the second of two concurrent requests counts the first. At most 4 SQL statements.
+    """
+    if user.is_staff:
+        return ""
+    Share.objects.get_or_create(user_id=user.pk, priority=Priority.RERUN)
+    Share.objects.select_for_update().get(user_id=user.pk, priority=Priority.RERUN)
+    left = repetitions_left(user)
+    if left is None or sessions <= left:
+        return ""
+    limit = settings.KEYDROME_REPEATED_SESSIONS_PER_DAY
+    return (
+        f"this takes {sessions} sessions, and you have {left} left of the {limit} sessions of repeated runs "
+        "in 24 hours: choose fewer, or wait"
+    )
 
 
 def _open(user: User) -> int:

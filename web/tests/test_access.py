@@ -53,6 +53,8 @@ RULES = [
     Rule("boards:configurations_json", "/boards/configurations/ycsb.json", 200, 200, 200, 200),
     Rule("compare:page", "/compare/", 200, 200, 200, 200),
     Rule("compare:page", "/compare/?runs={run}", 200, 200, 200, 200),
+    Rule("compare:sessions", "/compare/sessions/", 405, 405, 405, LOGIN),
+    Rule("compare:sessions", "/compare/sessions/?", 404, 404, 404, LOGIN, "post"),
     Rule("compare:csv", "/compare.csv?runs={run},{gate}", 200, 200, 200, 200),
     Rule("compare:json", "/compare.json?runs={run},{gate}", 200, 200, 200, 200),
     Rule("download", "/files/index.h", 200, 200, 200, 200),
