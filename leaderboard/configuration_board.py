@@ -97,7 +97,7 @@ def configuration_board(
     """
     boards = boards_of(family)
     chosen = tuple(board for board in boards if board.slug in set(columns)) or boards
-    every = BoardEntry.objects.filter(_current(boards))
+    every = BoardEntry.objects.filter(current_entries(boards))
     newest = every.values("machine_class").annotate(newest=Max("run_id")).order_by("-newest")
     machines = tuple(row["machine_class"] for row in newest)
     machine = filters.machine if filters.machine in machines else next(iter(machines), "")
@@ -116,7 +116,7 @@ def configuration_board(
     )
 
 
-def _current(boards: Iterable[Board]) -> Q:
+def current_entries(boards: Iterable[Board]) -> Q:
     """Return the condition that an entry is on one of these boards, at the newest version of the benchmark."""
     found = Q(pk__in=())
     for board in boards:
@@ -130,10 +130,14 @@ def structure_name(file_name: str) -> str:
     return file_name.removesuffix(".so") or file_name
 
 
+def file_names(structure: str) -> tuple[str, str]:
+    """Return the file names whose `structure_name` is this one."""
+    return structure, f"{structure}.so"
+
+
 def _filtered(entries: QuerySet[BoardEntry], filters: Filters) -> QuerySet[BoardEntry]:
     if filters.structure:
-        names = (filters.structure, f"{filters.structure}.so")
-        entries = entries.filter(run__submission__file_name__in=names)
+        entries = entries.filter(run__submission__file_name__in=file_names(filters.structure))
     if filters.user:
         entries = entries.filter(user__username=filters.user)
     for name in ("strategy", "concurrency"):

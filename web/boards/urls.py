@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from web.boards import configurations, views
+from web.boards import configurations, entries, views
 
 app_name = "boards"
 
@@ -13,6 +13,8 @@ urlpatterns = [
     path(
         "configurations/<slug:family>.json", configurations.export_json, name="configurations_json"
     ),
+    path("users/<str:name>/", entries.user, name="user"),
+    path("structures/<str:name>/", entries.structure, name="structure"),
     path("<slug:slug>/", views.board, name="board"),
     path("<slug:slug>.csv", views.export_csv, name="csv"),
     path("<slug:slug>.json", views.export_json, name="json"),
