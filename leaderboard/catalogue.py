@@ -14,7 +14,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from leaderboard.boards import all_boards, boards_for, main_boards
-from runner.catalogue import configuration_names, load_configuration
+from runner.catalogue import configuration_names, isolating_configurations, load_configuration
 from runner.manifest import Benchmark, Instance, Kind, RequestError, find_benchmark, load_benchmarks
 from runner.settings import load_settings
 from runner.terms import Scale
@@ -39,11 +39,12 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """A benchmark instance in the upload form. `group` is the benchmark's title, `title` is the instance's title."""
+    """A benchmark instance in the upload form. `group` is the benchmark's title; the other texts are the instance's."""
 
     target: Target
     group: str
     title: str
+    description: str
 
 
 @lru_cache(maxsize=4)
@@ -83,6 +84,17 @@ def full_title(benchmark: Benchmark, instance: Instance) -> str:
     return f"{benchmark.title}: {instance.title}"
 
 
+def title_of(benchmark: str, instance: str) -> str:
+    """Return the title of a benchmark instance: that of its board, if it has one. Instances may no longer exist."""
+    boards = boards_for(benchmark, instance)
+    found = benchmarks().get(benchmark)
+    if boards:
+        return boards[0].title
+    if found is None or instance not in found.instances:
+        return f"{benchmark} {instance}"
+    return full_title(found, found.instances[instance])
+
+
 def choices() -> list[Choice]:
     """Return the timed benchmark instances that a contestant can choose.
 
@@ -93,6 +105,7 @@ def choices() -> list[Choice]:
             target=Target(benchmark.name, instance.name),
             group=benchmark.title,
             title=instance.title,
+            description=instance.description,
         )
         for benchmark in benchmarks().values()
         if benchmark.kind is Kind.PERFORMANCE
@@ -172,6 +185,11 @@ def run_scale(target: Target, wanted: str) -> str:
 def configurations() -> list[str]:
     """Return the names of the runtime configurations under which a bare structure can run."""
     return configuration_names(load_settings())
+
+
+def isolating() -> list[str]:
+    """Return the names of the configurations that isolate transactions, so that a library can pass the gates."""
+    return isolating_configurations(load_settings())
 
 
 def configuration_fields(name: str) -> dict[str, Any]:

@@ -85,7 +85,11 @@ class Machine(models.Model):
 
 
 class Submission(models.Model):
-    """An uploaded file and its owner. The content of the file is in the blob store, under its SHA-256."""
+    """An uploaded file and its owner. The content of the file is in the blob store, under its SHA-256.
+
+    An upload with several configurations makes one submission for each of them. All name the first one as their
+    `upload`, except the first one itself.
+    """
 
     owner = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="submissions"
@@ -100,6 +104,14 @@ class Submission(models.Model):
     kind = models.CharField(max_length=10, choices=Kind.choices)
     configuration = models.CharField(
         max_length=64, blank=True, help_text="runtime configuration, for a structure; else empty"
+    )
+    upload = models.ForeignKey(
+        "self",
+        on_delete=models.PROTECT,
+        null=True,
+        blank=True,
+        related_name="variants",
+        help_text="the first submission of the same upload; empty: this is the first one",
     )
     facts = models.JSONField(default=dict, help_text="results of the inspection")
     trusted = models.BooleanField(

@@ -1,4 +1,4 @@
-"""Reads what the front page and the list of boards show: who leads each board, and which runs ended last.
+"""Reads what the front page, the list of boards, and the pages of users and structures show: leaders, runs, entries.
 
 Each public function states how many SQL statements it executes. Rules about what a viewer may see are in queries.py;
 what this module reads is visible to everyone.
@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING
 from django.db.models import Min, OuterRef, Subquery
 
 from leaderboard import catalogue
+from leaderboard.boards import all_boards
+from leaderboard.configuration_board import current_entries, file_names
 from leaderboard.models import BoardEntry, Run, State
 from runner.terms import Verdict
 
@@ -21,6 +23,10 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from leaderboard.boards import Board
+
+
+# The most entries on the page of a user or structure.
+ENTRIES_MAX = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,3 +96,20 @@ def recent_runs(limit: int) -> list[Run]:
     )
     loaded = ended.select_related("submission__owner").defer("seeds", "submission__facts")
     return list(loaded.order_by("-finished_at", "-pk")[:limit])
+
+
+def entries_of(*, user: str = "", structure: str = "") -> list[BoardEntry]:
+    """Return the ranked entries of a user, or those of all files with the name of a structure. 1 SQL statement.
+
+    They are sorted by machine class and rank; the caller groups them by board. Only entries of the newest version of
+    their benchmark are returned, and at most ENTRIES_MAX.
+    """
+    found = BoardEntry.objects.filter(
+        current_entries(all_boards()), position__isnull=False
+    ).select_related("run__submission", "user")
+    if user:
+        found = found.filter(user__username=user)
+    if structure:
+        found = found.filter(run__submission__file_name__in=file_names(structure))
+    unused = ("ratios", "advisories", "run__seeds", "run__submission__facts")
+    return list(found.defer(*unused).order_by("machine_class", "position", "pk")[:ENTRIES_MAX])

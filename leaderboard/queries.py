@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, TypeAlias
 
-from django.db.models import Count, Max, Min, Prefetch
+from django.db.models import Count, Max, Min
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
@@ -85,11 +85,15 @@ class Standings:
 
 @dataclass(frozen=True, slots=True)
 class BoardRank:
-    """A run's rank interval on a board. The measurements do not show which rank from `low` to `high` is right."""
+    """A run's rank interval on a board. The measurements do not show which rank from `low` to `high` is right.
+
+    `position` is the rank by the median alone.
+    """
 
     board: Board
     low: int
     high: int
+    position: int
 
     def __str__(self) -> str:
         ranks = str(self.low) if self.low == self.high else f"{self.low}-{self.high}"
@@ -123,21 +127,6 @@ class SubmissionRow:
     def is_final(self) -> bool:
         """Return True if all runs of the submission have ended and will not be tried again."""
         return all(run.is_final for run in self.all_runs)
-
-
-@dataclass(frozen=True, slots=True)
-class SubmissionPage:
-    """One page of a user's submissions, newest first. If there is a next page, `next_before` is its `before`."""
-
-    rows: tuple[SubmissionRow, ...]
-    next_before: int | None
-    waits: dict[int, Wait]  # the position and expected start of each queued run, by run id
-
-    @property
-    def live_tag(self) -> str:
-        """Return a tag that changes whenever the content of the page changes."""
-        runs = (run for row in self.rows for run in row.all_runs)
-        return live_tag(runs, self.waits)
 
 
 @dataclass(frozen=True, slots=True)
@@ -256,31 +245,16 @@ def ranking_status(run: Run) -> RankStatus:
     for entry in entries:
         board = boards.pop(entry.board)
         if entry.rank_low is None or entry.rank_high is None:
-            why_not.append(f"it is not among the best {board.top} entries of {board.title}")
+            why_not.append(f"it is not among the best {board.top} libraries of {board.title}")
         else:
-            ranks.append(BoardRank(board, entry.rank_low, entry.rank_high))
+            ranks.append(BoardRank(board, entry.rank_low, entry.rank_high, entry.position or 0))
     for board in boards.values():
         if board.slug not in run.ranked_on:
             continue  # run.why_not already has the reason for this board
         why_not.append(
-            f"its owner has {board.per_user} better entries on {board.title}, the limit for one user"
+            f"its owner has {board.per_user} better libraries on {board.title}, the limit for one user"
         )
     return RankStatus(tuple(ranks), (*why_not, *run.why_not))
-
-
-def my_submissions(
-    user: User, *, before: int | None = None, limit: int = PAGE_ROWS
-) -> SubmissionPage:
-    """Return a user's submissions with an id below `before`, newest first. 2 SQL statements, 6 if a run is queued."""
-    found = Submission.objects.filter(owner_id=user.pk, deleted_at__isnull=True).order_by("-id")
-    if before is not None:
-        found = found.filter(pk__lt=before)
-    runs = Run.objects.select_related("machine").order_by("id")
-    page = list(found.prefetch_related(Prefetch("runs", queryset=runs))[: limit + 1])
-    rows = tuple(submission_row(submission) for submission in page[:limit])
-    more = len(page) > limit
-    shown = [run for row in rows for run in row.all_runs]
-    return SubmissionPage(rows, rows[-1].submission.pk if more else None, waits(shown))
 
 
 def submission_row(submission: Submission) -> SubmissionRow:
@@ -423,9 +397,12 @@ def artefacts_for(run: Run) -> list[Artefact]:
     return list(Artefact.objects.filter(run=run).order_by("name"))
 
 
-def live_tag(runs: Iterable[Run], waits: Mapping[int, Wait]) -> str:
-    """Return a tag for an ETag header, which changes whenever a shown fact of these runs or waits changes. No SQL."""
-    digest = hashlib.sha256()
+def live_tag(runs: Iterable[Run], waits: Mapping[int, Wait], more: str = "") -> str:
+    """Return a tag for an ETag header, which changes whenever a shown fact of these runs or waits changes. No SQL.
+
+    `more` has further shown facts.
+    """
+    digest = hashlib.sha256(more.encode())
     for run in runs:
         shown = (
             run.pk,

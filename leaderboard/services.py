@@ -13,7 +13,7 @@ import logging
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from django.conf import settings
 from django.core.exceptions import PermissionDenied
@@ -86,6 +86,7 @@ def submit(
     description: str = "",
     targets: Sequence[Target],
     configuration: str = "",
+    further_configurations: Sequence[str] = (),
     scale: str | None = None,
     sessions: int | None = None,
     trusted: bool = False,
@@ -93,12 +94,11 @@ def submit(
 ) -> Submission:
     """Store an uploaded file and queue its runs: one on each of `targets`, and one on every gate instance.
 
-    The targets are benchmark instances. A gate is a correctness benchmark that boards require. The file's content is
-    stored first; then one transaction writes all rows. `scale` and `sessions` default to KEYDROME_SCALE and
-    KEYDROME_SESSIONS; gates run one session. A session is one repetition of a run. If KEYDROME_SCALE is empty, each
-    target runs at the scale of its board. `configuration` says how the runtime executes a bare structure; it is empty
-    for a whole library. `trusted` and `reference` are for the libraries of this repository. `trusted` allows the file
-    to link more shared objects; `reference` lifts the limit of board entries per user.
+    A gate is a correctness benchmark that boards require. The file's content is stored first; then one transaction
+    writes all rows. `scale` and `sessions` default to KEYDROME_SCALE (if empty: the scale of each target's board) and
+    KEYDROME_SESSIONS; gates run one session. `configuration` says how the runtime executes a bare structure; a whole
+    library has none. Each of `further_configurations` makes a further submission, whose `upload` is the returned one.
+    For libraries of this repository, `trusted` allows more shared objects, `reference` more board entries per user.
 
     If the inspection refuses the file, or the file does not fit the configuration, the submission is still stored. Its
     runs end at once with the verdict "refused" and the reasons. Refusals in inspection.BENCH_DECIDES depend on the
@@ -109,39 +109,52 @@ def submit(
     """
     wanted_scale = scale or settings.KEYDROME_SCALE
     wanted_sessions = settings.KEYDROME_SESSIONS if sessions is None else sessions
-    planned = _plan(targets, wanted_scale, wanted_sessions, configuration)
+    configurations = list(dict.fromkeys([configuration, *further_configurations]))
+    planned = _plan(targets, wanted_scale, wanted_sessions, configurations)
     blob, facts = _take_in(file, trusted=trusted)
     refusals = reasons_against_file(facts, configuration)
     with transaction.atomic():
         if refusals:
             board_entries.lock()
-        elif reason := quotas.reason_against(owner):
+        elif reason := quotas.reason_against(owner, len(configurations)):
             raise Refused([reason])
-        submission = Submission.objects.create(
+        # A file is refused under all configurations or none, so the first submission says it for all.
+        every = _store(
+            configurations[:1] if refusals else configurations,
             owner=owner,
             description=printable(" ".join(description.split()))[:MAX_DESCRIPTION],
             file_name=display_name(file_name),
             blob_sha256=blob.sha256,
             size_bytes=blob.size_bytes,
             kind=Kind(facts.kind.value),
-            configuration=configuration,
             facts=facts.to_json(),
             trusted=trusted,
             reference=reference,
         )
-        runs = [
-            new_run(submission, target, run_scale, wanted_sessions) for target, run_scale in planned
-        ]
+        runs = [new_run(one, *target, wanted_sessions) for one in every for target in planned]
         if refusals:
             _refuse(Run.objects.bulk_create(runs), refusals, facts)
         else:
             claims.enqueue(owner.pk, runs)
             transaction.on_commit(partial(wakeup.wake, wakeup.BENCH))
-    return submission
+    return every[0]
+
+
+def _store(configurations: Sequence[str], **columns: Any) -> list[Submission]:  # noqa: ANN401 - values of columns
+    """Store one submission for each configuration. All but the first one name the first one as their upload."""
+    first, *further = configurations
+    submission = Submission.objects.create(configuration=first, **columns)
+    return [
+        submission,
+        *(
+            Submission.objects.create(configuration=name, upload=submission, **columns)
+            for name in further
+        ),
+    ]
 
 
 def _plan(
-    targets: Sequence[Target], scale: str, sessions: int, configuration: str = ""
+    targets: Sequence[Target], scale: str, sessions: int, configurations: Sequence[str] = ()
 ) -> list[tuple[Target, str]]:
     """Return the targets to run with the scale of each, gates first. Raises Refused if the request is not valid."""
     messages = []
@@ -151,10 +164,11 @@ def _plan(
     if not 1 <= sessions <= MAX_SESSIONS:
         messages.append(f"{sessions} sessions are not possible: choose 1 to {MAX_SESSIONS}")
     known = catalogue.configurations()
-    if configuration and configuration not in known:
-        messages.append(
-            f"unknown configuration {configuration!r}: choose one of {', '.join(known)}"
-        )
+    messages += [
+        f"unknown configuration {name!r}: choose one of {', '.join(known)}"
+        for name in configurations
+        if name and name not in known
+    ]
     known_targets = []
     for target in targets:
         try:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from django.db.models import Prefetch
+from django.db.models import Prefetch, Q
 
 from leaderboard.boards import Board, boards_for
 from leaderboard.models import BoardEntry, Run, State, Submission
@@ -21,8 +21,14 @@ from leaderboard.queries import (
     submission_row,
 )
 from leaderboard.queue.queue_estimate import Wait, waits
+from leaderboard.ranking.eligibility import gate_in, names_an_audit
+from runner.terms import Verdict
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from django.db.models import QuerySet
+
     from leaderboard.queries import Viewer
 
 HISTORY_ROWS = 20
@@ -30,28 +36,37 @@ HISTORY_ROWS = 20
 
 @dataclass(frozen=True, slots=True)
 class TimedRun:
-    """A timed run, the boards of its benchmark instance, and its ranks on them."""
+    """A timed run, the boards of its benchmark instance, and its ranks on them.
+
+    `deciding` is the gate or audit that says why the run is not ranked; None if the reason is another one.
+    """
 
     run: Run
     boards: tuple[Board, ...]
     ranks: tuple[BoardRank, ...]
+    deciding: Run | None
 
 
 @dataclass(frozen=True, slots=True)
 class SubmissionDetail:
-    """The content of a submission's page. `history` has the owner's submissions of the same file name, newest first."""
+    """The content of a submission's page.
+
+    `history` has the owner's submissions of the same file name, newest first. `variants` has the other submissions of
+    the same upload, which have other configurations.
+    """
 
     row: SubmissionRow
     timed: tuple[TimedRun, ...]
     waits: dict[int, Wait]
     history: tuple[Submission, ...]
+    variants: tuple[Submission, ...]
     may_change: bool
 
 
 def submission_detail(submission_id: int, viewer: Viewer) -> SubmissionDetail | None:
     """Return the content of a submission's page, or None if the viewer may not see it.
 
-    5 SQL statements, and 4 more if a run is queued.
+    6 SQL statements, and 4 more if a run is queued.
     """
     found = Submission.objects.select_related("owner").prefetch_related(
         Prefetch("runs", queryset=Run.objects.select_related("machine").order_by("id"))
@@ -64,35 +79,73 @@ def submission_detail(submission_id: int, viewer: Viewer) -> SubmissionDetail | 
     row = submission_row(submission)
     return SubmissionDetail(
         row=row,
-        timed=_timed(row),
+        timed=tuple(timed_runs([row], _entries(submission))[submission.pk]),
+        variants=tuple(variants(submission)),
         waits=waits(row.all_runs),
         history=tuple(_history(submission)),
         may_change=may_change_submission(submission, viewer),
     )
 
 
-def _timed(row: SubmissionRow) -> tuple[TimedRun, ...]:
-    """Return the timed runs with their ranks. 1 SQL statement."""
-    submission = row.submission
-    entries: dict[tuple[str, int], BoardEntry] = {}
-    for entry in BoardEntry.objects.filter(
+def _entries(submission: Submission) -> QuerySet[BoardEntry]:
+    """Return the shown board entries of the submission's binary and configuration. Executes no SQL itself."""
+    return BoardEntry.objects.filter(
         user_id=submission.owner_id,
         blob_sha256=submission.blob_sha256,
         configuration=submission.configuration,
         position__isnull=False,
-    ).defer("ratios", "advisories"):
-        entries[entry.board, entry.benchmark_version] = entry
-    found = []
-    for run in row.runs:
-        boards = boards_for(run.benchmark, run.instance)
-        ranks = [
-            BoardRank(board, placed.rank_low or 0, placed.rank_high or 0)
-            for board in boards
-            if board.slug in run.ranked_on
-            and (placed := entries.get((board.slug, run.benchmark_version))) is not None
+    ).defer("ratios", "advisories")
+
+
+def timed_runs(
+    rows: Iterable[SubmissionRow], entries: Iterable[BoardEntry]
+) -> dict[int, list[TimedRun]]:
+    """Return the timed runs of each submission, by its id, with their ranks. Executes no SQL.
+
+    `entries` has the shown board entries of the submissions.
+    """
+    placed = {
+        (entry.board, entry.benchmark_version, entry.blob_sha256, entry.configuration): entry
+        for entry in entries
+    }
+    found: dict[int, list[TimedRun]] = {}
+    for row in rows:
+        submission = row.submission
+        binary = (submission.blob_sha256, submission.configuration)
+        found[submission.pk] = [
+            TimedRun(
+                run,
+                boards := boards_for(run.benchmark, run.instance),
+                tuple(
+                    BoardRank(board, entry.rank_low or 0, entry.rank_high or 0, entry.position or 0)
+                    for board in boards
+                    if board.slug in run.ranked_on
+                    and (entry := placed.get((board.slug, run.benchmark_version, *binary)))
+                ),
+                _deciding_run(run, row),
+            )
+            for run in row.runs
         ]
-        found.append(TimedRun(run, boards, tuple(ranks)))
-    return tuple(found)
+    return found
+
+
+def _deciding_run(run: Run, row: SubmissionRow) -> Run | None:
+    """Return the gate or audit of the submission that keeps this run off the boards, if its main reason names one."""
+    reason = run.why_not[0] if run.why_not and not run.eligible else ""
+    if gate := gate_in(reason):
+        gates = [one for one in row.gate_runs if one.benchmark == gate]
+        return next((one for one in gates if one.verdict != Verdict.PASSED), None)
+    if names_an_audit(reason):
+        audits = [one for one in row.audits if one.is_final and one.verdict != Verdict.PASSED]
+        return audits[0] if audits else None
+    return None
+
+
+def variants(submission: Submission) -> QuerySet[Submission]:
+    """Return the other submissions of the same upload that have not been deleted. Executes no SQL itself."""
+    first = submission.upload_id or submission.pk
+    same = Submission.objects.filter(Q(pk=first) | Q(upload=first), deleted_at__isnull=True)
+    return same.exclude(pk=submission.pk).order_by("id")
 
 
 def _history(submission: Submission) -> list[Submission]:

@@ -32,9 +32,7 @@ class Reference:
         frozenset()
     )  # shared objects that this library links against, and uploads may not
     trusted: bool = False  # whether runner/inspection accepts a file that links against `needed`
-    baseline: bool = (
-        False  # a structure that stores nothing: it can be timed, but it fails every check
-    )
+    baseline: bool = False  # it stores nothing: it can be timed, but it fails every check
     unordered: bool = False  # a structure without scans, which fails every check that scans
 
 
@@ -51,6 +49,7 @@ def reference_libraries(settings: Settings) -> list[Reference]:
                 path=settings.build / "lib" / "indexes" / f"{name}.so",
                 needed=frozenset(reader.texts("needed", required=False)),
                 trusted=reader.boolean("trusted", default=False),
+                baseline=reader.boolean("baseline", default=False),
             )
         )
         reader.text("source", default="")

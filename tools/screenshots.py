@@ -32,6 +32,7 @@ PUBLIC = {
     "news": "/news/",
     "status": "/status/",
     "compare": "/compare/",
+    "configurations": "/boards/configurations/sigmod2009/",
     "login": "/account/login/",
     "signup": "/account/signup/",
     "reset": "/account/password/reset/",

@@ -228,6 +228,8 @@ KEYDROME_MACHINE_CLASS = env.str("KEYDROME_MACHINE_CLASS", default="")
 # (leaderboard/queue/quotas.py).
 KEYDROME_SUBMISSIONS_PER_DAY = env.int("KEYDROME_SUBMISSIONS_PER_DAY", default=100)
 KEYDROME_SUBMISSIONS_OPEN = env.int("KEYDROME_SUBMISSIONS_OPEN", default=20)
+# How many sessions of repeated runs one user may queue in 24 hours.
+KEYDROME_REPEATED_SESSIONS_PER_DAY = env.int("KEYDROME_REPEATED_SESSIONS_PER_DAY", default=600)
 
 # How many slots the bench workers (processes that execute runs) of this machine share. A slot is a number that gives a
 # worker's jail, the sandbox of the library, its own user and its own control group. The slots are numbered from

@@ -19,7 +19,36 @@ from django.conf import settings
 from runner.terms import Scale
 
 BOARDS_DIR = Path(__file__).resolve().parent
+DIRECTIONS = ("lower", "higher")
 JAIL_LEVELS = ("none", "weak", "full")
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """A group of boards with similar workloads. `description` is a sentence for pages."""
+
+    title: str
+    description: str
+
+
+FAMILIES = {
+    "sigmod2009": Family(
+        "SIGMOD 2009 contest",
+        "Short transactions of reads, scans, inserts and deletes on one or several indexes.",
+    ),
+    "ycsb": Family(
+        "Key-value workloads",
+        "YCSB and workloads like it: point reads, updates, inserts and short scans of skewed keys.",
+    ),
+    "transactions": Family(
+        "Transactions",
+        "Benchmarks of transaction processing, such as TATP and TPC-C, on several indexes.",
+    ),
+    "operations": Family(
+        "Single operations",
+        "Inserts, deletes, scans, duplicates and changing skew, each for itself.",
+    ),
+}
 
 
 class BoardError(Exception):
@@ -31,13 +60,15 @@ class Board:
     """The rules of one board. A session is one repetition of a run, in a fresh process.
 
     - `slug`: the name of the board's folder and of its page.
+    - `family`: which configuration board (configuration_board.py) has a column for this board, see FAMILIES.
     - `scales`: the scales of the runs that the board ranks (smoke, laptop, paper). A submission runs at the first one.
     - `machines`: the machine classes that the board accepts, as patterns such as "*, 2 CPUs, 24 GiB"; "*" accepts all.
       Ranks of different machine classes are never mixed.
     - `metric`, `direction`: the number whose ratio to that of the control library decides the rank, and whether `lower`
       or `higher` is better.
-    - `top`: how many entries the board shows.
-    - `per_user`: how many entries of one user the board accepts.
+    - `top`: how many libraries the board shows, each with all its *variants*: the entries of one binary under several
+      configurations.
+    - `per_user`: how many libraries of one user the board accepts, each with all its variants.
     - `minimum_sessions`: how many sessions a run must have at least.
     - `jail_level`: the weakest isolation level of a run's jail (its sandbox) that the board accepts.
     - `gates`: the correctness benchmarks that the same binary must have passed. If the binary is a structure (a library
@@ -55,6 +86,7 @@ class Board:
     description: str
     benchmark: str
     instance: str
+    family: str
     scales: tuple[str, ...]
     machines: tuple[str, ...]
     metric: str
@@ -117,10 +149,10 @@ def _wrong_values(data: dict[str, Any]) -> list[str]:
         problems.append(f"scales must be a list, with values from {', '.join(Scale)}")
     if not _are_names(data["machines"]) or not data["machines"]:
         problems.append('machines must be a list of machine classes; ["*"] accepts all')
-    if data["direction"] not in {"lower", "higher"}:
-        problems.append("direction must be lower or higher")
-    if data["jail_level"] not in JAIL_LEVELS:
-        problems.append(f"jail_level must be one of {', '.join(JAIL_LEVELS)}")
+    choices = {"direction": DIRECTIONS, "family": tuple(FAMILIES), "jail_level": JAIL_LEVELS}
+    for name, allowed in choices.items():
+        if data[name] not in allowed:
+            problems.append(f"{name} must be one of {', '.join(allowed)}")
     return problems
 
 

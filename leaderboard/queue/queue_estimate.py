@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from dataclasses import dataclass
 from datetime import timedelta
+from statistics import mean
 from typing import TYPE_CHECKING
 
 from django.db import connection
@@ -22,6 +24,8 @@ MINUTE = 60
 # Positions above this number are not counted, because pages request positions every few seconds, and a queue may have
 # 100,000 runs.
 COUNTED_MAX = 2000
+# The duration of a session is estimated from this many timed runs that ended last.
+RECENT_TIMED = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,3 +129,19 @@ def current_pace() -> Pace:
         if started is not None and finished is not None
     ]
     return Pace(slots, sum(times) / len(times) if times else None)
+
+
+def session_seconds() -> dict[tuple[str, str, str], float]:
+    """Return the mean duration of a session of recent timed runs, by benchmark, instance and scale. 1 SQL statement."""
+    ended = Run.objects.filter(
+        state=State.DONE, kind="performance", verified=False, started_at__isnull=False
+    ).order_by("-finished_at")
+    columns = ("benchmark", "instance", "scale", "sessions", "started_at", "finished_at")
+    found: dict[tuple[str, str, str], list[float]] = defaultdict(list)
+    for benchmark, instance, scale, sessions, started, finished in ended.values_list(*columns)[
+        :RECENT_TIMED
+    ]:
+        if started is not None and finished is not None:
+            seconds = (finished - started).total_seconds() / sessions
+            found[benchmark, instance, scale].append(seconds)
+    return {key: mean(values) for key, values in found.items()}

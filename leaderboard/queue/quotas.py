@@ -7,11 +7,12 @@ Nor does it count submissions that failed because of the site (verdict *infrastr
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from django.conf import settings
-from django.db.models import Exists, OuterRef, Q
+from django.db.models import Exists, OuterRef, Q, Sum
 from django.utils import timezone
 
 from leaderboard.models import ACTIVE_STATES, Run, Share, State, Submission
@@ -28,29 +29,99 @@ DAY = timedelta(days=1)
 _NOT_CHARGED = (Verdict.INFRASTRUCTURE, Verdict.REFUSED)
 
 
-def reason_against(user: User) -> str:
-    """Return why this user cannot submit now; an empty text if the user can. Organisers have no limit.
+@dataclass(frozen=True, slots=True)
+class Left:
+    """How many submissions a user can still make: at once, and in these 24 hours."""
 
-    Call this function inside the transaction that submits. The function locks the user's row in the table Share, so
-    that the second of two concurrent submissions counts the first. At most 5 SQL statements.
+    open: int
+    day: int
+
+    @property
+    def now(self) -> int:
+        """Return how many submissions the user can make now."""
+        return max(0, min(self.open, self.day))
+
+
+def left(user: User) -> Left | None:
+    """Return how many submissions the user can still make; None for organisers (no limit). 2 SQL statements."""
+    if user.is_staff:
+        return None
+    return Left(
+        open=settings.KEYDROME_SUBMISSIONS_OPEN - _open(user),
+        day=settings.KEYDROME_SUBMISSIONS_PER_DAY - len(charged_since(user, timezone.now() - DAY)),
+    )
+
+
+def reason_against(user: User, wanted: int = 1) -> str:
+    """Return why this user cannot make `wanted` submissions now; an empty text if the user can.
+
+    Organisers have no limit. Call this function inside the transaction that submits. The function locks the user's row
+    in the table Share, so that the second of two concurrent submissions counts the first. At most 5 SQL statements.
     """
     if user.is_staff:
         return ""
     Share.objects.get_or_create(user_id=user.pk, priority=Priority.CONTEST)
     Share.objects.select_for_update().get(user_id=user.pk, priority=Priority.CONTEST)
     limit = settings.KEYDROME_SUBMISSIONS_OPEN
-    if _with_run(user, Q(state__in=(State.QUEUED, *ACTIVE_STATES))).count() >= limit:
-        return f"{limit} of your submissions have not ended yet, which is the limit: wait for one to end, or cancel one"
+    unfinished = _open(user)
+    if unfinished + wanted > limit:
+        more = f", and you want {wanted} more" if wanted > 1 else ""
+        return (
+            f"{unfinished} of your submissions have not ended yet{more}, and the limit is {limit}: "
+            "wait for one to end, or cancel one"
+        )
     now = timezone.now()
     limit = settings.KEYDROME_SUBMISSIONS_PER_DAY
     charged = charged_since(user, now - DAY)
-    if len(charged) >= limit:
-        again = charged[len(charged) - limit].created_at + DAY
-        return (
-            f"you have submitted {len(charged)} times in the last 24 hours, and the limit is {limit}: "
-            f"try again after {again:%H:%M} UTC"
-        )
+    excess = len(charged) + wanted - limit
+    if excess > 0:
+        more = f", and you want {wanted} more" if wanted > 1 else ""
+        said = f"you have submitted {len(charged)} times in the last 24 hours{more}, and the limit is {limit}"
+        if excess > len(charged):
+            return f"{said}: choose fewer configurations"
+        return f"{said}: try again after {charged[excess - 1].created_at + DAY:%H:%M} UTC"
     return ""
+
+
+def repetitions_left(user: User) -> int | None:
+    """Return how many sessions of repeated runs the user can still queue, or None for organisers. 1 SQL statement."""
+    if user.is_staff:
+        return None
+    never_ran = Q(state=State.CANCELLED, started_at__isnull=True)
+    repeated = Run.objects.filter(
+        ~never_ran,
+        submission__owner_id=user.pk,
+        priority=Priority.RERUN,
+        verified=False,
+        created_at__gt=timezone.now() - DAY,
+    )
+    used = repeated.aggregate(sessions=Sum("sessions"))["sessions"] or 0
+    return max(0, settings.KEYDROME_REPEATED_SESSIONS_PER_DAY - used)
+
+
+def reason_against_repetitions(user: User, sessions: int) -> str:
+    """Return why this user cannot repeat runs with this many sessions in all; an empty text if the user can.
+
+    Organisers have no limit. Call this inside the transaction that queues the runs. The function locks the user's row
+    in the table Share, so that the second of two concurrent requests counts the first. At most 4 SQL statements.
+    """
+    if user.is_staff:
+        return ""
+    Share.objects.get_or_create(user_id=user.pk, priority=Priority.RERUN)
+    Share.objects.select_for_update().get(user_id=user.pk, priority=Priority.RERUN)
+    left = repetitions_left(user)
+    if left is None or sessions <= left:
+        return ""
+    limit = settings.KEYDROME_REPEATED_SESSIONS_PER_DAY
+    return (
+        f"this takes {sessions} sessions, and you have {left} left of the {limit} sessions of repeated runs "
+        "in 24 hours: choose fewer, or wait"
+    )
+
+
+def _open(user: User) -> int:
+    """Return the number of the user's submissions that have not ended. 1 SQL statement."""
+    return _with_run(user, Q(state__in=(State.QUEUED, *ACTIVE_STATES))).count()
 
 
 def charged_since(user: User, begin: datetime) -> list[Submission]:

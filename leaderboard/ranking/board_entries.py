@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from django.db import connection, transaction
-from django.db.models import Q
+from django.db.models import Max, Min, Q
 
 from leaderboard import catalogue
 from leaderboard.boards import Board, all_boards, boards_for
@@ -330,10 +330,19 @@ def _row(
 
 
 def _update_ranks(section: _Section) -> None:
-    """Rank the best entries of a section, and clear the ranks of entries that are no longer shown. 3 SQL statements."""
+    """Rank the best entries of a section, and clear the ranks of entries that are no longer shown. 4 SQL statements.
+
+    The limit `top` counts binaries. All variants of a binary, i.e. its entries under other configurations, are shown
+    with it.
+    """
     board = _board(section)
-    order = ("score", "run_id") if board.lower_is_better else ("-score", "run_id")
-    shown = list(_entries(section).order_by(*order)[: board.top])
+    best, order = (Min, "score") if board.lower_is_better else (Max, "-score")
+    binaries = _entries(section).values("user_id", "blob_sha256").annotate(best=best("score"))
+    wanted = Q(pk__in=())
+    best_first = "best" if board.lower_is_better else "-best"
+    for row in binaries.order_by(best_first, "user_id", "blob_sha256")[: board.top]:
+        wanted |= Q(user_id=row["user_id"], blob_sha256=row["blob_sha256"])
+    shown = list(_entries(section).filter(wanted).order_by(order, "run_id"))
     ranks = rank_intervals.rank(
         [entry.ratios for entry in shown], lower_is_better=board.lower_is_better
     )

@@ -8,6 +8,7 @@ run's page and the export always agree.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -22,6 +23,9 @@ if TYPE_CHECKING:
 # The finding "a transaction did not see data that was committed before the transaction began". Some boards accept it.
 STALE_READ = "stale_read"
 NOT_ACCEPTED = "which this board does not accept"
+# How the reasons begin that name a gate, see _gate, or an audit.
+_NAMED_GATE = re.compile(r"the (\w+) tests (?:found|did not pass|have not passed)")
+_AUDIT = "an audit of this library"
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +104,7 @@ def reasons_against(run: RunFacts, board: Board, gates: Sequence[GateFacts]) -> 
     if run.audit_verdict:
         verdict = run.audit_verdict.replace("_", " ")
         reasons.append(
-            f"an audit of this library, in which another process makes the calls, did not pass: {verdict}"
+            f"{_AUDIT}, in which another process makes the calls, did not pass: {verdict}"
         )
     if board.strict and STALE_READ in run.decisive_findings:
         reasons.append(
@@ -115,6 +119,17 @@ def reasons_against(run: RunFacts, board: Board, gates: Sequence[GateFacts]) -> 
 def has_only_stale_reads(verdict: str, decisive_findings: Sequence[str]) -> bool:
     """Return True if stale reads are the only reason why a run failed."""
     return verdict == "failed" and set(decisive_findings) == {STALE_READ}
+
+
+def gate_in(reason: str) -> str:
+    """Return the gate that a reason names, or an empty text. Pages link such a reason to the run of the gate."""
+    found = _NAMED_GATE.match(reason)
+    return found[1] if found else ""
+
+
+def names_an_audit(reason: str) -> bool:
+    """Return True if the reason is that an audit did not pass."""
+    return reason.startswith(_AUDIT)
 
 
 def _setting(run: RunFacts, board: Board) -> list[str]:

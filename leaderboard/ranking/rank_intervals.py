@@ -106,18 +106,21 @@ def best_first(entries: Iterable[Entry], *, lower_is_better: bool) -> list[Entry
 
 
 def choose(candidates: Iterable[Candidate], *, per_user: int, lower_is_better: bool) -> list[Entry]:
-    """Return the entries for a board, best first: all reference entries, and at most `per_user` of each user.
+    """Return the entries for a board, best first: all reference entries, and those of `per_user` binaries of each user.
 
-    The limit per user does not count reference entries, which the organisers submit for comparison.
+    The entries of one binary under several configurations are *variants*. They count as one in the limit per user, so
+    a user can compare all configurations of a structure. The limit does not count reference entries, which the
+    organisers submit for comparison.
     """
-    taken: dict[int, int] = defaultdict(int)
+    taken: dict[int, set[str]] = defaultdict(set)
     chosen = []
     for entry in best_first(merge(candidates), lower_is_better=lower_is_better):
-        if entry.reference:
-            chosen.append(entry)
-        elif taken[entry.user_id] < per_user:
-            taken[entry.user_id] += 1
-            chosen.append(entry)
+        binaries = taken[entry.user_id]
+        if not entry.reference and entry.blob_sha256 not in binaries:
+            if len(binaries) == per_user:
+                continue
+            binaries.add(entry.blob_sha256)
+        chosen.append(entry)
     return chosen
 
 

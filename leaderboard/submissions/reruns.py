@@ -14,7 +14,7 @@ from django.db import transaction
 from leaderboard import catalogue
 from leaderboard.catalogue import Target
 from leaderboard.models import FINAL_STATES, Run, State, Submission
-from leaderboard.queue import claims, wakeup
+from leaderboard.queue import claims, quotas, wakeup
 from leaderboard.queue.fairness import Priority
 from leaderboard.ranking import board_entries
 from leaderboard.services import Refused, may_change
@@ -37,10 +37,12 @@ def rerun(run: Run, *, by: User) -> Run:
     - The file was refused.
     - The benchmark instance no longer exists.
     - Such a repetition is already queued or running.
+    - The user's quota of repeated sessions is used up.
     """
     may_change(run.submission, by)
     with transaction.atomic():
-        if reason := _reason_against_rerun(run):
+        reason = _reason_against_rerun(run) or quotas.reason_against_repetitions(by, run.sessions)
+        if reason:
             raise Refused([reason])
         target = Target(run.benchmark, run.instance)
         again = new_run(

@@ -51,12 +51,15 @@ def references(
     return build
 
 
-def test_structures_that_no_gate_accepts_are_no_references(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_libraries_that_no_gate_accepts_are_no_references(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("KEYDROME_ROOT", str(REPOSITORY))
     references = add_reference.all_references()
     names = {one.name for one in references if one.configuration}  # only structures need one
     assert {"btree", "student"} <= names
     assert not names & {"hash", "null"}
+    whole = {one.name for one in references if not one.configuration}
+    assert "global_lock" in whole
+    assert "null" not in whole
 
 
 def test_references_are_submitted_once_per_build(

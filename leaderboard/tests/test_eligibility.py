@@ -14,7 +14,14 @@ from leaderboard.boards import (
     parse_board,
     relaxed,
 )
-from leaderboard.ranking.eligibility import GateFacts, GateRun, RunFacts, reasons_against
+from leaderboard.ranking.eligibility import (
+    GateFacts,
+    GateRun,
+    RunFacts,
+    gate_in,
+    names_an_audit,
+    reasons_against,
+)
 
 BOARD = Board(
     slug="small",
@@ -22,6 +29,7 @@ BOARD = Board(
     description="",
     benchmark="sigmod2009",
     instance="preliminary1",
+    family="sigmod2009",
     scales=("paper",),
     machines=("*, 2 CPUs, 24 GiB", "fast"),
     metric="total_ms",
@@ -120,6 +128,18 @@ def test_each_reason_is_named(change: dict[str, object], reason: str) -> None:
 )
 def test_a_gate_that_is_not_passed_is_named(facts: GateFacts, reason: str) -> None:
     assert reasons_against(GOOD, BOARD, [facts, PASSED[1]]) == [reason]
+
+
+def test_reasons_name_their_gate() -> None:
+    """Pages link such a reason to the run of the gate."""
+    stale = gate("unit", GateRun("unit", "failed", ("stale_read",)))
+    for facts in (gate("unit"), gate("unit", GateRun("unit", "crashed")), stale):
+        (reason,) = reasons_against(GOOD, replace(BOARD, strict=True), [facts, PASSED[1]])
+        assert gate_in(reason) == "unit"
+    assert gate_in("its owner deleted it") == ""
+    (reason,) = reasons_against(replace(GOOD, audit_verdict="failed"), BOARD, PASSED)
+    assert names_an_audit(reason)
+    assert not names_an_audit("the unit tests have not passed yet")
 
 
 def test_a_board_says_whether_it_accepts_stale_reads() -> None:
@@ -265,6 +285,7 @@ def board_json() -> dict[str, object]:
         "title": "Small",
         "benchmark": "sigmod2009",
         "instance": "preliminary1",
+        "family": "sigmod2009",
         "scales": ["paper"],
         "machines": ["*, 2 CPUs, 24 GiB", "fast"],
         "metric": "total_ms",
@@ -286,13 +307,14 @@ def test_a_board_is_read_from_its_folder() -> None:
     ("change", "message"),
     [
         ({"title": ""}, "title must be a non-empty string"),
+        ({"family": "other"}, "family must be one of sigmod2009, ycsb, transactions, operations"),
         ({"top": 0}, "top must be a positive integer"),
         ({"per_user": True}, "per_user must be a positive integer"),
         ({"scales": ["huge"]}, "scales must be a list, with values from smoke, laptop, paper"),
         ({"scales": []}, "scales must be a list"),
         ({"machines": "fast"}, r'machines must be a list of machine classes; \["\*"\] accepts all'),
         ({"machines": []}, "machines must be a list of machine classes"),
-        ({"direction": "up"}, "direction must be lower or higher"),
+        ({"direction": "up"}, "direction must be one of lower, higher"),
         ({"jail_level": "some"}, "jail_level must be one of none, weak, full"),
         ({"gates": "unit"}, "gates must be a list of benchmark names"),
         ({"strict": 1}, "strict must be true or false"),

@@ -11,6 +11,7 @@ from leaderboard import overview, queries, services
 from leaderboard.boards import board_named, main_boards
 from leaderboard.machines import registry
 from leaderboard.models import Announcement, Machine, Run
+from leaderboard.my_submissions import my_submissions
 from leaderboard.queue import claims, queue_estimate
 from leaderboard.queue.claims import Slot
 from leaderboard.queue.queue_estimate import Pace, Wait, about
@@ -41,50 +42,51 @@ def test_a_board_costs_two_statements_for_any_number_of_entries(
         assert len(shown) == count
 
 
-def test_my_submissions_cost_two_statements_and_four_while_some_wait(
+def test_my_submissions_cost_four_statements_and_four_more_while_some_wait(
     alice: User, bob: User, track: Track, django_assert_num_queries: Any
 ) -> None:
-    """A page takes two SQL statements. If a run is queued, its position and expected start take four more."""
+    """A page takes four SQL statements. If a run is queued, its position and expected start take four more."""
     first = enter(alice)
     ranked(track, first)
     second = enter(alice, 1, targets=(PRELIMINARY1, PRELIMINARY2))
     enter(bob, 2)
     track.finish(gates(second)[0], verdict=Verdict.FAILED)
-    with django_assert_num_queries(6):
-        page = queries.my_submissions(alice)
-        names = [[run.machine and run.machine.name for run in row.runs] for row in page.rows]
-    assert [row.submission.pk for row in page.rows] == [second.pk, first.pk]
+    with django_assert_num_queries(8):
+        page = my_submissions(alice)
+        rows = [row for upload in page.uploads for row in upload.rows]
+        names = [[run.machine and run.machine.name for run in row.runs] for row in rows]
+    assert [row.submission.pk for row in rows] == [second.pk, first.pk]
     assert names == [[None, None], ["bench1"]]
-    assert [row.gates for row in page.rows] == [
+    assert [row.gates for row in rows] == [
         {"phantom": "failed", "unit": "waiting"},
         {"phantom": "passed", "unit": "passed"},
     ]
-    assert [row.is_final for row in page.rows] == [False, True]
+    assert [row.is_final for row in rows] == [False, True]
     assert page.next_before is None
     second.runs.filter(state="queued").update(state="cancelled")
-    with django_assert_num_queries(2):
-        assert queries.my_submissions(alice).waits == {}
+    with django_assert_num_queries(4):
+        assert my_submissions(alice).waits == {}
 
 
 def test_my_submissions_come_in_pages(alice: User) -> None:
     entered = [enter(alice, number).pk for number in range(3)]
-    first = queries.my_submissions(alice, limit=2)
-    assert [row.submission.pk for row in first.rows] == [entered[2], entered[1]]
-    second = queries.my_submissions(alice, before=first.next_before, limit=2)
-    assert [row.submission.pk for row in second.rows] == [entered[0]]
+    first = my_submissions(alice, limit=2)
+    assert [upload.first.pk for upload in first.uploads] == [entered[2], entered[1]]
+    second = my_submissions(alice, before=first.next_before, limit=2)
+    assert [upload.first.pk for upload in second.uploads] == [entered[0]]
     assert second.next_before is None
 
 
 def test_the_live_tag_changes_with_what_is_shown(alice: User, machine: Machine) -> None:
     enter(alice)
-    before = queries.my_submissions(alice).live_tag
-    assert queries.my_submissions(alice).live_tag == before
+    before = my_submissions(alice).live_tag
+    assert my_submissions(alice).live_tag == before
     run = claims.claim(Slot(machine, 0))
     assert run is not None
-    claimed = queries.my_submissions(alice).live_tag
+    claimed = my_submissions(alice).live_tag
     assert claimed != before
     claims.heartbeat(run.pk, run.attempt, 0.5, "halfway")
-    assert queries.my_submissions(alice).live_tag != claimed
+    assert my_submissions(alice).live_tag != claimed
 
 
 def test_a_run_page_costs_a_few_statements(
@@ -116,10 +118,10 @@ def test_a_waiting_run_says_when_it_will_start(alice: User, bob: User, track: Tr
     assert page is not None
     assert page.wait == Wait(3, 15.0)
     assert str(page.wait) == "number 3 in the queue, starts in less than a minute"
-    before = queries.my_submissions(alice)
+    before = my_submissions(alice)
     assert before.waits[last.pk].position == 3
     assert claims.claim(Slot(track.machine, 0)) is not None
-    after = queries.my_submissions(alice)
+    after = my_submissions(alice)
     assert first.pk not in after.waits
     assert after.waits[last.pk].position == 2
     assert before.live_tag != after.live_tag
@@ -206,7 +208,7 @@ def test_a_deleted_submission_exists_for_organisers_only(
         assert queries.run_page(run.pk, viewer) is None
         assert queries.own_submission(submission.pk, viewer) is None
         assert queries.artefact_for(run.pk, "throughput.svg", viewer) is None
-    assert queries.my_submissions(alice).rows == ()
+    assert my_submissions(alice).uploads == ()
     assert queries.visible_run(run.pk, organiser) is not None
     assert queries.own_submission(submission.pk, organiser) is not None
 

@@ -69,8 +69,22 @@ def test_no_user_has_more_entries_than_allowed_and_the_best_are_kept(
     scores = [entry.score for entry in chosen]
     assert scores == sorted(scores, reverse=not lower)
     for user in {c.user_id for c in candidates}:
-        every = sorted((e.score for e in merge(candidates) if e.user_id == user), reverse=not lower)
-        assert [e.score for e in chosen if e.user_id == user] == every[:3]
+        own = [e for e in merge(candidates) if e.user_id == user]
+        best = sorted(own, key=lambda e: (e.score if lower else -e.score, e.run_id))
+        binaries = list(dict.fromkeys(e.blob_sha256 for e in best))[:3]
+        assert [e for e in chosen if e.user_id == user] == [
+            e for e in best if e.blob_sha256 in binaries
+        ]
+
+
+def test_the_configurations_of_a_binary_count_as_one_in_the_limit() -> None:
+    variants = [
+        Candidate(number, 1, "a", configuration, (1.0 + number,))
+        for number, configuration in enumerate(("exclusive", "gap", "mvcc", "occ", "rw", "serial"))
+    ]
+    others = [candidate(10 + number, 1, blob, 20.0 + number) for number, blob in enumerate("bcd")]
+    chosen = choose([*variants, *others], per_user=3, lower_is_better=True)
+    assert [entry.blob_sha256 for entry in chosen] == ["a"] * 6 + ["b", "c"]
 
 
 @given(st.lists(RATIOS, max_size=10), st.booleans())

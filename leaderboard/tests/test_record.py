@@ -198,7 +198,7 @@ def test_no_user_has_more_than_three_rows_and_ten_are_shown(
     assert [row.user_id for row in rows()] == [alice.pk] * 3
     slowest = timed(Submission.objects.latest("id"))
     assert queries.ranking_status(slowest).why_not == (
-        "its owner has 3 better entries on Preliminary 1, the limit for one user",
+        "its owner has 3 better libraries on Preliminary 1, the limit for one user",
     )
     people = [bob, *(django_user_model.objects.create_user(f"user{i}") for i in range(8))]
     for number, person in enumerate(people):
@@ -208,9 +208,26 @@ def test_no_user_has_more_than_three_rows_and_ten_are_shown(
     assert [row.position for row in shown] == list(range(1, 11))
     last = timed(Submission.objects.latest("id"))
     assert queries.ranking_status(last).why_not == (
-        "it is not among the best 10 entries of Preliminary 1",
+        "it is not among the best 10 libraries of Preliminary 1",
     )
     assert BoardEntry.objects.count() == 12
+
+
+def test_a_structure_has_a_row_for_each_configuration_but_takes_one_place(
+    alice: User, track: Track, django_user_model: type[User]
+) -> None:
+    for number, configuration in enumerate(("exclusive", "rw", "exclusive", "rw")):
+        ranked(
+            track, enter(alice, number // 2, configuration=configuration), ratio=2.0 - number / 10
+        )
+    for number in range(9):
+        person = django_user_model.objects.create_user(f"user{number}")
+        ranked(track, enter(person, 10 + number), ratio=0.5 + number / 10)
+    shown = rows()
+    assert [row.configuration for row in shown if row.user_id == alice.pk] == ["rw", "exclusive"]
+    assert len({(row.user_id, row.blob_sha256) for row in shown}) == 10
+    assert [row.position for row in shown] == list(range(1, 12))
+    assert BoardEntry.objects.filter(user=alice, position=None).count() == 2
 
 
 def test_the_machine_classes_are_kept_apart(alice: User, bob: User, track: Track) -> None:

@@ -15,10 +15,12 @@ from django.contrib.auth.models import User
 from leaderboard import boards, catalogue, plots, services
 from leaderboard.catalogue import Target
 from leaderboard.models import Kind, Run, State, Submission
-from leaderboard.queue import claims, wakeup
+from leaderboard.queue import claims, quotas, wakeup
 from leaderboard.services import Refused
 from leaderboard.submissions import inspection
 from leaderboard.tests.conftest import PRELIMINARY1, PRELIMINARY2, LibraryMaker, Repository
+from runner.inspection import library
+from runner.inspection.library import LibraryKind
 from runner.terms import Verdict
 
 pytestmark = pytest.mark.django_db
@@ -251,3 +253,64 @@ def test_a_gate_without_the_wanted_scale_runs_at_its_largest(
     catalogue._load.cache_clear()
     submission = submit(alice, library_maker())
     assert submission.runs.get(benchmark="unit").scale == "laptop"
+
+
+def structure(library_maker: LibraryMaker, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return a file that the inspection takes for a bare structure."""
+    inspect = library.inspect_library
+
+    def as_structure(*arguments: Any, **options: Any) -> Any:
+        return replace(inspect(*arguments, **options), kind=LibraryKind.STRUCTURE)
+
+    monkeypatch.setattr(services, "inspect_library", as_structure)
+    return library_maker()
+
+
+def test_one_upload_runs_under_several_configurations(
+    alice: User, library_maker: LibraryMaker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = structure(library_maker, monkeypatch)
+    first = submit(
+        alice, path, configuration="exclusive", further_configurations=["rw", "exclusive"]
+    )
+    (variant,) = first.variants.all()
+    assert (first.configuration, variant.configuration) == ("exclusive", "rw")
+    assert variant.blob_sha256 == first.blob_sha256
+    for one in (first, variant):
+        assert one.runs.count() == 3
+    assert not {*first.runs.get(kind="performance").seeds} & {
+        *variant.runs.get(kind="performance").seeds
+    }
+
+
+def test_a_refused_file_makes_one_submission(alice: User, library_maker: LibraryMaker) -> None:
+    whole = submit(alice, library_maker(), configuration="exclusive", further_configurations=["rw"])
+    assert set(whole.runs.values_list("verdict", flat=True)) == {Verdict.REFUSED}
+    assert Submission.objects.count() == 1
+
+
+def test_every_configuration_is_checked_before_anything_is_stored(
+    alice: User, library_maker: LibraryMaker
+) -> None:
+    with pytest.raises(Refused, match="unknown configuration 'fast'"):
+        submit(alice, library_maker(), configuration="rw", further_configurations=["fast"])
+    assert Submission.objects.count() == 0
+
+
+def test_each_configuration_counts_in_the_quota(
+    alice: User, library_maker: LibraryMaker, monkeypatch: pytest.MonkeyPatch, settings: Any
+) -> None:
+    path = structure(library_maker, monkeypatch)
+    settings.KEYDROME_SUBMISSIONS_PER_DAY = 2
+    left = quotas.left(alice)
+    assert left is not None
+    assert left.now == 2
+    settings.KEYDROME_SUBMISSIONS_PER_DAY = 1
+    with pytest.raises(Refused, match=r"you want 2 more, and the limit is 1: choose fewer"):
+        submit(alice, path, configuration="rw", further_configurations=["exclusive"])
+    settings.KEYDROME_SUBMISSIONS_OPEN = 1
+    with pytest.raises(Refused, match=r"0 of your submissions .* want 2 more, and the limit is 1"):
+        submit(alice, path, configuration="rw", further_configurations=["exclusive"])
+    assert Submission.objects.count() == 0
+    submit(alice, path, configuration="rw")
+    assert (quotas.left(alice) or left).now == 0

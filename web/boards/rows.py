@@ -80,6 +80,7 @@ class Row:
     advisories: tuple[Advisory, ...]
     submitted: datetime
     run_id: int
+    submission_id: int
 
     @property
     def rank(self) -> str:
@@ -163,4 +164,5 @@ def _row(entry: BoardEntry, board: Board) -> Row:
         advisories=tuple(Advisory(**advisory) for advisory in entry.advisories),
         submitted=submission.created_at,
         run_id=run.pk,
+        submission_id=submission.pk,
     )

@@ -2,12 +2,19 @@
 
 from django.urls import path
 
-from web.boards import views
+from web.boards import configurations, entries, views
 
 app_name = "boards"
 
 urlpatterns = [
     path("", views.every_board, name="all"),
+    path("configurations/<slug:family>/", configurations.page, name="configurations"),
+    path("configurations/<slug:family>.csv", configurations.export_csv, name="configurations_csv"),
+    path(
+        "configurations/<slug:family>.json", configurations.export_json, name="configurations_json"
+    ),
+    path("users/<str:name>/", entries.user, name="user"),
+    path("structures/<str:name>/", entries.structure, name="structure"),
     path("<slug:slug>/", views.board, name="board"),
     path("<slug:slug>.csv", views.export_csv, name="csv"),
     path("<slug:slug>.json", views.export_json, name="json"),

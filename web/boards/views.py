@@ -14,7 +14,7 @@ from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from leaderboard import overview, queries
-from leaderboard.boards import all_boards, board_named
+from leaderboard.boards import FAMILIES, all_boards, board_named
 from web.boards.axis import axis_for
 from web.boards.groups import groups_of
 from web.boards.leads import lead_rows
@@ -44,7 +44,7 @@ def every_board(request: HttpRequest) -> HttpResponse:
     """Show all boards: first the main boards (those of a contest), then the others, each group sorted by title."""
     found = sorted(all_boards(), key=lambda board: (not board.main, board.title.casefold()))
     lead, axis = lead_rows(overview.leads(found))
-    return render(request, "boards/all.html", {"rows": lead, "axis": axis})
+    return render(request, "boards/all.html", {"rows": lead, "axis": axis, "families": FAMILIES})
 
 
 @require_safe

@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from leaderboard.ranking.rank_intervals import MAX_POOLED_SESSIONS
 from results.stats.family import MARGIN_RATIO
 from results.stats.pairs import FORECAST_MAX, Pair, Relation
+from results.summary import RANKED_SESSIONS_MIN
 from web.compare.axes import ratio_axis
 
 if TYPE_CHECKING:
@@ -107,6 +109,21 @@ def verdict(found: RunComparison, columns: Sequence[Column]) -> str:
         return f"{text} Some differences are so small that {FORECAST_MAX:,} more sessions would not tell."
     most = max(count for count in forecasts if count is not None)
     return f"{text} About {_sessions(most)} of each would tell these runs apart, or show that they are equal."
+
+
+def sessions_wanted(found: RunComparison) -> int:
+    """Return how many sessions of new runs would probably decide all undecided pairs; 0 if nothing is undecided.
+
+    The new runs are compared without the sessions of the old ones, so they need as many as both together. The number
+    is at most the number of sessions that count, and at least RANKED_SESSIONS_MIN.
+    """
+    comparison = found.comparison
+    undecided = [pair for pair in comparison.pairs if pair.relation in _OPEN] if comparison else []
+    if not undecided:
+        return 0
+    have = min(len(one.ratios) for one in found.runs if one.ratios)
+    more = max(pair.more_sessions or MAX_POOLED_SESSIONS for pair in undecided)
+    return min(max(have + more, RANKED_SESSIONS_MIN), MAX_POOLED_SESSIONS)
 
 
 _OPEN = frozenset({Relation.AHEAD, Relation.UNDECIDED})

@@ -8,6 +8,7 @@ app_name = "compare"
 
 urlpatterns = [
     path("compare/", views.page, name="page"),
+    path("compare/sessions/", views.queue_sessions, name="sessions"),
     path("compare.csv", views.export_csv, name="csv"),
     path("compare.json", views.export_json, name="json"),
 ]

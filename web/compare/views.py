@@ -8,23 +8,32 @@ from __future__ import annotations
 
 import csv
 import re
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, cast
 
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpResponse, HttpResponseBadRequest, JsonResponse
-from django.shortcuts import render
+from django.shortcuts import redirect, render
 from django.urls import reverse
-from django.views.decorators.http import require_safe
+from django.views.decorators.http import require_POST, require_safe
 
+from leaderboard import queries, services
 from leaderboard.compared_runs import RUNS_MAX, RUNS_MIN, compared_runs, suggestions
+from leaderboard.queue import quotas
+from leaderboard.submissions import blocks
 from results.stats.family import MARGIN_RATIO, SIGNIFICANCE
+from web import jinja
 from web.compare import curves, pairs, table
 from web.compare.axes import ratio_axis
 from web.http import spreadsheet_cell
 
 if TYPE_CHECKING:
-    from django.http import HttpRequest
+    from django.contrib.auth.models import User
+    from django.http import HttpRequest, QueryDict
 
     from leaderboard.compared_runs import RunComparison
+    from web.http import UserRequest
 
 SCHEMA = "keydrome.compared_runs.v1"
 # Longer numbers are no ids, and a database might reject them.
@@ -35,9 +44,9 @@ class _WrongRunsError(ValueError):
     """The query's list of runs is wrong. The text says what is wrong, and is for the visitor."""
 
 
-def _chosen(request: HttpRequest) -> list[int]:
+def _chosen(query: QueryDict) -> list[int]:
     """Return the ids of the chosen runs, without repetitions. Raises _WrongRunsError if one is no number."""
-    texts = [part.strip() for text in request.GET.getlist("runs") for part in text.split(",")]
+    texts = [part.strip() for text in query.getlist("runs") for part in text.split(",")]
     given = [text for text in texts if text]
     if not all(_NUMBER.fullmatch(text) for text in given):
         raise _WrongRunsError("Runs are chosen by their numbers, such as 47.")
@@ -56,7 +65,7 @@ def _found(ids: list[int], request: HttpRequest) -> RunComparison:
 
 def _to_export(request: HttpRequest) -> RunComparison:
     """Return the comparison for an export. Raises _WrongRunsError for a wrong list of runs."""
-    ids = _chosen(request)
+    ids = _chosen(request.GET)
     if len(ids) < RUNS_MIN:
         raise _WrongRunsError(f"Choose {RUNS_MIN} to {RUNS_MAX} runs: runs=47,59.")
     return _found(ids, request)
@@ -66,7 +75,7 @@ def _to_export(request: HttpRequest) -> RunComparison:
 def page(request: HttpRequest) -> HttpResponse:
     """Show the comparison, and a form that adds and removes runs."""
     try:
-        ids, problem = _chosen(request), ""
+        ids, problem = _chosen(request.GET), ""
     except _WrongRunsError as error:
         ids, problem = [], str(error)
     context: dict[str, Any] = {"problem": problem, "columns": [], "limit": RUNS_MAX}
@@ -77,6 +86,7 @@ def page(request: HttpRequest) -> HttpResponse:
         context["suggestions"] = suggestions(ids, request.user) if len(ids) < RUNS_MAX else []
         if len(ids) >= RUNS_MIN:
             context |= _comparison(found, shown)
+            context["extension"] = _extension(found, request)
     return render(
         request,
         "compare/page.html",
@@ -105,6 +115,58 @@ def _comparison(found: RunComparison, shown: list[table.Column]) -> dict[str, An
         "throughput_table": curves.throughput_table(runs),
         "latency": curves.latency_plots(runs),
     }
+
+
+def _extension(found: RunComparison, request: HttpRequest) -> Extension | None:
+    """Return the offer to queue further sessions, or None if the visitor may not, or if nothing is undecided."""
+    runs = [one.run for one in found.runs]
+    wanted = pairs.sessions_wanted(found)
+    allowed = all(queries.may_change_submission(run.submission, request.user) for run in runs)
+    if not wanted or not allowed or blocks.reason_against_blocks(runs):
+        return None
+    user = cast("User", request.user)  # an anonymous visitor may change nothing
+    return Extension(wanted, blocks.SESSIONS_MAX, len(runs), quotas.repetitions_left(user))
+
+
+@dataclass(frozen=True, slots=True)
+class Extension:
+    """The offer to queue `sessions` further sessions of each run. `left` is the quota; None means no limit."""
+
+    sessions: int
+    most: int
+    runs: int
+    left: int | None
+
+
+@login_required
+@require_POST
+def queue_sessions(request: UserRequest) -> HttpResponse:
+    """Queue further sessions of the compared runs, and show the comparison of the new runs.
+
+    Only organisers and the owner of all runs may do this; for others the response is 404.
+    """
+    try:
+        ids = _chosen(request.POST)
+    except _WrongRunsError as error:
+        return HttpResponseBadRequest(str(error), content_type="text/plain; charset=utf-8")
+    found = {run.pk: run for run in queries.visible_runs(request.user).filter(pk__in=ids)}
+    if not ids or len(found) != len(ids):
+        raise Http404
+    runs = [found[run_id] for run_id in ids]
+    if not all(queries.may_change_submission(run.submission, request.user) for run in runs):
+        raise Http404
+    text = request.POST.get("sessions", "")
+    sessions = int(text) if _NUMBER.fullmatch(text) else 0
+    try:
+        new = blocks.queue_blocks(runs, sessions, by=request.user)
+    except services.Refused as refused:
+        messages.error(request, jinja.sentence(f"no sessions were queued: {refused}"))
+        return redirect(jinja.url("compare:page", runs=",".join(map(str, ids))))
+    messages.success(
+        request,
+        f"Queued {sessions} sessions of each of {len(new)} runs. This page compares the new runs when they have ended.",
+    )
+    return redirect(jinja.url("compare:page", runs=",".join(str(run.pk) for run in new)))
 
 
 def _rows(found: RunComparison) -> list[dict[str, Any]]:

@@ -5,21 +5,41 @@ The form checks only the fields of the request. leaderboard/services.py checks t
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from itertools import groupby
 from operator import attrgetter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django import forms
+from django.conf import settings
 
 from leaderboard import catalogue
+from leaderboard.boards import boards_for
 from leaderboard.models import MAX_DESCRIPTION
+from leaderboard.queue.queue_estimate import about, session_seconds
 from web import jinja
 
-WHOLE_LIBRARY = ("", "none (the file is a whole library)")
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from leaderboard.boards import Board
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """The text of a check box: a title, a sentence, the boards that rank the choice, and how long its run takes."""
+
+    title: str
+    description: str
+    boards: tuple[Board, ...] = ()
+    duration: str = ""
+
+    def __str__(self) -> str:
+        return self.title
 
 
 class Choices(forms.CheckboxSelectMultiple):
-    """Check boxes in groups, rendered by the template components/choices.html."""
+    """Check boxes with a Label each, perhaps in groups, rendered by the template components/choices.html."""
 
     template_name = "components/choices.html"
 
@@ -56,11 +76,14 @@ class UploadForm(forms.Form):
         "library that passes them is ranked.",
         error_messages={"required": "Choose at least one benchmark."},
     )
-    configuration = forms.ChoiceField(
+    configurations = forms.MultipleChoiceField(
         required=False,
-        help_text="Choose one only if the file is a bare structure (keydrome/structure.h), a data structure without "
-        "locks and transactions. The configuration says how Keydrome adds locks and transactions.",
+        widget=Choices,
+        help_text="Only for a bare structure (keydrome/structure.h), a data structure without locks and transactions. "
+        "A configuration says how Keydrome adds them. Each one that you choose makes a submission and board entries of "
+        "its own, and all of them count as one library in the limit of a board.",
     )
+    all_configurations = forms.BooleanField(required=False)
 
     def __init__(self, *args: Any, too_large: bool = False, **kwargs: Any) -> None:  # noqa: ANN401 - Django's
         """Read the choices from the manifests of benchmarks and configurations.
@@ -70,16 +93,29 @@ class UploadForm(forms.Form):
         super().__init__(*args, **kwargs)
         self.too_large = too_large
         targets = self.fields["targets"]
-        configuration = self.fields["configuration"]
+        configurations = self.fields["configurations"]
         assert isinstance(targets, forms.MultipleChoiceField)  # noqa: S101 - declared above, for the type checker
-        assert isinstance(configuration, forms.ChoiceField)  # noqa: S101
+        assert isinstance(configurations, forms.MultipleChoiceField)  # noqa: S101
+        seconds = session_seconds()
         targets.choices = [
-            (group, [(str(choice.target), choice.title) for choice in choices])
+            (group, [(str(choice.target), _target_label(choice, seconds)) for choice in choices])
             for group, choices in groupby(catalogue.choices(), key=attrgetter("group"))
         ]
         targets.initial = [str(target) for target in catalogue.main_targets()]
-        names = [(name, name) for name in catalogue.configurations()]
-        configuration.choices = [WHOLE_LIBRARY, *names]
+        configurations.choices = [
+            (name, _configuration_label(name)) for name in catalogue.configurations()
+        ]
+        self.fields[
+            "all_configurations"
+        ].label = f"All that isolate transactions: {', '.join(catalogue.isolating())}"
+
+    @property
+    def chosen_configurations(self) -> list[str]:
+        """Return the configurations of a valid form; one empty text if the file is a whole library."""
+        chosen = self.cleaned_data["configurations"]
+        if self.cleaned_data["all_configurations"]:
+            chosen = [*catalogue.isolating(), *chosen]
+        return list(dict.fromkeys(chosen)) or [""]
 
     def clean(self) -> dict[str, Any]:
         """If the file was discarded because of its size, report the size instead of a missing file."""
@@ -87,6 +123,24 @@ class UploadForm(forms.Form):
             self.errors.pop("file", None)
             self.add_error("file", too_large_message())
         return self.cleaned_data
+
+
+def _target_label(choice: catalogue.Choice, seconds: Mapping[tuple[str, str, str], float]) -> Label:
+    target = choice.target
+    scale = settings.KEYDROME_SCALE or catalogue.board_scale(target)
+    known = seconds.get((target.benchmark, target.instance, scale))
+    return Label(
+        title=choice.title,
+        description=jinja.sentence(choice.description),
+        boards=boards_for(target.benchmark, target.instance),
+        duration="" if known is None else about(known * settings.KEYDROME_SESSIONS),
+    )
+
+
+def _configuration_label(name: str) -> Label:
+    fields = catalogue.configuration_fields(name)
+    title = f"{name}: {fields['title']}" if "title" in fields else name
+    return Label(title, jinja.sentence(fields.get("description", "")))
 
 
 def too_large_message() -> str:

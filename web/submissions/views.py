@@ -15,6 +15,8 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods, require_safe
 
 from leaderboard import catalogue, queries, services, submission_page
+from leaderboard.my_submissions import my_submissions
+from leaderboard.queue import quotas
 from leaderboard.submissions import files
 from web import jinja
 from web.boards.rows import entry_name
@@ -57,7 +59,7 @@ def upload(request: UserRequest) -> HttpResponse:
             return redirect(jinja.url("submissions:upload", refused=submission.pk))
         messages.success(request, CREATED)
         return redirect("submissions:list")
-    context = {"form": form, "refused": None}
+    context = {"form": form, "refused": None, "left": quotas.left(request.user)}
     return render(request, "submissions/upload.html", context, status=status)
 
 
@@ -75,14 +77,19 @@ def _blank(request: UserRequest) -> dict[str, Any]:
         initial = {
             "description": refused.submission.description,
             "targets": refused.targets,
-            "configuration": refused.submission.configuration,
+            "configurations": [refused.submission.configuration],
         }
-    return {"form": UploadForm(initial=initial), "refused": refused}
+    return {
+        "form": UploadForm(initial=initial),
+        "refused": refused,
+        "left": quotas.left(request.user),
+    }
 
 
 def _submit(request: UserRequest, form: UploadForm) -> Submission | None:
     """Submit a valid form. If the service raises Refused, add its messages to the form and return None."""
     file = form.cleaned_data["file"]
+    configuration, *further = form.chosen_configurations
     try:
         return services.submit(
             owner=request.user,
@@ -90,7 +97,8 @@ def _submit(request: UserRequest, form: UploadForm) -> Submission | None:
             file_name=file.name,
             description=form.cleaned_data["description"],
             targets=[catalogue.parse_target(text) for text in form.cleaned_data["targets"]],
-            configuration=form.cleaned_data["configuration"],
+            configuration=configuration,
+            further_configurations=further,
         )
     except services.Refused as refused:
         for message in refused.messages:
@@ -113,10 +121,17 @@ def _table(request: UserRequest) -> dict[str, Any]:
     shows now. If that number has changed, screen readers announce the new number.
     """
     before = _number(request, "before")
-    page = queries.my_submissions(request.user, before=before)
-    unfinished = sum(not run.is_final for row in page.rows for run in (*row.runs, *row.gate_runs))
+    page = my_submissions(request.user, before=before)
+    unfinished = sum(not run.is_final for run in page.all_runs if not run.verified)
     return {
         "page": page,
+        "title_of": catalogue.title_of,
+        "entry_name": entry_name,
+        "configurations": {
+            row.submission.pk: row.submission.configuration
+            for upload in page.uploads
+            for row in upload.rows
+        },
         "before": before,
         "unfinished": unfinished,
         "announce": request.GET.get("seen", str(unfinished)) != str(unfinished),
@@ -160,11 +175,7 @@ def detail(request: HttpRequest, pk: int) -> HttpResponse:
         "gates": gates,
         "passed": sum(state == queries.GATE_PASSED for state in found.row.gates.values()),
         "targets": [(timed.run.benchmark, timed.run.instance) for timed in found.timed],
-        "titles": {
-            (board.benchmark, board.instance): board.title
-            for timed in found.timed
-            for board in timed.boards
-        },
+        "title_of": catalogue.title_of,
         "history": [(one, submission_page.scores(one)) for one in found.history],
     }
     return render(request, "submissions/detail.html", context)
@@ -186,10 +197,19 @@ def _own(request: UserRequest, pk: int) -> Submission:
 def delete(request: UserRequest, pk: int) -> HttpResponse:
     """Show a page that asks for confirmation (GET), or delete a submission from all pages (POST)."""
     submission = _own(request, pk)
+    variants = list(submission_page.variants(submission))
     if request.method != "POST":
-        return render(request, "submissions/delete.html", {"submission": submission})
-    if services.withdraw(submission, by=request.user):
-        messages.success(request, "The submission was deleted.")
+        context = {"submission": submission, "variants": variants}
+        return render(request, "submissions/delete.html", context)
+    deleted = [
+        services.withdraw(one, by=request.user)
+        for one in (submission, *(variants if "all" in request.POST else ()))
+    ]
+    if count := sum(deleted):
+        message = (
+            "The submission was deleted." if count == 1 else f"{count} submissions were deleted."
+        )
+        messages.success(request, message)
     return redirect("submissions:list")
 
 

@@ -139,4 +139,5 @@ def _row(place: int, name: str) -> Row:
         total_ms=1.0, ratio=0.5, ratio_low=0.4, ratio_high=0.6, sessions=6, deadlocks=0, transactions_failed=0,
         transactions_completed=1, configuration="rw", jail_level="full", digest="00", benchmark_version=1,
         machine_class="test", provisional=False, audited=False, advisories=(), submitted=timezone.now(), run_id=place,
+        submission_id=place,
     )  # fmt: skip

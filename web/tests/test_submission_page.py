@@ -23,7 +23,7 @@ def test_gates_are_listed_once_and_benchmarks_have_their_ranks(
 ) -> None:
     submission = world.submit(targets=(BOARD, SECOND))
     finish_all()
-    with django_assert_num_queries(5):
+    with django_assert_num_queries(6):
         page = client.get(f"/submissions/{submission.pk}/").content.decode()
     for gate in submission.runs.filter(kind="correctness"):
         assert page.count(f'href="/runs/{gate.pk}/"') == 1
@@ -49,7 +49,7 @@ def test_history_has_the_owners_versions_of_the_file(
     new = world.submit(content=world.library + b"v2")
     foreign = world.submit(world.bob)
     finish_all()
-    with django_assert_num_queries(5):
+    with django_assert_num_queries(6):
         page = client.get(f"/submissions/{new.pk}/").content.decode()
     history = page[page.index("History of mine.so") :]
     assert f'href="/submissions/{old.pk}/"' in history
@@ -70,3 +70,17 @@ def test_the_file_of_another_user_cannot_be_downloaded(bob: Client, world: World
     page = bob.get(f"/submissions/{world.submit().pk}/").content.decode()
     assert "Download the library" not in page
     assert "hello from the library" not in page
+
+
+def test_a_submission_has_the_columns_of_2009(alice: Client, bob: Client, world: World) -> None:
+    submission = world.submit()
+    finish_all()
+    columns = ("State", "Time (ms)", "Deadlocks", "Failed", "Completed", "Output")
+    page = alice.get(f"/submissions/{submission.pk}/").content.decode()
+    for column in columns:
+        assert f">{column}</th>" in page
+    assert "41.0" in page
+    assert f'href="/runs/{run_of(submission).pk}/log/"' in page
+    other = bob.get(f"/submissions/{submission.pk}/").content.decode()
+    assert "Output" not in other
+    assert "/log/" not in other

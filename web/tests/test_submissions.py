@@ -12,6 +12,7 @@ from django.utils import timezone
 from markupsafe import escape
 
 from leaderboard import catalogue, plots
+from leaderboard.boards import all_boards
 from leaderboard.models import Artefact, BoardEntry, Run, Submission
 from leaderboard.queue import claims
 from runner.settings import load_settings
@@ -34,13 +35,12 @@ if TYPE_CHECKING:
 
     from django.http.response import HttpResponseBase
     from django.test import Client
-    from pytest_django import DjangoAssertNumQueries
     from pytest_django.fixtures import Settings
 
 
 pytestmark = pytest.mark.django_db
 
-FORM = {"description": "first try", "targets": [str(BOARD)], "configuration": ""}
+FORM = {"description": "first try", "targets": [str(BOARD)]}
 
 
 def upload(
@@ -121,11 +121,11 @@ def test_a_refusal_is_reported_in_the_form_and_on_the_pages(alice: Client, world
 
 
 def test_after_a_refusal_the_form_is_as_it_was(alice: Client, bob: Client, world: World) -> None:
-    form = {"description": "second try", "targets": [choices()[-1]], "configuration": "rw"}
+    form = {"description": "second try", "targets": [choices()[-1]], "configurations": ["rw"]}
     answer = alice.post("/submit/", {**form, "file": world.file(content=b"hello")})
     page = alice.get(answer["Location"]).content.decode()
     assert 'value="second try"' in page
-    assert '<option value="rw" selected>' in page
+    assert re.search(r'value="rw" id="id_configurations_\d+"\s+checked', page)
     checked = re.findall(r'value="([^"]+)" id="id_targets_[\d_]+"\s+checked', page)
     assert checked == [choices()[-1]]
     # Other users do not see the refused submission. For any other value in the URL the form is empty.
@@ -171,12 +171,12 @@ def test_an_unknown_benchmark_is_refused(alice: Client, world: World, value: str
 
 
 def test_a_configuration_is_refused_for_a_whole_library(alice: Client, world: World) -> None:
-    answer = alice.post("/submit/", {**FORM, "configuration": "rw", "file": world.file()})
+    answer = alice.post("/submit/", {**FORM, "configurations": ["rw"], "file": world.file()})
     assert "only bare structures take a configuration" in refusal_of(alice, answer)
 
 
 def test_an_unknown_configuration_is_an_error_of_the_form(alice: Client, world: World) -> None:
-    answer = alice.post("/submit/", {**FORM, "configuration": "fast", "file": world.file()})
+    answer = alice.post("/submit/", {**FORM, "configurations": ["fast"], "file": world.file()})
     assert "Select a valid choice. fast is not one of" in error_of(answer)
 
 
@@ -187,11 +187,35 @@ def test_a_bare_structure_needs_a_configuration(
     alert = refusal_of(alice, upload(alice, world, content=structure))
     assert "a structure needs a configuration to run under: choose one" in alert
     assert "rw" in alert
-    form = {**FORM, "configuration": "rw", "file": world.file(content=structure)}
+    form = {**FORM, "configurations": ["rw"], "file": world.file(content=structure)}
     assert alice.post("/submit/", form).status_code == 302
     submission = Submission.objects.latest("id")
     assert (submission.kind, submission.configuration) == ("structure", "rw")
     assert "rw" in alice.get("/submissions/").content.decode()
+
+
+def test_one_upload_under_all_configurations(alice: Client, world: World, tmp_path: Path) -> None:
+    structure = compile_library(tmp_path, calls=["keydrome_structure"])
+    form = {**FORM, "all_configurations": "on", "configurations": ["bare", "rw"]}
+    answer = alice.post("/submit/", {**form, "file": world.file(content=structure)})
+    assert answer["Location"] == "/submissions/"
+    made = Submission.objects.order_by("pk")
+    names = [submission.configuration for submission in made]
+    assert names == [*catalogue.isolating(), "bare"]
+    assert [submission.upload for submission in made] == [None, *[made[0]] * (len(names) - 1)]
+
+
+def test_the_form_explains_what_can_be_chosen(alice: Client, olga: Client, world: World) -> None:
+    world.submit()
+    finish_all()
+    page = alice.get("/submit/").content.decode()
+    for choice in catalogue.choices():
+        assert str(escape(choice.description[:60])) in page, choice
+    assert page.count(">board</span>") == len(all_boards())
+    assert page.count("Takes less than a minute.") == 1  # only one has been measured
+    assert "rw: readers share an index" in page
+    assert "more submissions now" in page
+    assert "more submissions now" not in olga.get("/submit/").content.decode()
 
 
 @pytest.mark.parametrize("name", ["../../etc/passwd", "a\nb.so", "\u202egnp.so", "<b>x</b>.so"])
@@ -216,97 +240,6 @@ def test_uploads_are_counted_per_hour_but_not_those_of_organisers(
     assert "Too many uploads" in content_of(answer).decode()
     for _ in range(2):
         assert upload(olga, world).status_code == 302
-
-
-def test_my_submissions_have_the_columns_of_2009(alice: Client, world: World) -> None:
-    world.submit()
-    finish_all()
-    page = alice.get("/submissions/").content.decode()
-    for column in (
-        "Uploaded",
-        "Description",
-        "State",
-        "Output",
-        "Deadlocks",
-        "Failed",
-        "Completed",
-        "Time (ms)",
-        "Unit tests",
-        "Delete",
-    ):
-        assert f">{column}</th>" in page
-    assert "passed" in page
-    assert "41.0" in page
-
-
-def test_the_list_costs_the_same_for_one_and_for_many(
-    alice: Client, world: World, django_assert_num_queries: DjangoAssertNumQueries
-) -> None:
-    world.submit()
-    expected = 8  # SQL statements: session, user, submissions, runs, and four for the waits
-    with django_assert_num_queries(expected):
-        alice.get("/submissions/table/")
-    for _ in range(3):
-        world.submit()
-    with django_assert_num_queries(expected):
-        alice.get("/submissions/table/")
-    finish_all()
-    with django_assert_num_queries(4):
-        alice.get("/submissions/table/")
-
-
-def test_long_list_has_pages(alice: Client, world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(
-        "leaderboard.queries.my_submissions.__kwdefaults__", {"before": None, "limit": 2}
-    )
-    for number in range(3):
-        world.submit(description=f"number {number}")
-    first = alice.get("/submissions/").content.decode()
-    assert "number 2" in first
-    assert "number 0" not in first
-    before = Submission.objects.get(description="number 1").pk
-    assert f'href="/submissions/?before={before}"' in first
-    second = alice.get("/submissions/", {"before": before}).content.decode()
-    assert "number 0" in second
-    assert "number 2" not in second
-
-
-@pytest.mark.parametrize("before", ["x", "-1", "\u00b2", "\u0663", "9" * 18, "9" * 5000])
-def test_a_wrong_number_in_the_query_is_ignored(alice: Client, world: World, before: str) -> None:
-    world.submit()
-    for path in ("/submissions/", "/submissions/table/"):
-        assert alice.get(path, {"before": before}).status_code in {200, 286}
-
-
-def test_the_table_follows_the_runs_and_then_stops(alice: Client, world: World) -> None:
-    world.submit()
-    first = alice.get("/submissions/table/")
-    assert first.status_code == 200
-    assert 'hx-trigger="every 2s"' in first.content.decode()
-    tag = first["ETag"]
-    unchanged = alice.get("/submissions/table/", HTTP_IF_NONE_MATCH=tag)
-    assert unchanged.status_code == 304
-    run = claim()
-    changed = alice.get("/submissions/table/", HTTP_IF_NONE_MATCH=tag)
-    assert changed.status_code == 200
-    finish(run)
-    finish_all()
-    last = alice.get("/submissions/table/", {"seen": "3"})
-    assert last.status_code == 286
-    page = last.content.decode()
-    assert "hx-trigger" not in page
-    assert 'hx-swap-oob="innerHTML"' in page
-    assert "Runs not finished: 0" in page
-
-
-def test_without_script_the_pages_reload_until_all_is_done(alice: Client, world: World) -> None:
-    run = run_of(world.submit())
-    for path in ("/submissions/", f"/runs/{run.pk}/"):
-        assert '<noscript><meta http-equiv="refresh"' in alice.get(path).content.decode()
-    finish_all()
-    plots.draw_missing()
-    for path in ("/submissions/", f"/runs/{run.pk}/"):
-        assert "http-equiv" not in alice.get(path).content.decode()
 
 
 def test_a_run_page_follows_the_run_until_its_plots_are_drawn(alice: Client, world: World) -> None:

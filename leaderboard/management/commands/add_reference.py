@@ -165,14 +165,15 @@ class Command(BaseCommand):
 def all_references() -> list[Reference]:
     """Return every reference library, and every structure under each reference configuration.
 
-    The baseline structure is left out, because it stores nothing and fails every gate, and so are structures without
-    order, because gates scan. Only some configurations are reference configurations, because each adds minutes of
+    Baselines are left out, because they store nothing and fail every gate, and so are structures without order, because
+    gates scan. Only some configurations are reference configurations, because each adds minutes of
     measuring to the first ./dev up on a machine.
     """
     runner_settings = load_settings()
     whole = [
         Reference(r.name, r.path, configuration="", trusted=r.trusted)
         for r in reference_libraries(runner_settings)
+        if not r.baseline
     ]
     bare = [
         Reference(r.name, r.path, configuration=configuration, trusted=False)

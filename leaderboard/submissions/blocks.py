@@ -1,0 +1,108 @@
+"""Queues further sessions of compared runs, so that a test can tell the runs apart or show that they are equal.
+
+The sessions form complete blocks. All runs get the same fresh seeds, so for each seed every library plays the same
+operations on a machine of the same class. compared_runs.py then compares them in pairs, as `keydrome compare` does. The
+libraries do not play in turn in one session, as they do there. The control library, which is measured in each session,
+takes the noise of different times into account.
+"""
+
+from __future__ import annotations
+
+import secrets
+from functools import partial
+from typing import TYPE_CHECKING
+
+from django.db import transaction
+
+from leaderboard import catalogue
+from leaderboard.catalogue import Target
+from leaderboard.queue import claims, quotas, wakeup
+from leaderboard.queue.fairness import Priority
+from leaderboard.ranking.rank_intervals import MAX_POOLED_SESSIONS
+from leaderboard.services import Refused, may_change
+from leaderboard.submissions.new_runs import fresh_seeds, new_run
+from leaderboard.submissions.reruns import class_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from django.contrib.auth.models import User
+
+    from leaderboard.models import Run
+
+RUNS_MIN = 2
+SESSIONS_MAX = MAX_POOLED_SESSIONS
+
+
+def queue_blocks(runs: Sequence[Run], sessions: int, *, by: User) -> list[Run]:
+    """Queue a new run with `sessions` sessions for each of these runs, and return the new runs in the same order.
+
+    The new runs have common seeds, and a lower priority than new submissions. They also count on the boards. An owner
+    who reads the seeds of the run that ended first gains nothing, because the other files are already submitted.
+
+    Raises PermissionDenied if `by` may not change one of the submissions. Raises Refused if the runs cannot be
+    compared, or if the quota is used up. `runs` must have their submissions and machines loaded.
+    """
+    for run in runs:
+        may_change(run.submission, by)
+    if not 1 <= sessions <= SESSIONS_MAX:
+        raise Refused([f"{sessions} sessions are not possible: choose 1 to {SESSIONS_MAX}"])
+    if reason := reason_against_blocks(runs):
+        raise Refused([reason])
+    seeds = fresh_seeds(sessions)
+    with transaction.atomic():
+        if reason := quotas.reason_against_repetitions(by, sessions * len(runs)):
+            raise Refused([reason])
+        new = [_block_run(run, seeds) for run in runs]
+        # A random order, so that no library always runs first on a cool or idle machine.
+        queued = secrets.SystemRandom().sample(new, len(new))
+        for owner_id in dict.fromkeys(run.submission.owner_id for run in queued):
+            claims.enqueue(owner_id, [run for run in queued if run.submission.owner_id == owner_id])
+        transaction.on_commit(partial(wakeup.wake, wakeup.BENCH))
+    return new
+
+
+def _block_run(run: Run, seeds: list[str]) -> Run:
+    again = new_run(
+        run.submission,
+        Target(run.benchmark, run.instance),
+        run.scale,
+        len(seeds),
+        priority=Priority.RERUN,
+        wanted_class=class_of(run),
+    )
+    again.seeds = list(seeds)
+    return again
+
+
+def reason_against_blocks(runs: Sequence[Run]) -> str:
+    """Return why these runs cannot have further sessions in common; an empty text if they can."""
+    measured = {(run.benchmark, run.instance, run.scale, class_of(run)) for run in runs}
+    known = {str(choice.target) for choice in catalogue.choices()}
+    problems = [
+        (
+            len({run.submission_id for run in runs}) < max(len(runs), RUNS_MIN),
+            "each run must be of another submission: choose at least two",
+        ),
+        (
+            any(run.is_gate or run.verified for run in runs),
+            "a correctness test or an audit cannot be compared by time: choose timed runs",
+        ),
+        (
+            any(run.submission.deleted_at for run in runs),
+            "one of the submissions was deleted: submit the file again",
+        ),
+        (
+            any(run.score is None for run in runs),
+            "one of the runs has no result yet, or did not pass: choose runs that passed",
+        ),
+        (
+            len(measured) > 1,
+            "the runs do not have the same benchmark, scale and machine class: choose runs that have",
+        ),
+        (
+            any(f"{run.benchmark}/{run.instance}" not in known for run in runs),
+            "the benchmark instance no longer exists",
+        ),
+    ]
+    return next((reason for holds, reason in problems if holds), "")
