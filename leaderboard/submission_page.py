@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from django.db.models import Prefetch
 
 from leaderboard.boards import Board, boards_for
+from leaderboard.contests.visibility import hidden_runs, hidden_submissions
 from leaderboard.models import BoardEntry, Run, State, Submission
 from leaderboard.queries import (
     BoardRank,
@@ -23,6 +24,8 @@ from leaderboard.queries import (
 from leaderboard.queue.queue_estimate import Wait, waits
 
 if TYPE_CHECKING:
+    from django.db.models import QuerySet
+
     from leaderboard.queries import Viewer
 
 HISTORY_ROWS = 20
@@ -53,11 +56,12 @@ def submission_detail(submission_id: int, viewer: Viewer) -> SubmissionDetail | 
 
     5 SQL statements, and 4 more if a run is queued.
     """
+    runs = _not_hidden(Run.objects.select_related("machine"), viewer).order_by("id")
     found = Submission.objects.select_related("owner").prefetch_related(
-        Prefetch("runs", queryset=Run.objects.select_related("machine").order_by("id"))
+        Prefetch("runs", queryset=runs)
     )
     if not is_organiser(viewer):
-        found = found.filter(deleted_at__isnull=True)
+        found = found.filter(~hidden_submissions(viewer), deleted_at__isnull=True)
     submission = found.filter(pk=submission_id).first()
     if submission is None:
         return None
@@ -66,7 +70,7 @@ def submission_detail(submission_id: int, viewer: Viewer) -> SubmissionDetail | 
         row=row,
         timed=_timed(row),
         waits=waits(row.all_runs),
-        history=tuple(_history(submission)),
+        history=tuple(_history(submission, viewer)),
         may_change=may_change_submission(submission, viewer),
     )
 
@@ -95,12 +99,24 @@ def _timed(row: SubmissionRow) -> tuple[TimedRun, ...]:
     return tuple(found)
 
 
-def _history(submission: Submission) -> list[Submission]:
+def _not_hidden(runs: QuerySet[Run], viewer: Viewer) -> QuerySet[Run]:
+    """Leave out the runs that a contest hides from this viewer."""
+    if is_organiser(viewer):
+        return runs
+    return runs.filter(
+        ~hidden_runs(submission="submission", finished_at="finished_at", viewer=viewer)
+    )
+
+
+def _history(submission: Submission, viewer: Viewer) -> list[Submission]:
     """Return the owner's submissions of this file name, with their finished timed runs. 2 SQL statements."""
-    timed = Run.objects.filter(kind="performance", state=State.DONE, verified=False).defer("seeds")
+    done = Run.objects.filter(kind="performance", state=State.DONE, verified=False).defer("seeds")
+    timed = _not_hidden(done, viewer)
     same = Submission.objects.filter(
         owner_id=submission.owner_id, file_name=submission.file_name, deleted_at__isnull=True
     )
+    if not is_organiser(viewer):
+        same = same.filter(~hidden_submissions(viewer))
     loaded = same.prefetch_related(Prefetch("runs", queryset=timed.order_by("id")))
     return list(loaded.order_by("-id")[:HISTORY_ROWS])
 
