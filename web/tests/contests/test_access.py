@@ -14,7 +14,7 @@ from web.contests.urls import urlpatterns
 from web.tests.world import finish_all
 
 if TYPE_CHECKING:
-    from web.tests.contests.conftest import Cup
+    from web.tests.contests.cups import Cup
 
 pytestmark = pytest.mark.django_db
 

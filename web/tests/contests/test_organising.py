@@ -15,7 +15,7 @@ from leaderboard.contests import organising, teams
 from leaderboard.contests.models import Contest, Notice, Role
 from leaderboard.models import Run, State
 from leaderboard.services import Refused
-from web.tests.contests.conftest import move
+from web.tests.contests.cups import move
 from web.tests.world import finish_all
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from pytest_django import DjangoCaptureOnCommitCallbacks
     from pytest_django.fixtures import Settings
 
-    from web.tests.contests.conftest import Cup
+    from web.tests.contests.cups import Cup
 
 pytestmark = pytest.mark.django_db
 

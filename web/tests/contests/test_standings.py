@@ -16,7 +16,7 @@ from leaderboard.contests.models import Contest, Phase
 from leaderboard.contests.standings import combined_standing, contest_boards
 from leaderboard.services import Refused
 from web.contests.forms import ContestForm, user_named
-from web.tests.contests.conftest import dates, move
+from web.tests.contests.cups import dates, move
 from web.tests.world import BOARD, finish_all, run_of
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from leaderboard.contests.models import Entry
     from leaderboard.models import Run
-    from web.tests.contests.conftest import Cup
+    from web.tests.contests.cups import Cup
 
 pytestmark = pytest.mark.django_db
 

@@ -10,12 +10,12 @@ from django.contrib.auth.models import User
 from leaderboard.contests import teams
 from leaderboard.contests.models import Contest, Invitation, Team
 from leaderboard.services import Refused
-from web.tests.contests.conftest import move
+from web.tests.contests.cups import move
 
 if TYPE_CHECKING:
     from django.test import Client
 
-    from web.tests.contests.conftest import Cup
+    from web.tests.contests.cups import Cup
 
 pytestmark = pytest.mark.django_db
 
