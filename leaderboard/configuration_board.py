@@ -14,6 +14,7 @@ from django.db.models import Case, Count, F, FloatField, Max, Q, When
 
 from leaderboard import catalogue
 from leaderboard.boards import Board, all_boards
+from leaderboard.contests.visibility import hidden_runs
 from leaderboard.models import BoardEntry
 
 if TYPE_CHECKING:
@@ -117,12 +118,13 @@ def configuration_board(
 
 
 def current_entries(boards: Iterable[Board]) -> Q:
-    """Return the condition that an entry is on one of these boards, at the newest version of the benchmark."""
+    """Return the condition that an entry is public and on one of these boards, at the benchmark's newest version."""
     found = Q(pk__in=())
     for board in boards:
         version = catalogue.current_version(board.benchmark) or 0
         found |= Q(board=board.slug, benchmark_version=version)
-    return found
+    hidden = hidden_runs(submission="run__submission", finished_at="run__finished_at")
+    return found & Q(~hidden)
 
 
 def structure_name(file_name: str) -> str:

@@ -15,6 +15,7 @@ from django.db.models import Min, OuterRef, Subquery
 from leaderboard import catalogue
 from leaderboard.boards import all_boards
 from leaderboard.configuration_board import current_entries, file_names
+from leaderboard.contests.visibility import hidden_runs
 from leaderboard.models import BoardEntry, Run, State
 from runner.terms import Verdict
 
@@ -61,6 +62,7 @@ def leads(boards: Iterable[Board]) -> list[Lead]:
     )
     found = (
         BoardEntry.objects.filter(
+            ~hidden_runs(submission="run__submission", finished_at="run__finished_at"),
             board__in=wanted,
             benchmark_version__in={version for version in wanted.values() if version is not None},
             position__isnull=False,
@@ -88,6 +90,7 @@ def _lead(board: Board, sections: dict[tuple[str, str], list[BoardEntry]]) -> Le
 def recent_runs(limit: int) -> list[Run]:
     """Return the timed runs that ended last, except audits, refused and deleted ones. 1 SQL statement."""
     ended = Run.objects.exclude(verdict=Verdict.REFUSED).filter(
+        ~hidden_runs(submission="submission", finished_at="finished_at"),
         state=State.DONE,
         kind="performance",
         verified=False,

@@ -1,8 +1,9 @@
 """Reads the database for pages, exports and commands. Each public function states how many SQL statements it executes.
 
-This module decides what a viewer may see. Only the owner and organisers get `RunPage.private`; only organisers see a
-deleted submission. A *gate* is a correctness test that a board requires. An *audit* repeats a run in verified mode, in
-which a trusted process makes every call. The *control* is the baseline library of every timed run.
+This module and contests/visibility.py decide what a viewer may see. Only the owner and organisers get
+`RunPage.private`; only organisers see a deleted submission. A *gate* is a correctness test that a board requires. An
+*audit* repeats a run in verified mode, in which a trusted process makes every call. The *control* is the baseline
+library of every timed run.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from leaderboard import catalogue
 from leaderboard.audits.comparison import Comparison, comparisons
 from leaderboard.audits.look_ahead import audit_of
 from leaderboard.boards import Board, all_boards, boards_for
+from leaderboard.contests.visibility import hidden_runs
 from leaderboard.machines.control_history import limits
 from leaderboard.models import (
     ACTIVE_STATES,
@@ -213,7 +215,11 @@ def standings(board: Board, machine_class: str | None = None) -> Standings:
     2 SQL statements for any number of runs, 1 for a board without entries.
     """
     version = catalogue.current_version(board.benchmark)
-    entries = BoardEntry.objects.filter(board=board.slug, benchmark_version=version or 0)
+    entries = BoardEntry.objects.filter(
+        ~hidden_runs(submission="run__submission", finished_at="run__finished_at"),
+        board=board.slug,
+        benchmark_version=version or 0,
+    )
     newest = entries.values("machine_class").annotate(newest=Max("run_id")).order_by("-newest")
     classes = tuple(row["machine_class"] for row in newest)
     chosen = machine_class if machine_class in classes else next(iter(classes), None)
@@ -300,7 +306,10 @@ def may_change_submission(submission: Submission, viewer: Viewer) -> bool:
 def visible_runs(viewer: Viewer) -> QuerySet[Run]:
     """Return the runs that the viewer may see, with submission, owner and machine. Executes no SQL itself."""
     runs = Run.objects.select_related("submission__owner", "machine")
-    return runs if is_organiser(viewer) else runs.filter(submission__deleted_at__isnull=True)
+    if is_organiser(viewer):
+        return runs
+    hidden = hidden_runs(submission="submission", finished_at="finished_at", viewer=viewer)
+    return runs.filter(~hidden, submission__deleted_at__isnull=True)
 
 
 def visible_run(run_id: int, viewer: Viewer) -> Run | None:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from django.db.models import Prefetch, Q
 
 from leaderboard.boards import Board, boards_for
+from leaderboard.contests.visibility import hidden_runs, hidden_submissions
 from leaderboard.models import BoardEntry, Run, State, Submission
 from leaderboard.queries import (
     BoardRank,
@@ -68,11 +69,12 @@ def submission_detail(submission_id: int, viewer: Viewer) -> SubmissionDetail | 
 
     6 SQL statements, and 4 more if a run is queued.
     """
+    runs = _not_hidden(Run.objects.select_related("machine"), viewer).order_by("id")
     found = Submission.objects.select_related("owner").prefetch_related(
-        Prefetch("runs", queryset=Run.objects.select_related("machine").order_by("id"))
+        Prefetch("runs", queryset=runs)
     )
     if not is_organiser(viewer):
-        found = found.filter(deleted_at__isnull=True)
+        found = found.filter(~hidden_submissions(viewer), deleted_at__isnull=True)
     submission = found.filter(pk=submission_id).first()
     if submission is None:
         return None
@@ -82,7 +84,7 @@ def submission_detail(submission_id: int, viewer: Viewer) -> SubmissionDetail | 
         timed=tuple(timed_runs([row], _entries(submission))[submission.pk]),
         variants=tuple(variants(submission)),
         waits=waits(row.all_runs),
-        history=tuple(_history(submission)),
+        history=tuple(_history(submission, viewer)),
         may_change=may_change_submission(submission, viewer),
     )
 
@@ -148,12 +150,24 @@ def variants(submission: Submission) -> QuerySet[Submission]:
     return same.exclude(pk=submission.pk).order_by("id")
 
 
-def _history(submission: Submission) -> list[Submission]:
+def _not_hidden(runs: QuerySet[Run], viewer: Viewer) -> QuerySet[Run]:
+    """Leave out the runs that a contest hides from this viewer."""
+    if is_organiser(viewer):
+        return runs
+    return runs.filter(
+        ~hidden_runs(submission="submission", finished_at="finished_at", viewer=viewer)
+    )
+
+
+def _history(submission: Submission, viewer: Viewer) -> list[Submission]:
     """Return the owner's submissions of this file name, with their finished timed runs. 2 SQL statements."""
-    timed = Run.objects.filter(kind="performance", state=State.DONE, verified=False).defer("seeds")
+    done = Run.objects.filter(kind="performance", state=State.DONE, verified=False).defer("seeds")
+    timed = _not_hidden(done, viewer)
     same = Submission.objects.filter(
         owner_id=submission.owner_id, file_name=submission.file_name, deleted_at__isnull=True
     )
+    if not is_organiser(viewer):
+        same = same.filter(~hidden_submissions(viewer))
     loaded = same.prefetch_related(Prefetch("runs", queryset=timed.order_by("id")))
     return list(loaded.order_by("-id")[:HISTORY_ROWS])
 

@@ -190,7 +190,7 @@ def combine(results: Sequence[InstanceSpeeds]) -> SuiteScore:
     scores = np.mean([np.median(rows, axis=1) for rows in logs], axis=0)
     draws = _draw(logs)
     order = sorted(range(len(names)), key=lambda index: (-scores[index], names[index]))
-    places = ranks(len(order), _surely_better(draws[:, order]))
+    places = ranks(len(order), surely_better(draws[:, order]))
     low, high = np.quantile(draws, [SIGNIFICANCE / 2, 1 - SIGNIFICANCE / 2], axis=0)
     return SuiteScore(
         scores=tuple(
@@ -249,7 +249,7 @@ def _draw(logs: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
     return total / len(logs)
 
 
-def _surely_better(draws: NDArray[np.float64]) -> list[tuple[int, int]]:
+def surely_better(draws: NDArray[np.float64]) -> list[tuple[int, int]]:
     """Return the pairs (winner, loser) of columns whose scores differ significantly.
 
     Bonferroni's correction divides the level of significance by the number of pairs.

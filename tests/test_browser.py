@@ -11,6 +11,7 @@ from django.utils import timezone
 from playwright.sync_api import expect, sync_playwright
 
 from leaderboard import catalogue, plots
+from leaderboard.contests import organising, teams
 from leaderboard.models import Announcement, Run
 from leaderboard.queue import claims
 from runner.terms import Verdict
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 
     from playwright.sync_api import Browser, BrowserContext, Page
     from pytest_django.live_server_helper import LiveServer
+
+    from web.tests.contests.cups import Cup
 
 pytestmark = [
     pytest.mark.browser,
@@ -362,3 +365,67 @@ def test_admin_works_under_the_content_policy(
     page.goto("/news/")
     expect(page.get_by_role("heading", name="From the back room")).to_be_visible()
     assert json.dumps(errors) == "[]"
+
+
+def fill_the_contest(cup: Cup) -> dict[str, list[str]]:
+    """Give the contest entries, a disqualification, notes and news; return the addresses for each visitor."""
+    cup.heron.contest = cup.contest
+    teams.change(cup.heron, "A team with a name that is rather long, really", anonymous=True)
+    entry = cup.enter()
+    larch = teams.create(cup.contest, "Larch", by=cup.world.bob)
+    cup.enter(larch, cup.world.bob, name="an_unusually_long_name_of_a_library.so")
+    bad = cup.enter(tag=b"2")
+    finish_all()
+    jury = cup.officials["jury"]
+    organising.disqualify(bad, "reads the clock through a file in /dev/shm", by=jury)
+    organising.add_note(entry, "looks like the reference", by=jury)
+    organising.announce(cup.contest, "Day & night", "The machine is *quiet*.", by=jury)
+    here = "/contests/cup/"
+    public = ["/contests/", here, f"{here}boards/preliminary1/", f"{here}boards/preliminary2/"]
+    entries = [f"{here}organise/entries/{one.pk}/" for one in (entry, bad)]
+    pages = ("organise/", "organise/announce/", "organise/roles/", "organise/log/", "edit/")
+    return {
+        "alice": [*public, f"{here}team/", f"{here}submit/"],
+        "tim": [here],
+        "olga": [*entries, f"{here}team/", f"{here}join/{cup.heron.token}/", "/contests/new"]
+        + [here + page for page in pages],
+    }
+
+
+@pytest.mark.parametrize(("width", "theme"), [(1280, "light"), (360, "dark")])
+def test_every_page_of_a_contest_is_accessible_and_fits(
+    browser: Browser,
+    live_server: LiveServer,
+    cup: Cup,
+    width: int,
+    theme: Literal["light", "dark"],
+) -> None:
+    found = []
+    for user, paths in fill_the_contest(cup).items():
+        context = open_context(browser, live_server, width=width, theme=theme)
+        page = context.new_page()
+        log_in(page, live_server.url, user, PASSWORD)
+        found += [text for path in paths for text in complaints(page, path)]
+        context.close()
+    assert found == []
+
+
+def test_a_team_enters_a_contest_without_javascript(
+    browser: Browser, live_server: LiveServer, cup: Cup, library_file: Path
+) -> None:
+    context = open_context(browser, live_server, script=False)
+    page = context.new_page()
+    log_in(page, live_server.url, "bob", PASSWORD)
+    page.goto("/contests/")
+    page.get_by_role("link", name="Autumn Cup").click()
+    page.get_by_role("link", name="Enter the contest").click()
+    page.get_by_label("Name").fill("Larch")
+    page.get_by_role("button", name="Create the team").click()
+    page.get_by_role("button", name="Submit to this contest").click()
+    page.get_by_label("Shared library").set_input_files(library_file)
+    page.get_by_role("button", name="Submit and enter").click()
+    expect(page.get_by_role("status").filter(has_text="Submitted and entered.")).to_be_visible()
+    finish_all()
+    page.goto("/contests/cup/boards/preliminary1/")
+    expect(page.get_by_role("row", name="Larch")).to_contain_text("mine")
+    context.close()

@@ -63,6 +63,7 @@ INSTALLED_APPS = [
     "allauth.usersessions",
     "csp",
     "leaderboard",
+    "leaderboard.contests",
     "web",
 ]
 

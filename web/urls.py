@@ -1,4 +1,4 @@
-"""Maps the URLs of the site to views. The urls.py of web/boards, web/compare and web/submissions map the rest."""
+"""Maps the URLs of the site to views. The urls.py of the folders map the rest."""
 
 from django.contrib import admin
 from django.urls import include, path
@@ -19,6 +19,7 @@ urlpatterns = [
     path("docs/<path:path>", documentation.documentation, name="docs-page"),
     path("favicon.ico", pages.favicon, name="favicon"),
     path("boards/", include("web.boards.urls")),
+    path("contests/", include("web.contests.urls")),
     path("", include("web.compare.urls")),
     path("", include("web.submissions.urls")),
     path("admin/", admin.site.urls),

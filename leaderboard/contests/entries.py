@@ -1,0 +1,92 @@
+"""Enters submissions in contests, within the team's quota."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import TYPE_CHECKING, BinaryIO
+
+from django.db import transaction
+from django.utils import timezone
+
+from leaderboard.catalogue import Target
+from leaderboard.contests.models import Entry, Team
+from leaderboard.contests.standings import boards_of
+from leaderboard.services import Refused, submit
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import User
+
+    from leaderboard.contests.models import Contest
+    from leaderboard.models import Submission
+
+DAY = timedelta(days=1)
+
+
+def left_today(team: Team) -> int:
+    """Return how many submissions the team may still enter within 24 hours. 1 SQL statement."""
+    recent = team.entries.filter(entered_at__gt=timezone.now() - DAY).count()
+    return max(0, team.contest.quota - recent)
+
+
+def targets(contest: Contest) -> list[Target]:
+    """Return the benchmark instances that the boards of the contest rank, each once."""
+    found = [Target(board.benchmark, board.instance) for board in boards_of(contest)]
+    return list(dict.fromkeys(found))
+
+
+def _reason_against(team: Team) -> str:
+    """Return why the team cannot enter a submission now; an empty text if it can. Needs the team's row locked."""
+    contest = team.contest
+    if not contest.accepts_uploads:
+        return f"this contest takes no submissions now: it is {contest.phase.label}"
+    if left_today(team) == 0:
+        return (
+            f"the team has entered {contest.quota} submissions in the last 24 hours, which is the limit: "
+            "try again later"
+        )
+    return ""
+
+
+def enter_new(
+    team: Team,
+    *,
+    by: User,
+    file: BinaryIO,
+    file_name: str,
+    description: str,
+    configuration: str,
+) -> Entry:
+    """Submit a file for all boards of the contest, and enter the submission. Raises Refused, and then writes no row."""
+    with transaction.atomic():
+        team = _locked(team)
+        if reason := _reason_against(team):
+            raise Refused([reason])
+        submission = submit(
+            owner=by,
+            file=file,
+            file_name=file_name,
+            description=description,
+            targets=targets(team.contest),
+            configuration=configuration,
+        )
+        return Entry.objects.create(contest=team.contest, team=team, submission=submission)
+
+
+def enter(team: Team, submission: Submission) -> Entry:
+    """Enter a submission that a member has already uploaded, in this contest's time. Raises Refused."""
+    with transaction.atomic():
+        team = _locked(team)
+        contest = team.contest
+        reason = _reason_against(team)
+        if not reason and submission.created_at < contest.opens_at:
+            reason = "the file was uploaded before the contest opened: upload it again"
+        if not reason and Entry.objects.filter(contest=contest, submission=submission).exists():
+            reason = "the submission is in this contest already"
+        if reason:
+            raise Refused([reason])
+        return Entry.objects.create(contest=contest, team=team, submission=submission)
+
+
+def _locked(team: Team) -> Team:
+    """Return the team's row, locked until the transaction ends, so that two entries cannot share the last place."""
+    return Team.objects.select_for_update(of=("self",)).select_related("contest").get(pk=team.pk)

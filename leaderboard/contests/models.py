@@ -1,0 +1,302 @@
+"""Defines the tables of contests: contests, teams, entries, the people who run a contest, and its audit log.
+
+teams.py, entries.py and organising.py write these rows. standings.py and visibility.py read them. Times are UTC.
+"""
+
+from __future__ import annotations
+
+import secrets
+from typing import TYPE_CHECKING, ClassVar
+
+from django.conf import settings
+from django.db import models
+from django.db.models import F, Q
+from django.db.models.functions import Lower
+from django.utils import timezone
+
+from leaderboard.models import Submission
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+TEAM_NAME_MAX = 50
+REASON_MAX = 500
+NOTE_MAX = 1000
+
+
+class Phase(models.TextChoices):
+    """The phases of a contest, in their order.
+
+    In the phases open and frozen, teams upload. From frozen on, the boards show the state at the freeze. In the phase
+    closed, everyone sees everything.
+    """
+
+    UPCOMING = "upcoming", "not open yet"
+    OPEN = "open", "open"
+    FROZEN = "frozen", "frozen boards"
+    FINALS = "finals", "finals"
+    CLOSED = "closed", "closed"
+
+
+class Admission(models.TextChoices):
+    """The users that may enter a contest."""
+
+    ANYONE = "anyone", "everyone with an account"
+    GUESTS = "guests", "only users whom the organisers have named"
+
+
+class Contest(models.Model):
+    """A contest: its dates, boards, rules, and who may enter.
+
+    `boards` has slugs of the site's boards. The four dates are in ascending order; equal dates leave a phase out.
+    """
+
+    slug = models.SlugField(max_length=40, unique=True)
+    name = models.CharField(max_length=100)
+    summary = models.CharField(max_length=200, blank=True)
+    rules = models.TextField(blank=True, help_text="Markdown")
+    questions = models.TextField(blank=True, help_text="Markdown")
+    boards = models.JSONField(default=list)
+    machine_class = models.CharField(
+        max_length=100, blank=True, help_text="the class that counts; empty: the one with most runs"
+    )
+    opens_at = models.DateTimeField()
+    freezes_at = models.DateTimeField()
+    closes_at = models.DateTimeField()
+    results_at = models.DateTimeField()
+    published = models.BooleanField(default=False, help_text="if not, only its organisers see it")
+    runs_private = models.BooleanField(
+        default=False, help_text="until the results, runs are visible to their own team only"
+    )
+    admission = models.CharField(max_length=10, choices=Admission.choices, default=Admission.ANYONE)
+    guests = models.ManyToManyField(
+        settings.AUTH_USER_MODEL, blank=True, related_name="contests_as_guest"
+    )
+    sign_up_closed = models.BooleanField(default=False)
+    team_size = models.PositiveSmallIntegerField(default=5)
+    quota_open = models.PositiveIntegerField(default=100)
+    quota_frozen = models.PositiveIntegerField(default=20)
+
+    class Meta:
+        ordering: ClassVar = ["-opens_at", "-id"]
+        constraints: ClassVar = [
+            models.CheckConstraint(
+                condition=Q(opens_at__lte=F("freezes_at"))
+                & Q(freezes_at__lte=F("closes_at"))
+                & Q(closes_at__lte=F("results_at")),
+                name="contest_dates_in_order",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+    def phase_at(self, moment: datetime) -> Phase:
+        """Return the phase at this moment. A phase begins exactly at its date."""
+        if moment < self.opens_at:
+            return Phase.UPCOMING
+        if moment < self.freezes_at:
+            return Phase.OPEN
+        if moment < self.closes_at:
+            return Phase.FROZEN
+        return Phase.FINALS if moment < self.results_at else Phase.CLOSED
+
+    @property
+    def phase(self) -> Phase:
+        """Return the present phase."""
+        return self.phase_at(timezone.now())
+
+    @property
+    def accepts_uploads(self) -> bool:
+        """Return True in the phases in which teams upload."""
+        return self.phase in {Phase.OPEN, Phase.FROZEN}
+
+    @property
+    def is_frozen(self) -> bool:
+        """Return True if the public boards show the state at the freeze."""
+        return self.phase in {Phase.FROZEN, Phase.FINALS}
+
+    @property
+    def quota(self) -> int:
+        """Return how many submissions a team may make in 24 hours in this phase."""
+        return self.quota_open if self.phase is Phase.OPEN else self.quota_frozen
+
+
+class Role(models.TextChoices):
+    """What a person may do in a contest; organising.py lists the rights of each role."""
+
+    OWNER = "owner", "owner"
+    ORGANISER = "organiser", "organiser"
+    JURY = "jury", "jury"
+    OBSERVER = "observer", "observer"
+
+
+class Official(models.Model):
+    """A person with a role in a contest."""
+
+    contest = models.ForeignKey(Contest, on_delete=models.CASCADE, related_name="officials")
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="contest_roles"
+    )
+    role = models.CharField(max_length=10, choices=Role.choices)
+
+    class Meta:
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=["contest", "user"], name="one_role_per_contest"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.role} {self.user_id} of contest {self.contest_id}"
+
+
+def new_token() -> str:
+    """Return the secret part of a team's invitation link: 192 random bits."""
+    return secrets.token_urlsafe(24)
+
+
+class Team(models.Model):
+    """A team, which is ranked as one. `number` counts the teams of a contest and names anonymous ones."""
+
+    contest = models.ForeignKey(Contest, on_delete=models.CASCADE, related_name="teams")
+    number = models.PositiveIntegerField()
+    name = models.CharField(max_length=TEAM_NAME_MAX)
+    anonymous = models.BooleanField(
+        default=False, help_text="until the results, others see neither its name nor its runs"
+    )
+    token = models.CharField(max_length=40, unique=True, default=new_token)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=["contest", "number"], name="one_team_per_number"),
+            models.UniqueConstraint(Lower("name"), "contest", name="one_team_per_name"),
+        ]
+
+    def __str__(self) -> str:
+        return f"team {self.number} of contest {self.contest_id}"
+
+    def shown_name(self, *, insider: bool) -> str:
+        """Return the name that a visitor sees. An insider belongs to the team or runs the contest."""
+        hidden = self.anonymous and not insider and self.contest.phase is not Phase.CLOSED
+        return f"Anonymous team {self.number}" if hidden else self.name
+
+
+class Member(models.Model):
+    """A user's membership of a team. A user is in at most one team of each contest."""
+
+    contest = models.ForeignKey(Contest, on_delete=models.CASCADE, related_name="members")
+    team = models.ForeignKey(Team, on_delete=models.CASCADE, related_name="members")
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="contest_members"
+    )
+
+    class Meta:
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=["contest", "user"], name="one_team_per_user"),
+        ]
+
+    def __str__(self) -> str:
+        return f"user {self.user_id} in team {self.team_id}"
+
+
+class Invitation(models.Model):
+    """An invitation of a user to a team. It is deleted when the user accepts or declines it."""
+
+    team = models.ForeignKey(Team, on_delete=models.CASCADE, related_name="invitations")
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="contest_invitations"
+    )
+
+    class Meta:
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=["team", "user"], name="one_invitation_per_team"),
+        ]
+
+    def __str__(self) -> str:
+        return f"invitation of user {self.user_id} to team {self.team_id}"
+
+
+class Entry(models.Model):
+    """A submission that a team has entered in a contest."""
+
+    contest = models.ForeignKey(Contest, on_delete=models.CASCADE, related_name="entries")
+    team = models.ForeignKey(Team, on_delete=models.PROTECT, related_name="entries")
+    submission = models.ForeignKey(
+        Submission, on_delete=models.CASCADE, related_name="contest_entries"
+    )
+    entered_at = models.DateTimeField(auto_now_add=True)
+    disqualified_at = models.DateTimeField(null=True, blank=True)
+    disqualified_because = models.CharField(max_length=REASON_MAX, blank=True)
+
+    class Meta:
+        verbose_name_plural = "entries"
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=["contest", "submission"], name="entered_once"),
+        ]
+
+    def __str__(self) -> str:
+        return f"submission {self.submission_id} in contest {self.contest_id}"
+
+
+class Note(models.Model):
+    """A private note of the organisers about an entry."""
+
+    entry = models.ForeignKey(Entry, on_delete=models.CASCADE, related_name="notes")
+    author = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="contest_notes"
+    )
+    text = models.CharField(max_length=NOTE_MAX)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    def __str__(self) -> str:
+        return f"note {self.pk} about entry {self.entry_id}"
+
+
+class Notice(models.Model):
+    """A message to a contestant about something that the organisers did."""
+
+    contest = models.ForeignKey(Contest, on_delete=models.CASCADE, related_name="notices")
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="contest_notices"
+    )
+    text = models.TextField()
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering: ClassVar = ["-id"]
+
+    def __str__(self) -> str:
+        return f"notice {self.pk} to user {self.user_id}"
+
+
+class LogLine(models.Model):
+    """A line of a contest's audit log: who did what to what, and why. Lines are only added."""
+
+    contest = models.ForeignKey(Contest, on_delete=models.CASCADE, related_name="log")
+    by = models.CharField(
+        max_length=170, help_text="name and role at that time; outlives the account"
+    )
+    action = models.CharField(max_length=300)
+    reason = models.CharField(max_length=REASON_MAX, blank=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering: ClassVar = ["-id"]
+
+    def __str__(self) -> str:
+        return f"{self.by}: {self.action}"
+
+
+class Message(models.Model):
+    """An announcement of a contest. The body is Markdown, which the page sanitises."""
+
+    contest = models.ForeignKey(Contest, on_delete=models.CASCADE, related_name="messages")
+    title = models.CharField(max_length=200)
+    body = models.TextField()
+    published_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering: ClassVar = ["-id"]
+
+    def __str__(self) -> str:
+        return self.title

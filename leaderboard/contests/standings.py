@@ -1,0 +1,184 @@
+"""Computes the boards of a contest from the runs of its entries.
+
+A contest's board has the rules of the site's board, but ranks only the contest's entries, and each team as one. The
+public board of a frozen contest shows the state at the freeze: it counts the entries made and the runs ended by
+then.
+Disqualified and deleted submissions never count.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from django.core.cache import cache
+from django.db.models import Q
+
+from leaderboard.boards import Board, board_named
+from leaderboard.contests.combined import TeamScore, combine
+from leaderboard.models import Run
+from leaderboard.ranking import rank_intervals
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from leaderboard.contests.models import Contest, Team
+    from results.stats.family import Rank
+
+CACHE_SECONDS = 600
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """A row of a contest's board: a team's entry, merged from its runs of one binary, and its rank interval."""
+
+    team: Team
+    run: Run
+    entry: rank_intervals.Entry
+    rank: Rank
+
+
+@dataclass(frozen=True, slots=True)
+class ContestBoard:
+    """A board of a contest with its rows, best first. `machine_class` is empty if there are no rows.
+
+    `rows` has as many entries as the site's board shows. `best` has the best entry of every team.
+    """
+
+    board: Board
+    machine_class: str
+    rows: tuple[Standing, ...]
+    best: tuple[tuple[Team, rank_intervals.Entry], ...]
+
+    @property
+    def provisional(self) -> bool:
+        """Return True if a row has too few sessions, or too small a scale."""
+        return any(row.entry.provisional for row in self.rows)
+
+
+@dataclass(frozen=True, slots=True)
+class CombinedRow:
+    """A team and its score over all boards of a contest."""
+
+    team: Team
+    score: TeamScore
+
+
+def boards_of(contest: Contest) -> list[Board]:
+    """Return the boards of a contest in its order. A board that the site no longer has is left out."""
+    return [board for slug in contest.boards if (board := board_named(slug)) is not None]
+
+
+def contest_boards(contest: Contest, *, live: bool = False) -> list[ContestBoard]:
+    """Return all boards of a contest. With `live`, the freeze does not apply.
+
+    4 SQL statements, or 1 if there are no runs.
+    """
+    boards = boards_of(contest)
+    runs = _runs(contest, boards, live=live)
+    return [_board(contest, board, runs) for board in boards]
+
+
+def _runs(contest: Contest, boards: Iterable[Board], *, live: bool) -> list[Run]:
+    """Return the eligible runs of the contest's entries, with the teams. At most 4 SQL statements."""
+    wanted = Q(pk__in=[])
+    for board in boards:
+        wanted |= Q(benchmark=board.benchmark, instance=board.instance)
+    counted = Q(
+        submission__contest_entries__contest=contest,
+        submission__contest_entries__disqualified_at__isnull=True,
+    )
+    if contest.is_frozen and not live:
+        counted &= Q(
+            submission__contest_entries__entered_at__lte=contest.freezes_at,
+            finished_at__lte=contest.freezes_at,
+        )
+    runs = Run.objects.filter(
+        wanted, counted, eligible=True, submission__deleted_at__isnull=True
+    ).order_by("pk")
+    if contest.machine_class:
+        runs = runs.filter(machine__machine_class=contest.machine_class)
+    loaded = runs.select_related("submission__owner", "machine", "detail").prefetch_related(
+        "submission__contest_entries__team__contest"
+    )
+    unused = ("findings", "sessions", "series", "log", "machine_facts", "library_facts")
+    return list(loaded.defer("seeds", *(f"detail__{name}" for name in unused)))
+
+
+def _team(contest: Contest, run: Run) -> Team:
+    """Return the team that entered the run's submission."""
+    return next(
+        entry.team
+        for entry in run.submission.contest_entries.all()
+        if entry.contest_id == contest.pk
+    )
+
+
+def _board(contest: Contest, board: Board, runs: list[Run]) -> ContestBoard:
+    """Return one board. It ranks runs of the newest counted benchmark version, on the class with the most runs."""
+    found = [
+        run
+        for run in runs
+        if board.slug in run.ranked_on and run.machine is not None and run.detail.ratios
+    ]
+    newest = max((run.benchmark_version for run in found), default=0)
+    found = [run for run in found if run.benchmark_version == newest]
+    classes = Counter(run.machine.machine_class for run in found if run.machine)
+    chosen = min(classes, key=lambda name: (-classes[name], name), default="")
+    by_id = {run.pk: run for run in found if run.machine and run.machine.machine_class == chosen}
+    teams = {run.pk: _team(contest, run) for run in by_id.values()}
+    entries = rank_intervals.choose(
+        [
+            rank_intervals.Candidate(
+                run_id=run.pk,
+                user_id=teams[run.pk].pk,
+                blob_sha256=run.submission.blob_sha256,
+                configuration=run.submission.configuration,
+                ratios=tuple(run.detail.ratios),
+                provisional=run.provisional or board.provisional,
+            )
+            for run in by_id.values()
+        ],
+        per_user=board.per_user,
+        lower_is_better=board.lower_is_better,
+    )
+    best = {entry.user_id: (teams[entry.run_id], entry) for entry in reversed(entries)}
+    shown = entries[: board.top]
+    ranks = _ranks(shown, lower_is_better=board.lower_is_better)
+    rows = [
+        Standing(teams[entry.run_id], by_id[entry.run_id], entry, rank)
+        for entry, rank in zip(shown, ranks, strict=True)
+    ]
+    return ContestBoard(board, chosen, tuple(rows), tuple(best.values()))
+
+
+def _ranks(entries: list[rank_intervals.Entry], *, lower_is_better: bool) -> list[Rank]:
+    """Return the rank intervals. The tests take tens of milliseconds, so their results are cached."""
+    samples = [entry.ratios for entry in entries]
+    key = f"contest-ranks:{hash((lower_is_better, tuple(samples)))}"
+    found: list[Rank] | None = cache.get(key)
+    if found is None:
+        found = rank_intervals.rank(samples, lower_is_better=lower_is_better)
+        cache.set(key, found, CACHE_SECONDS)
+    return found
+
+
+def combined_standing(boards: list[ContestBoard]) -> list[CombinedRow]:
+    """Return the teams by their score over all boards, best first. Executes no SQL."""
+    teams: dict[int, Team] = {}
+    speeds: dict[int, list[tuple[float, ...]]] = defaultdict(list)
+    for found in boards:
+        for team, entry in found.best:
+            teams[team.pk] = team
+            lower = found.board.lower_is_better
+            speeds[team.pk].append(
+                tuple(1 / ratio for ratio in entry.ratios) if lower else entry.ratios
+            )
+    samples = tuple((team, tuple(found)) for team, found in sorted(speeds.items()))
+    key = f"contest-scores:{hash((len(boards), samples))}"
+    scores: list[TeamScore] | None = cache.get(key)
+    if scores is None:
+        scores = combine(speeds, max(1, len(boards)))
+        cache.set(key, scores, CACHE_SECONDS)
+    return [CombinedRow(teams[score.team], score) for score in scores]

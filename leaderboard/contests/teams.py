@@ -1,0 +1,140 @@
+"""Creates teams, invites users, and lets users accept and leave. Each function is one transaction.
+
+A team changes only while its contest takes sign-ups: the contest has not ended its uploads, and its organisers have not
+closed the sign-up. `services.Refused` says why a request is refused.
+"""
+
+from __future__ import annotations
+
+from django.contrib.auth.models import User
+from django.db import IntegrityError, transaction
+from django.db.models import Max
+
+from leaderboard.contests.models import (
+    TEAM_NAME_MAX,
+    Admission,
+    Contest,
+    Invitation,
+    Member,
+    Phase,
+    Team,
+    new_token,
+)
+from leaderboard.services import Refused
+from runner.text import printable
+
+NAME_TAKEN = "another team of this contest has this name: choose another one"
+
+
+def team_of(contest: Contest, user_id: int | None) -> Team | None:
+    """Return the user's team in the contest, or None. 1 SQL statement, none for an anonymous visitor."""
+    if user_id is None:
+        return None
+    return Team.objects.filter(contest=contest, members__user_id=user_id).first()
+
+
+def reason_against_sign_up(contest: Contest, user: User) -> str:
+    """Return why the user cannot create or join a team now; an empty text if the user can. At most 3 SQL statements."""
+    if contest.sign_up_closed:
+        return "the organisers have closed the sign-up"
+    if contest.phase in {Phase.FINALS, Phase.CLOSED}:
+        return "uploads to this contest have ended"
+    if contest.admission == Admission.GUESTS and not contest.guests.filter(pk=user.pk).exists():
+        return "only users whom the organisers have named may enter this contest: ask an organiser"
+    if contest.officials.filter(user=user).exists():
+        return "you help to run this contest, so you cannot enter it"
+    if contest.members.filter(user=user).exists():
+        return "you are in a team of this contest already: leave it first"
+    return ""
+
+
+def create(contest: Contest, name: str, *, by: User, anonymous: bool = False) -> Team:
+    """Create a team with one member. Raises Refused if the user may not sign up, or if the name is empty or taken."""
+    with transaction.atomic():
+        contest = _locked(contest)
+        if reason := reason_against_sign_up(contest, by):
+            raise Refused([reason])
+        shown = _clean(contest, name)
+        last = contest.teams.aggregate(last=Max("number"))["last"] or 0
+        team = Team.objects.create(
+            contest=contest, number=last + 1, name=shown, anonymous=anonymous
+        )
+        Member.objects.create(contest=contest, team=team, user=by)
+    return team
+
+
+def _locked(contest: Contest) -> Contest:
+    """Return the contest's row, locked until the transaction ends. So two sign-ups cannot both take the last place."""
+    return Contest.objects.select_for_update().get(pk=contest.pk)
+
+
+def _clean(contest: Contest, name: str, *, team: Team | None = None) -> str:
+    """Return the name as one line of printable text. Raises Refused if it is empty, too long, taken or misleading."""
+    shown = printable(" ".join(name.split()))
+    if not shown or len(shown) > TEAM_NAME_MAX:
+        raise Refused([f"the name of a team has 1 to {TEAM_NAME_MAX} characters"])
+    if shown.casefold().startswith("anonymous team"):
+        raise Refused(['names that begin with "Anonymous team" are for anonymous teams'])
+    others = contest.teams.exclude(pk=team.pk) if team else contest.teams
+    if others.filter(name__iexact=shown).exists():
+        raise Refused([NAME_TAKEN])
+    return shown
+
+
+def change(team: Team, name: str, *, anonymous: bool) -> None:
+    """Change the name of a team, and whether it is anonymous. Raises Refused as `create` does."""
+    try:
+        with transaction.atomic():
+            if team.contest.phase is Phase.CLOSED:
+                raise Refused(["the contest has ended"])
+            team.name = _clean(team.contest, name, team=team)
+            team.anonymous = anonymous
+            team.save(update_fields=["name", "anonymous"])
+    except IntegrityError as error:
+        raise Refused([NAME_TAKEN]) from error
+
+
+def invite(team: Team, user_name: str) -> bool:
+    """Invite the user with this name. Return False if there is no such user, or if the user has an invitation already.
+
+    A page must not tell the two cases apart, because the answer would reveal who has an account.
+    """
+    user = User.objects.filter(username__iexact=user_name.strip(), is_active=True).first()
+    if user is None:
+        return False
+    return Invitation.objects.get_or_create(team=team, user=user)[1]
+
+
+def new_link(team: Team) -> None:
+    """Replace the team's invitation link, so that the old one no longer works."""
+    team.token = new_token()
+    team.save(update_fields=["token"])
+
+
+def join(team: Team, user: User) -> None:
+    """Add a user who accepts an invitation or follows the link.
+
+    Raises Refused if the team is full or the sign-up is over.
+    """
+    with transaction.atomic():
+        contest = _locked(team.contest)
+        if reason := reason_against_sign_up(contest, user):
+            raise Refused([reason])
+        if team.members.count() >= contest.team_size:
+            raise Refused([f"the team is full: a team has at most {contest.team_size} members"])
+        Member.objects.create(contest=contest, team=team, user=user)
+        Invitation.objects.filter(team__contest=contest, user=user).delete()
+
+
+def leave(team: Team, user: User) -> None:
+    """Take a user out of a team. A team without members and entries is deleted.
+
+    Raises Refused if the user has entries: they stay with the team, so a user cannot take them to another team.
+    """
+    with transaction.atomic():
+        _locked(team.contest)
+        if team.entries.filter(submission__owner=user).exists():
+            raise Refused(["your entries belong to this team, so you cannot leave it"])
+        Member.objects.filter(team=team, user=user).delete()
+        if not team.members.exists() and not team.entries.exists():
+            team.delete()

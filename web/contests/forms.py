@@ -1,0 +1,177 @@
+"""Defines the forms of contests: the contest itself, a team, a submission, an announcement, reasons and roles."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any, ClassVar
+
+from django import forms
+from django.contrib.auth.models import User
+from django.core.exceptions import ValidationError
+
+from leaderboard.boards import all_boards
+from leaderboard.contests.models import REASON_MAX, TEAM_NAME_MAX, Contest, Role
+from web.submissions.forms import Choices, UploadForm
+
+_DATES = ("opens_at", "freezes_at", "closes_at", "results_at")
+_DATE_FORMAT = "%Y-%m-%dT%H:%M"
+
+
+def user_named(name: str) -> User:
+    """Return the active user with this name. Raises ValidationError if there is none."""
+    user = User.objects.filter(username__iexact=name.strip(), is_active=True).first()
+    if user is None:
+        raise ValidationError(f"No user has the name {name.strip()!r}. Check the spelling.")
+    return user
+
+
+class ContestForm(forms.ModelForm):  # type: ignore[type-arg] # generic only in the stubs
+    """The dates, boards, rules and admission of a contest."""
+
+    use_required_attribute = False
+
+    boards = forms.MultipleChoiceField(
+        widget=Choices, error_messages={"required": "Choose at least one board."}
+    )
+    guest_names = forms.CharField(
+        label="Named users",
+        required=False,
+        widget=forms.Textarea(attrs={"rows": 3}),
+        help_text="One user name per line. They count only if admission is limited to named users.",
+    )
+
+    class Meta:
+        model = Contest
+        fields = (
+            "name",
+            "slug",
+            "summary",
+            *_DATES,
+            "boards",
+            "machine_class",
+            "rules",
+            "questions",
+            "runs_private",
+            "admission",
+            "team_size",
+            "quota_open",
+            "quota_frozen",
+            "published",
+        )
+        labels: ClassVar = {
+            "slug": "Name in the URL",
+            "opens_at": "Opens (UTC)",
+            "freezes_at": "Boards freeze (UTC)",
+            "closes_at": "Uploads end, finals begin (UTC)",
+            "results_at": "Results (UTC)",
+            "questions": "Questions and answers",
+            "runs_private": "Runs are private until the results",
+            "admission": "Admission",
+            "team_size": "Most members of a team",
+            "quota_open": "Submissions of a team in 24 hours while open",
+            "quota_frozen": "Submissions of a team in 24 hours while boards are frozen",
+            "published": "Published",
+        }
+        widgets: ClassVar = {
+            name: forms.DateTimeInput(attrs={"type": "datetime-local"}, format=_DATE_FORMAT)
+            for name in _DATES
+        }
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:  # noqa: ANN401 - Django's
+        """Read the choices of boards, and the names of the guests."""
+        super().__init__(*args, **kwargs)
+        boards = self.fields["boards"]
+        assert isinstance(boards, forms.MultipleChoiceField)  # noqa: S101 - declared above, for the type checker
+        boards.choices = [("Boards", [(board.slug, board.title) for board in all_boards()])]
+        if self.instance.pk:
+            names = self.instance.guests.order_by("username").values_list("username", flat=True)
+            self.fields["guest_names"].initial = "\r\n".join(
+                names
+            )  # as browsers send it, or it would count as changed
+
+    def clean_guest_names(self) -> list[User]:
+        """Return the named users."""
+        names = self.cleaned_data["guest_names"].splitlines()
+        return [user_named(name) for name in names if name.strip()]
+
+    def clean(self) -> dict[str, Any]:
+        """Check that the dates are in order."""
+        cleaned: dict[str, Any] = super().clean() or self.cleaned_data
+        dates = [cleaned.get(name) for name in _DATES]
+        for name, (before, after) in zip(_DATES[1:], pairwise(dates), strict=True):
+            if before is not None and after is not None and after < before:
+                self.add_error(name, "This date is earlier than the one before it.")
+        return cleaned
+
+
+class TeamForm(forms.Form):
+    """The name of a team."""
+
+    use_required_attribute = False
+
+    name = forms.CharField(
+        max_length=TEAM_NAME_MAX, error_messages={"required": "Give the team a name."}
+    )
+    anonymous = forms.BooleanField(
+        required=False,
+        help_text="Until the results, others see neither the team's name nor its runs.",
+    )
+
+
+class InviteForm(forms.Form):
+    """The user to invite."""
+
+    use_required_attribute = False
+
+    user_name = forms.CharField(
+        max_length=150, error_messages={"required": "Write the name of the user."}
+    )
+
+
+class ContestUploadForm(UploadForm):
+    """A library for all boards of a contest; there is no choice of benchmarks."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:  # noqa: ANN401 - Django's
+        """Leave out the benchmarks, which the contest decides."""
+        super().__init__(*args, **kwargs)
+        del self.fields["targets"]
+
+
+class AnnounceForm(forms.Form):
+    """An announcement."""
+
+    use_required_attribute = False
+
+    title = forms.CharField(max_length=200, error_messages={"required": "Write a title."})
+    body = forms.CharField(
+        widget=forms.Textarea(attrs={"rows": 8}),
+        label="Text (Markdown)",
+        error_messages={"required": "Write a text."},
+    )
+
+
+class ReasonForm(forms.Form):
+    """The reason for something that an official does."""
+
+    use_required_attribute = False
+
+    reason = forms.CharField(
+        max_length=REASON_MAX,
+        help_text="The team and the audit log get this reason.",
+        error_messages={"required": "Give a reason."},
+    )
+
+
+class RoleForm(forms.Form):
+    """A user and the role in the contest."""
+
+    use_required_attribute = False
+
+    user_name = forms.CharField(
+        max_length=150, error_messages={"required": "Write the name of the user."}
+    )
+    role = forms.ChoiceField(choices=[*Role.choices, ("", "no role")], required=False)
+
+    def clean_user_name(self) -> User:
+        """Return the user."""
+        return user_named(self.cleaned_data["user_name"])

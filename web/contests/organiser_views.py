@@ -1,0 +1,258 @@
+"""Lets the officials of a contest run it. leaderboard/contests/organising.py checks and records what they do."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.core.paginator import Paginator
+from django.db import transaction
+from django.http import Http404, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from leaderboard.contests import organising
+from leaderboard.contests.models import Contest, Entry, Role
+from leaderboard.contests.organising import Right
+from leaderboard.services import Refused
+from web import jinja
+from web.contests.access import visit
+from web.contests.forms import AnnounceForm, ContestForm, ReasonForm, RoleForm
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from web.http import UserRequest
+
+ENTRIES = 100
+LOG_LINES = 50
+
+
+def _saved_contest(request: UserRequest, contest: Contest | None) -> tuple[ContestForm, bool]:
+    """Return the form of a contest, and whether it was valid and is saved now."""
+    form = ContestForm(request.POST if request.method == "POST" else None, instance=contest)
+    if request.method != "POST" or not form.is_valid():
+        return form, False
+    with transaction.atomic():
+        form.instance.boards = form.cleaned_data["boards"]
+        saved: Contest = form.save()
+        saved.guests.set(form.cleaned_data["guest_names"])
+        if contest is None:
+            saved.officials.create(user=request.user, role=Role.OWNER)
+        changed = ", ".join(form.changed_data)
+        organising.log(saved, request.user, f"changed {changed}" if contest else "created it")
+    return form, True
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def new(request: UserRequest) -> HttpResponse:
+    """Create a contest. Only the site's organisers may do this."""
+    if not request.user.is_staff:
+        raise Http404
+    form, saved = _saved_contest(request, None)
+    if saved:
+        return redirect("contests:front", form.instance.slug)
+    return render(request, "contests/edit.html", {"form": form, "contest": None})
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def edit(request: UserRequest, slug: str) -> HttpResponse:
+    """Change a contest."""
+    contest = visit(request, slug, Right.ORGANISE).contest
+    form, saved = _saved_contest(request, contest)
+    if saved:
+        messages.success(request, "The contest is saved.")
+        return redirect("contests:overview", form.instance.slug)
+    # A form with errors has changed the object, so the page reads it again.
+    stored = Contest.objects.get(pk=contest.pk)
+    return render(request, "contests/edit.html", {"form": form, "contest": stored})
+
+
+@login_required
+@require_safe
+def overview(request: UserRequest, slug: str) -> HttpResponse:
+    """Show the officials the teams, the newest entries, and what they can do."""
+    found = visit(request, slug, Right.SEE)
+    entries = found.contest.entries.select_related("team", "submission__owner").order_by("-pk")
+    page = Paginator(entries.prefetch_related("submission__runs"), ENTRIES).get_page(
+        request.GET.get("page")
+    )
+    context = {
+        "visit": found,
+        "contest": found.contest,
+        "page": page,
+        "teams": found.contest.teams.order_by("number").prefetch_related("members__user"),
+        "reason_form": ReasonForm(),
+        "twins": _twins(found.contest),
+    }
+    return render(request, "contests/overview.html", context)
+
+
+def _twins(contest: Contest) -> list[list[Entry]]:
+    """Return the groups of entries with the same file but different teams. 1 SQL statement."""
+    groups: dict[str, list[Entry]] = {}
+    for entry in contest.entries.select_related("submission", "team").order_by("pk"):
+        groups.setdefault(entry.submission.blob_sha256, []).append(entry)
+    return [group for group in groups.values() if len({entry.team_id for entry in group}) > 1]
+
+
+def _entry(contest: Contest, pk: int) -> Entry:
+    """Return an entry of this contest, or respond 404."""
+    entry = (
+        Entry.objects.filter(contest=contest, pk=pk)
+        .select_related("contest", "team", "submission__owner")
+        .first()
+    )
+    if entry is None:
+        raise Http404
+    return entry
+
+
+@login_required
+@require_safe
+def entry(request: UserRequest, slug: str, pk: int) -> HttpResponse:
+    """Show the officials an entry with its runs and notes, and what they can do about it."""
+    found = visit(request, slug, Right.SEE)
+    shown = _entry(found.contest, pk)
+    context = {
+        "visit": found,
+        "contest": found.contest,
+        "entry": shown,
+        "runs": shown.submission.runs.order_by("-pk"),
+        "notes": shown.notes.select_related("author").order_by("pk"),
+        "reason_form": ReasonForm(),
+    }
+    return render(request, "contests/entry.html", context)
+
+
+def _do(request: UserRequest, action: Callable[[], object], done: str) -> None:
+    """Carry out an action, and show a message that it is done or why it was refused."""
+    try:
+        action()
+    except Refused as refused:
+        messages.error(request, jinja.sentence(str(refused)))
+    else:
+        messages.success(request, done)
+
+
+@login_required
+@require_POST
+def judge(request: UserRequest, slug: str, pk: int) -> HttpResponse:
+    """Disqualify or restore an entry, repeat its runs, or add a note, as the field `action` says."""
+    found = visit(request, slug, Right.JUDGE)
+    shown = _entry(found.contest, pk)
+    reason = request.POST.get("reason", "")
+    by = request.user
+    actions: dict[str, tuple[Callable[[], object], str]] = {
+        "disqualify": (
+            lambda: organising.disqualify(shown, reason, by=by),
+            "The entry is disqualified, and the team has a notice.",
+        ),
+        "restore": (
+            lambda: organising.restore(shown, reason, by=by),
+            "The entry is restored, and the team has a notice.",
+        ),
+        "rerun": (
+            lambda: organising.rerun(found.contest, [shown], reason, by=by),
+            "The runs that have ended are queued again.",
+        ),
+        "note": (lambda: organising.add_note(shown, reason, by=by), "The note is saved."),
+    }
+    chosen = actions.get(request.POST.get("action", ""))
+    if chosen is None:
+        raise Http404
+    _do(request, *chosen)
+    return redirect("contests:entry", slug, pk)
+
+
+@login_required
+@require_POST
+def rerun(request: UserRequest, slug: str) -> HttpResponse:
+    """Repeat the runs of the chosen entries."""
+    found = visit(request, slug, Right.JUDGE)
+    numbers = [
+        int(text) for text in request.POST.getlist("entry") if text.isascii() and text.isdigit()
+    ]
+    chosen = found.contest.entries.filter(pk__in=numbers[:ENTRIES]).select_related(
+        "contest", "team", "submission"
+    )
+    try:
+        count = organising.rerun(
+            found.contest, chosen, request.POST.get("reason", ""), by=request.user
+        )
+    except Refused as refused:
+        messages.error(request, jinja.sentence(str(refused)))
+    else:
+        messages.success(request, f"Queued runs: {count}.")
+    return redirect("contests:overview", slug)
+
+
+@login_required
+@require_POST
+def sign_up(request: UserRequest, slug: str) -> HttpResponse:
+    """Close or reopen the sign-up."""
+    found = visit(request, slug, Right.ORGANISE)
+    closed = request.POST.get("closed") == "1"
+    reason = request.POST.get("reason", "")
+    _do(
+        request,
+        lambda: organising.set_sign_up(found.contest, reason, closed=closed, by=request.user),
+        "The sign-up is closed." if closed else "The sign-up is open again.",
+    )
+    return redirect("contests:overview", slug)
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def announce(request: UserRequest, slug: str) -> HttpResponse:
+    """Show the form of an announcement, its preview, or publish it, as the pressed button says."""
+    found = visit(request, slug, Right.ORGANISE)
+    form = AnnounceForm(request.POST if request.method == "POST" else None)
+    preview = request.method == "POST" and form.is_valid()
+    if preview and request.POST.get("publish") == "1":
+        values = form.cleaned_data
+        organising.announce(found.contest, values["title"], values["body"], by=request.user)
+        messages.success(request, "The announcement is published.")
+        return redirect("contests:front", slug)
+    context = {"contest": found.contest, "form": form, "preview": preview}
+    return render(request, "contests/announce.html", context)
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def roles(request: UserRequest, slug: str) -> HttpResponse:
+    """Show who has a role, and give or take roles."""
+    found = visit(request, slug, Right.APPOINT)
+    form = RoleForm(request.POST if request.method == "POST" else None)
+    if request.method == "POST" and form.is_valid():
+        values = form.cleaned_data
+        try:
+            organising.appoint(found.contest, values["user_name"], values["role"], by=request.user)
+        except Refused as refused:
+            form.add_error(None, jinja.sentence(str(refused)))
+        else:
+            messages.success(request, "The role is saved.")
+            return redirect("contests:roles", slug)
+    officials = found.contest.officials.select_related("user").order_by("pk")
+    context = {
+        "contest": found.contest,
+        "form": form,
+        "officials": officials,
+        "rights": [
+            (role.label, [right.value for right in Right if right in held])
+            for role, held in organising.RIGHTS.items()
+        ],
+    }
+    return render(request, "contests/roles.html", context)
+
+
+@login_required
+@require_safe
+def audit_log(request: UserRequest, slug: str) -> HttpResponse:
+    """Show the officials what was done, newest first. The page cannot change anything."""
+    found = visit(request, slug, Right.SEE)
+    page = Paginator(found.contest.log.all(), LOG_LINES).get_page(request.GET.get("page"))
+    return render(request, "contests/log.html", {"contest": found.contest, "page": page})

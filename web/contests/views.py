@@ -1,0 +1,119 @@
+"""Shows contests to everyone: the list, the front page of each, its boards, and its announcements as an Atom feed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from django.http import Http404, HttpResponse
+from django.shortcuts import render
+from django.utils.feedgenerator import Atom1Feed
+from django.views.decorators.http import require_safe
+
+from leaderboard.contests.models import Contest, Phase
+from leaderboard.contests.standings import combined_standing, contest_boards
+from web import jinja
+from web.boards.rows import result_column
+from web.contests.access import visit
+from web.contests.rows import board_lines, combined_lines
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from django.http import HttpRequest
+
+    from web.contests.access import Visit
+
+FEED_ITEMS = 30
+NOTICES = 5
+
+
+@require_safe
+def every_contest(request: HttpRequest) -> HttpResponse:
+    """Show all published contests, and drafts to those who may see them."""
+    contests = Contest.objects.all()
+    if not (request.user.is_authenticated and request.user.is_staff):
+        mine = contests.filter(officials__user_id=request.user.pk or 0)
+        contests = (
+            contests.filter(published=True) | Contest.objects.filter(pk__in=mine)
+        ).distinct()
+    return render(request, "contests/list.html", {"contests": contests})
+
+
+def front_context(found: Visit, *, live: bool = False) -> dict[str, Any]:
+    """Return what the front page and the archive show of a contest: boards, leaders, the combined ranking, messages.
+
+    5 SQL statements, or 2 if there are no results.
+    """
+    boards = contest_boards(found.contest, live=live)
+    combined, axis = combined_lines(found, combined_standing(boards), len(boards))
+    return {
+        "contest": found.contest,
+        "phase": found.contest.phase,
+        "phases": Phase,
+        "boards": [(board, board_lines(found, board)[0]) for board in boards],
+        "combined": combined,
+        "axis": axis,
+        "messages_of_contest": list(found.contest.messages.all()[:FEED_ITEMS]),
+    }
+
+
+@require_safe
+def front(request: HttpRequest, slug: str) -> HttpResponse:
+    """Show a contest: its phase and dates, who leads, its announcements and its rules."""
+    found = visit(request, slug)
+    notices = found.contest.notices.filter(user_id=request.user.pk or 0)[:NOTICES]
+    context = {**front_context(found), "visit": found, "notices": notices}
+    return render(request, "contests/front.html", context)
+
+
+def board_context(found: Visit, board_slug: str, *, live: bool = False) -> dict[str, Any]:
+    """Return what the page of a contest's board shows. Responds 404 if the contest does not have the board."""
+    for board in contest_boards(found.contest, live=live):
+        if board.board.slug == board_slug:
+            lines, axis = board_lines(found, board)
+            return {
+                "contest": found.contest,
+                "found": board,
+                "board": board.board,
+                "lines": lines,
+                "axis": axis,
+                "column": result_column(board.board),
+                "live": live,
+            }
+    raise Http404
+
+
+@require_safe
+def board(request: HttpRequest, slug: str, board_slug: str) -> HttpResponse:
+    """Show a board of a contest. With `?live=1`, officials see the state of now instead of the freeze."""
+    found = visit(request, slug)
+    live = found.official and request.GET.get("live") == "1"
+    context = {**board_context(found, board_slug, live=live), "visit": found}
+    return render(request, "contests/board.html", context)
+
+
+@require_safe
+def feed(request: HttpRequest, slug: str) -> HttpResponse:
+    """Return the announcements of a contest as an Atom feed."""
+    found = visit(request, slug)
+    contest = found.contest
+    front_page = request.build_absolute_uri(jinja.url("contests:front", slug))
+    atom = Atom1Feed(
+        title=contest.name,
+        link=front_page,
+        description=contest.summary,
+        feed_url=request.build_absolute_uri(),
+    )
+    for message in contest.messages.all()[:FEED_ITEMS]:
+        link = f"{front_page}#message-{message.pk}"
+        atom.add_item(
+            title=jinja.printable(message.title),
+            link=link,
+            unique_id=link,
+            description=str(jinja.markdown(message.body)),
+            pubdate=message.published_at,
+            updateddate=message.published_at,
+        )
+    return HttpResponse(
+        atom.writeString("utf-8"), content_type="application/atom+xml; charset=utf-8"
+    )

@@ -1,0 +1,40 @@
+"""Writes a finished contest as static pages: `python -m web.manage archive_contest SLUG FOLDER`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from django.core.management.base import BaseCommand, CommandError
+
+from leaderboard.contests.models import Contest, Phase
+from web.contests.archive import write_archive
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser
+
+
+class Command(BaseCommand):
+    """Writes the results of a contest as HTML files that need no server."""
+
+    help = "Write the results of a finished contest as HTML files that need no server."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """Accept the contest and the folder."""
+        parser.add_argument("slug", help="the contest's name in its URL")
+        parser.add_argument("folder", type=Path, help="where to write; created if missing")
+
+    def handle(self, *_args: object, slug: str, folder: Path, **_options: object) -> None:
+        """Write the pages."""
+        contest = Contest.objects.filter(slug=slug).first()
+        if contest is None:
+            known = ", ".join(Contest.objects.values_list("slug", flat=True)) or "none"
+            raise CommandError(f"unknown contest {slug!r}; known contests: {known}")
+        if contest.phase is not Phase.CLOSED:
+            raise CommandError(
+                f"the contest is not closed yet: wait until its results at {contest.results_at:%Y-%m-%d %H:%M} UTC"
+            )
+        if folder.exists() and any(folder.iterdir()):
+            raise CommandError(f"{folder} is not empty: name a new or empty folder")
+        pages = write_archive(contest, folder)
+        self.stdout.write(f"wrote {len(pages)} pages; open {pages[0]}")
