@@ -6,13 +6,15 @@
 // Thread safety: none.
 #pragma once
 
-#include <sanitizer/asan_interface.h>
-
 #include <algorithm>
 #include <array>
 #include <cstddef>
 #include <memory_resource>
 #include <new>
+
+#if defined(__SANITIZE_ADDRESS__)
+#include <sanitizer/asan_interface.h>
+#endif
 
 #include "base/check.h"
 #include "keydrome/structure_class.h"
@@ -78,7 +80,9 @@ class Pool final : public std::pmr::memory_resource {
     return block;
   }
   void do_deallocate(void* memory, size_t size, size_t) override {
+#if defined(__SANITIZE_ADDRESS__)
     ASAN_UNPOISON_MEMORY_REGION(memory, size);  // the tree poisons slots that it does not use
+#endif
     Free*& list = free_[units(size)];
     list = new (memory) Free{list};
   }

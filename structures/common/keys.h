@@ -96,12 +96,14 @@ struct TextKeys {
 // A stored pair. The owner must drop() it; copies share the memory.
 template <class Keys>
 struct StoredPair {
+  // NOLINTBEGIN(readability-redundant-typename): clang 14 needs it
   typename Keys::Stored key;
   ShortBytes payload;
 
   // Throws std::bad_alloc if out of memory, and has then freed what it has allocated.
   static StoredPair make(const StructureMemory& memory, typename Keys::Probe key,
                          std::string_view payload) {
+    // NOLINTEND(readability-redundant-typename)
     const typename Keys::Stored stored = Keys::store(memory, key);
     try {
       return {stored, ShortBytes::make(memory, payload)};

@@ -82,6 +82,7 @@ class SortedPairs {
   using Entry = StoredPair<Keys>;
   // Where a call looks. If `past_key` is true, after all pairs with this key.
   struct Place {
+    // NOLINTNEXTLINE(readability-redundant-typename): clang 14 needs it
     typename Keys::Probe key;
     std::string_view payload;
     bool past_key;

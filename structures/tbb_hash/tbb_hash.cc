@@ -67,10 +67,11 @@ class HashedPairs {
   int put(KeydromeBytes key, KeydromeBytes payload) {
     if (typename Map::const_accessor at; entries_.find(at, Keys::probe(key))) return 0;
     const auto pair = Pair::make(memory_, Keys::probe(key), view_of(payload));
-    bool is_new = true;
+    bool is_new = false;
     try {
       is_new = entries_.emplace(pair.key, pair.payload);
     } catch (const NoBuckets&) {
+      is_new = true;
     } catch (const std::bad_alloc&) {
       pair.drop(memory_);
       throw;
