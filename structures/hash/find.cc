@@ -41,7 +41,7 @@ Table::Answer Table::try_read(const Line& home, uint32_t version, const Probe& p
 }
 
 bool Table::read(const Probe& probe, const Bytes* after, KeydromeBuffer& payload) const {
-  for (Wait wait;; wait.once()) {
+  for (SpinWait wait;; wait.once()) {
     const uint64_t bucket = bucket_of(probe.hash, buckets());
     const Line* home = home_of(bucket);
     const uint32_t version = home->version.load(std::memory_order_acquire);

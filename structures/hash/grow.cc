@@ -61,7 +61,7 @@ bool Table::split_next() {
   Line* new_home = new (home_of(fresh)) Line;
   Line* old_home = home_of(fresh - std::bit_floor(fresh));
   uint32_t version = old_home->version.load(std::memory_order_relaxed) & ~Line::kLocked;
-  for (Wait wait; !old_home->version.compare_exchange_weak(
+  for (SpinWait wait; !old_home->version.compare_exchange_weak(
            version, version | Line::kLocked, std::memory_order_acquire, std::memory_order_relaxed);
        wait.once()) {
     version &= ~Line::kLocked;

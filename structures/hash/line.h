@@ -8,13 +8,12 @@
 // also sees the odd version that precedes it.
 #pragma once
 
-#include <sched.h>
-
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
 
 #include "base/cache_line.h"
+#include "base/spin_wait.h"
 
 namespace keydrome::hash {
 
@@ -90,22 +89,5 @@ struct alignas(kCacheLine) Line {
   }
 };
 static_assert(sizeof(Line) == kCacheLine);
-
-// Waits for another thread: for a short time in a loop. Then the system may run the other thread on
-// this processor.
-class Wait {
- public:
-  void once() {
-    if (++turns_ < kTurns) {
-      cpu_relax();
-    } else {
-      sched_yield();
-    }
-  }
-
- private:
-  static constexpr uint32_t kTurns = 64;
-  uint32_t turns_ = 0;
-};
 
 }  // namespace keydrome::hash

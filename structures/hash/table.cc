@@ -37,7 +37,7 @@ Bytes Table::key_at(const Content& content) const {
 // Locks the bucket of a hash. A split may move the hash to another bucket before the lock is taken.
 // A split also locks the bucket, so afterwards the bucket is right until unlock().
 Table::Locked Table::lock(uint64_t hash) const {
-  for (Wait wait;; wait.once()) {
+  for (SpinWait wait;; wait.once()) {
     const uint64_t bucket = bucket_of(hash, buckets());
     Line* home = home_of(bucket);
     uint32_t version = home->version.load(std::memory_order_relaxed);

@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <map>
+#include <mutex>
 #include <optional>
 #include <set>
 #include <string>
@@ -25,14 +26,24 @@ namespace keydrome {
 using Pair = std::pair<std::string, std::string>;
 using Model = std::set<Pair>;
 
-// An environment that counts allocated bytes, checks that a block is freed with the size of its
-// allocation, and lets allocations fail on demand. It overwrites freed memory. Not thread-safe.
+// What an environment does with retired memory: it overwrites and frees it at once, or keeps it
+// unchanged until free_retired(), because calls of other threads may still read it.
+enum class Retired { kFreed, kKept };
+
+// An environment that counts allocated bytes, checks that a block is retired once, with the size of
+// its allocation, and lets allocations fail on demand. New memory is full of garbage. Thread-safe,
+// except free_retired().
 class WatchedEnvironment {
  public:
-  WatchedEnvironment() : environment_{sizeof(KeydromeEnvironment), 0, this, allocate, retire} {}
+  explicit WatchedEnvironment(Retired retired = Retired::kFreed)
+      : environment_{sizeof(KeydromeEnvironment), 0, this, allocate, retire},
+        is_kept_(retired == Retired::kKept) {}
   WatchedEnvironment(const WatchedEnvironment&) = delete;
   WatchedEnvironment& operator=(const WatchedEnvironment&) = delete;
-  ~WatchedEnvironment() { EXPECT_TRUE(blocks_.empty()) << blocks_.size() << " blocks leaked"; }
+  ~WatchedEnvironment() {
+    free_retired();
+    EXPECT_TRUE(blocks_.empty()) << blocks_.size() << " blocks leaked";
+  }
 
   const KeydromeEnvironment* get() const { return &environment_; }
   // Lets `successes` more allocations succeed, and all later allocations fail. If `successes` is
@@ -41,6 +52,11 @@ class WatchedEnvironment {
   bool failed() const { return failed_; }
   void forget_failure() { failed_ = false; }
   size_t bytes() const { return bytes_; }
+  // Call it while no call runs.
+  void free_retired() {
+    for (void* memory : retired_) std::free(memory);
+    retired_.clear();
+  }
 
  private:
   static constexpr size_t kAlignmentMax = size_t{2} << 20;
@@ -50,6 +66,7 @@ class WatchedEnvironment {
     EXPECT_GT(size, 0u);
     EXPECT_EQ(alignment & (alignment - 1), 0u);
     EXPECT_LE(alignment, kAlignmentMax);
+    const std::lock_guard lock(self.mutex_);
     if (self.budget_ == 0) {
       self.failed_ = true;
       return nullptr;
@@ -65,16 +82,24 @@ class WatchedEnvironment {
 
   static void retire(void* context, void* memory, size_t size, size_t alignment) {
     auto& self = *static_cast<WatchedEnvironment*>(context);
+    const std::lock_guard lock(self.mutex_);
     const auto block = self.blocks_.find(memory);
     ASSERT_NE(block, self.blocks_.end()) << "retired a block that is not allocated";
     EXPECT_EQ(block->second, std::make_pair(size, alignment));
     self.blocks_.erase(block);
     self.bytes_ -= size;
+    if (self.is_kept_) {
+      self.retired_.push_back(memory);
+      return;
+    }
     std::memset(memory, 0x5A, size);
     std::free(memory);
   }
 
   KeydromeEnvironment environment_;
+  const bool is_kept_;
+  std::mutex mutex_;
+  std::vector<void*> retired_;
   std::map<void*, std::pair<size_t, size_t>> blocks_;
   size_t bytes_ = 0;
   int budget_ = -1;
@@ -158,7 +183,12 @@ class Structure {
   int del(const Pair& pair) {
     return table_.del(instance_, bytes_of(pair.first), bytes_of(pair.second));
   }
+  int replace(const Pair& before, const std::string& now) {
+    return table_.replace(instance_, bytes_of(before.first), bytes_of(before.second),
+                          bytes_of(now));
+  }
   int check() const { return table_.check == nullptr ? 0 : table_.check(instance_); }
+  uint64_t statistic(uint32_t which) const { return table_.statistic(instance_, which); }
 
   // Scans one run from (key, payload). Without a payload: from the smallest payload or, if `after`
   // is true, after the largest payload.
@@ -194,6 +224,13 @@ class Structure {
     EXPECT_TRUE(found == 0 || found == 1);
     if (found != 1) return std::nullopt;
     return std::string(bytes, payload.size);
+  }
+
+  // All payloads of a key, each found after the one before.
+  std::vector<std::string> payloads(const std::string& key) const {
+    std::vector<std::string> all;
+    for (auto next = find(key); next; next = find(key, next)) all.push_back(*next);
+    return all;
   }
 
  private:

@@ -20,6 +20,8 @@ BUILD = (
     "libgtest-dev",
     "libgmock-dev",
     "libdb5.3-dev",
+    "libabsl-dev",
+    "libtbb-dev",
     "musl-tools",
     "python3-dev",
     "python3-venv",
@@ -35,9 +37,9 @@ TEST = (
     "postgresql",
     "redis-server",
 )
-# Programs and libraries that are only compared with Keydrome's: jail/bench compares the start time of bubblewrap, a
-# sandbox, with the jail's, and structures/bench the containers of Abseil and oneTBB with the structures.
-BENCH = ("bubblewrap", "libabsl-dev", "libtbb-dev")
+# A program that is only compared with Keydrome's: jail/bench compares the start time of bubblewrap, a sandbox, with the
+# jail's.
+BENCH = ("bubblewrap",)
 
 
 def missing(packages: tuple[str, ...]) -> list[str]:

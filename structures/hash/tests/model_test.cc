@@ -3,17 +3,18 @@
 #include <gtest/gtest.h>
 
 #include <map>
+#include <optional>
 #include <random>
 #include <set>
 #include <string>
 #include <vector>
 
-#include "structures/hash/tests/owned_table.h"
+#include "structures/tests/structure_fixture.h"
 
 namespace keydrome::hash {
 namespace {
 
-using Model = std::map<std::string, std::set<std::string>>;
+using Payloads = std::map<std::string, std::set<std::string>>;
 
 #ifdef KEYDROME_SANITIZED
 constexpr uint32_t kSlower = 10;
@@ -62,7 +63,7 @@ std::vector<std::string> listed(const std::set<std::string>& payloads) {
   return {payloads.begin(), payloads.end()};
 }
 
-void expect_same(const OwnedTable& table, const Model& model) {
+void expect_same(const Structure& table, const Payloads& model) {
   ASSERT_EQ(table.check(), 0);
   size_t keys = 0;
   for (const auto& [key, payloads] : model) {
@@ -72,7 +73,7 @@ void expect_same(const OwnedTable& table, const Model& model) {
   ASSERT_EQ(table.statistic(KEYDROME_STATISTIC_SLOTS_USED), keys);
 }
 
-int replace(Model& model, const std::string& key, const std::string& before,
+int replace(Payloads& model, const std::string& key, const std::string& before,
             const std::string& now) {
   std::set<std::string>& payloads = model[key];
   if (!payloads.contains(before)) return 0;
@@ -83,35 +84,32 @@ int replace(Model& model, const std::string& key, const std::string& before,
 }
 
 void random_operations(Shape shape, uint32_t key_bytes, uint64_t seed) {
-  SharedEnvironment environment;
-  OwnedTable table(environment, key_bytes);
-  Model model;
+  WatchedEnvironment environment(Retired::kKept);
+  Structure table(*keydrome_structure(), environment, key_bytes);
+  Payloads model;
   std::mt19937_64 random(seed);
   for (uint32_t step = 0; step < 20'000 / kSlower; ++step) {
     const std::string key = make_key(shape, random() % 300, key_bytes);
     const std::string payload = make_payload(random);
     const uint64_t operation = random() % 8;
     if (operation < 4) {
-      ASSERT_EQ(table.put(key, payload), model[key].insert(payload).second ? 1 : 0);
+      ASSERT_EQ(table.put({key, payload}), model[key].insert(payload).second ? 1 : 0);
     } else if (operation < 6) {
-      ASSERT_EQ(table.del(key, payload), static_cast<int>(model[key].erase(payload)));
+      ASSERT_EQ(table.del({key, payload}), static_cast<int>(model[key].erase(payload)));
     } else if (operation == 6) {
       const std::string now = make_payload(random);
-      ASSERT_EQ(table.replace(key, payload, now), replace(model, key, payload, now));
+      ASSERT_EQ(table.replace({key, payload}, now), replace(model, key, payload, now));
     } else {
       const auto next = model[key].upper_bound(payload);
-      std::string found;
-      ASSERT_EQ(table.find(key, &payload, found), next != model[key].end());
-      if (next != model[key].end()) {
-        ASSERT_EQ(found, *next);
-      }
+      const bool exists = next != model[key].end();
+      ASSERT_EQ(table.find(key, payload), exists ? std::optional(*next) : std::nullopt);
     }
     if (step % 1000 == 0) expect_same(table, model);
     environment.free_retired();
   }
   expect_same(table, model);
   for (auto& [key, payloads] : model) {
-    for (const std::string& payload : payloads) ASSERT_EQ(table.del(key, payload), 1);
+    for (const std::string& payload : payloads) ASSERT_EQ(table.del({key, payload}), 1);
     payloads.clear();
   }
   expect_same(table, model);
@@ -135,9 +133,9 @@ TEST(HashModel, RandomOperations) {
 
 // Lets the n-th allocation of each call fail: the call must then change nothing.
 void failing_allocations(uint32_t key_bytes) {
-  SharedEnvironment environment;
-  OwnedTable table(environment, key_bytes);
-  Model model;
+  WatchedEnvironment environment(Retired::kKept);
+  Structure table(*keydrome_structure(), environment, key_bytes);
+  Payloads model;
   std::mt19937_64 random(5);
   for (uint32_t step = 0; step < 10'000 / kSlower; ++step) {
     const std::string key = make_key(Shape::kSparse, random() % 20, key_bytes);
@@ -146,7 +144,7 @@ void failing_allocations(uint32_t key_bytes) {
     environment.fail_after(static_cast<int>(random() % 4));
     const uint64_t operation = random() % 4;
     if (operation < 2) {
-      const int result = table.put(key, payload);
+      const int result = table.put({key, payload});
       if (result == KEYDROME_NO_MEMORY) {
         ASSERT_FALSE(model[key].contains(payload));
       } else {
@@ -154,10 +152,10 @@ void failing_allocations(uint32_t key_bytes) {
       }
     } else if (operation == 2) {
       // Deleting needs no memory.
-      ASSERT_EQ(table.del(key, payload), static_cast<int>(model[key].erase(payload)));
+      ASSERT_EQ(table.del({key, payload}), static_cast<int>(model[key].erase(payload)));
     } else {
       const std::string now = "replaced" + payload;
-      const int result = table.replace(key, payload, now);
+      const int result = table.replace({key, payload}, now);
       if (result != KEYDROME_NO_MEMORY) {
         ASSERT_EQ(result, replace(model, key, payload, now));
       }
@@ -177,10 +175,10 @@ TEST(HashModel, FailingAllocationsChangeNothing) {
 
 TEST(HashModel, CreateReportsFailingAllocations) {
   for (int successes = 0; successes < 2; ++successes) {
-    SharedEnvironment environment;
+    WatchedEnvironment environment(Retired::kKept);
     environment.fail_after(successes);
-    const OwnedTable table(environment, 8);
-    EXPECT_FALSE(table.exists());
+    const Structure table(*keydrome_structure(), environment, 8);
+    EXPECT_EQ(table.get(), nullptr);
   }
 }
 
@@ -188,19 +186,19 @@ TEST(HashModel, CreateReportsFailingAllocations) {
 // would not end in time.
 TEST(HashModel, ManyPayloadsOfOneKey) {
   constexpr uint64_t kPayloads = 1'000'000 / (kSlower * kSlower);
-  SharedEnvironment environment;
-  OwnedTable table(environment, 8);
+  WatchedEnvironment environment(Retired::kKept);
+  Structure table(*keydrome_structure(), environment, 8);
   const std::string key = number_key(7, 8);
   const auto payload = [](uint64_t i) { return number_key(i * 0x9E3779B97F4A7C15u, 8); };
   for (uint64_t i = 0; i < kPayloads; ++i) {
-    ASSERT_EQ(table.put(key, payload(i)), 1);
+    ASSERT_EQ(table.put({key, payload(i)}), 1);
     if (i % 1000 == 0) environment.free_retired();
   }
-  EXPECT_EQ(table.put(key, payload(1)), 0);
+  EXPECT_EQ(table.put({key, payload(1)}), 0);
   EXPECT_EQ(table.check(), 0);
   EXPECT_EQ(table.payloads(key).size(), kPayloads);
   for (uint64_t i = 0; i < kPayloads; ++i) {
-    ASSERT_EQ(table.del(key, payload(i)), 1);
+    ASSERT_EQ(table.del({key, payload(i)}), 1);
     if (i % 1000 == 0) environment.free_retired();
   }
   EXPECT_EQ(table.payloads(key).size(), 0u);
@@ -210,11 +208,11 @@ TEST(HashModel, ManyPayloadsOfOneKey) {
 TEST(HashModel, GrowsInSmallStepsAndFindsBatches) {
   constexpr uint64_t kKeys = 200'000 / kSlower;
   for (const uint32_t key_bytes : {8u, 0u}) {
-    SharedEnvironment environment;
-    OwnedTable table(environment, key_bytes);
+    WatchedEnvironment environment(Retired::kKept);
+    Structure table(*keydrome_structure(), environment, key_bytes);
     uint64_t lines = table.statistic(KEYDROME_STATISTIC_NODES);
     for (uint64_t i = 0; i < kKeys; ++i) {
-      ASSERT_EQ(table.put(number_key(i * 3, 8), number_key(i, 8)), 1);
+      ASSERT_EQ(table.put({number_key(i * 3, 8), number_key(i, 8)}), 1);
       if (i % 1024 != 0) continue;
       // At most four new homes for each insertion, and one line that overflows.
       const uint64_t now = table.statistic(KEYDROME_STATISTIC_NODES);
@@ -231,7 +229,7 @@ TEST(HashModel, GrowsInSmallStepsAndFindsBatches) {
     for (size_t i = 0; i < keys.size(); ++i) {
       lookups[i] = {{keys[i].data(), 8}, {payloads[i].data(), 0, KEYDROME_PAYLOAD_BYTES_MAX}, 9};
     }
-    ASSERT_EQ(table.functions().find_batch(table.get(), 1000, lookups.data()), 0);
+    ASSERT_EQ(keydrome_structure()->find_batch(table.get(), 1000, lookups.data()), 0);
     for (size_t i = 0; i < keys.size(); ++i) {
       ASSERT_EQ(lookups[i].found, i % 3 == 0 ? 1 : 0);
       if (i % 3 == 0) {
@@ -244,13 +242,13 @@ TEST(HashModel, GrowsInSmallStepsAndFindsBatches) {
 // Insertions and deletions in turn must not let the memory grow.
 TEST(HashModel, ChurnNeedsNoMoreMemory) {
   constexpr uint64_t kKeys = 20'000 / kSlower;
-  SharedEnvironment environment;
-  OwnedTable table(environment, 8);
+  WatchedEnvironment environment(Retired::kKept);
+  Structure table(*keydrome_structure(), environment, 8);
   const auto churn = [&](uint64_t first, uint64_t count) {
     for (uint64_t i = first; i < first + count; ++i) {
-      ASSERT_EQ(table.put(number_key(i, 8), number_key(i, 8)), 1);
+      ASSERT_EQ(table.put({number_key(i, 8), number_key(i, 8)}), 1);
       if (i >= kKeys) {
-        ASSERT_EQ(table.del(number_key(i - kKeys, 8), number_key(i - kKeys, 8)), 1);
+        ASSERT_EQ(table.del({number_key(i - kKeys, 8), number_key(i - kKeys, 8)}), 1);
       }
     }
     environment.free_retired();

@@ -1,0 +1,28 @@
+// SpinWait: waits for another thread in a loop, for short critical sections.
+#pragma once
+
+#include <sched.h>
+
+#include <cstdint>
+
+#include "base/cache_line.h"
+
+namespace keydrome {
+
+// Spins for a short time. Then the system may run the other thread on this processor.
+class SpinWait {
+ public:
+  void once() {
+    if (++turns_ < kTurns) {
+      cpu_relax();
+    } else {
+      sched_yield();
+    }
+  }
+
+ private:
+  static constexpr uint32_t kTurns = 64;
+  uint32_t turns_ = 0;
+};
+
+}  // namespace keydrome

@@ -1,0 +1,111 @@
+// Implements put and del. A change first searches without locks. Then it locks the nodes whose links
+// it changes, and checks that these links are still those that the search has read. If not, it
+// begins again.
+//
+// Locks are taken from larger to smaller nodes, so no deadlock can occur.
+#include "structures/skiplist/list.h"
+
+namespace keydrome::skiplist {
+namespace {
+
+// The nodes that a change has locked. The destructor unlocks them.
+class Locks {
+ public:
+  Locks() = default;
+  Locks(const Locks&) = delete;
+  Locks& operator=(const Locks&) = delete;
+  ~Locks() {
+    while (count_ > 0) nodes_[--count_]->unlock();
+  }
+
+  // The nodes before a pair come from low to high levels, so equal ones follow each other.
+  void take(Node* node) {
+    if (count_ > 0 && nodes_[count_ - 1] == node) return;
+    node->lock();
+    nodes_[count_++] = node;
+  }
+
+ private:
+  std::array<Node*, kHeightMax + 1> nodes_;
+  uint32_t count_ = 0;
+};
+
+}  // namespace
+
+List::Path List::search(const Probe& probe) const {
+  Path path;
+  Node* before = start_;
+  Node* next = nullptr;
+  for (uint32_t level = kHeightMax; level-- > 0;) {
+    Node* const larger = next;
+    next = before->next(level);
+    while (next != larger && next != nullptr && compare(*next, probe) < 0) {
+      before = next;
+      next = before->next(level);
+    }
+    path.before[level] = before;
+    path.next[level] = next;
+  }
+  return path;
+}
+
+// Links from low to high levels. All links of the new node are set before the first link to it.
+int List::put(KeydromeBytes key, KeydromeBytes payload) noexcept {
+  const Probe pair = Probe::of(key, payload);
+  Node* node = nullptr;
+  for (SpinWait wait;; wait.once()) {
+    const Path path = search(pair);
+    if (path.next[0] != nullptr && compare(*path.next[0], pair) == 0) {
+      if (node != nullptr) drop(node);
+      return 0;
+    }
+    if (node == nullptr) node = make_node(pair);
+    if (node == nullptr) return KEYDROME_NO_MEMORY;
+    Locks locks;
+    bool is_valid = true;
+    for (uint32_t level = 0; level < node->height && is_valid; ++level) {
+      Node* before = path.before[level];
+      locks.take(before);
+      is_valid = !before->marked && before->next(level) == path.next[level];
+    }
+    if (!is_valid) continue;
+    for (uint32_t level = 0; level < node->height; ++level) {
+      node->set_next(level, path.next[level]);
+    }
+    for (uint32_t level = 0; level < node->height; ++level) {
+      path.before[level]->set_next(level, node);
+    }
+    return 1;
+  }
+}
+
+// Unlinks from high to low levels, so a node in a list of a high level is in all lists below. If
+// another thread is still linking the node, the check of a high level fails.
+int List::del(KeydromeBytes key, KeydromeBytes payload) noexcept {
+  const Probe pair = Probe::of(key, payload);
+  for (SpinWait wait;; wait.once()) {
+    const Path path = search(pair);
+    Node* node = path.next[0];
+    if (node == nullptr || compare(*node, pair) != 0) return 0;
+    {
+      Locks locks;
+      locks.take(node);
+      if (node->marked) return 0;  // it has left the list since the search
+      bool is_valid = true;
+      for (uint32_t level = 0; level < node->height && is_valid; ++level) {
+        Node* before = path.before[level];
+        locks.take(before);
+        is_valid = !before->marked && before->next(level) == node;
+      }
+      if (!is_valid) continue;
+      node->marked = true;
+      for (uint32_t level = node->height; level-- > 0;) {
+        path.before[level]->set_next(level, node->next(level));
+      }
+    }
+    drop(node);
+    return 1;
+  }
+}
+
+}  // namespace keydrome::skiplist

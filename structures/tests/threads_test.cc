@@ -1,0 +1,256 @@
+// Lets several threads use one instance of a thread-safe data structure of contract B
+// (keydrome/structure.h): each change and each lookup must take effect at one moment, and a scan
+// must return what existed throughout. contract_test.cc has main().
+#include <gtest/gtest.h>
+
+#include <array>
+#include <atomic>
+#include <functional>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "structures/tests/model_checks.h"
+
+namespace keydrome {
+namespace {
+
+constexpr uint32_t kThreads = 4;
+constexpr uint64_t kSteps = 30'000 / (kLess * kLess);
+
+// Calls `work` with the number of each thread. No thread begins before all are there.
+void run(uint32_t threads, const std::function<void(uint32_t)>& work) {
+  std::atomic<uint32_t> ready = 0;
+  std::vector<std::thread> all;
+  for (uint32_t i = 0; i < threads; ++i) {
+    all.emplace_back([&, i] {
+      ready.fetch_add(1);
+      while (ready.load() < threads) std::this_thread::yield();
+      work(i);
+    });
+  }
+  for (std::thread& thread : all) thread.join();
+}
+
+// The parameter is the size of all keys: 8, or 0 for keys of several sizes.
+class ConcurrentCalls : public testing::TestWithParam<uint32_t> {
+ protected:
+  static bool applies() {
+    const bool fits = table().key_bytes_only == 0 || table().key_bytes_only == GetParam();
+    return fits && (table().capabilities & KEYDROME_THREAD_SAFE) != 0;
+  }
+  static bool is_many() { return table().payloads_max == 0; }
+
+  static std::string key(uint64_t number) {
+    return GetParam() == 8 ? big_endian(number * 0x9E3779B97F4A7C15u, 8)
+                           : "a key of some length " + std::to_string(number);
+  }
+  static std::string word(uint64_t number) { return big_endian(number, 8); }
+  static uint64_t number_in(const std::string& payload) {
+    uint64_t number = 0;
+    for (size_t i = 0; i < 8; ++i) number = number << 8 | static_cast<uint8_t>(payload[i]);
+    return number;
+  }
+
+  // Returns the smallest payload of the key that is larger than `after`, or the smallest one. Uses
+  // scan, as the runtime does, if there is no find.
+  std::optional<std::string> find(const std::string& of,
+                                  const std::optional<std::string>& after = std::nullopt) const {
+    if (table().find != nullptr) return structure_.find(of, after);
+    const Scanned scanned = structure_.scan(of, after, after.has_value(), RunBuffer(1));
+    if (scanned.pairs.empty() || scanned.pairs.front().first != of) return std::nullopt;
+    return scanned.pairs.front().second;
+  }
+
+  WatchedEnvironment environment_{Retired::kKept};
+  Structure structure_{table(), environment_, GetParam()};
+};
+
+INSTANTIATE_TEST_SUITE_P(KeySizes, ConcurrentCalls, testing::Values(8u, 0u));
+
+// Each thread inserts keys of its own, and after each one looks for an earlier one.
+TEST_P(ConcurrentCalls, NoKeyIsMissedWhileOthersGrow) {
+  if (!applies()) return;
+  std::atomic<uint64_t> wrong = 0;
+  run(kThreads, [&](uint32_t thread) {
+    for (uint64_t i = 0; i < kSteps; ++i) {
+      const uint64_t number = i * kThreads + thread;
+      if (structure_.put({key(number), word(~number)}) != 1) ++wrong;
+      const uint64_t earlier = (i * 7919 % (i + 1)) * kThreads + thread;
+      if (find(key(earlier)) != word(~earlier)) ++wrong;
+      if (i % 4 != 3) continue;
+      const uint64_t gone = number - 3 * kThreads;
+      if (structure_.del({key(gone), word(~gone)}) != 1) ++wrong;
+      if (find(key(gone))) ++wrong;
+      if (structure_.put({key(gone), word(~gone)}) != 1) ++wrong;
+    }
+  });
+  EXPECT_EQ(wrong.load(), 0u);
+  EXPECT_EQ(structure_.check(), 0);
+  for (uint64_t number = 0; number < kSteps * kThreads; ++number) {
+    ASSERT_EQ(find(key(number)), word(~number));
+  }
+}
+
+// All threads insert and delete the same few pairs. Of each pair, as many insertions as deletions
+// succeed, and one more if it is there at the end.
+TEST_P(ConcurrentCalls, ChangesOfOnePairTakeTurns) {
+  if (!applies()) return;
+  constexpr uint64_t kPairs = 7;
+  std::array<std::atomic<int64_t>, kPairs> balance{};
+  run(kThreads, [&](uint32_t thread) {
+    for (uint64_t i = 0; i < kSteps; ++i) {
+      const uint64_t number = (i * 31 + thread * i) % kPairs;
+      const Pair pair{key(number / (is_many() ? 3 : 1)), word(number)};
+      const bool inserts = (i + thread) % 2 == 0;
+      const int changed = inserts ? structure_.put(pair) : structure_.del(pair);
+      balance[number] += inserts ? changed : -changed;
+    }
+  });
+  EXPECT_EQ(structure_.check(), 0);
+  for (uint64_t number = 0; number < kPairs; ++number) {
+    const Pair pair{key(number / (is_many() ? 3 : 1)), word(number)};
+    EXPECT_EQ(structure_.del(pair), balance[number].load());
+  }
+}
+
+// One key always has its smallest and its largest payload. The threads insert and delete others
+// between them.
+TEST_P(ConcurrentCalls, PayloadsOfOneKeyStayInOrder) {
+  if (!applies() || !is_many()) return;
+  const std::string one = key(1);
+  const std::string first = word(0);
+  const std::string last = word(900'000);
+  ASSERT_EQ(structure_.put({one, first}), 1);
+  ASSERT_EQ(structure_.put({one, last}), 1);
+  std::atomic<uint64_t> wrong = 0;
+  run(kThreads, [&](uint32_t thread) {
+    for (uint64_t i = 0; i < kSteps / 4; ++i) {
+      const uint64_t number = 1 + (i % 500) * kThreads + thread;
+      const std::string own = word(number);
+      const std::string before = word(number - 1);
+      const bool inserts = i / 500 % 2 == 0;
+      if ((inserts ? structure_.put({one, own}) : structure_.del({one, own})) != 1) ++wrong;
+      if (find(one) != first) ++wrong;
+      const auto next = find(one, before);
+      if (!next || *next <= before || (inserts && *next > own)) ++wrong;
+      const auto past = find(one, own);
+      if (!past || *past <= own) ++wrong;
+    }
+  });
+  EXPECT_EQ(wrong.load(), 0u);
+  EXPECT_EQ(structure_.check(), 0);
+}
+
+// One thread moves a key between two payloads: it inserts the new one before it deletes the old one.
+// So the key always has a payload.
+TEST_P(ConcurrentCalls, AKeyThatMovesIsAlwaysThere) {
+  if (!applies() || !is_many()) return;
+  const std::string one = key(1);
+  ASSERT_EQ(structure_.put({one, word(0)}), 1);
+  std::atomic<uint64_t> wrong = 0;
+  std::atomic<bool> is_done = false;
+  run(kThreads, [&](uint32_t thread) {
+    if (thread > 0) {
+      while (!is_done.load()) wrong += find(one) ? 0 : 1;
+      return;
+    }
+    for (uint64_t i = 0; i < kSteps; ++i) {
+      if (structure_.put({one, word((i + 1) % 3)}) != 1) ++wrong;
+      if (structure_.del({one, word(i % 3)}) != 1) ++wrong;
+    }
+    is_done.store(true);
+  });
+  EXPECT_EQ(wrong.load(), 0u);
+}
+
+// Two threads insert one key each, and then look for the other's. At least one must find it. Each
+// thread waits for the other for a short time, because a fault shows only if they run together.
+TEST_P(ConcurrentCalls, AChangeIsSeenAtOnce) {
+  if (!applies()) return;
+  constexpr uint32_t kTurns = 2000;
+  std::array<std::atomic<uint64_t>, 2> rounds{};
+  std::array<std::vector<bool>, 2> found{};
+  run(2, [&](uint32_t thread) {
+    for (uint64_t i = 0; i < kSteps; ++i) {
+      const Pair own{key(2 * i + thread), word(i)};
+      const std::string other = key(2 * i + 1 - thread);
+      rounds[thread].store(i);
+      for (uint32_t turn = 0; turn < kTurns && rounds[1 - thread].load() < i; ++turn) {
+      }
+      structure_.put(own);
+      found[thread].push_back(find(other).has_value());
+    }
+  });
+  for (uint64_t i = 0; i < kSteps; ++i) ASSERT_TRUE(found[0][i] || found[1][i]) << "round " << i;
+}
+
+// Each replacement adds 1 to a payload of a few keys, so the sum of the payloads counts them.
+TEST_P(ConcurrentCalls, ReplacementsAreNotLost) {
+  if (!applies() || table().replace == nullptr) return;
+  constexpr uint64_t kKeys = 5;
+  for (const std::string& rest : {std::string(), std::string("and bytes that need more room")}) {
+    for (uint64_t i = 0; i < kKeys; ++i) ASSERT_EQ(structure_.put({key(i), word(0) + rest}), 1);
+    run(kThreads, [&](uint32_t thread) {
+      for (uint64_t i = 0; i < kSteps / 2; ++i) {
+        const std::string one = key((i + thread) % kKeys);
+        for (;;) {
+          const std::string before = find(one).value();
+          ASSERT_EQ(before.substr(8), rest);
+          if (structure_.replace({one, before}, word(number_in(before) + 1) + rest) == 1) break;
+        }
+      }
+    });
+    uint64_t sum = 0;
+    for (uint64_t i = 0; i < kKeys; ++i) {
+      const std::string payload = find(key(i)).value();
+      sum += number_in(payload);
+      ASSERT_EQ(structure_.del({key(i), payload}), 1);
+      ASSERT_EQ(find(key(i)), std::nullopt);
+    }
+    EXPECT_EQ(sum, kSteps / 2 * kThreads);
+  }
+}
+
+// Every second key stays. The others come and go while one thread scans.
+TEST_P(ConcurrentCalls, ScansReturnWhatStays) {
+  if (!applies() || !structure_.is_ordered()) return;
+  constexpr uint64_t kKeys = 400;
+  const auto numbered = [](uint64_t number) {
+    return GetParam() == 8 ? word(number) : "key " + std::to_string(1000 + number);
+  };
+  for (uint64_t i = 0; i < kKeys; i += 2) ASSERT_EQ(structure_.put({numbered(i), word(i)}), 1);
+  const auto expect_even = [&](const std::vector<Pair>& pairs) {
+    uint64_t expected = 0;
+    Pair last;
+    for (const Pair& pair : pairs) {
+      ASSERT_GT(pair, last);
+      last = pair;
+      const uint64_t number = number_in(pair.second);
+      ASSERT_EQ(pair.first, numbered(number));
+      if (number % 2 != 0) continue;
+      ASSERT_EQ(number, expected);
+      expected += 2;
+    }
+    ASSERT_EQ(expected, kKeys);
+  };
+  std::atomic<bool> is_done = false;
+  run(kThreads, [&](uint32_t thread) {
+    if (thread == 0) {
+      for (uint64_t i = 0; i < kSteps / 100; ++i)
+        expect_even(structure_.all(numbered(0), i % 2 == 0 ? 1000 : 7));
+      is_done.store(true);
+      return;
+    }
+    for (uint64_t i = 0; !is_done.load(); ++i) {
+      const uint64_t number = 2 * ((i * 17 + thread * 101) % (kKeys / 2)) + 1;
+      const Pair pair{numbered(number), word(number)};
+      i / 50 % 2 == 0 ? structure_.put(pair) : structure_.del(pair);
+    }
+  });
+  EXPECT_EQ(structure_.check(), 0);
+}
+
+}  // namespace
+}  // namespace keydrome
