@@ -111,6 +111,7 @@ QUICK = (
     "sigmod2009/double_lookup",
     "smallbank/hot_100",
     "ycsb/a",
+    "ycsb/many_indices",
 )
 SOAK = "KEYDROME_SOAK" in os.environ
 FACTORS: dict[str, float] = {

@@ -101,6 +101,7 @@ class Generator : public workload::ClientScript {
 };
 
 constexpr double kMeanValueBytes = 48;
+constexpr double kMeanScanLength = 600;  // a few scans are as long as 10,000 records
 
 class Mixgraph : public workload::Workload {
  public:
@@ -110,8 +111,10 @@ class Mixgraph : public workload::Workload {
     demand.add_load(parameters.number("records"), kKeyBytes + kMeanValueBytes);
     demand.add_strings(parameters.number("records") * kKeyBytes);
     const double operations = threads * parameters.number("operations_per_thread");
-    demand.add_transactions(operations, 1.2, 2.2);
     const double puts = operations * kPutPercent / 100;
+    const double seeks = operations * (100 - kGetPercent - kPutPercent) / 100;
+    constexpr double kOps = 1.2;  // without begin and commit: puts and seeks have two, gets one
+    demand.add_transactions(operations, kOps, kOps + kMeanScanLength * seeks / operations);
     demand.add_changes(puts, puts);
     demand.set_longest(kKeyBytes + MAX_PAYLOAD_LEN);
     return demand;

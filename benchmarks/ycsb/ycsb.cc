@@ -38,6 +38,7 @@ constexpr uint32_t kTextBytes = 92;  // with the tag, 100 bytes: the longest pay
 // update has four: begin, delete, insert, commit. A read-modify-write has five, but in its mix half
 // of the transactions are reads, with three.
 constexpr uint64_t kOpsPerTransaction = 4;
+constexpr double kOpenAndClose = 2;  // ops that open and close an index
 
 const Mix& mix_of(std::string_view instance) {
   const auto* found = std::find_if(kMixes.begin(), kMixes.end(),
@@ -320,6 +321,10 @@ class Ycsb : public workload::Workload {
     const double changed = (mix_.update + mix_.read_modify_write) / 100.0;
     const double calls = 1 + mix_.scan / 100.0 + changed + mix_.read_modify_write / 100.0;
     demand.add_transactions(operations, calls, calls + scanned);
+    const double per_open = parameters.number("transactions_per_open");
+    demand.load_ops += kOpenAndClose * parameters.number("records") /
+                       (parameters.number("indices") > 1 ? 1 : per_open);
+    demand.run_ops += kOpenAndClose * operations / per_open;
     demand.add_inserts(operations * mix_.insert / 100.0, record_bytes);
     demand.add_changes(operations * changed, operations * changed);
     if (mix_.mapping != Mapping::kInt64) demand.add_strings(demand.records * kKeyBytesMax);

@@ -87,6 +87,7 @@
 
 #include "harness/referee/command_line.h"
 #include "harness/referee/commands.h"
+#include "harness/referee/machine/memory_bound.h"
 
 namespace keydrome {
 namespace {
@@ -119,6 +120,7 @@ int main(int count, char** arguments) {
   // SIGPIPE is ignored, so that the session ends with a report even if the reader of the progress
   // lines exits early.
   std::signal(SIGPIPE, SIG_IGN);
+  keydrome::share_heap();
   const std::vector<std::string_view> words(arguments + 1, arguments + count);
   const keydrome::Result<keydrome::CommandLine> line = keydrome::parse_command_line(words);
   if (line) return keydrome::run(*line);

@@ -6,8 +6,12 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 
+#include <cstdio>
 #include <cstdlib>
+#include <memory>
 #include <new>
+#include <thread>
+#include <utility>
 #include <vector>
 
 namespace keydrome {
@@ -63,6 +67,32 @@ TEST(MemoryBound, ChildrenAreNotBound) {
     EXPECT_EQ(limit_now(), bound);
   });
 }
+
+#ifndef KEYDROME_SANITIZED  // sanitizers replace the allocator
+// Allocates and writes 64 MiB in blocks that malloc takes from its heap, then frees them. The heap
+// cannot return this memory to the kernel, because one block on top of it remains.
+void use_heap() {
+  std::vector<std::unique_ptr<char[]>> blocks(1024);
+  for (std::unique_ptr<char[]>& block : blocks) block = std::make_unique<char[]>(64 << 10);
+  static std::vector<std::unique_ptr<char[]>> remaining;
+  remaining.push_back(std::move(blocks.back()));
+}
+
+// Starts another process, because the heaps of earlier tests would remain in a forked process.
+TEST(MemoryBound, ThreadsUseMemoryAgainThatOthersHaveFreed) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  const auto check = [] {
+    share_heap();
+    const uint64_t before = peak_memory_bytes();
+    use_heap();
+    std::jthread(use_heap).join();
+    const uint64_t used_mib = (peak_memory_bytes() - before) >> 20;
+    std::fprintf(stderr, "used %s", used_mib > 60 && used_mib < 80 ? "once" : "twice");
+    std::_Exit(0);
+  };
+  EXPECT_EXIT(check(), ::testing::ExitedWithCode(0), "used once");
+}
+#endif
 
 TEST(MemoryBound, TheMachineHasMemory) { EXPECT_GT(available_memory_bytes(), 64 * kMiB); }
 

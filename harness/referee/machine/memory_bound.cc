@@ -1,7 +1,8 @@
 // Implements memory_bound.h, which bounds the memory of the referee, this process: sets the soft
-// limit of RLIMIT_AS, and reads /proc/meminfo and /proc/self/status.
+// limit of RLIMIT_AS and a parameter of malloc, and reads /proc/meminfo and /proc/self/status.
 #include "harness/referee/machine/memory_bound.h"
 
+#include <malloc.h>
 #include <sys/resource.h>
 
 #include <algorithm>
@@ -46,6 +47,9 @@ rlim_t& bound() {
 }
 
 }  // namespace
+
+// The result is ignored, because the allocators of sanitizers refuse the parameter.
+void share_heap() { static_cast<void>(mallopt(M_ARENA_MAX, 1)); }
 
 uint64_t bound_memory(uint64_t bytes) {
   const rlim_t most = bound();

@@ -27,7 +27,7 @@ constexpr double kImageStringsMax = 4.2e9;
 // growth of arrays. tests/test_memory_demand.py compares the sums with what sessions use.
 constexpr double kKiB = 1 << 10, kMiB = 1 << 20;
 constexpr double kReferee = 9 * kMiB;     // program, report and small tables
-constexpr double kMargin = 1.38;          // arrays that have grown, and what the allocator keeps
+constexpr double kMargin = 1.31;          // arrays that have grown, and what the allocator keeps
 constexpr double kForThread = 44 * kKiB;  // spare words, histograms, throughput over time
 constexpr double kRingOfThread = 512 * kKiB;        // two pieces, if the program is that long
 constexpr double kForOp = 18;                       // an op, in an array that may have grown
