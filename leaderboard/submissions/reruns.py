@@ -40,27 +40,33 @@ def rerun(run: Run, *, by: User) -> Run:
     - The user's quota of repeated sessions is used up.
     """
     may_change(run.submission, by)
-    return repeat(run)
-
-
-def repeat(run: Run) -> Run:
-    """Repeat a run as `rerun` does, for a caller that has checked the rights itself."""
     with transaction.atomic():
         reason = _reason_against_rerun(run) or quotas.reason_against_repetitions(by, run.sessions)
         if reason:
             raise Refused([reason])
-        target = Target(run.benchmark, run.instance)
-        again = new_run(
-            run.submission,
-            target,
-            run.scale,
-            run.sessions,
-            priority=Priority.RERUN,
-            wanted_class=class_of(run),
-            verified=run.verified,
-        )
-        claims.enqueue(run.submission.owner_id, [again])
-        transaction.on_commit(partial(wakeup.wake, wakeup.BENCH))
+        return _queue_again(run)
+
+
+def repeat(run: Run) -> Run:
+    """Repeat a run as `rerun` does, without a quota, for a caller that has checked the rights itself."""
+    with transaction.atomic():
+        if reason := _reason_against_rerun(run):
+            raise Refused([reason])
+        return _queue_again(run)
+
+
+def _queue_again(run: Run) -> Run:
+    again = new_run(
+        run.submission,
+        Target(run.benchmark, run.instance),
+        run.scale,
+        run.sessions,
+        priority=Priority.RERUN,
+        wanted_class=class_of(run),
+        verified=run.verified,
+    )
+    claims.enqueue(run.submission.owner_id, [again])
+    transaction.on_commit(partial(wakeup.wake, wakeup.BENCH))
     return again
 
 
