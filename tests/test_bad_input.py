@@ -240,7 +240,7 @@ def test_the_command_line_reports_the_same(
         ({}, "Choose the shared library (.so) that you have built."),
         ({"targets": []}, "Choose at least one benchmark."),
         ({"targets": ["sigmod2009/final"]}, "sigmod2009/final is not one of the available"),
-        ({"configuration": "fast"}, "fast is not one of the available"),
+        ({"configurations": ["fast"]}, "fast is not one of the available"),
     ],
 )
 def test_what_is_no_submission_stays_in_the_form(

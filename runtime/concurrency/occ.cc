@@ -18,13 +18,10 @@
 //
 // If a version is odd or has changed, the reads are repeated inside the critical section.
 //
-// With a thread-safe structure and the lock "rw", the structure has no latch, so reads write nothing
-// that threads share. A read may then see a part of a commit. The version of the index is odd
-// before the structure changes, and the structure orders a change before a read that sees it. So the
-// transaction finds that the version has changed, and repeats its reads.
+// A read takes the latch of its index even if the structure is thread-safe. Without it, a read could
+// see a part of a commit, and report that a record is missing although every commit keeps it.
 #include <atomic>
 #include <memory>
-#include <optional>
 
 #include "runtime/concurrency/families/buffered.h"
 #include "runtime/concurrency/methods.h"
@@ -35,17 +32,14 @@ namespace {
 
 class Occ final : public Buffered {
  public:
-  explicit Occ(const ConcurrencyOptions& options)
-      : latch_(options.structure_thread_safe && options.latch == LatchKind::kShared
-                   ? LatchKind::kNone
-                   : options.latch) {}
+  // `latch`: how reads latch the structure, kExclusive or kShared.
+  explicit Occ(LatchKind latch) : latch_(latch) {}
 
   std::unique_ptr<IndexConcurrency> make_index_concurrency() override;
   std::unique_ptr<ClientConcurrency> make_client() override;
 
  private:
   struct Versioned;  // an index's IndexConcurrency
-  class Client;
 
   void first_use(const Running& transaction, Use& use) override;
   bool sees(const Running*, Index&, KeydromeBytes, KeydromeBytes) const override { return true; }
@@ -54,26 +48,11 @@ class Occ final : public Buffered {
   ErrCode check_reads(Running& transaction) override;
   ErrCode install(Running& transaction) override;
 
-  const LatchKind latch_;  // how reads latch the structure
-  UndoLog undo_;           // for the one commit that is inside the critical section
-  GracePeriods periods_;   // unused if there is a latch
+  const LatchKind latch_;
+  UndoLog undo_;  // for the one commit that is inside the critical section
 };
 
 }  // namespace
-
-class Occ::Client final : public ClientConcurrency {
- public:
-  Client(GracePeriods& periods, bool latchless) : slot_(periods) {
-    if (latchless) own_.slot = automatic_.slot = &slot_;
-  }
-  Transaction& own() override { return own_; }
-  Transaction& automatic() override { return automatic_; }
-
- private:
-  CallSlot slot_;
-  Running own_;
-  Running automatic_;
-};
 
 // Accesses to versions are sequentially consistent, because the proof above needs one order of the
 // accesses to all indexes.
@@ -87,7 +66,7 @@ std::unique_ptr<IndexConcurrency> Occ::make_index_concurrency() {
 }
 
 std::unique_ptr<ClientConcurrency> Occ::make_client() {
-  return std::make_unique<Client>(periods_, latch_ == LatchKind::kNone);
+  return std::make_unique<ClientOf<Running>>();
 }
 
 void Occ::first_use(const Running&, Use& use) {
@@ -124,11 +103,6 @@ ErrCode Occ::install(Running& transaction) {
     }
   };
   step_versions();  // the versions are now odd
-  // One call for each change, so that memory is reclaimed during a long commit.
-  std::optional<LatchlessCall> latchless;
-  const auto announce = [&] {
-    if (transaction.slot != nullptr) latchless.emplace(*transaction.slot);
-  };
   bool complete = true;
   for (size_t at = 0; complete && at < transaction.used; ++at) {
     const Use& use = *transaction.uses[at];
@@ -136,21 +110,15 @@ ErrCode Occ::install(Running& transaction) {
     const WriteLatch latch(content_of(*use.index).latch);
     complete = use.overlay.install(
         [&](const Overlay::StoredPair& pair, bool inserted) {
-          announce();
           return change(undo_, *use.index, inserted, pair.key_bytes(), pair.payload_bytes()) ==
                  SUCCESS;
         },
         [&](const Overlay::StoredPair& before, const Overlay::StoredPair& now) {
-          announce();
           return replace(undo_, *use.index, now.key_bytes(), before.payload_bytes(),
                          now.payload_bytes()) == SUCCESS;
         });
   }
-  if (!complete) {
-    announce();
-    undo_to(undo_, 0);
-  }
-  latchless.reset();
+  if (!complete) undo_to(undo_, 0);
   step_versions();  // the versions are even again
   undo_.clear();
   return complete ? SUCCESS : FAILURE;
@@ -159,7 +127,7 @@ ErrCode Occ::install(Running& transaction) {
 ConcurrencyMethod occ_method() {
   return {"occ", true, true, true,
           [](const ConcurrencyOptions& options) -> std::unique_ptr<Concurrency> {
-            return std::make_unique<Occ>(options);
+            return std::make_unique<Occ>(options.latch);
           }};
 }
 

@@ -9,9 +9,10 @@ from django import forms
 from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
 
+from leaderboard import catalogue
 from leaderboard.boards import all_boards
 from leaderboard.contests.models import REASON_MAX, TEAM_NAME_MAX, Contest, Role
-from web.submissions.forms import Choices, UploadForm
+from web.submissions.forms import Choices, Label, UploadForm
 
 _DATES = ("opens_at", "freezes_at", "closes_at", "results_at")
 _DATE_FORMAT = "%Y-%m-%dT%H:%M"
@@ -82,7 +83,12 @@ class ContestForm(forms.ModelForm):  # type: ignore[type-arg] # generic only in 
         super().__init__(*args, **kwargs)
         boards = self.fields["boards"]
         assert isinstance(boards, forms.MultipleChoiceField)  # noqa: S101 - declared above, for the type checker
-        boards.choices = [("Boards", [(board.slug, board.title) for board in all_boards()])]
+        boards.choices = [
+            (
+                "Boards",
+                [(board.slug, Label(board.title, "")) for board in all_boards()],
+            )
+        ]
         if self.instance.pk:
             names = self.instance.guests.order_by("username").values_list("username", flat=True)
             self.fields["guest_names"].initial = "\r\n".join(
@@ -129,12 +135,23 @@ class InviteForm(forms.Form):
 
 
 class ContestUploadForm(UploadForm):
-    """A library for all boards of a contest; there is no choice of benchmarks."""
+    """A library for all boards of a contest, under at most one configuration; there is no choice of benchmarks."""
+
+    configuration = forms.ChoiceField(
+        required=False,
+        help_text="Only for a bare structure (keydrome/structure.h), a data structure without locks and transactions. "
+        "The configuration says how Keydrome adds them.",
+    )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:  # noqa: ANN401 - Django's
-        """Leave out the benchmarks, which the contest decides."""
+        """Leave out the benchmarks, which the contest decides, and the choice of several configurations."""
         super().__init__(*args, **kwargs)
-        del self.fields["targets"]
+        for name in ("targets", "configurations", "all_configurations"):
+            del self.fields[name]
+        configuration = self.fields["configuration"]
+        assert isinstance(configuration, forms.ChoiceField)  # noqa: S101 - declared above, for the type checker
+        names = [(name, name) for name in catalogue.configurations()]
+        configuration.choices = [("", "none: a whole library"), *names]
 
 
 class AnnounceForm(forms.Form):

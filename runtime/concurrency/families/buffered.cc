@@ -168,7 +168,7 @@ class Buffered::KeySource {
 // search returns no committed pair, the log also gets a step that says that there is none.
 //
 // On entry `source` must be at `from`. The function passes the committed pairs that it skips or
-// returns. The caller has a ReadGuard.
+// returns. The caller holds the index's latch.
 template <class Source>
 int Buffered::read(Use& use, Bound from, const Bound* limit, Source& source, Pair& pair) {
   if (content_of(*use.index).broken) return -1;
@@ -203,7 +203,7 @@ int Buffered::read(Use& use, Bound from, const Bound* limit, Source& source, Pai
 ErrCode Buffered::get(Transaction& transaction, Index& index, Cursor& cursor, KeydromeBytes key) {
   auto& self = static_cast<Running&>(transaction);
   Use& use = use_of(self, index);
-  const ReadGuard guard(self, index);
+  const ReadLatch latch(content_of(index).latch);
   cursor.run.drop();
   const Bound limit = after_key(key);
   Pair pair;
@@ -223,7 +223,7 @@ ErrCode Buffered::get_next(Transaction& transaction, Index& index, Cursor& curso
   auto& self = static_cast<Running&>(transaction);
   Use& use = use_of(self, index);
   const Content& content = content_of(index);
-  const ReadGuard guard(self, index);
+  const ReadLatch latch(content_of(index).latch);
   refresh(content, cursor);
   Pair pair;
   const Bound from = bound_of(index.store(), cursor);
@@ -248,7 +248,7 @@ ErrCode Buffered::exists(Running& transaction, Use& use, KeydromeBytes key, Keyd
   there = own == Overlay::State::kInserted;
   if (own != Overlay::State::kUntouched) return SUCCESS;
   {
-    const ReadGuard guard(transaction, *use.index);
+    const ReadLatch latch(content_of(*use.index).latch);
     Pair pair;
     const Bound from{key, payload, false};
     const Bound limit{key, payload, true};
@@ -297,7 +297,7 @@ ErrCode Buffered::erase_key(Transaction& transaction, Index& index, KeydromeByte
   Use& use = use_of(self, index);
   std::vector<Overlay::StoredPair> victims;
   {
-    const ReadGuard guard(self, index);
+    const ReadLatch latch(content_of(index).latch);
     Bound from = before_key(key);
     const Bound limit = after_key(key);
     Pair pair;
@@ -329,7 +329,7 @@ ErrCode Buffered::validate(Running& transaction) {
 
 // Repeats the reads of one index. Returns SUCCESS, DEADLOCK if a result differs now, or FAILURE.
 ErrCode Buffered::repeat(Running& transaction, Index& index, const ReadLog& log) {
-  const ReadGuard guard(transaction, index);
+  const ReadLatch latch(content_of(index).latch);
   if (content_of(index).broken) return FAILURE;
   Pair pair;
   ReadLog::Reader reader(log);

@@ -2,8 +2,7 @@
 // commit.
 //
 // A read takes no lock. It takes the index's latch, which protects the data structure during one
-// operation, and records its result in a read log (content/read_log.h). A subclass may use a
-// thread-safe structure without a latch, and then reads write nothing that threads share. A write stays in the
+// operation, and records its result in a read log (content/read_log.h). A write stays in the
 // transaction's overlay (content/overlay.h): the transaction's own reads see the write, other
 // transactions do not.
 //
@@ -26,7 +25,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <vector>
 
 #include "runtime/concurrency/concurrency.h"
@@ -34,7 +32,6 @@
 #include "runtime/content/overlay.h"
 #include "runtime/content/read_log.h"
 #include "runtime/content/run.h"
-#include "runtime/instance/grace.h"
 #include "runtime/locks/latch.h"
 
 namespace keydrome::runtime {
@@ -68,29 +65,25 @@ class Buffered : public Concurrency {
     std::vector<std::unique_ptr<Use>> uses;  // only the first `used` belong to this transaction
     size_t used = 0;
     Run run;  // for reads without a cursor, such as those of a validation
-    // Set if the thread uses the structures without latches. The two transactions of a thread share
-    // one.
-    CallSlot* slot = nullptr;
 
     bool writes() const;
   };
 
-  // A read of an index: with its latch, or announced in the transaction's slot.
-  class ReadGuard {
+  template <class Kind>
+  class ClientOf final : public ClientConcurrency {
    public:
-    ReadGuard(const Running& transaction, Index& index) : latch_(content_of(index).latch) {
-      if (transaction.slot != nullptr) read_.emplace(*transaction.slot);
-    }
+    Transaction& own() override { return own_; }
+    Transaction& automatic() override { return automatic_; }
 
    private:
-    const ReadLatch latch_;
-    std::optional<LatchlessRead> read_;
+    Kind own_;
+    Kind automatic_;
   };
 
   // Called before the transaction's first access to an index. The caller does not hold the latch.
   virtual void first_use(const Running&, Use&) {}
   // Returns true if the pair of the index belongs to what the transaction reads. If `transaction` is
-  // nullptr, returns true if the pair is committed now. The caller has a ReadGuard.
+  // nullptr, returns true if the pair is committed now. The caller holds the latch.
   virtual bool sees(const Running* transaction, Index& index, KeydromeBytes key,
                     KeydromeBytes payload) const = 0;
   // Returns true if the index certainly has not changed since the transaction read it. If the
