@@ -245,8 +245,9 @@ def _ctest(preset: str, *prefix: str, narrow: bool = False) -> Outcome:
 def _sanitized(preset: str, *, long: bool = False, lane: int = 0) -> Suite:
     return Suite(
         preset,
-        # The priority is lower than that of other lanes, but not so low that a slow test is mistaken for a hang.
-        lambda: _ctest(preset, "nice", "-n", "5"),
+        # The priority is lower than that of other lanes, which measure wall time: tests with eight threads would take
+        # the processors from the libraries that they judge. It is not so low that a slow test is mistaken for a hang.
+        lambda: _ctest(preset, "nice", "-n", "10"),
         prepare=lambda: build.build(preset, politely=True),
         long=long,
         lane=lane,
