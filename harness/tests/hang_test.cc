@@ -61,6 +61,7 @@ std::vector<format::Op> deletes(uint32_t first, uint32_t second, uint32_t mine, 
 
 // The library mutant_27 does not detect deadlocks.
 TEST_F(HangTest, NamesTheCycleOfADeadlock) {
+  const testing::First first;
   const SessionResult result =
       play(numbers({deletes(2, 7, 0, 1), deletes(7, 2, 1, 0)}), "mutant_27");
   ASSERT_EQ(result.stop, StopReason::kDeadline) << result.detail;
@@ -105,6 +106,7 @@ TEST_F(HangTest, ShowsAThreadThatSpins) {
 }
 
 TEST_F(HangTest, ShowsAThreadThatSleepsForEver) {
+  const testing::First first;
   const SessionResult result = play(numbers({{}}), "hang_in_create");
   ASSERT_EQ(result.stop, StopReason::kDeadline) << result.detail;
   EXPECT_EQ(decide(result, judge::Findings(), "weak").name, "timed_out");
@@ -138,6 +140,7 @@ TEST_F(HangTest, TheCpuTimeOfASessionEndsWithEvidence) {
 }
 
 TEST_F(HangTest, TheWallTimeOfASessionEndsWithEvidence) {
+  const testing::First first;
   JailOptions options = testing::options_for("hang_in_create");
   options.wall_ms = 1'000;
   const SessionResult result = keydrome::play(numbers({{}}), options, {});
@@ -185,6 +188,7 @@ TEST_F(HangTest, SaysWhenThereIsNoStack) {
 }
 
 TEST_F(HangTest, ShowsTheStackOfAConstructor) {
+  const testing::First first;
   JailOptions options = testing::options_for("hang_in_constructor");
   options.plan.limits.load_timeout_ms = 500;
   const SessionResult result = keydrome::play(numbers({{}}), options, {});

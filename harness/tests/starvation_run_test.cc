@@ -163,29 +163,12 @@ TEST_F(StarvationTest, NeitherInVerifiedMode) {
 TEST_F(StarvationTest, ABlockedLibraryHangsHoweverBusyTheMachine) {
   const OneProcessor one;
   const SessionResult result =
-      play_among(kHeavyLoad, "populate", gets(1), limited("hang_in_create", 2'000));
+      play_among(kHeavyLoad, "populate", gets(1), limited("hang_in_create", 4'000));
   ASSERT_EQ(result.stop, StopReason::kDeadline) << result.detail;
   EXPECT_EQ(result.starved, "");
   EXPECT_EQ(decide(result, judge::Findings(), "weak").name, "timed_out");
   EXPECT_EQ(hangs(result), 1u);
 }
-
-// While the object exists, this process and the jail that it starts have real-time priority. So the
-// library runs before all ordinary programs, and the test does not depend on what else the machine
-// does.
-class First {
- public:
-  First() {
-    const sched_param first{.sched_priority = 1};
-    EXPECT_EQ(sched_setscheduler(0, SCHED_RR, &first), 0);
-  }
-  First(const First&) = delete;
-  First& operator=(const First&) = delete;
-  ~First() {
-    const sched_param ordinary{};
-    sched_setscheduler(0, SCHED_OTHER, &ordinary);
-  }
-};
 
 // The other processes must not have real-time priority, so they start before the object `first`
 // exists.
@@ -193,7 +176,7 @@ TEST_F(StarvationTest, ALibraryThatSpinsOnItsProcessorHangsHoweverBusyTheMachine
   for (const int others : {0, 2}) {
     Load load;
     load.start(others);
-    const First first;
+    const testing::First first;
     const SessionResult result = play(inserts(100), limited("spin_for_ever", 1'000), {});
     ASSERT_EQ(result.stop, StopReason::kDeadline) << result.detail;
     EXPECT_EQ(result.starved, "") << others;

@@ -100,6 +100,7 @@ TEST_F(VerifiedTest, DoesNotBelieveALibraryThatSaysItIsDone) {
 // numbers, handles and codes in its slot. This must harm only its own calls: the driver neither
 // crashes nor follows a pointer.
 TEST_F(VerifiedTest, SurvivesALibraryThatScribblesOverItsSlot) {
+  const testing::First first;
   JailOptions impatient = options("scribbles_slot");
   impatient.plan.limits.phase_timeout_ms = 500;
   const SessionResult result = play(script(), impatient);
