@@ -23,7 +23,7 @@ namespace keydrome::player {
 // times.
 inline constexpr uint32_t kAttemptsMax = 10'000;
 inline constexpr uint64_t kRetryBudgetNs = 2'000'000'000;
-inline constexpr uint32_t kLossesMax = 4;
+inline constexpr uint32_t kLossesMax = 3;
 static_assert(kAttemptsMax % format::kAttemptsAfterwards == 0);
 
 class RetryBudget {
