@@ -115,7 +115,7 @@ class Reader {
     if (table == kLinksById2 && *number == kHidden) return;
     if (!belongs(table, record.key, *number)) return malformed(table, record.key);
     if (table == kLinks) ++graph_.lists[*list].links;
-    (table == kLinks ? graph_.links : graph_.by_id2).push_back({*number, row});
+    (table == kLinks ? graph_.links : graph_.by_id2).push_back({*number, std::string(row)});
   }
 
  private:

@@ -60,7 +60,7 @@ struct Graph {
   };
   struct Row {
     int64_t link_key;
-    std::string_view data;
+    std::string data;
     bool operator==(const Row&) const = default;
     auto operator<=>(const Row&) const = default;
   };

@@ -38,7 +38,7 @@ namespace keydrome::tatp {
 struct FoundRow {
   uint32_t rows = 0;
   uint32_t tag = 0;
-  std::string_view text;
+  std::string text;
 };
 
 // The rows of subscriber, facility and call_forwarding that phase `verify` found. The outcome must

@@ -49,7 +49,7 @@ TEST_F(ConductorTest, PlaysManyPiecesWithTwoThreads) {
     EXPECT_EQ(thread.totals.committed[0], kKeysPerThread);
     EXPECT_EQ(thread.totals.failed, 0u);
   }
-  script::TraceReader trace(result.outcome.phases[2].threads[0].trace);
+  script::EvidenceReader trace(result.outcome.phases[2].threads[0].trace);
   uint64_t records = 0;
   for (script::Evidence evidence{}; trace.next(evidence);)
     records += evidence.code == SUCCESS ? 1 : 0;

@@ -31,13 +31,14 @@ class VerifiedTest : public testing::JailedTest {
 script::Script script() { return testing::counting_script(kThreads, 1, kKeysPerThread); }
 
 TEST_F(VerifiedTest, ReadsBackWhatWasInserted) {
-  const SessionResult result = play(script(), options("honest"));
+  const script::Script counting = script();  // the trace refers to its pools
+  const SessionResult result = play(counting, options("honest"));
   ASSERT_EQ(result.stage, Stage::kComplete) << verdict_of(result);
   for (const script::ThreadResult& thread : result.outcome.phases[1].threads) {
     EXPECT_EQ(thread.totals.committed[0], kKeysPerThread);
     EXPECT_EQ(thread.totals.failed, 0u);
   }
-  script::TraceReader trace(result.outcome.phases[2].threads[0].trace);
+  script::EvidenceReader trace(result.outcome.phases[2].threads[0].trace);
   uint64_t records = 0;
   for (script::Evidence evidence{}; trace.next(evidence);)
     records += evidence.code == SUCCESS ? 1 : 0;

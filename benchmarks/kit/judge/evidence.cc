@@ -29,16 +29,20 @@ bool always_runs(format::OpCode code) {
          code == format::OpCode::kClose;
 }
 
+// What happens to the strings of a record after `add` has returned.
+enum class Strings : uint8_t { kKept, kReleased };
+
 // Reads the records that one execution of an op left. Returns false if the next records belong to
 // another op.
-bool read_records(script::TraceReader& trace, const format::Op& op, const format::Step& step,
-                  const std::function<void(const script::Evidence&)>& add) {
+bool read_records(script::EvidenceReader& trace, const format::Op& op, const format::Step& step,
+                  const std::function<void(const script::Evidence&)>& add, Strings strings) {
   const bool has_round = op.code != format::OpCode::kBareCall;
   for (uint64_t left = records_max(op); left > 0; --left) {
     script::Evidence record{};
     if (!trace.next(record) || record.op != step.op) return false;
     if (has_round && record.repetition >> 32 != step.round) return false;
     add(record);
+    if (strings == Strings::kReleased) trace.release();
     if (op.code == format::OpCode::kNextToEnd && record.code != SUCCESS) break;
   }
   return true;
@@ -76,12 +80,13 @@ bool ended_as_programmed(const script::ThreadResult& result, uint64_t transactio
 namespace {
 
 // Calls begin(step), add(record) for each record, and end(step), for each execution of an op that
-// left evidence. Returns false if the evidence cannot come from an execution of this program.
+// left evidence. Keeps strings until end(step) has returned. Returns false if the evidence cannot
+// come from an execution of this program.
 template <typename Begin, typename End>
 bool follow_evidence(std::span<const format::Op> ops, const script::ThreadResult& result,
                      Begin&& begin, const std::function<void(const script::Evidence&)>& add,
-                     End&& end) {
-  script::TraceReader trace(result.trace);
+                     End&& end, Strings strings) {
+  script::EvidenceReader trace(result.trace);
   ProcedureReader procedures(result.results);
   bool fits = true;
   format::walk_program(ops, [&](const format::Step& step) {
@@ -93,8 +98,9 @@ bool follow_evidence(std::span<const format::Op> ops, const script::ThreadResult
     }
     begin(step);
     fits = op.code == format::OpCode::kRun ? procedures.read(step.op, add)
-                                           : read_records(trace, op, step, add);
+                                           : read_records(trace, op, step, add, strings);
     if (fits) end(step);
+    trace.release();
   });
   script::Evidence extra{};
   return fits && !trace.next(extra) && !trace.damaged();
@@ -109,13 +115,13 @@ bool for_each_evidence(
   return follow_evidence(
       ops, result, [&](const format::Step&) { records.clear(); },
       [&](const script::Evidence& record) { records.push_back(record); },
-      [&](const format::Step& step) { visit(step, records); });
+      [&](const format::Step& step) { visit(step, records); }, Strings::kKept);
 }
 
 bool for_each_record(std::span<const format::Op> ops, const script::ThreadResult& result,
                      const std::function<void(const format::Step&)>& begin,
                      const std::function<void(const script::Evidence&)>& add) {
-  return follow_evidence(ops, result, begin, add, [](const format::Step&) {});
+  return follow_evidence(ops, result, begin, add, [](const format::Step&) {}, Strings::kReleased);
 }
 
 }  // namespace keydrome::judge

@@ -75,7 +75,9 @@ class ReadJudge {
     if (evidence.code != SUCCESS) return groups_.add_code(evidence.code);
     const uint32_t index = groups_.reader().index;
     const KeyType type = script_.indexes[index].type;
-    const std::optional<uint32_t> rank = ranks_.find(type, evidence.key, last_rank_);
+    const std::optional<uint32_t> rank = evidence.inserted != nullptr
+                                             ? ranks_.rank(type, evidence.inserted->key)
+                                             : ranks_.find(type, evidence.key, last_rank_);
     if (!rank && expected_.has_computed_keys(index)) return add_computed(evidence);
     if (!rank) {
       return groups_.report("impossible_record", "read a record with a key that no operation used");

@@ -78,7 +78,8 @@ std::optional<uint64_t> records_before(const script::Script& script, const scrip
 uint64_t records_read(const script::PhaseOutcome& outcome) {
   uint64_t records = 0;
   for (const script::ThreadResult& thread : outcome.threads) {
-    script::TraceReader trace(thread.trace);
+    records += thread.trace.inserted.size();
+    script::TraceReader trace(thread.trace.bytes);
     for (script::Evidence record; trace.next(record);) records += record.code == SUCCESS ? 1 : 0;
   }
   return records;

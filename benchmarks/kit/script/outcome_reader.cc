@@ -64,39 +64,8 @@ Result<ThreadResult> copy_thread(std::span<const std::byte> image, const Outcome
     return misfit(thread, "more recorded calls than fit into its log");
   }
   result.words = copy_array<uint64_t>(image, span.words_offset, reported.words);
-  result.trace = copy_array<std::byte>(image, span.trace_offset, reported.trace_bytes);
   result.events = copy_array<Event>(image, span.log_offset, reported.events);
   return result;
-}
-
-// Returns true if the script asks for this record of evidence.
-bool is_wanted(const format::Op& op, const Evidence& record) {
-  if (op.code == format::OpCode::kBareCall || (op.flags & format::kEvidenceAll) != 0) return true;
-  if ((op.flags & format::kEvidence) == 0) return false;
-  if (op.code == format::OpCode::kNextToEnd) return record.code != SUCCESS;
-  return op.code != format::OpCode::kNext ||
-         static_cast<uint32_t>(record.repetition) + 1 == op.argument;
-}
-
-// Keeps the records of the trace that the script asks for. The player writes the records of all
-// calls of a thread with a trace, so that the library cannot know which of them are judged. Moves
-// the records within the trace instead of copying them, because the trace of the final scan, which
-// reads all records, is large.
-void keep_wanted_records(std::span<const format::Op> ops, std::vector<std::byte>& trace) {
-  std::size_t kept = 0;
-  const auto keep = [&](std::span<const std::byte> bytes) {
-    if (bytes.data() != trace.data() + kept && !bytes.empty())
-      std::memmove(trace.data() + kept, bytes.data(), bytes.size());
-    kept += bytes.size();
-  };
-  TraceReader reader(trace);
-  for (Evidence record; reader.next(record);) {
-    // A record of an op that does not exist stays, and the judge finds it.
-    if (record.op < ops.size() && !is_wanted(ops[record.op], record)) continue;
-    keep(reader.last());
-  }
-  keep(reader.rest());  // not empty if the trace is damaged
-  trace.resize(kept);
 }
 
 // Counts inserts that returned ENTRY_EXISTS without reason as violations of the thread. The player
@@ -123,7 +92,6 @@ Result<void> follow(const Script& script, const PhaseScript& phase, std::size_t 
                                            keep_calls ? &events : nullptr, phase.schedule);
   if (!followed) return misfit(thread, followed.error().message);
   add_unexpected_entries(*followed, *result.reported);
-  keep_wanted_records(ops, result.trace);
   result.results = std::move(followed->results);
   result.ops = followed->ops;
   result.ends = std::move(followed->ends);
@@ -186,9 +154,15 @@ Result<PhaseOutcome> read_outcome(std::span<const std::byte> image, const Outcom
                    : keep_calls ? EventSource::kWords
                                 : EventSource::kNone;
   std::vector<std::optional<Result<ThreadResult>>> threads(layout.header.threads);
+  const std::optional<InsertedRecords> inserted =
+      phase.verifies ? std::optional<InsertedRecords>(script) : std::nullopt;
   in_parallel(threads.size(), [&](std::size_t t) {
     threads[t] = copy_thread(image, layout, t);
     if (!*threads[t]) return;
+    const std::span<const std::byte> trace =
+        image.subspan(layout.header.spans[t].trace_offset, (*threads[t])->reported->trace_bytes);
+    (*threads[t])->trace =
+        copy_trace(trace, phase.threads[t], script, inserted ? &*inserted : nullptr);
     const Result<void> fits = follow(script, phase, t, keep_calls, **threads[t]);
     if (!fits) threads[t] = fits.error();
   });
@@ -206,28 +180,6 @@ void drop_unplayed(Script& script, const Outcome& outcome) {
       phase.threads[t].resize(outcome.phases[p].threads[t].ops);
     }
   }
-}
-
-bool TraceReader::next(Evidence& out) {
-  if (rest_.empty() || damaged_) return false;
-  format::TraceRecord record{};
-  damaged_ = true;
-  if (rest_.size() < sizeof record) return false;
-  std::memcpy(&record, rest_.data(), sizeof record);
-  const std::size_t key_bytes = record.key_bytes, payload_bytes = record.payload_bytes;
-  if (key_bytes > MAX_VARCHAR_LEN + 1 || payload_bytes > MAX_PAYLOAD_LEN + 1) return false;
-  const std::size_t padded = (sizeof record + key_bytes + payload_bytes + 7) / 8 * 8;
-  if (padded > rest_.size()) return false;
-  last_ = rest_.first(padded);
-  const char* text = reinterpret_cast<const char*>(rest_.data()) + sizeof record;
-  out = Evidence{.op = record.op,
-                 .repetition = record.repetition,
-                 .code = record.code,
-                 .key = {text, key_bytes},
-                 .payload = {text + key_bytes, payload_bytes}};
-  rest_ = rest_.subspan(padded);
-  damaged_ = false;
-  return true;
 }
 
 }  // namespace keydrome::script

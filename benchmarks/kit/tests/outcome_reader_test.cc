@@ -5,13 +5,18 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
 #include <cstring>
 #include <functional>
 #include <iterator>
+#include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
 #include "benchmarks/kit/format/control_word.h"
+#include "benchmarks/kit/format/payload_tag.h"
 #include "benchmarks/kit/player/trace_writer.h"
 #include "benchmarks/kit/script/script_builder.h"
 #include "benchmarks/kit/workload/rng.h"
@@ -181,6 +186,148 @@ TEST(TraceWriter, CountsWhatDoesNotFit) {
   writer.append(2, 0, SUCCESS, {}, {});
   EXPECT_EQ(writer.position(), trace.size());
   EXPECT_EQ(writer.dropped(), 1u);
+}
+
+// A script that inserts records into an index of integers and one of strings, and then scans both.
+class CopiedTrace : public ::testing::Test {
+ protected:
+  static constexpr uint32_t kKeys = 20;
+
+  CopiedTrace() {
+    script::ScriptBuilder builder;
+    builder.add_class("check");
+    const std::array<uint32_t, 2> indexes = {builder.add_index("integers", INT),
+                                             builder.add_index("strings", VARCHAR)};
+    script::ThreadBuilder load = builder.thread(builder.add_phase("load", 1, {}), 0);
+    for (uint32_t key = 0; key < kKeys; ++key) {
+      builder.add_int64_key(key);
+      builder.add_varchar_key("key " + std::to_string(key));
+    }
+    for (const uint32_t index : indexes) {
+      load.open(0, index);
+      for (uint32_t key = 0; key < kKeys; ++key) {
+        const script::Payload payload =
+            builder.new_payload(builder.add_text("text " + std::to_string(key)));
+        inserted_.push_back({.key = key, .text = payload.text, .tag = payload.tag});
+        load.auto_commit_as(format::Kind::kScript, 0);
+        load.insert(0, key, payload);
+      }
+      load.close(0);
+    }
+    script::add_verify_phase(builder, 1, 0, "verify");
+    script_ = builder.build();
+  }
+
+  std::span<const format::Op> scans() const { return script_.phases.back().threads[0]; }
+
+  // Writes what a right library returns to the scans.
+  std::vector<std::byte> right() const {
+    std::vector<std::byte> bytes(1 << 16);
+    player::TraceWriter writer(bytes);
+    uint32_t index = 0;
+    for (uint64_t op = 0; op < scans().size(); ++op) {
+      if (scans()[op].code == format::OpCode::kOpen) index = scans()[op].argument;
+      if (scans()[op].code != format::OpCode::kNextToEnd) continue;
+      for (uint32_t i = 0; i < kKeys; ++i)
+        append(writer, op, i, index, inserted_[index * kKeys + i]);
+      writer.append(op, kKeys, DB_END, {}, {});
+    }
+    bytes.resize(writer.position());
+    return bytes;
+  }
+
+  void append(player::TraceWriter& writer, uint64_t op, uint64_t repetition, uint32_t index,
+              const script::InsertedRecord& record) const {
+    const int64_t number = record.key;
+    std::array<char, format::kTagBytes> tag{};
+    format::write_tag(record.tag, tag.data());
+    const std::string_view key =
+        index == 0 ? std::string_view(reinterpret_cast<const char*>(&number), sizeof number)
+                   : script_.pools.varchar_keys[record.key];
+    writer.append(
+        op, repetition, SUCCESS, key,
+        std::string(tag.data(), tag.size()) + std::string(script_.pools.payloads[record.text]));
+  }
+
+  // Checks that the copy with runs gives the same evidence as one without. Returns how many records
+  // of the first one are in runs.
+  std::size_t expect_same(std::span<const std::byte> bytes) const {
+    const script::InsertedRecords table(script_);
+    const script::Trace shortened = script::copy_trace(bytes, scans(), script_, &table);
+    const script::Trace whole = script::copy_trace(bytes, scans(), script_, nullptr);
+    script::EvidenceReader a(shortened), b(whole);
+    script::Evidence in_a{}, in_b{};
+    while (b.next(in_b)) {
+      if (!a.next(in_a)) {
+        ADD_FAILURE() << "a record is missing";
+        return 0;
+      }
+      EXPECT_EQ(std::tie(in_a.op, in_a.repetition, in_a.code, in_a.key, in_a.payload),
+                std::tie(in_b.op, in_b.repetition, in_b.code, in_b.key, in_b.payload));
+      a.release();
+    }
+    EXPECT_FALSE(a.next(in_a));
+    EXPECT_EQ(a.damaged(), b.damaged());
+    return shortened.inserted.size();
+  }
+
+  script::Script script_;
+  std::vector<script::InsertedRecord> inserted_;  // of the integers, then of the strings
+};
+
+TEST_F(CopiedTrace, KeepsTheRecordsOfTheScriptAsNumbers) {
+  const std::vector<std::byte> bytes = right();
+  EXPECT_EQ(expect_same(bytes), 2 * kKeys);
+  const script::InsertedRecords table(script_);
+  const script::Trace trace = script::copy_trace(bytes, scans(), script_, &table);
+  EXPECT_EQ(trace.bytes.size(), 2 * sizeof(format::TraceRecord));  // both DB_END
+  EXPECT_EQ(trace.runs.size(), 2u);
+}
+
+TEST_F(CopiedTrace, KeepsStringsUntilTheyAreReleased) {
+  const script::InsertedRecords table(script_);
+  const script::Trace trace = script::copy_trace(right(), scans(), script_, &table);
+  script::EvidenceReader reader(trace);
+  std::vector<script::Evidence> all;
+  for (script::Evidence evidence{}; reader.next(evidence);) all.push_back(evidence);
+  ASSERT_EQ(all.size(), 2 * kKeys + 2);
+  EXPECT_EQ(all[0].payload.substr(format::kTagBytes), "text 0");
+  EXPECT_EQ(all[kKeys].code, static_cast<uint32_t>(DB_END));
+  EXPECT_EQ(all[2 * kKeys].key, "key 19");
+  EXPECT_EQ(all[2 * kKeys].payload.substr(format::kTagBytes), "text 19");
+}
+
+// A record of another key, text, index or op must reach the judge as it is.
+TEST_F(CopiedTrace, KeepsAnyOtherRecordWhole) {
+  workload::Rng rng(1, 0, workload::Purpose::kStream);
+  std::size_t whole = 0;
+  for (int i = 0; i < 20'000; ++i) {
+    std::vector<std::byte> bytes = right();
+    for (uint64_t changes = rng.below(3) + 1; changes > 0; --changes)
+      bytes[rng.below(bytes.size())] = static_cast<std::byte>(rng.next());
+    if (rng.below(4) == 0) bytes.resize(rng.below(bytes.size()));
+    whole += expect_same(bytes) < 2 * kKeys ? 1 : 0;
+  }
+  EXPECT_GT(whole, 10'000u);
+}
+
+TEST_F(CopiedTrace, DoesNotTakeARecordForThatOfAnotherKey) {
+  std::vector<std::byte> bytes(1 << 12);
+  player::TraceWriter writer(bytes);
+  const auto op = static_cast<uint64_t>(
+      std::ranges::find(scans(), format::OpCode::kNextToEnd, &format::Op::code) - scans().begin());
+  script::InsertedRecord other = inserted_[3];
+  other.key = 4;
+  append(writer, op, 0, 0, other);
+  other = inserted_[3];
+  other.text = inserted_[4].text;
+  append(writer, op, 1, 0, other);
+  other = inserted_[3];
+  other.tag = inserted_.back().tag + 1;
+  append(writer, op, 2, 0, other);
+  append(writer, op + 1, 3, 0, inserted_[3]);  // not a scan
+  bytes.resize(writer.position());
+  EXPECT_EQ(expect_same(bytes), 0u);
 }
 
 }  // namespace

@@ -125,7 +125,11 @@ script::Script without_clock(script::Script script) {
 
 script::Outcome play(const script::Script& script, const player::IndexApi& api, bool keep_calls) {
   if (std::ranges::any_of(script.phases, script::ends_by_clock)) {
-    return play(without_clock(script), api, keep_calls);
+    script::Outcome outcome = play(without_clock(script), api, keep_calls);
+    for (script::PhaseOutcome& phase : outcome.phases) {
+      for (script::ThreadResult& thread : phase.threads) thread.trace.pools = &script.pools;
+    }
+    return outcome;
   }
   const script::PieceWriter writer(script);
   const std::vector<std::byte> image = script::pools_image(script);

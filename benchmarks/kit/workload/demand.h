@@ -71,8 +71,8 @@ struct Demand {
   void set_longest(double bytes) { longest_bytes = bytes; }
   // Adds a scan of all records so far, in addition to the final scan.
   void add_scan() {
-    constexpr double kHeader = 28;  // bytes of a format::TraceRecord, and padding after the payload
-    extra_bytes += records * kHeader + record_bytes;
+    constexpr double kRecord = 12;  // bytes of a script::InsertedRecord
+    extra_bytes += records * kRecord;
   }
   // Adds keys that no record has, such as those of lookups that miss. `bytes` is their mean size.
   void add_keys(double count, double bytes) {

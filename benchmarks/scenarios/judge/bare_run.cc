@@ -160,7 +160,7 @@ struct Runs {
 };
 
 Runs read_runs(const Scenario& scenario, std::size_t count, const script::ThreadResult& result) {
-  script::TraceReader trace(result.trace);
+  script::TraceReader trace(result.trace.bytes);
   Runs runs;
   const std::size_t set_up = scenario.setup.empty() ? 0 : scenario.setup.size() + 2;
   script::Evidence evidence{};

@@ -36,10 +36,12 @@ constexpr double kPiecesMax = 512 * kMiB;           // pieces that are made in a
 constexpr double kForWord = 8, kSpareWords = 1.25;  // a quarter more, for attempts that fail
 constexpr double kForEnd = 1;                       // how a transaction ended
 constexpr double kForKey = 16;                      // in the pool, and in tables of the generator
-constexpr double kForRank = 27;                     // the judge's tables by key
-constexpr double kForChange = 88;                   // ExpectedState: Change, and its tables by tag
-constexpr double kForChangedKey = 32;    // ExpectedState: the table by key, which may have grown
+constexpr double kForRank = 12;                     // the judge's tables by key
+constexpr double kForChange = 84;                   // ExpectedState: Change, and its tables by tag
+constexpr double kForChangedKey = 28;    // ExpectedState: the table by key, which may have grown
 constexpr double kForScanned = 32;       // TraceRecord and padding; key and payload follow
+constexpr double kForInserted = 12;      // a scanned record that the script inserts
+constexpr double kForTag = 8;            // the record of a tag, while the scan is read
 constexpr double kForRecordedCall = 96;  // log, its copy, and the checker's tables
 
 // The memory limit of the library: a fixed part, a part for each record, and a multiple of the size
@@ -78,13 +80,24 @@ double log_bytes(const workload::Demand& demand) {
   return kEventBytes * (first * kAttempts + (demand.logged_calls - first) * kAttemptsOfOthers);
 }
 
+// Returns the memory of the results of the final scan. The referee keeps records that the script
+// inserts as numbers, but those of procedures whole. The wrong records of a faulty library are also
+// kept whole; then the referee may need more than its estimate, but not more than its bound.
+double scan_bytes(const workload::Demand& demand) {
+  const double loaded =
+      demand.procedures > 0 ? std::min(demand.records, demand.load_ops) : demand.records;
+  const double whole = demand.records - loaded;
+  const double mean = demand.records > 0 ? demand.record_bytes / demand.records : 0;
+  return loaded * kForInserted + whole * (kForScanned + mean);
+}
+
 // Returns an upper bound of the referee's memory, the memory that it shares with the player
 // included.
 double referee_bytes(const workload::Demand& demand) {
   const double numbers = demand.records + demand.keys;
   const double script = (demand.load_ops + demand.run_ops) * kForOp + numbers * kForKey +
                         demand.record_bytes + demand.key_bytes;
-  const double scan = demand.records * kForScanned + demand.record_bytes;
+  const double scan = scan_bytes(demand);
   const double longest = std::max(demand.longest_bytes * demand.inserts,
                                   demand.record_bytes / demand.records * demand.inserts);
   const double scan_room = demand.inserts * kForScanned + (demand.records > 0 ? longest : 0);
@@ -96,7 +109,8 @@ double referee_bytes(const workload::Demand& demand) {
   const double ring = std::min(2 * pieces, demand.threads * kRingOfThread);
   const double words = std::max(demand.load_ops, demand.run_words_most);
   const double outcome = std::max(words * kForWord * kSpareWords, scan_room);
-  const double playing = ring + outcome + std::max(std::min(pieces, kPiecesMax), kept + scan);
+  const double reading = kept + scan + demand.inserts * kForTag;
+  const double playing = ring + outcome + std::max(std::min(pieces, kPiecesMax), reading);
   const double judging = kept + scan + numbers * kForRank + demand.records * kForChangedKey +
                          (demand.inserts + demand.deletes) * kForChange;
   return kReferee + kMargin * (demand.threads * kForThread + script + std::max(playing, judging) +
