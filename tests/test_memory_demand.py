@@ -289,7 +289,7 @@ def test_every_board_fits_a_machine_of_24_gib() -> None:
             assert total <= MACHINE_SHARE * MACHINE_BYTES, f"{board['title']}: {need.estimate}"
 
 
-@pytest.mark.parametrize("mib", [30, 60, 90])
+@pytest.mark.parametrize("mib", [30, 60, 80])
 def test_a_referee_at_its_bound_ends_the_run_with_a_reason(mib: int, tmp_path: Path) -> None:
     """The referee reaches the bounds at different times: while it generates, plays or judges."""
     require_root_and_build()
