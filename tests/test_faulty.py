@@ -51,6 +51,7 @@ WRONG = [
     ("exit_in_constructor", "crashed", {"crashed"}, "exit code 0 while the library was loaded"),
     ("forged_stdout", "crashed", {"crashed"}, "ended with exit code 0"),
     ("closes_descriptors", "crashed", {"crashed"}, ""),
+    ("crashes_when_large", "crashed", {"crashed"}, "SIGSEGV"),
     ("memory_hog", "out_of_memory", {"out_of_memory"}, "memory limit"),
 ]
 

@@ -53,7 +53,7 @@ def test_whole_numbers_are_numbers_too() -> None:
     [
         (("summary",), None, "summary: expected str"),
         (("summary",), "x" * 1_001, "summary: longer than 1000 characters"),
-        (("program",), "x" * 200_001, "program: longer than 200000 characters"),
+        (("program",), "x" * 400_001, "program: longer than 400000 characters"),
         (("initial",), [1], r"initial\[0\]: expected a string"),
         (("initial",), ["r"] * 513, "513 items, but at most 512"),
         (("transactions",), [{}] * 65, "65 items, but at most 64"),

@@ -78,7 +78,7 @@ TEST_F(HangTest, NamesTheCycleOfADeadlock) {
   expect_part(result, "(deleteRecord+0x");
   expect_part(result, " of 4096 descriptors are open");
   judge::Findings findings("test");
-  add_session_findings(result, findings);
+  add_session_findings({}, result, findings);
   ASSERT_EQ(findings.count("hang"), 1u);
   EXPECT_NE(findings.list()[0].detail.find("thread 1 is at operation 5 of 8\nThese threads wait"),
             std::string::npos)
@@ -116,7 +116,7 @@ TEST_F(HangTest, ShowsAThreadThatSleepsForEver) {
 // Returns the text of the finding (entry of the report) `name`, which must occur exactly once.
 std::string found(const SessionResult& result, const std::string& name) {
   judge::Findings findings("test");
-  add_session_findings(result, findings);
+  add_session_findings({}, result, findings);
   EXPECT_EQ(findings.count(name), 1u) << result.detail;
   return findings.list().empty() ? "" : findings.list()[0].detail;
 }
@@ -192,7 +192,7 @@ TEST_F(HangTest, ShowsTheStackOfAConstructor) {
   expect_part(result, "the thread that loads the library: it waits in pause");
   expect_part(result, "(wait_for_ever+0x");
   judge::Findings findings("test");
-  add_session_findings(result, findings);
+  add_session_findings({}, result, findings);
   EXPECT_EQ(findings.count("hang"), 1u);
 }
 

@@ -86,7 +86,8 @@ MAY_INCLUDE: dict[str, set[str]] = {
         FORMAT,
         *LOW,
     },
-    "harness/referee/judging": {*REFEREE[:6], "harness", *JUDGING, *LOW},
+    # The C program of a crash is written with the literals of other witnesses' programs.
+    "harness/referee/judging": {*REFEREE[:6], "harness", "checker/witness", *JUDGING, *LOW},
     "harness/referee/report": {
         *REFEREE[:7],
         "harness",
