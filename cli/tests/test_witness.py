@@ -187,3 +187,21 @@ def test_the_folder_says_where_to_start(tmp_path: Path) -> None:
     everything = WitnessFolder(folder, all_histories=True)
     everything.keep(result, histories)
     assert (folder / "large.history").exists()
+
+
+def test_the_folder_says_how_to_debug_a_crash(tmp_path: Path) -> None:
+    finding = Finding("scenarios", "crashed", Severity.REQUIRED, "ended by SIGSEGV")
+    report = replace(samples.report("crashed"), findings=(finding,))
+    session = Session("00000000000000ff", candidate_first=True, candidate=report, control=None)
+    result = SeriesResult(Verdict.CRASHED, "ended by SIGSEGV", (finding,), (session,))
+    kept = WitnessFolder(tmp_path / "witness")
+    kept.path.mkdir()
+    (tmp_path / "histories").mkdir()
+    kept.keep(result, tmp_path / "histories")
+    kept.finish(finding, [finding], "00000000000000ff")
+    text = (kept.path / "README.txt").read_text()
+    assert (
+        f"keydrome debug LIB --benchmark {report.benchmark} --instance {report.instance} "
+        f"--scale {report.scale.value} --seed 00000000000000ff\n"
+    ) in text
+    assert "docs/how-to/debug-a-library.md" in text
