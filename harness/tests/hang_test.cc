@@ -1,5 +1,7 @@
 // Tests what the referee, the trusted process that runs a benchmark, reports about libraries that
 // hang in the real jail. Needs root.
+#include <signal.h>
+
 #include <string>
 #include <vector>
 
@@ -194,6 +196,32 @@ TEST_F(HangTest, ShowsTheStackOfAConstructor) {
   judge::Findings findings("test");
   add_session_findings({}, result, findings);
   EXPECT_EQ(findings.count("hang"), 1u);
+}
+
+// The 500th insert writes to an invalid address.
+TEST_F(HangTest, ACrashShowsTheStackOfItsThread) {
+  const SessionResult result = play(testing::counting_script(2, 1, 300), "crashes_when_large");
+  ASSERT_EQ(result.stop, StopReason::kClosed) << result.detail;
+  EXPECT_EQ(result.jail.number("signal"), SIGSEGV);
+  expect_part(result, "\n  stack at the crash: library.so+0x");
+  expect_part(result, "(insertRecord+0x");
+}
+
+TEST_F(HangTest, ACrashInTheConstructorShowsAStack) {
+  const SessionResult result = play(numbers({}), "crash_in_constructor");
+  ASSERT_EQ(result.stop, StopReason::kClosed) << result.detail;
+  EXPECT_EQ(result.jail.number("signal"), SIGSEGV);
+  expect_part(result, "a thread that plays no operations\n  stack at the crash: libc.so.6+0x");
+  expect_part(result, "(dlopen+0x");
+}
+
+// The thread that loads the library holds the lock that finding names takes, and waits for the
+// thread that crashes.
+TEST_F(HangTest, ACrashIsNoHangIfItsThreadCannotFindNames) {
+  const SessionResult result = play(numbers({}), "crashes_while_loading");
+  ASSERT_EQ(result.stop, StopReason::kClosed) << result.detail;
+  EXPECT_EQ(result.jail.number("signal"), SIGSEGV);
+  expect_part(result, "  stack at the crash: 0x");
 }
 
 }  // namespace

@@ -249,7 +249,8 @@ std::string about(const std::string& end, std::span<const PlayedPhase> phases,
         " *\n * Each thread makes its calls in the order of the session. How calls of different\n"
         " * threads overlapped is not recorded, so the program cannot repeat it. If the crash "
         "does\n"
-        " * not occur, run the program again, or build it with -fsanitize=thread.\n";
+        " * not occur, run the program again, or compile it with your source and "
+        "-fsanitize=thread.\n";
   }
   if (phases_left_out > 0) {
     text += " *\n * Left out, because the phase of the crash uses none of their indexes: " +
