@@ -198,13 +198,15 @@ TEST_F(HangTest, ShowsTheStackOfAConstructor) {
   EXPECT_EQ(findings.count("hang"), 1u);
 }
 
-// The 500th insert writes to an invalid address.
+// The 500th insert writes to an invalid address. The text shows twelve threads, and the one that
+// crashed comes first.
 TEST_F(HangTest, ACrashShowsTheStackOfItsThread) {
-  const SessionResult result = play(testing::counting_script(2, 1, 300), "crashes_when_large");
+  const SessionResult result = play(testing::counting_script(30, 10, 5), "crashes_when_large");
   ASSERT_EQ(result.stop, StopReason::kClosed) << result.detail;
   EXPECT_EQ(result.jail.number("signal"), SIGSEGV);
   expect_part(result, "\n  stack at the crash: library.so+0x");
   expect_part(result, "(insertRecord+0x");
+  EXPECT_LT(result.hang.find("stack at the crash"), result.hang.find("\nthread ")) << result.hang;
 }
 
 TEST_F(HangTest, ACrashInTheConstructorShowsAStack) {
