@@ -21,6 +21,7 @@ from cli import (
     check,
     compare,
     convert_ycsb,
+    debug,
     inspect_file,
     listing,
     machine,
@@ -98,6 +99,13 @@ def _parser() -> argparse.ArgumentParser:
             "compare", help="time several libraries against each other", allow_abbrev=False
         )
     )
+    _add_debug(
+        commands.add_parser(
+            "debug",
+            help="play a session in a debugger or with a sanitizer: not judged, not jailed",
+            allow_abbrev=False,
+        )
+    )
     _add_plot(
         commands.add_parser(
             "plot", help="draw the results of bench and compare", allow_abbrev=False
@@ -122,23 +130,28 @@ def _parser() -> argparse.ArgumentParser:
     inspecting.add_argument("library", metavar="LIB", help=_LIBRARY_HELP)
     _add_json(inspecting, "facts")
     inspecting.set_defaults(run=inspect_file.run)
-    the_list = commands.add_parser(
-        "list", help="list benchmarks, libraries, structures and configurations"
+    _add_list(
+        commands.add_parser(
+            "list", help="list benchmarks, libraries, structures and configurations"
+        )
     )
-    the_list.add_argument(
-        "words",
-        metavar="WORD",
-        nargs="*",
-        help="list only what has every word in its name, title or description, for example ycsb",
-    )
-    _add_json(the_list, "list")
-    the_list.set_defaults(run=listing.run)
     machine_facts = commands.add_parser(
         "machine", help="show which settings of this machine make timings noisy"
     )
     _add_json(machine_facts, "facts")
     machine_facts.set_defaults(run=machine.run)
     return parser
+
+
+def _add_list(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "words",
+        metavar="WORD",
+        nargs="*",
+        help="list only what has every word in its name, title or description, for example ycsb",
+    )
+    _add_json(parser, "list")
+    parser.set_defaults(run=listing.run)
 
 
 def _add_json(parser: argparse.ArgumentParser, what: str) -> None:
@@ -149,6 +162,12 @@ def _add_json(parser: argparse.ArgumentParser, what: str) -> None:
 
 
 def _add_common(parser: argparse.ArgumentParser, scale: Scale) -> None:
+    _add_scale_and_seed(parser, scale)
+    _add_json(parser, "result")
+    _add_require(parser)
+
+
+def _add_scale_and_seed(parser: argparse.ArgumentParser, scale: Scale) -> None:
     scales = [scale.value for scale in Scale]
     parser.add_argument(
         "--scale",
@@ -161,8 +180,6 @@ def _add_common(parser: argparse.ArgumentParser, scale: Scale) -> None:
         metavar="S",
         help="seed of the first session: 16 hexadecimal digits as printed, or a number; default: a random seed",
     )
-    _add_json(parser, "result")
-    _add_require(parser)
 
 
 def _add_require(parser: argparse.ArgumentParser) -> None:
@@ -185,6 +202,21 @@ def _add_library(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_workload(parser: argparse.ArgumentParser) -> None:
+    _add_operations(parser)
+    parser.add_argument(
+        "--metric",
+        metavar="M",
+        help="compare by this metric, such as throughput_tps or memory_peak_bytes; default: the benchmark's own",
+    )
+    parser.add_argument(
+        "--memory",
+        metavar="GIB",
+        type=gibibytes,
+        help="memory limit of a library, such as 2 or 0.5; default: enough for the records of the instance",
+    )
+
+
+def _add_operations(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--benchmark",
         metavar="B",
@@ -194,11 +226,6 @@ def _add_workload(parser: argparse.ArgumentParser) -> None:
         "--instance",
         metavar="I",
         help="named set of parameters of the benchmark; default: the benchmark's first instance",
-    )
-    parser.add_argument(
-        "--metric",
-        metavar="M",
-        help="compare by this metric, such as throughput_tps or memory_peak_bytes; default: the benchmark's own",
     )
     parser.add_argument("--threads", metavar="N", type=positive, help="same as -p threads=N")
     parser.add_argument(
@@ -224,12 +251,6 @@ def _add_workload(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--plain", action="store_true", help="run the workload only, without checks"
-    )
-    parser.add_argument(
-        "--memory",
-        metavar="GIB",
-        type=gibibytes,
-        help="memory limit of a library, such as 2 or 0.5; default: enough for the records of the instance",
     )
 
 
@@ -279,6 +300,23 @@ def _add_bench(parser: argparse.ArgumentParser) -> None:
         help="play each session in both modes, timed and verified, and say whether the library may read its next calls",
     )
     parser.set_defaults(run=bench.run)
+
+
+def _add_debug(parser: argparse.ArgumentParser) -> None:
+    parser.description = (
+        "Play one session in a process that a debugger or a sanitizer can watch. NOT JUDGED, NOT JAILED: the library "
+        "runs with all your rights. A library that is built with -fsanitize=address or -fsanitize=thread is welcome "
+        "(docs/how-to/debug-a-library.md). Returns 0 if every call returned, 1 if not, 2 after an error."
+    )
+    _add_library(parser)
+    _add_scale_and_seed(parser, Scale.SMOKE)
+    _add_operations(parser)
+    parser.add_argument(
+        "--tool",
+        choices=[tool.value for tool in debug.Tool],
+        help="run the process in gdb or valgrind; stack runs it in gdb and prints all stacks after a crash",
+    )
+    parser.set_defaults(run=debug.run)
 
 
 def _add_compare(parser: argparse.ArgumentParser) -> None:

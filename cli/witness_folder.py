@@ -27,6 +27,8 @@ README = "README.txt"
 # The folder stays small enough for a mail. --all-histories keeps every history.
 HISTORY_BYTES_MAX = 200_000
 _GUIDE = "docs/how-to/read-a-witness.md"
+_DEBUG_GUIDE = "docs/how-to/debug-a-library.md"
+_CRASH = "crashed"  # the name of the finding
 
 
 @dataclass(slots=True)
@@ -41,6 +43,7 @@ class WitnessFolder:
     all_histories: bool = False
     problem: str = ""
     stems: dict[tuple[str, str], str] = field(default_factory=dict)  # of each finding's files
+    to_debug: str = ""  # the command that plays the first session with a crash in a debugger
     history_bytes: int = 0
     histories_left_out: int = 0
 
@@ -70,6 +73,11 @@ class WitnessFolder:
         name = f"{report.benchmark}-{report.instance}-{seed}"
         write_file(self.path / f"{name}.json", json.dumps(report.to_json(), allow_nan=False) + "\n")
         for number, finding in enumerate(report.findings, 1):
+            if finding.name == _CRASH and not self.to_debug:
+                played = f"--benchmark {report.benchmark} --instance {report.instance}"
+                self.to_debug = (
+                    f"keydrome debug LIB {played} --scale {report.scale.value} --seed {seed}"
+                )
             if finding.witness is None:
                 continue
             stem = f"{name}-{number}-{finding.name}"
@@ -112,6 +120,8 @@ class WitnessFolder:
                 f"{self.histories_left_out} large histories are left out; --all-histories keeps all.",
                 "",
             ]
+        if self.to_debug:
+            lines += [f"To debug the crash: {self.to_debug}", f"How to debug: {_DEBUG_GUIDE}"]
         lines += [f"To repeat the run: keydrome check LIB --seed {seed}", f"To read more: {_GUIDE}"]
         return "\n".join(lines) + "\n"
 

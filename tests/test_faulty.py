@@ -48,9 +48,11 @@ WRONG = [
     ("forges_done", "failed", {"protocol_violation"}, "wrong nonce"),
     ("early_done", "failed", {"outcome_mismatch"}, ""),
     ("crash_in_constructor", "crashed", {"crashed"}, "SIGSEGV while the library was loaded"),
+    ("crashes_while_loading", "crashed", {"crashed"}, "SIGSEGV while the library was loaded"),
     ("exit_in_constructor", "crashed", {"crashed"}, "exit code 0 while the library was loaded"),
     ("forged_stdout", "crashed", {"crashed"}, "ended with exit code 0"),
     ("closes_descriptors", "crashed", {"crashed"}, ""),
+    ("crashes_when_large", "crashed", {"crashed"}, "SIGSEGV"),
     ("memory_hog", "out_of_memory", {"out_of_memory"}, "memory limit"),
 ]
 

@@ -53,7 +53,7 @@ def test_whole_numbers_are_numbers_too() -> None:
     [
         (("summary",), None, "summary: expected str"),
         (("summary",), "x" * 1_001, "summary: longer than 1000 characters"),
-        (("program",), "x" * 200_001, "program: longer than 200000 characters"),
+        (("program",), "x" * 400_001, "program: longer than 400000 characters"),
         (("initial",), [1], r"initial\[0\]: expected a string"),
         (("initial",), ["r"] * 513, "513 items, but at most 512"),
         (("transactions",), [{}] * 65, "65 items, but at most 64"),
@@ -187,3 +187,21 @@ def test_the_folder_says_where_to_start(tmp_path: Path) -> None:
     everything = WitnessFolder(folder, all_histories=True)
     everything.keep(result, histories)
     assert (folder / "large.history").exists()
+
+
+def test_the_folder_says_how_to_debug_a_crash(tmp_path: Path) -> None:
+    finding = Finding("scenarios", "crashed", Severity.REQUIRED, "ended by SIGSEGV")
+    report = replace(samples.report("crashed"), findings=(finding,))
+    session = Session("00000000000000ff", candidate_first=True, candidate=report, control=None)
+    result = SeriesResult(Verdict.CRASHED, "ended by SIGSEGV", (finding,), (session,))
+    kept = WitnessFolder(tmp_path / "witness")
+    kept.path.mkdir()
+    (tmp_path / "histories").mkdir()
+    kept.keep(result, tmp_path / "histories")
+    kept.finish(finding, [finding], "00000000000000ff")
+    text = (kept.path / "README.txt").read_text()
+    assert (
+        f"keydrome debug LIB --benchmark {report.benchmark} --instance {report.instance} "
+        f"--scale {report.scale.value} --seed 00000000000000ff\n"
+    ) in text
+    assert "docs/how-to/debug-a-library.md" in text

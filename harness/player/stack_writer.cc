@@ -1,9 +1,10 @@
-// Implements the signal handler that writes the stack of the interrupted thread into the stack
+// Implements the signal handlers that write the stack of the interrupted thread into the stack
 // page. The referee, the process that runs the benchmark, reads the page and reports the stacks of
-// a hang.
+// a hang or a crash.
 #include "harness/player/stack_writer.h"
 
 #include <dlfcn.h>
+#include <pthread.h>
 #include <signal.h>
 #include <unistd.h>
 #include <unwind.h>
@@ -52,6 +53,13 @@ void name_frame(StackFrame& frame) {
   frame.symbol_offset = frame.address - reinterpret_cast<uint64_t>(info.dli_saddr);
 }
 
+void install(int number, void (*handler)(int), int flags) {
+  struct sigaction action{};
+  action.sa_handler = handler;
+  action.sa_flags = flags;
+  sigaction(number, &action, nullptr);
+}
+
 // Signal handler: writes the stack of the interrupted thread. That thread may hold any lock, so a
 // handler that takes a lock may wait for ever. Therefore the handler allocates no memory, and finds
 // the addresses on the stack without a lock. Only finding the names takes a lock, that of the
@@ -72,14 +80,45 @@ void write_stack(int) {
   errno = saved;
 }
 
+// The signals by which the kernel or abort() ends a process that has crashed. SIGSYS is none of
+// them: the jail's filter ends the process without a handler.
+constexpr int kCrashSignals[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT};
+
+std::atomic<int> g_crashed_by = 0;
+
+// Signal handler of the alarm: ends the process by the signal of the crash. Any thread may run it,
+// also the one that waits in write_stack(), where this signal is blocked.
+void end_process(int) {
+  const int number = g_crashed_by.load(std::memory_order_relaxed);  // set before the alarm
+  sigset_t only;
+  sigemptyset(&only);
+  sigaddset(&only, number);
+  pthread_sigmask(SIG_UNBLOCK, &only, nullptr);
+  raise(number);
+}
+
+// Signal handler: writes the stack of the thread that has crashed, then ends the process by the
+// same signal. SA_RESETHAND has restored the signal's default action, so a further fault in this
+// handler also ends the process. If another thread holds the lock of the dynamic loader for ever,
+// names cannot be found, and the alarm ends the process.
+void write_last_stack(int number) {
+  constexpr unsigned kNamingSeconds = 1;
+  g_crashed_by.store(number, std::memory_order_relaxed);
+  install(SIGALRM, end_process, 0);
+  alarm(kNamingSeconds);
+  write_stack(number);
+  raise(number);  // blocked until this handler returns
+}
+
 }  // namespace
 
 void install_stack_writer(StackPage* page) {
   g_page = page;
-  struct sigaction action{};
-  action.sa_handler = write_stack;
-  action.sa_flags = SA_RESTART;
-  sigaction(kStackSignal, &action, nullptr);
+  install(kStackSignal, write_stack, SA_RESTART);
+  // Without SA_ONSTACK: no thread of the player has a stack for signals. So after an overflow of
+  // the stack the kernel ends the process at once, and there is no stack to show.
+  constexpr int kOnce = static_cast<int>(SA_RESETHAND);
+  for (const int number : kCrashSignals) install(number, write_last_stack, kOnce);
 }
 
 }  // namespace keydrome

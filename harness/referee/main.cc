@@ -34,8 +34,8 @@
 //                         to it (harness/ring.h)
 //     outcome             of fixed size, for all phases: the player writes counters, results and
 //                         logs into it
-//     stack page          of fixed size: the player's threads write their stacks when a session
-//                         hangs (harness/stacks.h)
+//     stack page          of fixed size: hanging or crashing threads of the player write their
+//                         stacks (harness/stacks.h)
 //     call slots          only in verified mode, of fixed size, shared by driver and player
 //                         (harness/calls.h)
 //

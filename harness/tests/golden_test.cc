@@ -136,7 +136,7 @@ Json failed_report(const Plan& plan) {
   result.phases.clear();
   result.outcome.phases.clear();
   judge::Findings findings(plan.benchmark);
-  add_session_findings(result, findings);
+  add_session_findings({}, result, findings);
   return make_report({plan,
                       {{"threads", 1}},
                       example_script(),

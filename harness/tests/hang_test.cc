@@ -1,5 +1,7 @@
 // Tests what the referee, the trusted process that runs a benchmark, reports about libraries that
 // hang in the real jail. Needs root.
+#include <signal.h>
+
 #include <string>
 #include <vector>
 
@@ -79,7 +81,7 @@ TEST_F(HangTest, NamesTheCycleOfADeadlock) {
   expect_part(result, "(deleteRecord+0x");
   expect_part(result, " of 4096 descriptors are open");
   judge::Findings findings("test");
-  add_session_findings(result, findings);
+  add_session_findings({}, result, findings);
   ASSERT_EQ(findings.count("hang"), 1u);
   EXPECT_NE(findings.list()[0].detail.find("thread 1 is at operation 5 of 8\nThese threads wait"),
             std::string::npos)
@@ -118,7 +120,7 @@ TEST_F(HangTest, ShowsAThreadThatSleepsForEver) {
 // Returns the text of the finding (entry of the report) `name`, which must occur exactly once.
 std::string found(const SessionResult& result, const std::string& name) {
   judge::Findings findings("test");
-  add_session_findings(result, findings);
+  add_session_findings({}, result, findings);
   EXPECT_EQ(findings.count(name), 1u) << result.detail;
   return findings.list().empty() ? "" : findings.list()[0].detail;
 }
@@ -196,8 +198,36 @@ TEST_F(HangTest, ShowsTheStackOfAConstructor) {
   expect_part(result, "the thread that loads the library: it waits in pause");
   expect_part(result, "(wait_for_ever+0x");
   judge::Findings findings("test");
-  add_session_findings(result, findings);
+  add_session_findings({}, result, findings);
   EXPECT_EQ(findings.count("hang"), 1u);
+}
+
+// The 500th insert writes to an invalid address. The text shows twelve threads, and the one that
+// crashed comes first.
+TEST_F(HangTest, ACrashShowsTheStackOfItsThread) {
+  const SessionResult result = play(testing::counting_script(30, 10, 5), "crashes_when_large");
+  ASSERT_EQ(result.stop, StopReason::kClosed) << result.detail;
+  EXPECT_EQ(result.jail.number("signal"), SIGSEGV);
+  expect_part(result, "\n  stack at the crash: library.so+0x");
+  expect_part(result, "(insertRecord+0x");
+  EXPECT_LT(result.hang.find("stack at the crash"), result.hang.find("\nthread ")) << result.hang;
+}
+
+TEST_F(HangTest, ACrashInTheConstructorShowsAStack) {
+  const SessionResult result = play(numbers({}), "crash_in_constructor");
+  ASSERT_EQ(result.stop, StopReason::kClosed) << result.detail;
+  EXPECT_EQ(result.jail.number("signal"), SIGSEGV);
+  expect_part(result, "a thread that plays no operations\n  stack at the crash: libc.so.6+0x");
+  expect_part(result, "(dlopen+0x");
+}
+
+// The thread that loads the library holds the lock that finding names takes, and waits for the
+// thread that crashes.
+TEST_F(HangTest, ACrashIsNoHangIfItsThreadCannotFindNames) {
+  const SessionResult result = play(numbers({}), "crashes_while_loading");
+  ASSERT_EQ(result.stop, StopReason::kClosed) << result.detail;
+  EXPECT_EQ(result.jail.number("signal"), SIGSEGV);
+  expect_part(result, "  stack at the crash: 0x");
 }
 
 }  // namespace

@@ -81,13 +81,16 @@ TEST(HangText, AWaitWithoutACycleIsOnlyAPossibility) {
 TEST(HangText, OfADeadProcessShowsTheCallsOnly) {
   HungThread finished = thread(1, "3", "2");
   finished.position = {.op = 12, .finished = true};
+  finished.stack.clear();
   HungThread died = thread(0, "1", "2");
+  died.stack.clear();
   EXPECT_EQ(last_calls_text(one_index(), {died, finished}),
             "thread 0: insertRecord(\"A\", 2) (operation 9) was running when the process ended\n"
             "1 thread has finished the phase");
   died.before = {"beginTransaction()", "get(\"A\", 1)"};
   HungThread waits = thread(2, "3", "2");
   waits.position.in_call = false;
+  waits.stack.clear();
   EXPECT_EQ(
       last_calls_text(one_index(), {died, waits}),
       "thread 0: insertRecord(\"A\", 2) (operation 9) was running when the process ended; the "
@@ -95,6 +98,20 @@ TEST(HangText, OfADeadProcessShowsTheCallsOnly) {
       "  beginTransaction()\n"
       "  get(\"A\", 1)\n"
       "thread 2: waits for other threads (operation 9) without calling the library");
+}
+
+TEST(HangText, ShowsTheStacksOfACrash) {
+  HungThread finished;
+  finished.number = 1;
+  finished.position.finished = true;
+  finished.stack = "library.so+0x10";
+  HungThread own;
+  own.stack = "library.so+0x20";
+  EXPECT_EQ(last_calls_text(one_index(), {finished, own}),
+            "thread 1: has finished the phase\n"
+            "  stack at the crash: library.so+0x10\n"
+            "a thread that plays no operations\n"
+            "  stack at the crash: library.so+0x20");
 }
 
 TEST(HangText, AThreadThatWaitsForItsPieceDoesNotWaitForTheLibrary) {

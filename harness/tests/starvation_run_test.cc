@@ -120,7 +120,7 @@ class StarvationTest : public testing::JailedTest {
 
   static std::size_t hangs(const SessionResult& result) {
     judge::Findings findings("test");
-    add_session_findings(result, findings);
+    add_session_findings({}, result, findings);
     return findings.count("hang");
   }
 };

@@ -139,13 +139,13 @@ TEST(Findings, NameWhatEndedASession) {
     judge::Findings findings("test");
     SessionResult result = stopped(Stage::kPlaying, StopReason::kClosed, status);
     result.hang = "thread 0: what it did";
-    add_session_findings(result, findings);
+    add_session_findings({}, result, findings);
     EXPECT_EQ(findings.count(name), 1u) << status;
     EXPECT_TRUE(findings.failed()) << status;
     EXPECT_TRUE(findings.list()[0].detail.ends_with("\nthread 0: what it did")) << status;
   }
   judge::Findings findings("test");
-  add_session_findings(stopped(Stage::kStarting, StopReason::kClosed, "exited"), findings);
+  add_session_findings({}, stopped(Stage::kStarting, StopReason::kClosed, "exited"), findings);
   EXPECT_TRUE(findings.list().empty()) << "before the library was loaded";
 }
 
@@ -156,7 +156,7 @@ TEST(Verdict, ALibraryThatWasKeptFromTheProcessorsDoesNotHang) {
     SessionResult result = stopped(Stage::kPlaying, stop, status);
     result.starved = "others computed";
     judge::Findings findings("test");
-    add_session_findings(result, findings);
+    add_session_findings({}, result, findings);
     EXPECT_TRUE(findings.empty()) << status;
     const RunVerdict verdict = decide(result, findings, "full");
     EXPECT_EQ(verdict.name, "infrastructure");
@@ -174,7 +174,7 @@ TEST(Verdict, ABusyMachineExcusesOnlyTime) {
     SessionResult result = stopped(Stage::kPlaying, StopReason::kClosed, status);
     result.starved = "others computed";
     judge::Findings findings("test");
-    add_session_findings(result, findings);
+    add_session_findings({}, result, findings);
     EXPECT_EQ(findings.count(name), 1u) << status;
     EXPECT_NE(decide(result, findings, "full").name, "infrastructure") << status;
   }
@@ -227,7 +227,7 @@ TEST(Verdict, SaysWhyALibraryWasNotLoaded) {
   EXPECT_EQ(name_of(result), "refused");
   result.load_status = kLoadSymbolMissing;
   judge::Findings findings("unit");
-  add_session_findings(result, findings);
+  add_session_findings({}, result, findings);
   EXPECT_EQ(findings.count("missing_symbol"), 1u);
   EXPECT_EQ(decide(result, findings, "full").name, "failed");
 }
@@ -238,7 +238,7 @@ TEST(Verdict, ABrokenProtocolIsAFinding) {
                                    std::pair(StopReason::kBadOutcome, "outcome_mismatch")}) {
     const SessionResult result = stopped(Stage::kPlaying, stop, "killed");
     judge::Findings findings("unit");
-    add_session_findings(result, findings);
+    add_session_findings({}, result, findings);
     EXPECT_EQ(findings.count(name), 1u) << name;
     EXPECT_TRUE(findings.failed());
     EXPECT_EQ(decide(result, findings, "full").name, "failed");
@@ -258,7 +258,7 @@ TEST(Verdict, ASessionThatCouldNotBeJudgedNeitherPassesNorFails) {
 TEST(Verdict, ALibraryThatCannotBeFrozenBetweenPhasesFails) {
   const auto findings_of = [](const SessionResult& result) {
     judge::Findings findings("unit");
-    add_session_findings(result, findings);
+    add_session_findings({}, result, findings);
     return findings.count("not_frozen");
   };
   SessionResult result = complete();
@@ -267,7 +267,7 @@ TEST(Verdict, ALibraryThatCannotBeFrozenBetweenPhasesFails) {
   result.unfrozen_after = "loading";
   EXPECT_EQ(findings_of(result), 1u);
   judge::Findings findings("unit");
-  add_session_findings(result, findings);
+  add_session_findings({}, result, findings);
   EXPECT_EQ(decide(result, findings, "full").name, "failed");
   result.jail.meta["mechanisms"] = "namespaces,memory";
   EXPECT_EQ(findings_of(result), 0u) << "the level already reports a jail that cannot freeze";
@@ -283,11 +283,11 @@ TEST(Verdict, WorkAfterTheLastCallIsAWarning) {
   phase.freezing_cpu_us = 1'000'000;
   result.phases = {phase};
   judge::Findings soon("unit");
-  add_session_findings(result, soon);
+  add_session_findings({}, result, soon);
   EXPECT_TRUE(soon.empty()) << "a freeze may take some milliseconds";
   result.phases[0].freezing_ns = 200'000'000;
   judge::Findings findings("unit");
-  add_session_findings(result, findings);
+  add_session_findings({}, result, findings);
   ASSERT_EQ(findings.count("late_work"), 1u);
   EXPECT_EQ(findings.list()[0].detail.substr(0, 95),
             "phase test: after the last call had returned, the library used 1.000 s of CPU time in "
@@ -295,7 +295,7 @@ TEST(Verdict, WorkAfterTheLastCallIsAWarning) {
   EXPECT_FALSE(findings.failed());
   result.phases[0].freezing_cpu_us = 4'000;
   judge::Findings idle("unit");
-  add_session_findings(result, idle);
+  add_session_findings({}, result, idle);
   EXPECT_TRUE(idle.empty()) << "a thread that waits in the kernel uses no CPU time";
 }
 
@@ -307,13 +307,13 @@ TEST(Verdict, AClockThatDisagreesIsAWarning) {
   phase.player_ns = 950'000'000;
   result.phases = {phase};
   judge::Findings findings("unit");
-  add_session_findings(result, findings);
+  add_session_findings({}, result, findings);
   EXPECT_TRUE(findings.empty());
   result.phases[0].player_ns = 1'000;
-  add_session_findings(result, findings);
+  add_session_findings({}, result, findings);
   EXPECT_TRUE(findings.empty()) << "nothing depends on the time of an untimed phase";
   result.phases[0].timed = true;
-  add_session_findings(result, findings);
+  add_session_findings({}, result, findings);
   ASSERT_EQ(findings.count("clock_disagrees"), 1u);
   EXPECT_EQ(findings.list()[0].detail,
             "phase test: 1.000 s by the referee's clock, 0.000 s by the player's; the referee's "

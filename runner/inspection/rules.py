@@ -29,6 +29,8 @@ CALLS = (
 )
 STRUCTURE_SYMBOL = "keydrome_structure"
 
+# The names that gcc and clang give to the runtimes of their sanitizers.
+_SANITIZER_RUNTIME = re.compile(r"lib(clang_rt\.)?(asan|tsan|lsan)\b.*\.so.*")
 _HEADER_BYTES = 64
 _MACHINES = {3: "32-bit x86", 40: "32-bit Arm", 62: "x86-64", 183: "Arm64", 243: "RISC-V"}
 _HOST_MACHINES = {"x86_64": 62, "aarch64": 183}
@@ -220,9 +222,21 @@ def _check_dynamic(image: ElfImage) -> Iterator[dict[str, str]]:
         yield _refusal("forbidden_entry", problem, "link without -z nodlopen")
 
 
+def sanitizer_runtimes(needed: Collection[str]) -> tuple[str, ...]:
+    """Return the names that are runtimes of sanitizers of gcc or clang. A process must load them first."""
+    return tuple(name for name in needed if _SANITIZER_RUNTIME.fullmatch(name))
+
+
 def _check_needed(needed: list[str], allowed: Collection[str]) -> Iterator[dict[str, str]]:
     odd = [name for name in needed if name not in allowed]
-    if odd:
+    sanitizers = sanitizer_runtimes(odd)
+    if sanitizers:
+        yield _refusal(
+            "needed_library",
+            f"the library needs {', '.join(sanitizers)}, the runtime of a sanitizer, which the jail does not provide",
+            "build it without -fsanitize; `keydrome debug` plays a session with the sanitizer on your own machine",
+        )
+    elif odd:
         yield _refusal(
             "needed_library",
             f"the library links against {', '.join(map(repr, odd))}, which the jail does not provide",

@@ -212,6 +212,16 @@ def test_a_needed_library_that_the_jail_lacks(compiled: Compile, settings: Setti
     assert "link it statically" in text
 
 
+@pytest.mark.parametrize("sanitizer", ["address", "thread"])
+def test_a_sanitizer_is_refused_with_another_way(
+    sanitizer: str, compiled: Compile, settings: Settings
+) -> None:
+    library = compiled(GOOD, f"-fsanitize={sanitizer}")
+    text = refusal(inspect_library(library, settings), "needed_library")
+    assert "the runtime of a sanitizer, which the jail does not provide" in text
+    assert "build it without -fsanitize; `keydrome debug`" in text
+
+
 def links_berkeley_db(compiled: Compile) -> Path:
     source = (
         GOOD

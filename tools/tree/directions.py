@@ -65,6 +65,16 @@ MAY_INCLUDE: dict[str, set[str]] = {
     "harness": {FORMAT, *EVENT, *LOW},
     "harness/player": {"harness", FORMAT, f"{KIT}/player", "jail/tighten.h", *EVENT, *LOW},
     "harness/driver": {"harness", "harness/player", FORMAT, f"{KIT}/player", *EVENT, *LOW},
+    # Plays operations in its own process, without a jail, for debuggers. No other program includes it.
+    "harness/debug": {
+        *REFEREE,
+        "harness/player",
+        f"{KIT}/player",
+        f"{KIT}/workload",
+        *JUDGING,
+        *EVENT,
+        *LOW,
+    },
     "harness/referee": {*REFEREE, "harness", f"{KIT}/workload", *JUDGING, *CHECKER, *LOW},
     "harness/referee/machine": {*LOW},
     "harness/referee/plan": {"harness", FORMAT, *LOW},
@@ -86,7 +96,8 @@ MAY_INCLUDE: dict[str, set[str]] = {
         FORMAT,
         *LOW,
     },
-    "harness/referee/judging": {*REFEREE[:6], "harness", *JUDGING, *LOW},
+    # The C program of a crash is written with the literals of other witnesses' programs.
+    "harness/referee/judging": {*REFEREE[:6], "harness", "checker/witness", *JUDGING, *LOW},
     "harness/referee/report": {
         *REFEREE[:7],
         "harness",

@@ -6,6 +6,7 @@
 #include <poll.h>
 
 #include <algorithm>
+#include <iterator>
 #include <string>
 #include <utility>
 #include <vector>
@@ -99,20 +100,32 @@ std::string hang_evidence(const HangInputs& inputs) {
   return hang_text(*inputs.script, threads) + (descriptors.empty() ? "" : "\n" + descriptors);
 }
 
-std::string last_calls(const script::Script& script, const script::PhaseScript& phase,
-                       const PhaseWatch& watch) {
+std::string crash_evidence(const HangInputs& inputs) {
   constexpr std::size_t kThreadsWithCalls = 12;
   const uint64_t now = now_ns();
-  std::vector<HungThread> threads;
-  for (std::size_t t = 0; t < phase.threads.size(); ++t) {
-    HungThread thread = client_thread(script, phase, watch, t, now);
-    // Of a very large phase with many threads, only the threads that the text shows cost time here.
-    if (thread.position.in_call && t < kThreadsWithCalls) {
-      thread.before = calls_before(script, phase.threads[t], thread.position.op);
+  Stacks stacks = read_stacks(inputs.stack_page);
+  // The text shows the first threads only, and one that crashed must be among them.
+  std::vector<HungThread> crashed, others;
+  const std::size_t count = inputs.phase == nullptr ? 0 : inputs.phase->threads.size();
+  for (std::size_t t = 0; t < count; ++t) {
+    HungThread thread = client_thread(*inputs.script, *inputs.phase, *inputs.watch, t, now);
+    if (auto stack = stacks.extract(inputs.watch->thread_id(t))) {
+      thread.stack = std::move(stack.mapped());
     }
-    threads.push_back(std::move(thread));
+    // Of a very large phase with many threads, only the threads that the text shows cost time here.
+    if (thread.position.in_call && (t < kThreadsWithCalls || !thread.stack.empty())) {
+      thread.before = calls_before(*inputs.script, inputs.phase->threads[t], thread.position.op);
+    }
+    (thread.stack.empty() ? others : crashed).push_back(std::move(thread));
   }
-  return last_calls_text(script, threads);
+  for (auto& [id, stack] : stacks) {
+    HungThread thread;
+    thread.stack = std::move(stack);
+    crashed.push_back(std::move(thread));
+  }
+  crashed.insert(crashed.end(), std::make_move_iterator(others.begin()),
+                 std::make_move_iterator(others.end()));
+  return last_calls_text(*inputs.script, crashed);
 }
 
 std::string unfinished_threads(const script::PhaseScript& phase, const PhaseWatch& watch) {

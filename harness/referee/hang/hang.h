@@ -36,10 +36,10 @@ struct HangInputs {
 // their stacks.
 std::string hang_evidence(const HangInputs& inputs);
 
-// Returns one line for each thread of a phase whose process died: the call that the thread was
-// making.
-std::string last_calls(const script::Script& script, const script::PhaseScript& phase,
-                       const PhaseWatch& watch);
+// Describes the threads of a session whose process has died, in several lines of text: for each
+// thread of the phase, the call that it was making and the calls before it; and the stacks that
+// threads wrote when they crashed. `inputs.jail` is not used. The caller has sampled `inputs.watch`.
+std::string crash_evidence(const HangInputs& inputs);
 
 // Returns the end of a sentence that lists some unfinished threads and their current operations,
 // such as "; thread 0 is at operation 5 of 8". Returns "" if all threads have finished.

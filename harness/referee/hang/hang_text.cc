@@ -94,7 +94,8 @@ std::vector<Wait> cycle_in(const std::vector<Wait>& waits, std::size_t threads) 
 
 class HangWriter {
  public:
-  // `dead`: the process has died, so only the threads' positions in their programs are known.
+  // `dead`: the process has died, so only what its threads wrote is known: their positions in their
+  // programs, and the stack of a thread that crashed.
   HangWriter(const script::Script& script, const std::vector<HungThread>& threads, bool dead)
       : script_(script), threads_(threads), dead_(dead) {}
 
@@ -102,7 +103,7 @@ class HangWriter {
     if (!dead_) add_waits();
     std::size_t shown = 0, left_out = 0, finished = 0;
     for (const HungThread& thread : threads_) {
-      if (thread.number && thread.position.finished) {
+      if (thread.number && thread.position.finished && !crashed(thread)) {
         ++finished;
       } else if (shown < kThreadsShown) {
         ++shown;
@@ -148,12 +149,15 @@ class HangWriter {
     }
   }
 
+  bool crashed(const HungThread& thread) const { return dead_ && !thread.stack.empty(); }
+
   void add_thread(const HungThread& thread) {
     std::string text = name_of(thread);
     if (thread.number) text += ": " + position_text(thread);
     if (dead_) {
-      line(text);
+      line(thread.number ? text : "a thread that plays no operations");
       for (const std::string& call : thread.before) line("  " + call);
+      if (crashed(thread)) line("  stack at the crash: " + thread.stack);
       return;
     }
     line(text + (thread.number ? "; " : ": ") + kernel_text(thread));
@@ -166,6 +170,7 @@ class HangWriter {
 
   std::string position_text(const HungThread& thread) const {
     const ProgramPosition& position = thread.position;
+    if (position.finished) return "has finished the phase";
     if (dead_ && position.in_call && !position.rolling_back && !position.awaits_piece) {
       return position.call + " (operation " + std::to_string(position.op) +
              ") was running when the process ended" +

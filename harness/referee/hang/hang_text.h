@@ -32,8 +32,8 @@ inline constexpr uint64_t kHangLookMs = 100;
 // Describes which thread waits for which other thread, then each thread in one or more lines.
 std::string hang_text(const script::Script& script, const std::vector<HungThread>& threads);
 
-// Describes a process that has died: for each thread, the call that it was making, and the calls
-// before it.
+// Describes a process that has died: for each thread, the call that it was making, the calls before
+// it, and its stack if it crashed.
 std::string last_calls_text(const script::Script& script, const std::vector<HungThread>& threads);
 
 }  // namespace keydrome

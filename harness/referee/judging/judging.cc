@@ -54,7 +54,7 @@ bool ended_in_legal_calls(const PreparedSession& session, const SessionResult& r
 Judgement judge_session(const PreparedSession& session, const SessionResult& result) {
   Judgement judgement{.findings = judge::Findings(session.plan.benchmark), .verdict = {}};
   judge::Findings& findings = judgement.findings;
-  add_session_findings(result, findings);
+  add_session_findings(session.script, result, findings);
   const bool complete = result.stop == StopReason::kNone;
   const bool advisory = session.manifest.instances.find(session.plan.instance)->second.advisory;
   // An advisory instance produces only warnings, unless the library crashes or hangs in legal

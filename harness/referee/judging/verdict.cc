@@ -6,9 +6,11 @@
 #include <array>
 #include <cstdio>
 #include <cstring>
+#include <utility>
 
 #include "harness/protocol.h"
 #include "harness/referee/judging/account_findings.h"
+#include "harness/referee/judging/crash_program.h"
 
 namespace keydrome {
 namespace {
@@ -220,8 +222,25 @@ void add_freeze_findings(const SessionResult& result, judge::Findings& findings)
                         "measured; no thread may stay in one system call for seconds");
 }
 
+// Adds a finding for a session in which the library crashed, with a C program that makes its calls.
+void add_crash_finding(const script::Script& script, const SessionResult& result,
+                       const std::string& end, judge::Findings& findings) {
+  const CrashProgram program = crash_program(script, result, end);
+  judge::Finding finding{.suite = {},
+                         .name = "crashed",
+                         .severity = Severity::kRequired,
+                         .detail = end + (result.hang.empty() ? "" : "\n" + result.hang)};
+  if (!program.text.empty()) {
+    finding.witness = Json::Object{{"summary", end}, {"program", program.text}};
+  } else if (!program.why_none.empty()) {
+    finding.detail += "\n" + program.why_none;
+  }
+  findings.add(std::move(finding));
+}
+
 // Adds a finding for a session that hung or whose process died, with the last calls of its threads.
-void add_end_finding(const SessionResult& result, judge::Findings& findings) {
+void add_end_finding(const script::Script& script, const SessionResult& result,
+                     judge::Findings& findings) {
   if (result.stage == Stage::kStarting) return;
   const std::string evidence = result.hang.empty() ? "" : "\n" + result.hang;
   if (is_starved(result)) return;
@@ -232,6 +251,7 @@ void add_end_finding(const SessionResult& result, judge::Findings& findings) {
   RunVerdict end;
   if (!decide_by_limits(result, end)) end = decide_closed(result);
   if (end.name == "failed") return;
+  if (end.name == "crashed") return add_crash_finding(script, result, end.reason, findings);
   findings.required(end.name == "timed_out" ? "hang" : end.name, end.reason + evidence);
 }
 
@@ -270,14 +290,15 @@ judge::Ending ending_of(const SessionResult& result) {
   return ending;
 }
 
-void add_session_findings(const SessionResult& result, judge::Findings& findings) {
+void add_session_findings(const script::Script& script, const SessionResult& result,
+                          judge::Findings& findings) {
   add_clock_findings(result, findings);
   add_account_findings(result, findings);
   add_freeze_findings(result, findings);
   if (result.stop == StopReason::kViolation) findings.required("protocol_violation", result.detail);
   if (result.stop == StopReason::kException) findings.required("exception", result.detail);
   if (result.stop == StopReason::kBadOutcome) findings.required("outcome_mismatch", result.detail);
-  add_end_finding(result, findings);
+  add_end_finding(script, result, findings);
   if (result.stop != StopReason::kLoadFailed) return;
   if (result.load_status == kLoadSymbolMissing) findings.required("missing_symbol", result.detail);
   if (result.load_status == kLoadNotOpened) findings.required("not_loadable", result.detail);

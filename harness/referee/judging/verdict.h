@@ -13,6 +13,7 @@
 
 #include "benchmarks/kit/judge/finding.h"
 #include "benchmarks/kit/judge/replay.h"
+#include "benchmarks/kit/script/script.h"
 #include "harness/referee/session/session_result.h"
 
 namespace keydrome {
@@ -23,8 +24,10 @@ struct RunVerdict {
 };
 
 // Adds the findings (entries of the report that say what is wrong) that follow from how the session
-// went: a broken protocol, a hang, or a player's clock that disagrees with the referee's.
-void add_session_findings(const SessionResult& result, judge::Findings& findings);
+// went: a broken protocol, a hang, a crash, or a player's clock that disagrees with the referee's.
+// `script` is the session's.
+void add_session_findings(const script::Script& script, const SessionResult& result,
+                          judge::Findings& findings);
 
 // Returns the verdict. `findings` are those of the session and of all judges. `required_level` is
 // jail.require of the plan: the weakest isolation that the plan accepts.

@@ -2,7 +2,7 @@
 // jailed process, in one session (one repetition of a benchmark). The memory has three parts:
 // - the ring: the referee writes the programs (lists of operations), and the player reads them
 // - the outcome: the player writes its results
-// - the stack page: the player's threads write their stacks when a session hangs
+// - the stack page: the player's threads write their stacks when a session hangs or crashes
 //
 // A thread receives its program in pieces, so the class also cuts the programs of all phases into
 // pieces.

@@ -247,18 +247,15 @@ class Conductor {
       note_positions(*phase, *watch);
     }
     result_.starved = partner_->starved(result_.stop);
-    // The process has exited, but its threads' progress is still in the outcome memfd.
-    if (result_.stop == StopReason::kClosed && phase != nullptr) {
-      result_.hang = last_calls(script_, *phase, *watch);
-    }
+    const HangInputs inputs{.jail = partner_->jail()->pid(),
+                            .stack_page = memory_.stack_page(),
+                            .script = &script_,
+                            .phase = phase,
+                            .watch = watch};
+    // The process has exited, but what its threads wrote is still in the shared memory.
+    if (result_.stop == StopReason::kClosed) result_.hang = crash_evidence(inputs);
     if (result_.stop != StopReason::kDeadline && result_.stop != StopReason::kLimit) return;
-    if (options_.explain_hangs) {
-      result_.hang = hang_evidence({.jail = partner_->jail()->pid(),
-                                    .stack_page = memory_.stack_page(),
-                                    .script = &script_,
-                                    .phase = phase,
-                                    .watch = watch});
-    }
+    if (options_.explain_hangs) result_.hang = hang_evidence(inputs);
     if (phase != nullptr) result_.detail += unfinished_threads(*phase, *watch);
   }
 

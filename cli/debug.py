@@ -1,0 +1,209 @@
+"""Implements `keydrome debug`: plays one session in a process that a debugger or a sanitizer can watch.
+
+A session is one repetition of a benchmark. Nothing is judged, and the library is not in a jail (a sandbox): it has the
+rights of the user. So only this command starts the program `debug_session`. The site and its workers never do.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from cli.common import UsageError, parse_parameters, seed_series, write_json
+from cli.input_files import chosen_benchmark, inspect_files
+from cli.libraries import chosen_configuration, configured, find_runnable, title
+from runner.inspection.library import LibraryFacts, LibraryKind, inspect_library
+from runner.inspection.rules import sanitizer_runtimes
+from runner.referee import build_plan
+from runner.request import Request, make_loadable
+from runner.settings import load_settings
+from runner.terms import JailLevel, Scale
+from runner.text import display_name, printable
+
+if TYPE_CHECKING:
+    import argparse
+    from pathlib import Path
+
+    from runner.settings import Settings
+
+_COULD_NOT_PLAY = 2
+# What gdb returns with -return-child-result if the process has not exited.
+_GDB_NO_EXIT = 255
+# The thread sanitizer of some kernels and compilers ends at once if addresses are random.
+_FIXED_ADDRESSES = ("setarch", "--addr-no-randomize")
+
+
+class Tool(StrEnum):
+    """What watches the library. STACK is gdb without questions: it prints the stacks after a crash."""
+
+    GDB = "gdb"
+    STACK = "stack"
+    VALGRIND = "valgrind"
+
+
+@dataclass(frozen=True, slots=True)
+class Debugged:
+    """The program with its argument, and the runtimes of the library's sanitizers, which are loaded first."""
+
+    program: Path
+    plan: Path
+    runtimes: tuple[str, ...]
+
+    @property
+    def has_thread_sanitizer(self) -> bool:
+        """Return True if the library is built with -fsanitize=thread."""
+        return any("tsan" in runtime for runtime in self.runtimes)
+
+    def variables(self, tool: Tool | None) -> dict[str, str]:
+        """Return the variables to add to the environment of the program."""
+        if not self.runtimes:
+            return {}
+        # In a debugger, a report ends with a signal, which stops the process. The search for leaks would fail there.
+        asked = os.environ.get("ASAN_OPTIONS", "")
+        watched = ":".join(filter(None, (asked, "abort_on_error=1", "detect_leaks=0")))
+        options = {} if tool is None else {"ASAN_OPTIONS": watched}
+        return {"LD_PRELOAD": " ".join(self.runtimes), **options}
+
+    def command(self, tool: Tool | None) -> list[str]:
+        """Return the command that plays the session under the tool."""
+        played = [str(self.program), str(self.plan)]
+        if tool is None:
+            added = [f"{name}={value}" for name, value in self.variables(tool).items()]
+            fixed = _FIXED_ADDRESSES if self.has_thread_sanitizer else ()
+            return [*(["env", *added] if added else []), *fixed, *played]
+        if tool is Tool.VALGRIND:
+            # Without fair scheduling, a thread that waits in a loop can keep all others from running.
+            return ["valgrind", "--fair-sched=yes", "--error-exitcode=1", *played]
+        setup = ["set startup-with-shell off", "set print thread-events off"]
+        setup += [f"set environment {name} {value}" for name, value in self.variables(tool).items()]
+        batch = ["-batch", "-return-child-result"] if tool is Tool.STACK else []
+        after = ["backtrace 40", "thread apply all backtrace 40"] if tool is Tool.STACK else []
+        steps = [part for step in (*setup, "run", *after) for part in ("-ex", step)]
+        return ["gdb", "-q", *batch, *steps, "--args", *played]
+
+
+def run(options: argparse.Namespace) -> int:
+    """Run the command; return 0 if every call returned, 1 if not, 2 if the session could not be played."""
+    settings = load_settings()
+    tool = None if options.tool is None else Tool(options.tool)
+    program = settings.build / "bin" / "debug_session"
+    if not program.is_file():
+        raise UsageError(f"{program}: not built yet: run ./dev build, or set KEYDROME_BUILD")
+    named = find_runnable(options.library, settings)
+    name = display_name(named.path.name)
+    facts = inspect_library(named.path, settings, trusted=True)
+    if facts.kind is LibraryKind.UNKNOWN:
+        raise UsageError(f"{name}: {'; '.join(map(str, facts.refusals))}")
+    runtimes = sanitizer_runtimes(facts.needed)
+    _check_tool(tool, runtimes)
+    chosen = chosen_configuration(named, options.config, settings)
+    request = _request(options, configured(facts, chosen, settings), settings)
+    plan = _write_plan(named.path.resolve(), facts, request, settings)
+    debugged = Debugged(program, plan, runtimes)
+    shown = title(name, request.configuration, is_default=chosen is None)
+    for line in _introduction(shown, request, debugged):
+        print(printable(line))
+    sys.stdout.flush()
+    if tool is Tool.GDB:
+        # gdb replaces this process, because Ctrl-C must stop the library and not this command.
+        os.chdir(plan.parent)
+        os.execvp(Tool.GDB.value, debugged.command(tool))  # noqa: S606 - the arguments are paths, no shell reads them
+    ended = subprocess.run(debugged.command(tool), cwd=plan.parent, check=False)
+    print(printable(_ending(ended.returncode, debugged, tool)))
+    if ended.returncode == _COULD_NOT_PLAY and tool is None:
+        return _COULD_NOT_PLAY
+    return 0 if ended.returncode == 0 else 1
+
+
+def _check_tool(tool: Tool | None, runtimes: tuple[str, ...]) -> None:
+    if tool is None:
+        return
+    if tool is Tool.VALGRIND and runtimes:
+        raise UsageError(
+            f"the library needs {', '.join(runtimes)}, and valgrind cannot run a library that is built with a "
+            "sanitizer: leave --tool out, or build the library without -fsanitize"
+        )
+    needed = Tool.GDB.value if tool is Tool.STACK else tool.value
+    if shutil.which(needed) is None:
+        raise UsageError(f"--tool {tool.value} needs {needed}, which is not installed")
+
+
+def _request(
+    options: argparse.Namespace, configuration: dict[str, object] | None, settings: Settings
+) -> Request:
+    benchmark = chosen_benchmark(options, settings)
+    files = inspect_files(options, benchmark, settings)
+    return Request(
+        benchmark=benchmark,
+        instance=files.instance,
+        scale=Scale(options.scale),
+        overrides=parse_parameters(options.parameter, options.threads),
+        seeds=seed_series(options.seed, 1),
+        plain=options.plain,
+        require=JailLevel.NONE,
+        control=False,
+        configuration=configuration,
+        keys=files.keys,
+        trace=files.trace,
+    )
+
+
+def _write_plan(library: Path, facts: LibraryFacts, request: Request, settings: Settings) -> Path:
+    """Write the plan into a folder of its own, which is also the working directory of the library."""
+    (seed,) = request.seeds
+    folder = settings.var / "debug" / f"{request.benchmark.name}-{request.instance}-{seed}"
+    # As in a jail, the library finds no files of an earlier session.
+    if folder.exists():
+        shutil.rmtree(folder)
+    folder.mkdir(parents=True)
+    plan = folder / "plan.json"
+    loadable = make_loadable(library, facts, request, settings)
+    write_json(plan, build_plan(loadable, request, seed, settings))
+    return plan
+
+
+def _introduction(name: str, request: Request, debugged: Debugged) -> list[str]:
+    (seed,) = request.seeds
+    played = (
+        f"{request.benchmark.name}/{request.instance}, {request.scale.value} scale, seed {seed}"
+    )
+    lines = [
+        "debug: NOT JUDGED, NOT JAILED: the library has all your rights, and no result is compared",
+        f"plays: {name} on {played}",
+        f"in:    {debugged.plan.parent}",
+        f"again: {shlex.join(debugged.command(None))}",
+        f"gdb:   {shlex.join(debugged.command(Tool.GDB))}",
+    ]
+    if not debugged.runtimes:
+        lines.append(f"valgrind: {shlex.join(debugged.command(Tool.VALGRIND))}")
+    if debugged.has_thread_sanitizer:
+        lines.append(
+            "note: the thread sanitizer does not see how Keydrome's own code orders threads; benchmarks of clients "
+            "without scripted order, such as ycsb and isolation, give no false reports"
+        )
+    return lines
+
+
+def _ending(status: int, debugged: Debugged, tool: Tool | None) -> str:
+    if status == 0:
+        return "debug: the session ended; nothing was judged"
+    if tool is Tool.STACK and status == _GDB_NO_EXIT:
+        return "debug: a signal stopped the process; its stack is above, then those of all threads"
+    if tool is not None:
+        return f"debug: {tool.value} ended with status {status}; nothing was judged"
+    if status < 0:
+        return (
+            f"debug: the process was ended by {signal.Signals(-status).name}; for the stack, add --tool "
+            f"{Tool.STACK.value}"
+        )
+    if status == _COULD_NOT_PLAY:
+        return "debug: the session could not be played"
+    told = "see the report of the sanitizer above" if debugged.runtimes else "the library ended it"
+    return f"debug: the process ended with status {status}: {told}"

@@ -1,0 +1,126 @@
+"""Tests `keydrome debug`, which plays a session without a jail, with libraries in which gdb or sanitizers find a fault.
+
+The libraries are the example api/examples/minimal.c, with and without a fault.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.binaries import built_settings, library
+from tests.test_keydrome import ROOT, keydrome
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+ROOM = "realloc(array, larger * element_size)"
+BEGIN = "ErrCode beginTransaction(TxnState** txn) {"
+INSERT = "ErrCode insertRecord(IdxState* idxState, TxnState* txn, Key* k, const char* payload) {"
+# Each fault is a text of the example and what replaces it.
+NO_FAULT = ("", "")
+OVERFLOW = (ROOM, "realloc(array, (larger - 1) * element_size)")
+RACE = (BEGIN, f"static long begun;\n{BEGIN}\n  begun++;")
+CRASH = (INSERT, f"static int inserts;\n{INSERT}\n  if (++inserts == 300) *(volatile int*)8 = 1;")
+
+
+def compiled(folder: Path, fault: tuple[str, str], *flags: str) -> Path:
+    """Return the example with a fault, compiled with debugging information."""
+    text = (ROOT / "api/examples/minimal.c").read_text()
+    old, new = fault
+    assert old in text
+    source, built = folder / "mine.c", folder / "mine.so"
+    source.write_text(text.replace(old, new, 1) if old else text)
+    command = ["cc", "-g", "-O1", "-shared", "-fPIC", "-pthread", *flags]
+    command += ["-I", str(ROOT / "api/include"), str(source), "-o", str(built)]
+    subprocess.run(command, check=True)
+    return built
+
+
+def debug(file: Path, *arguments: str, var: Path) -> subprocess.CompletedProcess[str]:
+    built_settings()
+    return keydrome("debug", file, "--seed", "1", *arguments, var=var)
+
+
+@pytest.mark.parametrize("flags", [(), ("-fsanitize=address",), ("-fsanitize=thread",)])
+def test_a_right_library_plays_to_the_end(flags: tuple[str, ...], tmp_path: Path) -> None:
+    file = compiled(tmp_path, NO_FAULT, *flags)
+    ended = debug(file, "--benchmark", "ycsb", "--threads", "2", var=tmp_path)
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+    assert "NOT JUDGED, NOT JAILED" in ended.stdout
+    assert "every call returned" in ended.stdout
+    assert "Sanitizer" not in ended.stderr
+    assert (tmp_path / "debug" / "ycsb-a-0000000000000001" / "plan.json").is_file()
+
+
+def test_the_address_sanitizer_reports_an_overflow(tmp_path: Path) -> None:
+    file = compiled(tmp_path, OVERFLOW, "-fsanitize=address")
+    ended = debug(file, var=tmp_path)
+    assert ended.returncode == 1, ended.stdout + ended.stderr
+    assert "AddressSanitizer: heap-buffer-overflow" in ended.stderr
+    assert "mine.c:" in ended.stderr
+    assert "see the report of the sanitizer above" in ended.stdout
+
+
+def test_the_thread_sanitizer_reports_a_race(tmp_path: Path) -> None:
+    file = compiled(tmp_path, RACE, "-fsanitize=thread")
+    ended = debug(file, "--benchmark", "ycsb", "--threads", "4", var=tmp_path)
+    assert ended.returncode == 1, ended.stdout + ended.stderr
+    assert "ThreadSanitizer: data race" in ended.stderr
+    assert "beginTransaction" in ended.stderr
+    assert "does not see how Keydrome's own code orders threads" in ended.stdout
+
+
+def test_a_crash_has_a_stack(tmp_path: Path) -> None:
+    file = compiled(tmp_path, CRASH)
+    ended = debug(file, var=tmp_path)
+    assert ended.returncode == 1
+    assert "ended by SIGSEGV; for the stack, add --tool stack" in ended.stdout
+    ended = debug(file, "--tool", "stack", var=tmp_path)
+    assert ended.returncode == 1
+    assert "received signal SIGSEGV" in ended.stdout
+    assert "#0  insertRecord (" in ended.stdout
+    assert "mine.c:" in ended.stdout
+    assert "a signal stopped the process" in ended.stdout
+    ended = debug(file, "--tool", "gdb", var=tmp_path)  # has no terminal, so gdb ends after `run`
+    assert "received signal SIGSEGV" in ended.stdout
+
+
+def test_structures_run_under_their_configuration(tmp_path: Path) -> None:
+    file = library(built_settings(), "structures", "btree")
+    ended = debug(file, "--config", "occ", "--benchmark", "isolation", var=tmp_path)
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+    assert "btree.so under the configuration occ" in ended.stdout
+
+
+def test_wrong_input_says_what_to_do(tmp_path: Path) -> None:
+    text = tmp_path / "mine.so"
+    text.write_text("no library")
+    ended = debug(text, var=tmp_path)
+    assert ended.returncode == 2
+    assert ended.stderr.startswith("keydrome: error: mine.so: ")
+    file = compiled(tmp_path, NO_FAULT, "-fsanitize=address")
+    ended = debug(file, "--tool", "valgrind", var=tmp_path)
+    assert ended.returncode == 2
+    assert "valgrind cannot run a library that is built with a sanitizer" in ended.stderr
+    undefined = compiled(tmp_path, (BEGIN, f"void nowhere(void);\n{BEGIN}\n  nowhere();"))
+    ended = debug(undefined, var=tmp_path)
+    assert ended.returncode == 2
+    assert "undefined symbol: nowhere" in ended.stderr
+    assert "the session could not be played" in ended.stdout
+
+
+def test_the_site_and_its_workers_cannot_start_it() -> None:
+    """Only the command line names the program that runs a library without a jail."""
+    named = {
+        str(path.relative_to(ROOT))
+        for folder in ("runner", "leaderboard", "web", "results", "deploy")
+        for path in (ROOT / folder).rglob("*")
+        if path.suffix in {".py", ".yml", ".yaml", ".html", ""} and path.is_file()
+        if b"debug_session" in path.read_bytes()
+    }
+    assert named == set()
+    assert os.access(built_settings().build / "bin" / "debug_session", os.X_OK)
