@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from cli.debug import debug_command
 from results.metrics import ranked_by
 from results.summary import RANKED_SESSIONS_MIN, control_number
 from runner.manifest import Direction, Kind
@@ -55,7 +56,7 @@ def closing(
     yield "right", right(request, result.verdict)
     if result.sessions and benchmark.kind is Kind.PERFORMANCE:
         yield "noise", noise_text(noise, result.sessions, summary.metric or _TIME)
-    if advice := what_next(request, result.verdict, summary):
+    if advice := what_next(request, result, summary):
         yield "next", advice
 
 
@@ -142,11 +143,16 @@ def control_change(sessions: tuple[Session, ...], metric: str) -> float | None:
     return max(values) / min(values) if len(values) > 1 else None
 
 
-def what_next(request: Request, verdict: Verdict, summary: Summary) -> str:
+def what_next(request: Request, result: SeriesResult, summary: Summary) -> str:
     """Return the command that tells more, or an empty string."""
+    for session in result.sessions:
+        if session.candidate.verdict is Verdict.CRASHED:
+            name, scale = request.benchmark.name, request.scale
+            played = debug_command(name, request.instance, scale, session.seed, request.overrides)
+            return f"`{played} --tool stack` plays the crash in gdb, without a jail"
     if request.benchmark.kind is Kind.CORRECTNESS:
         return ""
-    if verdict is not Verdict.PASSED:
+    if result.verdict is not Verdict.PASSED:
         return "`keydrome check LIB --witness DIR` shows the few calls that go wrong"
     if summary.provisional and summary.ratio is not None:
         return (

@@ -29,6 +29,7 @@ from runner.text import display_name, printable
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Mapping
     from pathlib import Path
 
     from runner.settings import Settings
@@ -87,6 +88,17 @@ class Debugged:
         after = ["backtrace 40", "thread apply all backtrace 40"] if tool is Tool.STACK else []
         steps = [part for step in (*setup, "run", *after) for part in ("-ex", step)]
         return ["gdb", "-q", *batch, *steps, "--args", *played]
+
+
+def debug_command(
+    benchmark: str, instance: str, scale: Scale, seed: str, overrides: Mapping[str, int]
+) -> str:
+    """Return the command that plays a session of a library LIB again."""
+    changed = "".join(f" -p {name}={value}" for name, value in overrides.items())
+    return (
+        f"keydrome debug LIB --benchmark {benchmark} --instance {instance} --scale {scale.value} "
+        f"--seed {seed}{changed}"
+    )
 
 
 def run(options: argparse.Namespace) -> int:

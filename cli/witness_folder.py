@@ -11,6 +11,7 @@ import shutil
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from cli.debug import debug_command
 from results.witness_picture import witness_svg
 from results.witness_text import witness_text
 from runner.output_file import write_file
@@ -74,9 +75,8 @@ class WitnessFolder:
         write_file(self.path / f"{name}.json", json.dumps(report.to_json(), allow_nan=False) + "\n")
         for number, finding in enumerate(report.findings, 1):
             if finding.name == _CRASH and not self.to_debug:
-                played = f"--benchmark {report.benchmark} --instance {report.instance}"
-                self.to_debug = (
-                    f"keydrome debug LIB {played} --scale {report.scale.value} --seed {seed}"
+                self.to_debug = debug_command(
+                    report.benchmark, report.instance, report.scale, seed, overrides={}
                 )
             if finding.witness is None:
                 continue

@@ -116,3 +116,15 @@ def test_a_failed_library_is_sent_to_check(request_of: Request) -> None:
     assert lines["next"] == (
         "`keydrome check LIB` for isolation; --sessions 11 or more for a result to report"
     )
+
+
+def test_a_crash_is_sent_to_the_debugger(request_of: Request) -> None:
+    (session,) = sessions((10.0, 18.0))
+    died = replace(session, candidate=replace(session.candidate, verdict=Verdict.CRASHED))
+    result = SeriesResult(Verdict.CRASHED, "why", sessions=(died,))
+    request = replace(request_of, overrides={"threads": 4})
+    lines = dict(closing("mine.so", request, result, summarise((died,), "total_ms"), QUIET))
+    assert lines["next"] == (
+        "`keydrome debug LIB --benchmark sigmod2009 --instance preliminary1 --scale smoke --seed 0000000000000000 "
+        "-p threads=4 --tool stack` plays the crash in gdb, without a jail"
+    )
