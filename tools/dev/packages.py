@@ -31,6 +31,7 @@ TEST = (
     "clang-14",
     "docker-compose",
     "fonts-dejavu-core",
+    "gdb",
     "libclang-rt-14-dev",
     "libc6-dev-i386",
     "mandoc",
