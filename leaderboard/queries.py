@@ -395,10 +395,9 @@ def _shown(finding: Finding, witness: Witness) -> ShownWitness:
 
 def artefact_for(run_id: int, name: str, viewer: Viewer) -> Artefact | None:
     """Return a file about a run, or None if the file does not exist or the viewer may not see it. 1 SQL statement."""
-    found = Artefact.objects.filter(run_id=run_id, name=name)
-    if not is_organiser(viewer):
-        found = found.filter(run__submission__deleted_at__isnull=True)
-    return found.first()
+    return Artefact.objects.filter(
+        run__in=visible_runs(viewer).filter(pk=run_id), name=name
+    ).first()
 
 
 def artefacts_for(run: Run) -> list[Artefact]:

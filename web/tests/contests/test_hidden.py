@@ -1,0 +1,125 @@
+"""Tests that no public address shows what a contest hides, and that every one of them shows it after the results."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from typing import TYPE_CHECKING
+
+import pytest
+
+from leaderboard import plots
+from leaderboard.catalogue import Target
+from leaderboard.contests import teams
+from leaderboard.contests.models import Contest
+from web.tests.contests.cups import move
+from web.tests.world import BOARD, finish_all
+
+if TYPE_CHECKING:
+    from django.test import Client
+
+    from leaderboard.models import Submission
+    from web.tests.contests.cups import Cup
+
+pytestmark = pytest.mark.django_db
+
+YCSB = Target("ycsb", "a")
+# Pages for the public: they leave hidden entries out for everyone, so that officials see what the public sees.
+LISTS = (
+    "/",
+    "/boards/",
+    "/boards/preliminary1/",
+    "/boards/preliminary1.csv",
+    "/boards/preliminary1.json",
+    "/boards/ycsb_a/",
+    "/boards/ycsb_a.csv",
+    "/boards/ycsb_a.json",
+    "/boards/configurations/ycsb/",
+    "/boards/configurations/ycsb.csv",
+    "/boards/configurations/ycsb.json",
+    "/boards/users/alice/",
+    "/boards/structures/zebra/",
+)
+# Silent even after the results: they show no entries. Hidden ones must not appear either.
+OTHER_LISTS = ("/news/", "/status/", "/contests/", "/contests/cup/news.atom", "/compare/")
+# Addresses with the id of a run or a submission.
+DETAILS = (
+    "/runs/{run}/",
+    "/runs/{run}.json",
+    "/runs/{run}/bundle.zip",
+    "/runs/{run}/throughput.svg",
+    "/compare/?runs={run},{open}",
+    "/compare.csv?runs={run},{open}",
+    "/compare.json?runs={run},{open}",
+)
+EVERYONE = ("anonymous", "stranger", "contestant", "mate", "observer", "jury", "organiser", "staff")
+OUTSIDERS = ("anonymous", "stranger")
+
+
+def enter_zebra(cup: Cup, how: str) -> Submission:
+    """Return a finished submission of Alice's team that the contest hides, on two families of boards."""
+    if how == "private":
+        Contest.objects.update(runs_private=True)
+    elif how == "anonymous":
+        teams.change(cup.heron, "Heron", anonymous=True)
+    Contest.objects.update(boards=["preliminary1", "ycsb_a"])
+    cup.contest.refresh_from_db()
+    cup.heron.refresh_from_db()
+    submission = cup.enter(name="zebra.so").submission
+    if how == "frozen":
+        move(cup.contest, freezes_at=0)
+    cup.world.submit(
+        cup.world.bob,
+        name="plain.so",
+        targets=(BOARD, YCSB),
+        content=cup.world.library + b"open",
+    )
+    finish_all()
+    plots.draw_missing()
+    return submission
+
+
+def fetch(browser: Client, path: str) -> tuple[int, str]:
+    """Return the status and the text of a page or file; for an archive, the names in it. Closes a file."""
+    answer = browser.get(path)
+    body = answer.getvalue()
+    if answer["Content-Type"] == "application/zip":
+        return answer.status_code, " ".join(zipfile.ZipFile(io.BytesIO(body)).namelist())
+    return answer.status_code, body.decode()
+
+
+@pytest.mark.parametrize("how", ["private", "anonymous", "frozen"])
+def test_public_lists_leave_hidden_entries_out(cup: Cup, how: str) -> None:
+    enter_zebra(cup, how)
+    for who in EVERYONE:
+        browser = cup.browser(who)
+        for path in (*LISTS, *OTHER_LISTS):
+            status, text = fetch(browser, path)
+            named = path.startswith(("/boards/users/", "/boards/structures/"))
+            assert status == (404 if named else 200), f"{path} by {who}"
+            assert named or "zebra" not in text, f"{path} by {who}"
+    move(cup.contest, freezes_at=-1, closes_at=-1, results_at=0)
+    for path in LISTS:
+        assert "zebra" in fetch(cup.browser("anonymous"), path)[1], path
+
+
+@pytest.mark.parametrize("how", ["private", "anonymous", "frozen"])
+def test_addresses_of_hidden_runs_do_not_exist_for_outsiders(cup: Cup, how: str) -> None:
+    submission = enter_zebra(cup, how)
+    run = submission.runs.get(benchmark=BOARD.benchmark, instance=BOARD.instance)
+    other = (
+        type(run)
+        .objects.exclude(submission=submission)
+        .get(benchmark=BOARD.benchmark, instance=BOARD.instance)
+    )
+    paths = [path.format(run=run.pk, open=other.pk) for path in DETAILS]
+    for who in EVERYONE:
+        browser = cup.browser(who)
+        for path in paths:
+            status, _ = fetch(browser, path)
+            assert status == (404 if who in OUTSIDERS else 200), f"{path} by {who}"
+        _, neighbour = fetch(browser, f"/runs/{other.pk}/")
+        assert who not in OUTSIDERS or "zebra" not in neighbour, who
+    move(cup.contest, freezes_at=-1, closes_at=-1, results_at=0)
+    for path in paths:
+        assert fetch(cup.browser("anonymous"), path)[0] == 200, path
