@@ -74,15 +74,15 @@ def submission_detail(submission_id: int, viewer: Viewer) -> SubmissionDetail | 
         Prefetch("runs", queryset=runs)
     )
     if not is_organiser(viewer):
-        found = found.filter(~hidden_submissions(viewer), deleted_at__isnull=True)
-    submission = found.filter(pk=submission_id).first()
+        found = found.filter(deleted_at__isnull=True)
+    submission = _shown(found, viewer).filter(pk=submission_id).first()
     if submission is None:
         return None
     row = submission_row(submission)
     return SubmissionDetail(
         row=row,
         timed=tuple(timed_runs([row], _entries(submission))[submission.pk]),
-        variants=tuple(variants(submission)),
+        variants=tuple(_shown(variants(submission), viewer)),
         waits=waits(row.all_runs),
         history=tuple(_history(submission, viewer)),
         may_change=may_change_submission(submission, viewer),
@@ -150,6 +150,11 @@ def variants(submission: Submission) -> QuerySet[Submission]:
     return same.exclude(pk=submission.pk).order_by("id")
 
 
+def _shown(submissions: QuerySet[Submission], viewer: Viewer) -> QuerySet[Submission]:
+    """Leave out the submissions that a contest hides from this viewer."""
+    return submissions if is_organiser(viewer) else submissions.filter(~hidden_submissions(viewer))
+
+
 def _not_hidden(runs: QuerySet[Run], viewer: Viewer) -> QuerySet[Run]:
     """Leave out the runs that a contest hides from this viewer."""
     if is_organiser(viewer):
@@ -166,9 +171,7 @@ def _history(submission: Submission, viewer: Viewer) -> list[Submission]:
     same = Submission.objects.filter(
         owner_id=submission.owner_id, file_name=submission.file_name, deleted_at__isnull=True
     )
-    if not is_organiser(viewer):
-        same = same.filter(~hidden_submissions(viewer))
-    loaded = same.prefetch_related(Prefetch("runs", queryset=timed.order_by("id")))
+    loaded = _shown(same, viewer).prefetch_related(Prefetch("runs", queryset=timed.order_by("id")))
     return list(loaded.order_by("-id")[:HISTORY_ROWS])
 
 

@@ -123,3 +123,15 @@ def test_addresses_of_hidden_runs_do_not_exist_for_outsiders(cup: Cup, how: str)
     move(cup.contest, freezes_at=-1, closes_at=-1, results_at=0)
     for path in paths:
         assert fetch(cup.browser("anonymous"), path)[0] == 200, path
+
+
+@pytest.mark.parametrize("how", ["private", "anonymous"])
+def test_a_submission_does_not_link_hidden_configurations_of_its_upload(cup: Cup, how: str) -> None:
+    hidden = enter_zebra(cup, how)
+    shown = cup.world.submit(cup.world.alice, name="plain.so", content=cup.world.library + b"two")
+    shown.upload = hidden
+    shown.save(update_fields=["upload"])
+    for who in EVERYONE:
+        status, text = fetch(cup.browser(who), f"/submissions/{shown.pk}/")
+        assert status == 200, who
+        assert (f"/submissions/{hidden.pk}/" in text) == (who not in OUTSIDERS), who
