@@ -368,6 +368,11 @@ def _add_plot(parser: argparse.ArgumentParser) -> None:
         help="a file that bench or compare wrote with --json",
     )
     parser.add_argument(
+        "--metric",
+        metavar="M",
+        help="draw only this metric, such as memory_peak_bytes; default: latency and throughput",
+    )
+    parser.add_argument(
         "--out",
         metavar="DIR",
         type=Path,

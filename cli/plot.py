@@ -8,10 +8,13 @@ from __future__ import annotations
 
 import csv
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from cli.common import output_folder
+from cli.common import UsageError, output_folder
 from cli.read_result import read_result
+from results.metrics import ranked_by
+from results.result_files import BENCH_SCHEMA, BenchResult, CompareResult
+from runner.manifest import load_benchmarks
 from runner.settings import load_settings
 
 if TYPE_CHECKING:
@@ -25,13 +28,17 @@ if TYPE_CHECKING:
 def run(options: argparse.Namespace) -> int:
     """Run the command; return 0 if a plot was drawn, 2 if the results contain nothing to draw."""
     output_folder(options.out, "--out")
-    schemas = load_settings().root / "harness" / "schema"
-    results = [read_result(path, schemas) for path in options.reports]
+    root = load_settings().root
+    results = [read_result(path, root / "harness" / "schema") for path in options.reports]
     from results.plots.pictures import (  # noqa: PLC0415 - matplotlib is slow to import
+        ShownMetric,
         mixed_versions,
         pictures,
     )
 
+    metric = None
+    if options.metric is not None:
+        metric = ShownMetric(options.metric, _label(options.metric, results, root))
     for benchmark, versions in mixed_versions(results).items():
         print(
             f"keydrome: the results come from versions {', '.join(map(str, versions))} of {benchmark}, which play "
@@ -40,7 +47,7 @@ def run(options: argparse.Namespace) -> int:
             file=sys.stderr,
         )
     drawn = 0
-    for picture in pictures(results):
+    for picture in pictures(results, metric):
         for path in save(picture, options.out):
             print(path)
         drawn += 1
@@ -51,6 +58,41 @@ def run(options: argparse.Namespace) -> int:
             file=sys.stderr,
         )
     return 0 if drawn else 2
+
+
+def _label(metric: str, results: list[dict[str, Any]], root: Path) -> str:
+    """Return the label of a metric. Raises UsageError if no result has the metric."""
+    found = sorted({name for result in results for name in _metrics(result)})
+    if metric not in found:
+        has = f"they have: {', '.join(found)}" if found else "they have none"
+        raise UsageError(f"--metric: the results have no metric {metric!r}; {has}")
+    for instance, other in _compared_by_another(metric, results):
+        print(
+            f"keydrome: a comparison on {instance} is left out, because it is by {other}: "
+            f"repeat it with --metric {metric}",
+            file=sys.stderr,
+        )
+    benchmarks = load_benchmarks(root)
+    names = {result["benchmark"] for result in results} & benchmarks.keys()
+    own = [one for name in sorted(names) for one in benchmarks[name].own_metrics]
+    return ranked_by(metric, own).heading
+
+
+def _metrics(result: dict[str, Any]) -> Iterator[str]:
+    if result["schema"] == BENCH_SCHEMA:
+        for report in BenchResult.from_json(result).reports:
+            yield from report.metrics
+    else:
+        yield CompareResult.from_json(result).metric
+
+
+def _compared_by_another(metric: str, results: list[dict[str, Any]]) -> Iterator[tuple[str, str]]:
+    """Yield benchmark, instance and metric of the comparisons by another metric."""
+    for result in results:
+        if result["schema"] != BENCH_SCHEMA:
+            found = CompareResult.from_json(result)
+            if found.metric != metric:
+                yield f"{found.instance.benchmark}/{found.instance.instance}", found.metric
 
 
 def save(picture: Picture, folder: Path) -> Iterator[Path]:

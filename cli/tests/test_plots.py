@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from cli.main import main
-from results.plots.pictures import Picture, pictures
+from results.plots.pictures import Picture, ShownMetric, pictures
 from results.plots.style import ADAPTING, DARK, INK, LIGHT, png, stable, svg
 from results.result_files import BENCH_SCHEMA
 from runner.tests.samples import latency, report
@@ -85,8 +85,11 @@ def bench(name: str, threads: int = 4, *sessions: dict[str, Any]) -> dict[str, A
     }
 
 
-def drawn(*results: dict[str, Any]) -> dict[str, Picture]:
-    found = list(pictures(results))
+TIME = ShownMetric("total_ms", "Time (ms)")
+
+
+def drawn(*results: dict[str, Any], metric: ShownMetric | None = None) -> dict[str, Picture]:
+    found = list(pictures(results, metric))
     assert len({picture.name for picture in found}) == len(found)
     for picture in found:
         assert picture.rows
@@ -220,6 +223,53 @@ def test_a_comparison_gives_a_forest_and_its_values() -> None:
     assert forest.rows[0][:2] == ("a", "b:rw")
     assert forest.rows[0][2] == comparison["pairs"][0]["ratio"]
     assert [row[0] for row in found["sample-small-smoke-values"].rows] == ["a"] * 7 + ["b:rw"] * 7
+
+
+def test_a_metric_has_a_picture_of_all_sessions_and_sweeps() -> None:
+    found = drawn(bench("a", 4), bench("tree", 1, session(8.0)), metric=TIME)
+    assert found["sample-small-smoke-total_ms"].rows == (
+        ("a, threads=4", 1, 1.0),
+        ("a, threads=4", 2, 4.0),
+        ("a, threads=4", 3, 2.0),
+        ("tree:rw, threads=1", 1, 8.0),
+    )
+    swept = found["sample-small-smoke-total_ms-by-threads"]
+    assert swept.columns == ("library", "threads", "total_ms", "lowest", "highest")
+    assert swept.rows == (("a", 4.0, 2.0, 1.0, 4.0), ("tree:rw", 1.0, 8.0, 8.0, 8.0))
+    assert len(found) == 2
+    with stable():
+        figure = swept.draw(LIGHT)
+    assert figure.axes[0].get_ylabel() == "Time (ms)"
+    series_of_time = drawn(series(0, 0), series(5, 5), metric=TIME)
+    assert "sample-inserts_N-smoke-total_ms-by-insert_percent" in series_of_time
+
+
+def test_a_comparison_is_drawn_only_by_its_own_metric() -> None:
+    comparison = json.loads(GOLDEN.read_text())
+    own = ShownMetric(comparison["metric"]["name"], "its own")
+    assert drawn(comparison, metric=own).keys() == drawn(comparison).keys()
+    assert drawn(comparison, metric=ShownMetric("deadlocks", "deadlocks")) == {}
+
+
+def test_the_command_draws_a_metric_and_refuses_one_that_no_result_has(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    source, compared, out = tmp_path / "a.json", tmp_path / "c.json", tmp_path / "plots"
+    source.write_text(json.dumps(bench("a")))
+    compared.write_text(GOLDEN.read_text())
+    files = [str(source), str(compared), "--out", str(out)]
+    assert main(["plot", *files, "--metric", "throughput_tps"]) == 0
+    told = capsys.readouterr().err
+    assert "a comparison on sample/small is left out, because it is by " in told
+    assert "repeat it with --metric throughput_tps" in told
+    names = {path.name for path in out.iterdir()}
+    assert names == {
+        f"sample-small-smoke-throughput_tps{suffix}"
+        for suffix in (".svg", ".png", "-dark.png", ".csv")
+    }
+    assert main(["plot", *files, "--metric", "speed"]) == 2
+    told = capsys.readouterr().err
+    assert "the results have no metric 'speed'; they have: throughput_tps, total_ms" in told
 
 
 def test_nothing_measured_is_nothing_drawn() -> None:

@@ -17,7 +17,13 @@ from typing import TYPE_CHECKING, Any
 from results.curves import latency_curve, throughput_rows
 from results.plots.compared import draw_forest, draw_values
 from results.plots.lines import LatencyPanel, SweepLine, draw_latency, draw_sweep, draw_throughput
-from results.result_files import BENCH_SCHEMA, BenchResult, CompareResult, Instance
+from results.result_files import (
+    BENCH_SCHEMA,
+    BenchResult,
+    CompareResult,
+    Instance,
+    RankedLibrary,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -40,7 +46,6 @@ _PAIR_COLUMNS = (
     "p_apart",
     "p_equal",
 )
-SWEPT_METRIC = "throughput_tps"
 # The plot of a sweep shows at most two parameters: one along the axis, the other as different lines.
 _SWEPT_MAX = 2
 _SERIES_NAME = re.compile(r"(.+)_([0-9]+)")
@@ -57,6 +62,17 @@ class Picture:
 
 
 @dataclass(frozen=True, slots=True)
+class ShownMetric:
+    """A metric of reports, and the label of its axis, with the unit."""
+
+    name: str
+    label: str
+
+
+THROUGHPUT = ShownMetric("throughput_tps", "transactions per second")
+
+
+@dataclass(frozen=True, slots=True)
 class _Result:
     """One bench result, its name in the plots, and the report of the session whose time is nearest to the median."""
 
@@ -65,11 +81,15 @@ class _Result:
     typical: Report
 
 
-def pictures(results: Sequence[dict[str, Any]]) -> Iterator[Picture]:
+def pictures(
+    results: Sequence[dict[str, Any]], metric: ShownMetric | None = None
+) -> Iterator[Picture]:
     """Yield the plots of the results. Bench results of the same instance at the same scale share their plots.
 
     If the names of instances differ only in a number at the end, their results also share the plot of a sweep, which
     shows throughput against a parameter (_series). Results of different versions of a benchmark never share a plot.
+
+    With `metric`, yield only the plots of this metric: sweeps, the values of each session, and comparisons by it.
     """
     mixed = mixed_versions(results)
     groups: dict[str, list[BenchResult]] = defaultdict(list)
@@ -88,14 +108,16 @@ def pictures(results: Sequence[dict[str, Any]]) -> Iterator[Picture]:
             place = f"{comparison.instance}{version}"
             numbers[place] += 1
             number = "" if numbers[place] == 1 else f"-{numbers[place]}"
+            if metric is not None and metric.name != comparison.metric:
+                continue
             title = _title(comparison.instance, comparison.version, [])
             for picture in _of_comparison(f"{place}{number}", comparison):
                 yield _titled(title, picture)
     for place, group in groups.items():
-        for picture in _of_group(place, group):
+        for picture in _of_group(place, group, metric):
             yield _titled(_title_of(group), picture)
     for (parameter, place), group in series.items():
-        for picture in _of_series(parameter, place, group):
+        for picture in _of_series(parameter, place, group, metric):
             yield _titled(_title_of(group), picture)
 
 
@@ -153,8 +175,14 @@ def _of_comparison(place: str, result: CompareResult) -> Iterator[Picture]:
         )
 
 
-def _of_group(place: str, group: list[BenchResult]) -> Iterator[Picture]:
+def _of_group(
+    place: str, group: list[BenchResult], metric: ShownMetric | None
+) -> Iterator[Picture]:
     varied = _varied(group)
+    if metric is not None:
+        yield from _values(place, varied, group, metric)
+        yield from _sweeps(place, varied, group, metric)
+        return
     found = [
         _Result(_name(bench, varied), bench, typical)
         for bench in group
@@ -162,14 +190,41 @@ def _of_group(place: str, group: list[BenchResult]) -> Iterator[Picture]:
     ]
     yield from _latency(place, found)
     yield from _throughput(place, found)
-    yield from _sweeps(place, varied, group)
+    yield from _sweeps(place, varied, group, THROUGHPUT)
 
 
-def _of_series(parameter: str, place: str, group: list[BenchResult]) -> Iterator[Picture]:
+def _values(
+    place: str, varied: list[str], group: list[BenchResult], metric: ShownMetric
+) -> Iterator[Picture]:
+    """Yield the plot of the values of a metric: one dot for each session that measured it."""
+    measured = [(_name(bench, varied), _measured(bench, metric)) for bench in group]
+    rows = tuple(
+        (name, number, value)
+        for name, values in measured
+        for number, value in enumerate(values, start=1)
+    )
+    if rows:
+        libraries = [
+            RankedLibrary(name, position, values)
+            for position, (name, values) in enumerate(measured, start=1)
+            if values
+        ]
+        draw = partial(draw_values, libraries, metric.label)
+        yield Picture(f"{place}-{metric.name}", draw, ("library", "number", metric.name), rows)
+
+
+def _measured(bench: BenchResult, metric: ShownMetric) -> tuple[float, ...]:
+    found = (report.metrics.get(metric.name) for report in bench.reports)
+    return tuple(value for value in found if value is not None)
+
+
+def _of_series(
+    parameter: str, place: str, group: list[BenchResult], metric: ShownMetric | None
+) -> Iterator[Picture]:
     """Yield the sweeps over a series of instances, such as inserts_0 to inserts_100 over insert_percent."""
     varied = _varied(group)
     if len({bench.instance for bench in group}) > 1 and parameter in varied:
-        yield from _sweeps(place, varied, group)
+        yield from _sweeps(place, varied, group, metric or THROUGHPUT)
 
 
 def _series(bench: BenchResult) -> Iterator[tuple[str, str]]:
@@ -242,23 +297,24 @@ def _throughput(place: str, found: list[_Result]) -> Iterator[Picture]:
     yield Picture(f"{place}-throughput", draw, _THROUGHPUT_COLUMNS, tuple(rows))
 
 
-def _sweeps(place: str, varied: list[str], group: list[BenchResult]) -> Iterator[Picture]:
-    """Yield the plots of throughput against the one or two parameters that differ between the results."""
+def _sweeps(
+    place: str, varied: list[str], group: list[BenchResult], metric: ShownMetric
+) -> Iterator[Picture]:
+    """Yield the plots of the metric against the one or two parameters that differ between the results."""
     if len(varied) > _SWEPT_MAX:
         return
     for parameter in varied:
-        yield from _sweep(place, parameter, [name for name in varied if name != parameter], group)
+        others = [name for name in varied if name != parameter]
+        yield from _sweep(place, parameter, others, group, metric)
 
 
 def _sweep(
-    place: str, parameter: str, others: list[str], group: list[BenchResult]
+    place: str, parameter: str, others: list[str], group: list[BenchResult], metric: ShownMetric
 ) -> Iterator[Picture]:
-    """Yield the plot of throughput against a parameter, with a line for each library and each value of `others`."""
+    """Yield the plot of the metric against a parameter, with a line for each library and each value of `others`."""
     points: dict[str, list[tuple[float, float, float, float]]] = defaultdict(list)
     for bench in group:
-        metrics = [report.metrics for report in bench.reports]
-        values = [m[SWEPT_METRIC] for m in metrics if SWEPT_METRIC in m]
-        if values:
+        if values := _measured(bench, metric):
             where = float(bench.parameters[parameter])
             point = (where, median(values), min(values), max(values))
             points[_name(bench, others)].append(point)
@@ -267,7 +323,8 @@ def _sweep(
         lines = [line for line in lines if len({where for where, *_ in line.points}) > 1]
     if not lines:
         return
-    draw = partial(draw_sweep, lines, parameter, "transactions per second")
+    draw = partial(draw_sweep, lines, parameter, metric.label)
     rows = tuple((line.name, *point) for line in lines for point in line.points)
-    columns = ("library", parameter, SWEPT_METRIC, "lowest", "highest")
-    yield Picture(f"{place}-by-{parameter}", draw, columns, rows)
+    columns = ("library", parameter, metric.name, "lowest", "highest")
+    shown = "" if metric is THROUGHPUT else f"{metric.name}-"
+    yield Picture(f"{place}-{shown}by-{parameter}", draw, columns, rows)
