@@ -42,7 +42,7 @@ void KnownRecords::add_key(std::span<const Change> changes) {
     record.text = change.text;
     record.index = change.index;
     record.phase = static_cast<uint16_t>(moment.phase);
-    record.thread = static_cast<uint8_t>(moment.thread);
+    record.thread = moment.thread & kThreadMask;
   }
 }
 

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "benchmarks/kit/format/evidence_word.h"
+#include "benchmarks/kit/format/program.h"
 #include "benchmarks/kit/judge/expected_state.h"
 #include "benchmarks/kit/judge/keys/key_ranks.h"
 #include "benchmarks/kit/script/script.h"
@@ -59,6 +60,9 @@ class KnownRecords {
  private:
   static constexpr uint32_t kNoIndex = UINT32_MAX;
   static constexpr uint64_t kFound = format::code_word(SUCCESS);
+  static constexpr uint32_t kThreadBits = 14;
+  static constexpr uint16_t kThreadMask = (1u << kThreadBits) - 1;
+  static_assert(format::kThreadsMax <= kThreadMask);
 
   // What is inserted with one tag, the unique number of a payload. `index` is kNoIndex unless a get
   // of the record has one right word.
@@ -67,8 +71,8 @@ class KnownRecords {
     uint32_t text = 0;  // number of the payload's text in the pool
     uint32_t index = kNoIndex;
     uint16_t phase = 0;
-    uint8_t thread = 0;
-    uint8_t inserts = 0;  // number of inserts with the tag; 2 stands for more, too
+    uint16_t thread : kThreadBits = 0;
+    uint16_t inserts : 2 = 0;  // number of inserts with the tag; 2 stands for more, too
   };
   static_assert(sizeof(Record) == 16);
 

@@ -210,6 +210,36 @@ TEST(KnownRecords, KnowMostResultsOfARightLibrary) {
   EXPECT_GT(gets, 5u);
 }
 
+// A thread may insert a record after it has read the key, so the read must not return the record. The
+// other threads run at the same time. The numbers of the two threads end with the same 8 bits.
+TEST(KnownRecords, TellManyThreadsApart) {
+  constexpr uint32_t kWriter = 300, kOther = kWriter - 256;
+  script::ScriptBuilder builder;
+  const uint32_t class_number = builder.add_class("check");
+  const uint32_t index = builder.add_index("index", SHORT);
+  const uint32_t key = builder.add_int32_key(1);
+  const script::Payload payload = builder.new_payload();
+  builder.thread(builder.add_phase("create", 1, {}), 0).create(index);
+  const uint32_t phase = builder.add_phase("test", kWriter + 1, {});
+  script::ThreadBuilder writer = builder.thread(phase, kWriter);
+  writer.auto_commit_as(format::Kind::kScript, class_number);
+  writer.open(0, index);
+  writer.get(0, key);
+  writer.insert(0, key, payload);
+  writer.close(0);
+  const script::Script script = builder.build();
+  const script::Outcome outcome = play(script, testing::test_index({}));
+  const Judged judged(script, outcome);
+  const judge::KnownRecords known(script, judged.ranks(), judged.expected());
+  format::Op op{};
+  op.key = key;
+  std::array<char, MAX_PAYLOAD_LEN + 1> bytes{};
+  format::write_tag(payload.tag, bytes.data());
+  const uint64_t word = format::get_word(bytes.data(), op.payload, SUCCESS);
+  EXPECT_FALSE(known.is_right_get(op, index, phase, kWriter, word));
+  EXPECT_TRUE(known.is_right_get(op, index, phase, kOther, word));
+}
+
 TEST(ExpectedState, SortsTheChangesOfEveryKey) {
   for (uint64_t seed = 0; seed < 8; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
