@@ -54,7 +54,7 @@ _PIPE_CLOSED = 141
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return the exit status."""
-    options = _parser().parse_args(arguments)
+    options = command_parser().parse_args(arguments)
     try:
         status: int = options.run(options)
         sys.stdout.flush()  # makes a closed pipe raise here instead of when the interpreter ends
@@ -84,7 +84,8 @@ def _pipe_closed() -> int:
     return _PIPE_CLOSED
 
 
-def _parser() -> argparse.ArgumentParser:
+def command_parser() -> argparse.ArgumentParser:
+    """Return the parser of `keydrome` with all its commands."""
     parser = argparse.ArgumentParser(prog="keydrome", description=__doc__, allow_abbrev=False)
     parser.add_argument("--version", action="version", version=f"keydrome {version('keydrome')}")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
