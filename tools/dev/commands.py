@@ -40,8 +40,14 @@ def _parser() -> argparse.ArgumentParser:
         "new",
         help="scaffold a benchmark, index, structure, configuration, concurrency-control or board",
     )
-    new.add_argument("kind", metavar="KIND")
-    new.add_argument("name", metavar="NAME")
+    new.add_argument("kind", metavar="KIND", help=f"one of: {', '.join(scaffold.TARGETS)}")
+    new.add_argument("name", metavar="NAME", help="lower-case letters, digits and _")
+    new.add_argument(
+        "instance",
+        metavar="BENCHMARK/INSTANCE",
+        nargs="?",
+        help="only for a board, which needs it: the instance that it ranks, such as ycsb/a",
+    )
     return parser
 
 
@@ -67,7 +73,7 @@ def _dispatch(arguments: argparse.Namespace) -> int:  # noqa: PLR0911 - one retu
         case "tables":
             return tables.write()
         case _:
-            return scaffold.new(arguments.kind, arguments.name)
+            return scaffold.new(arguments.kind, arguments.name, arguments.instance)
 
 
 def _test_or_measure(arguments: argparse.Namespace) -> int:

@@ -4,11 +4,13 @@ The new files build without further edits, and no other file has to list them. N
 
 The templates of a KIND are in tools/dev/templates/KIND. The name that the user gives replaces NAME in file names and
 @NAME@ in texts; the same name in CamelCase replaces @CAMEL@. An index starts as a copy of api/examples/minimal.cc, and
-a concurrency control as a copy of index_2pl.
+a concurrency control as a copy of index_2pl. A board also needs the instance that it ranks: its manifest says what
+replaces the other words.
 """
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 
@@ -34,8 +36,8 @@ COPIED_NAMES = {"concurrency-control": ("index_2pl", "Index2pl")}
 NAME = re.compile(r"[a-z][a-z0-9_]{1,30}")
 
 
-def new(kind: str, name: str) -> int:
-    """Write the files of a new KIND called NAME; refuse to overwrite anything."""
+def new(kind: str, name: str, instance: str | None = None) -> int:
+    """Write the files of a new KIND called NAME; refuse to overwrite anything. A board ranks BENCHMARK/INSTANCE."""
     if kind not in TARGETS:
         raise StepError(f"there is no kind {kind!r}; the kinds are: {', '.join(TARGETS)}")
     if not NAME.fullmatch(name):
@@ -46,6 +48,9 @@ def new(kind: str, name: str) -> int:
     sources = {path.name.removesuffix(".in"): path for path in sorted((TEMPLATES / kind).glob("*"))}
     sources |= {to: ROOT / source for source, to in COPIES.get(kind, {}).items()}
     files = {target / to.replace("NAME", name): path for to, path in sources.items()}
+    words = board_words(name, instance) if kind == "board" else {}
+    if kind != "board" and instance is not None:
+        raise StepError(f"only a board takes BENCHMARK/INSTANCE: leave {instance!r} out")
     existing = [path for path in files if path.exists()]
     if existing:
         raise StepError(
@@ -56,10 +61,54 @@ def new(kind: str, name: str) -> int:
     snake_word, camel_word = COPIED_NAMES.get(kind, ("@NAME@", "@CAMEL@"))
     for path, template in files.items():
         text = template.read_text().replace(snake_word, name).replace(camel_word, camel)
+        for word, replacement in words.items():
+            text = text.replace(word, replacement)
         path.write_text(text)
         print(f"wrote {path.relative_to(ROOT)}")
     print(f"next: {how_to(kind)}")
     return 0
+
+
+def board_words(name: str, instance: str | None) -> dict[str, str]:
+    """Return what replaces the words of a board's template. Raises StepError if there is no such instance."""
+    manifests = {
+        path.parent.name: json.loads(path.read_text())
+        for path in sorted((ROOT / "benchmarks").glob("*/benchmark.json"))
+    }
+    timed = [one for one, manifest in manifests.items() if manifest["kind"] == "performance"]
+    if instance is None:
+        raise StepError(
+            f"a board ranks libraries by an instance of a benchmark: ./dev new board {name} BENCHMARK/INSTANCE, "
+            f"for example ycsb/a; the benchmarks are: {', '.join(timed)}"
+        )
+    benchmark, _, chosen = instance.partition("/")
+    if benchmark not in timed:
+        raise StepError(f"no benchmark {benchmark!r} measures speed; those are: {', '.join(timed)}")
+    instances = manifests[benchmark]["instances"]
+    if chosen not in instances:
+        raise StepError(
+            f"{benchmark} has no instance {chosen!r}; its instances are: {', '.join(instances)}"
+        )
+    scales = list(instances[chosen]["scales"])
+    metric = manifests[benchmark]["metric"]
+    return {
+        "@BENCHMARK@": benchmark,
+        "@INSTANCE@": chosen,
+        "@TITLE@": instances[chosen]["title"],
+        "@FAMILY@": _family(benchmark),
+        "@SCALE@": "laptop" if "laptop" in scales else scales[0],
+        "@METRIC@": metric["name"],
+        "@DIRECTION@": metric["direction"],
+    }
+
+
+def _family(benchmark: str) -> str:
+    """Return the family of the boards of a benchmark, or `operations` if it has no boards."""
+    for path in sorted((ROOT / "leaderboard" / "boards").glob("*/board.json")):
+        board: dict[str, str] = json.loads(path.read_text())
+        if board["benchmark"] == benchmark:
+            return board["family"]
+    return "operations"
 
 
 def how_to(kind: str) -> str:

@@ -24,6 +24,12 @@ def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "api" / "examples").symlink_to(ROOT / "api" / "examples")
     (tmp_path / "runtime" / "concurrency").mkdir(parents=True)
     shutil.copy(ROOT / "runtime/concurrency/index_2pl.cc", tmp_path / "runtime/concurrency")
+    for benchmark in ("open_loop", "isolation", "affinity"):
+        (tmp_path / "benchmarks" / benchmark).mkdir(parents=True)
+        manifest = f"benchmarks/{benchmark}/benchmark.json"
+        shutil.copy(ROOT / manifest, tmp_path / manifest)
+    (tmp_path / "leaderboard").mkdir()
+    shutil.copytree(ROOT / "leaderboard/boards/open_loop", tmp_path / "leaderboard/boards/arrivals")
     monkeypatch.setattr(scaffold, "ROOT", tmp_path)
     return tmp_path
 
@@ -77,11 +83,38 @@ def test_structure_passes_its_contract(root: Path, tmp_path: Path) -> None:
 
 
 def test_board(root: Path) -> None:
-    scaffold.new("board", NAME)
+    scaffold.new("board", NAME, "open_loop/a")
     folder = root / "leaderboard" / "boards" / NAME
     board = parse_board(NAME, json.loads((folder / "board.json").read_text()), "text")
     assert board.gates
     assert board.strict, "a new board accepts no stale reads"
+    assert (board.benchmark, board.instance, board.family) == ("open_loop", "a", "ycsb")
+    assert (board.metric, board.direction) == ("sustained_per_s", "higher")
+    assert "@" not in (folder / "board.json").read_text()
+    scaffold.new("board", "other", "affinity/scattered")
+    other = json.loads((root / "leaderboard/boards/other/board.json").read_text())
+    assert (other["family"], other["metric"]) == ("operations", "total_ms")
+
+
+@pytest.mark.parametrize(
+    ("instance", "words"),
+    [
+        (None, "BENCHMARK/INSTANCE, for example ycsb/a; the benchmarks are: affinity, open_loop"),
+        ("isolation/isolation", "no benchmark 'isolation' measures speed; those are: affinity"),
+        ("affinity", "affinity has no instance ''; its instances are: "),
+        ("affinity/none", "affinity has no instance 'none'; its instances are: "),
+    ],
+)
+def test_a_board_needs_an_instance(root: Path, instance: str | None, words: str) -> None:
+    with pytest.raises(StepError, match=words):
+        scaffold.new("board", NAME, instance)
+    assert not (root / "leaderboard" / "boards" / NAME).exists()
+
+
+def test_only_a_board_takes_an_instance(root: Path) -> None:
+    with pytest.raises(StepError, match="only a board takes BENCHMARK/INSTANCE"):
+        scaffold.new("index", NAME, "ycsb/a")
+    assert not (root / "indexes").exists()
 
 
 def test_configuration(root: Path) -> None:
@@ -92,9 +125,9 @@ def test_configuration(root: Path) -> None:
 
 
 def test_nothing_is_overwritten(root: Path) -> None:
-    scaffold.new("board", NAME)
+    scaffold.new("configuration", NAME)
     with pytest.raises(StepError, match="exists already"):
-        scaffold.new("board", NAME)
+        scaffold.new("configuration", NAME)
 
 
 @pytest.mark.parametrize("name", ["", "Upper", "../x", "a b", "x" * 40, "1a"])
