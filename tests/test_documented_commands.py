@@ -5,8 +5,12 @@ The lines are parsed as the command line parses them, but not run: some take an 
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
+import shutil
+import subprocess
+import sys
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -164,6 +168,19 @@ def test_lines_are_taken_apart() -> None:
         ("bench", "a.so", "--threads", "1"),
         ("bench", "a.so", "--threads", "2"),
     ]
+
+
+@pytest.mark.parametrize(("baseline", "status"), [("a", 1), ("b:rw", 0)])
+def test_the_script_for_continuous_integration_fails_if_the_baseline_leads(
+    baseline: str, status: int, tmp_path: Path
+) -> None:
+    page = (ROOT / "docs/how-to/check-in-continuous-integration.md").read_text()
+    found = re.search(r"python -c '\n(.+?)\n'\n", page, re.DOTALL)
+    assert found is not None
+    script = found[1].replace('"baseline"', json.dumps(baseline))
+    shutil.copy(ROOT / "cli/tests/golden/compare.json", tmp_path / "result.json")
+    ended = subprocess.run([sys.executable, "-c", script], cwd=tmp_path, check=False)
+    assert ended.returncode == status
 
 
 def test_documented_modules_exist() -> None:
