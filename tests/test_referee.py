@@ -5,7 +5,6 @@ The referee refuses an invalid plan (the JSON file that describes the session) a
 
 from __future__ import annotations
 
-import hashlib
 import json
 import signal
 import subprocess
@@ -13,7 +12,16 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.referee_run import BUILD, SLOT, Case, Ended, plan_of, require_root_and_build, run_plan
+from tests.referee_run import (
+    BUILD,
+    ROOT,
+    SLOT,
+    Case,
+    Ended,
+    plan_of,
+    require_root_and_build,
+    run_plan,
+)
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -164,10 +172,13 @@ def command(*arguments: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-def test_fingerprint_is_a_digest_and_does_not_change() -> None:
-    first, second = command("fingerprint", "sigmod2009"), command("fingerprint", "sigmod2009")
-    assert first.stdout == second.stdout
-    assert len(first.stdout.strip()) == hashlib.sha256().digest_size * 2
+def test_fingerprint_prints_what_belongs_into_the_file() -> None:
+    printed = json.loads(command("fingerprint", "sigmod2009").stdout)
+    folder = ROOT / "benchmarks" / "sigmod2009"
+    version = str(json.loads((folder / "benchmark.json").read_text())["version"])
+    assert printed == {
+        version: json.loads((folder / "fingerprint.json").read_text())[version],
+    }
 
 
 @pytest.mark.parametrize(

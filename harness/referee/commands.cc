@@ -207,7 +207,8 @@ int command_fingerprint(const std::string& benchmark) {
   if (!entry) return print_error(entry.error(), kExitUnusable);
   const Result<std::string> fingerprint = workload::benchmark_fingerprint(**entry);
   if (!fingerprint) return print_error(fingerprint.error(), kExitUnusable);
-  std::puts(fingerprint->c_str());
+  const Json file = Json::Object{{std::to_string((*entry)->version), *fingerprint}};
+  std::puts(file.dump(2).c_str());
   return kExitDone;
 }
 
