@@ -240,6 +240,9 @@ def test_a_metric_has_a_picture_of_all_sessions_and_sweeps() -> None:
     with stable():
         figure = swept.draw(LIGHT)
     assert figure.axes[0].get_ylabel() == "Time (ms)"
+    with stable():
+        axes = found["sample-small-smoke-total_ms"].draw(LIGHT).axes[0]
+    assert axes.xaxis.get_major_formatter()(2_000_000) == "2,000,000"
     series_of_time = drawn(series(0, 0), series(5, 5), metric=TIME)
     assert "sample-inserts_N-smoke-total_ms-by-insert_percent" in series_of_time
 

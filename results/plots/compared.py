@@ -8,7 +8,7 @@ from __future__ import annotations
 from statistics import median
 from typing import TYPE_CHECKING
 
-from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
 
 from results.plots.style import COLOURS, Look, new_figure
 from results.stats.pairs import Pair, Relation
@@ -106,5 +106,6 @@ def draw_values(libraries: Sequence[RankedLibrary], metric: str, look: Look) -> 
     axes.grid(visible=True, axis="x", color=look.ink, alpha=0.25, linewidth=0.6)
     axes.set_xlim(left=0)
     axes.set_xlabel(metric)
-    axes.xaxis.set_major_formatter("{x:,g}")
+    axes.xaxis.set_major_locator(MaxNLocator(6))  # room for long numbers, such as bytes
+    axes.xaxis.set_major_formatter("{x:,.10g}")
     return figure

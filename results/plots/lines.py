@@ -105,7 +105,7 @@ def _latency_panel(axes: Axes, panel: LatencyPanel) -> None:
     axes.set_xlim(1, 1e-4)
     axes.set_xticks([0.5, 0.1, 0.01, 0.001, 0.0001], ["50", "90", "99", "99.9", "99.99"])
     axes.minorticks_off()
-    axes.yaxis.set_major_formatter("{x:,g}")
+    axes.yaxis.set_major_formatter("{x:,.10g}")
     axes.set_xlabel("percentile of transactions")
     if panel.title:
         axes.set_title(panel.title, fontsize=10)
@@ -130,10 +130,10 @@ def draw_sweep(lines: Sequence[SweepLine], parameter: str, metric: str, look: Lo
             label=line.name,
             **line_style(number),
         )
-    axes.set_xticks(values, [f"{value:,g}" for value in values])
+    axes.set_xticks(values, [f"{value:,.10g}" for value in values])
     axes.set_xlabel(parameter)
     axes.set_ylabel(metric)
     axes.set_ylim(bottom=0)
-    axes.yaxis.set_major_formatter("{x:,g}")
+    axes.yaxis.set_major_formatter("{x:,.10g}")
     legend(axes, look)
     return figure
