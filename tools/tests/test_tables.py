@@ -70,7 +70,7 @@ def written_by_hand(text: str) -> str:
 def test_adding_touches_one_folder(copy: Path, kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(scaffold, "ROOT", copy)
     monkeypatch.setattr(tables, "ROOT", copy)
-    scaffold.new(kind, NAME)
+    scaffold.new(kind, NAME, "ycsb/a" if kind == "board" else None)
     folder = scaffold.TARGETS[kind].format(name=NAME)
     added = git(copy, "ls-files", "--others", "--exclude-standard")
     assert added
