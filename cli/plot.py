@@ -38,6 +38,7 @@ def run(options: argparse.Namespace) -> int:
 
     metric = None
     if options.metric is not None:
+        _check_metric(options.metric, results)
         metric = ShownMetric(options.metric, _label(options.metric, results, root))
     for benchmark, versions in mixed_versions(results).items():
         print(
@@ -60,8 +61,8 @@ def run(options: argparse.Namespace) -> int:
     return 0 if drawn else 2
 
 
-def _label(metric: str, results: list[dict[str, Any]], root: Path) -> str:
-    """Return the label of a metric. Raises UsageError if no result has the metric."""
+def _check_metric(metric: str, results: list[dict[str, Any]]) -> None:
+    """Say which comparisons are by another metric. Raises UsageError if no result has the metric."""
     found = sorted({name for result in results for name in _metrics(result)})
     if metric not in found:
         has = f"they have: {', '.join(found)}" if found else "they have none"
@@ -72,6 +73,10 @@ def _label(metric: str, results: list[dict[str, Any]], root: Path) -> str:
             f"repeat it with --metric {metric}",
             file=sys.stderr,
         )
+
+
+def _label(metric: str, results: list[dict[str, Any]], root: Path) -> str:
+    """Return the label of a metric, with its unit. The benchmarks of the results may have metrics of their own."""
     benchmarks = load_benchmarks(root)
     names = {result["benchmark"] for result in results} & benchmarks.keys()
     own = [one for name in sorted(names) for one in benchmarks[name].own_metrics]
