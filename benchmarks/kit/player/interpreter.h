@@ -181,6 +181,7 @@ class Interpreter : InterpreterState {
   void open_slot(uint8_t slot, uint32_t index) {
     slots_[slot] = Slot{.handle = nullptr,
                         .index = index,
+                        .opening = ++openings_,
                         .type = static_cast<KeyType>(pools_->indexes[index].type),
                         .open = false};
   }

@@ -135,6 +135,60 @@ TEST(LogJudge, AnAbortAfterACommitWithoutTransactionIsRecorded) {
   EXPECT_EQ(thread.totals.calls, thread.events.size());
 }
 
+// Returns a script whose first transaction closes its handle, opens the index again, and commits.
+script::Script script_that_reopens(uint8_t flags) {
+  script::ScriptBuilder script;
+  script.add_class("all");
+  const uint32_t index = script.add_index("records", INT);
+  const uint32_t key = script.add_int64_key(1);
+  const uint32_t phase = script.add_phase("test", 1, {.recorded = true});
+  script::ThreadBuilder out = script.thread(phase, 0);
+  out.create(index);
+  out.open(0, index);
+  out.begin(format::Kind::kScript, 0, flags);
+  out.get(0, key);
+  out.close(0);
+  out.open(0, index);
+  out.next(0, 1);
+  out.commit();
+  out.begin(format::Kind::kScript, 0);
+  out.get(0, key);
+  out.commit();
+  out.close(0);
+  return script.build();
+}
+
+// A library may give a new handle the address of a closed one, as malloc() often does. The address
+// does not show whether the attempt has reopened the handle.
+TEST(LogJudge, AReusedAddressOfAHandleIsNoForgery) {
+  static player::IndexApi real;
+  static IdxState* closed;
+  static bool is_first;
+  for (const uint8_t flags : {format::kOneAttempt, uint8_t{0}}) {
+    real = testing::test_index({});
+    closed = nullptr;
+    is_first = true;
+    player::IndexApi api = real;
+    api.openIndex = [](const char* name, IdxState** handle) {
+      if (closed == nullptr) return real.openIndex(name, handle);
+      *handle = std::exchange(closed, nullptr);
+      return SUCCESS;
+    };
+    api.closeIndex = [](IdxState* handle) {
+      closed = handle;
+      return SUCCESS;
+    };
+    api.commitTransaction = [](TxnState* transaction) {
+      return std::exchange(is_first, false) ? DEADLOCK : real.commitTransaction(transaction);
+    };
+    const script::Script script = script_that_reopens(flags);
+    const script::Outcome outcome = testing::play(script, api);
+    EXPECT_FALSE(is_first);
+    EXPECT_EQ(judged(script, outcome), "") << "flags " << int{flags};
+    real.closeIndex(closed);
+  }
+}
+
 TEST(LogJudge, ALibraryWithoutTransactionsIsNoForger) {
   const script::Script script = script_of(INT);
   const script::Outcome outcome =

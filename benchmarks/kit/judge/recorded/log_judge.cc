@@ -62,7 +62,6 @@ class Follower {
     uint32_t index = 0;
     bool open = false;
     uint32_t opening = 0;  // number of the openIndex call
-    bool operator==(const Slot&) const = default;
   };
   // The record of a read with kKeep, which a later kDeleteRead deletes.
   struct Kept {
@@ -414,14 +413,12 @@ class Follower {
     for (std::size_t i = 0; i < format::kSlots; ++i) {
       Slot& now = slots_[i];
       const Slot before = saved_.slots[i];
-      if (now == before) continue;
-      // If the handle is unchanged, the player makes no call. Only the next event shows whether the
-      // handle is unchanged.
-      const bool same = now.open == before.open && now.index == before.index;
-      if (same && !(now.open && next_is(EventCall::kClose))) continue;
+      if (now.open == before.open && now.opening == before.opening) continue;
       if (now.open) take({EventCall::kClose, now.index});
       now = before;
-      if (before.open) now.open = take({EventCall::kOpen, before.index}) == SUCCESS;
+      if (!before.open) continue;
+      now.opening = ++openings_;
+      now.open = take({EventCall::kOpen, before.index}) == SUCCESS;
     }
   }
 

@@ -209,7 +209,7 @@ Interpreter::Function Interpreter::next_to_restore() {
     if ((saved_.changed_slots >> restore_slot_ & 1) == 0) continue;
     Slot& now = slots_[restore_slot_];
     const Slot& before = saved_.slots[restore_slot_];
-    if (now.open == before.open && now.handle == before.handle) continue;
+    if (now.open == before.open && now.opening == before.opening) continue;
     const auto slot = static_cast<uint8_t>(restore_slot_);
     if (now.open) {
       arguments_.slot = slot;

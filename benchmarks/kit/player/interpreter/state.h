@@ -122,6 +122,7 @@ class InterpreterState {
   struct Slot {
     IdxState* handle = nullptr;
     uint32_t index = 0;
+    uint32_t opening = 0;  // number of the openIndex call; a new handle may have an old address
     KeyType type = SHORT;
     bool open = false;
   };
@@ -202,6 +203,7 @@ class InterpreterState {
   const bool is_plain_;  // the thread leaves only words: it is not recorded and has no trace
   bool hot_;             // true: run() uses its fast path (task_ is kProgram and is_plain_)
   std::array<Slot, format::kSlots> slots_{};
+  uint32_t openings_ = 0;  // openIndex calls so far
   CallBuffers buffers_;
   Function function_ = Function::kNone;  // the function that the tasks kCall and kBare call
   Arguments arguments_;                  // the arguments of the next call, unless hot_
