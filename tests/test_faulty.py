@@ -311,6 +311,12 @@ def test_memory_that_grows_with_every_transaction_is_a_warning(
     assert right["metrics"]["growth_per_transaction"] < 100
 
 
+def test_a_handle_with_an_old_address_is_no_forgery(tmp_path: Path) -> None:
+    """Scenario S59 reopens a handle before a commit that this library ends with DEADLOCK."""
+    report = run_case(Case("leaks_at_failed_commit", "scenarios", "transactions"), tmp_path)
+    assert report["verdict"] == "passed", report["findings"]
+
+
 def test_a_repeated_record_is_not_taken_for_an_anomaly(tmp_path: Path) -> None:
     found: set[str] = set()
     for benchmark, instance in [("phantom", "phantom"), ("scenarios", "crowds")]:
