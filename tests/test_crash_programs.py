@@ -47,10 +47,10 @@ def test_the_program_crashes_like_the_library(
     assert by.name in finding["detail"]
     program = finding["witness"]["program"]
     wrong = library(built_settings(), "faulty", name)
-    status, told = played(program, [wrong], tmp_path / "wrong.c")
+    status, told = played(program, [wrong], tmp_path)
     assert status == -by, told
     assert wrongly_refused(program, tmp_path) == []
     right = library(built_settings(), "indexes", "global_lock")
-    status, told = played(program, [right], tmp_path / "right.c")
+    status, told = played(program, [right], tmp_path)
     assert status == 0
     assert "The crash did not occur" in told

@@ -116,6 +116,6 @@ def test_the_program_shows_the_fault(name: str, tmp_path: Path) -> None:
     assert sources, list(witness.iterdir())
     for source in sources:
         program = source.read_text(encoding="utf-8")
-        status, said = played(program, [wrong], tmp_path / "wrong.c")
+        status, said = played(program, [wrong], tmp_path)
         assert status == 1, said
         assert wrongly_refused(program, tmp_path) == [], source.name

@@ -105,7 +105,10 @@ def test_nothing_to_keep_and_no_place_for_it_are_errors(
 def test_the_program_of_a_cycle_shows_the_fault(number: int, tmp_path: Path) -> None:
     """A violation of isolation is reported with a C program, which makes only the few calls that prove the violation.
 
-    The program must show the fault of the mutant, and must show no fault when it is linked with a right library.
+    Every program of the run is played, so no kind of violation is left out. With the mutant it must either make the
+    calls and results of the failed run, and say that these are wrong, or say that the violation did not occur. The
+    latter is possible because the order of the payloads of a key is free: a get may return another payload than in the
+    failed run. At least one program must show the fault. With a right library, no program may show a fault.
     """
     require_root_and_build()
     shown = 0
@@ -123,14 +126,16 @@ def test_the_program_of_a_cycle_shows_the_fault(number: int, tmp_path: Path) -> 
             for finding in report["findings"]
             if finding.get("witness", {}).get("program")
         ]
-        for program in programs[:3]:
+        assert programs, f"seed {seed}: no violation has a program"
+        for program in programs:
             wrong = library(built_settings(), "faulty", f"mutant_{number:02d}")
-            status, told = played(program, [wrong], tmp_path / "wrong.c")
+            status, told = played(program, [wrong], tmp_path)
             assert status in {0, 1}, told
             shown += status
             assert (status == 1) == (
                 "Every call returned what it returned in the failed run." in told
             )
+            assert (status == 0) == ("The violation did not occur" in told)
             assert wrongly_refused(program, tmp_path) == []
         if shown:
             return

@@ -122,6 +122,6 @@ def test_the_program_of_a_witness_shows_the_fault(
     assert len(sources) >= programs_min, list(witness.iterdir())
     for source in sources:
         program = source.read_text(encoding="utf-8")
-        status, said = played(program, [wrong], tmp_path / "wrong.c")
+        status, said = played(program, [wrong], tmp_path)
         assert status == 1 or not always, (source.name, said)
         assert wrongly_refused(program, tmp_path) == [], source.name

@@ -59,11 +59,20 @@ def right_libraries() -> dict[str, list[Path]]:
     return found
 
 
-def played(program: str, linked: list[Path], source: Path) -> tuple[int, str]:
-    """Build the program with a library; return its exit status and output."""
+@lru_cache(maxsize=1)
+def _compiled(program: str, source: Path) -> Path:
+    """Compile the program. The same program is usually linked with several libraries, one after the other."""
     source.write_text(program)
-    binary = source.with_suffix("")
-    command = ["cc", *FLAGS, str(source), *map(str, linked), "-o", str(binary)]
+    compiled = source.with_suffix(".o")
+    subprocess.run(["cc", *FLAGS, "-c", str(source), "-o", str(compiled)], check=True)
+    return compiled
+
+
+def played(program: str, linked: list[Path], folder: Path) -> tuple[int, str]:
+    """Build the program with a library; return its exit status and output."""
+    binary = folder / "program"
+    compiled = _compiled(program, folder / "program.c")
+    command = ["cc", "-pthread", str(compiled), *map(str, linked), "-o", str(binary)]
     subprocess.run(command, check=True)
     # Keys and payloads may have any bytes, and the program prints them.
     done = subprocess.run(
@@ -81,7 +90,7 @@ def wrongly_refused(program: str, folder: Path) -> list[str]:
     """Return the right libraries for which the program does not end with 0, with what it said."""
     found = []
     for name, linked in right_libraries().items():
-        status, said = played(program, linked, folder / "right.c")
+        status, said = played(program, linked, folder)
         if status != 0:
             found.append(f"{name}: status {status}\n{said}")
     return found

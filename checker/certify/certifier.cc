@@ -208,7 +208,7 @@ class Certifier {
       : context_(context),
         versions_(versions),
         out_(out),
-        options_(versions),
+        options_(versions, context.options.deleter_tries_max),
         count_(static_cast<uint32_t>(context.transactions.committed.size())) {}
 
   void run() {

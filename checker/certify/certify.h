@@ -42,6 +42,10 @@ struct CertifyOptions {
   // wrong in every order. If it finds none, its verdict is kUndecided. A read that did not find a
   // deleted record is not reported: in some serial order it may come after the delete.
   uint64_t without_real_time_max = 20'000;
+  // The largest number of tries to find the deleters of records for which the results leave several
+  // possible ones (open_options.h). Each try passes over the whole history. If none of them fits,
+  // the verdict is kUndecided.
+  uint32_t deleter_tries_max = 150;
   // True: Certification::order is set if the verdict is kCertified.
   bool keep_order = false;
   // Rules to switch off, as bits of Rule (rules.h). For the checker's own tests.

@@ -15,12 +15,11 @@ using history::kNoNumber;
 namespace {
 
 // Limits on the number of tries. If there are at most kCombinationsMax combinations, all are tried.
-// Otherwise the first kRoundsMax tries are systematic, and walk() makes the further tries. There
-// are fewer than kWalkMax tries in all. For each try the caller makes a pass over the history and
-// builds a graph. Both steps together take 10 ms for a hundred thousand calls.
+// Otherwise the first kRoundsMax tries are systematic, and walk() makes the further tries. For each
+// try the caller makes a pass over the history and builds a graph. Both steps together take 10 ms
+// for a hundred thousand calls, but minutes if thousands of records under one key were deleted.
 constexpr uint32_t kCombinationsMax = 64;
 constexpr uint32_t kRoundsMax = 12;
-constexpr uint32_t kWalkMax = 150;
 // To leave a local minimum, about one try in kLeapOneIn may accept a worse choice of deleters. The
 // worse choice has at most kLeap more elements in conflict than the choice kept so far.
 constexpr uint32_t kLeapOneIn = 4;
@@ -34,8 +33,11 @@ std::size_t elements_in(const std::vector<std::vector<uint32_t>>& conflicts) {
 
 }  // namespace
 
-OpenOptions::OpenOptions(Versions& versions)
-    : versions_(versions), positions_(versions.open.size(), 0), rounds_(versions.open.size(), 0) {
+OpenOptions::OpenOptions(Versions& versions, uint32_t tries_max)
+    : versions_(versions),
+      tries_max_(tries_max),
+      positions_(versions.open.size(), 0),
+      rounds_(versions.open.size(), 0) {
   std::size_t combinations = 1;
   for (const OpenElement& open : versions.open) {
     combinations *= open.options.size();
@@ -62,8 +64,8 @@ std::vector<Choice> OpenOptions::reads(const std::vector<history::Transaction>& 
 
 bool OpenOptions::next(const std::vector<std::vector<uint32_t>>& conflicts,
                        const std::vector<uint32_t>& order) {
+  if (++tries_ >= tries_max_) return false;
   if (enumerates_) return next_combination();
-  if (++tries_ >= kWalkMax) return false;
   keep(conflicts);
   if (tries_ > kRoundsMax) return walk();
   if (tries_ == 1) {

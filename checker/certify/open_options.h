@@ -42,7 +42,8 @@ namespace keydrome::certify {
 class OpenOptions {
  public:
   // `versions` must outlive the object, and must use the first option of each open element.
-  explicit OpenOptions(Versions& versions);
+  // There are fewer than `tries_max` tries.
+  OpenOptions(Versions& versions, uint32_t tries_max);
 
   bool empty() const { return versions_.open.empty(); }
 
@@ -76,6 +77,7 @@ class OpenOptions {
   void advance(std::size_t number);
 
   Versions& versions_;
+  const uint32_t tries_max_;
   Conflicts of_call_order_;             // conflicts of the first choice
   std::vector<std::size_t> positions_;  // by open element: position of the current option
   std::vector<uint32_t> rounds_;        // by open element: how often next_locally() changed it

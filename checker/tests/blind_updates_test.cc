@@ -21,5 +21,21 @@ TEST(BlindUpdates, OverlappingUpdatesAreCertified) {
   }
 }
 
+// A caller may limit the search. A history without a verdict is then undecided, and never wrong.
+TEST(BlindUpdates, FewTriesGiveUpButAccuseNobody) {
+  uint32_t undecided = 0;
+  for (uint64_t seed = 1; seed <= rounds(40); ++seed) {
+    UpdateOptions options;
+    options.seed = seed;
+    options.threads = static_cast<uint32_t>(2 + seed % 7);
+    options.keys = 10;
+    const certify::Certification found =
+        certify::certify(update_history(options), {.deleter_tries_max = 1});
+    EXPECT_TRUE(found.violations.empty()) << "seed " << seed;
+    undecided += found.verdict == certify::Verdict::kUndecided ? 1 : 0;
+  }
+  EXPECT_GT(undecided, 0u) << "the limit has no effect";
+}
+
 }  // namespace
 }  // namespace keydrome

@@ -287,6 +287,13 @@ def large(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
+def test_the_program_that_replays_an_order_is_short_enough_to_read() -> None:
+    """All lines count, comments and blank lines too. docs/reference/history-format.md promises this size."""
+    text = (ROOT / "checker" / "replay_order.py").read_text()
+    assert len(text.splitlines()) <= 200
+    assert max(map(len, text.splitlines())) <= 120
+
+
 def test_the_order_of_a_large_history_explains_every_result(large: Path, tmp_path: Path) -> None:
     order = tmp_path / "order"
     assert ordered(large, order) == 0

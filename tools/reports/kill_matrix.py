@@ -257,6 +257,28 @@ def gate_parts(mutant: dict[str, Any], scale: Scale) -> list[Part]:
     return [first, *(part for part in others if part != first)]
 
 
+def differs_from_gate(mutant: dict[str, Any]) -> bool:
+    """Return whether the run that mutants.json names is none of those that a library must pass.
+
+    Such a run has parameters of its own, or is a recorded run of a timed benchmark.
+    """
+    expected = mutant.get("gate") or {}
+    return bool(expected.get("parameters")) or expected.get("record", False)
+
+
+def only_elsewhere(mutant: dict[str, Any], kills: Kills, scale: Scale) -> bool:
+    """Return whether a mutant was refused only by a run that is not a part of the gate.
+
+    Columns of the matrix that play one kind of rounds are no parts of the gate either.
+    """
+    if not kills.gate or not differs_from_gate(mutant):
+        return False
+    own = [part.name for one in _correctness().values() for part in _instances(one, scale)]
+    first = gate_parts(mutant, scale)[0].name
+    by = {part for part, _seconds in kills.gate.values() if part}
+    return by <= {first} and not any(c in kills.cells and kills.refusals(c) for c in own)
+
+
 def _instances(suite: Benchmark, scale: Scale) -> list[Part]:
     return [Part(_title(suite, name), suite, name, {}, scale) for name in suite.instances]
 
@@ -300,12 +322,13 @@ def page(mutants: list[dict[str, Any]], rows: dict[int, Kills], wanted: Wanted) 
         f"| | *mutants found* | {' | '.join(kills_of)} | |",
         f"| | *found by this suite alone* | {' | '.join(alone)} | |",
         "",
-        *_gate_lines(mutants, rows),
+        *_gate_lines(mutants, rows, wanted.scale),
     ]
     return "\n".join(lines)
 
 
-def _gate_lines(mutants: list[dict[str, Any]], rows: dict[int, Kills]) -> list[str]:
+def _gate_lines(mutants: list[dict[str, Any]], rows: dict[int, Kills], scale: Scale) -> list[str]:
+    elsewhere = [f"M{m['number']}" for m in mutants if only_elsewhere(m, rows[m["number"]], scale)]
     lines = [
         "## The gate, seed by seed",
         "",
@@ -314,6 +337,9 @@ def _gate_lines(mutants: list[dict[str, Any]], rows: dict[int, Kills]) -> list[s
         "refuses the mutant with an expected finding. *Slowest* is the longest time for one seed in seconds, including",
         "jail and judging, on a machine with other load. A seed counts as *refused* only within the *limit*, or within",
         f"{MEASURED_MIN_S:.0f} s if the limit is shorter, because that is the time of a session.",
+        "",
+        "Refused only by a run that is not a part of the gate, because it has other parameters or is a recorded run of",
+        f"a timed benchmark: {', '.join(elsewhere) or 'none'}. The gate itself does not find these mutants.",
         "",
         "| mutant | seeds | refused | by | slowest s | limit s |",
         "|---|---|---|---|---|---|",

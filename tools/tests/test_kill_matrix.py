@@ -8,7 +8,14 @@ from __future__ import annotations
 
 import pytest
 
-from tools.reports.kill_matrix import MEASURED_MIN_S, Kills, found_in_time, is_found
+from runner.terms import Scale
+from tools.reports.kill_matrix import (
+    MEASURED_MIN_S,
+    Kills,
+    found_in_time,
+    is_found,
+    only_elsewhere,
+)
 
 MUTANT = {"number": 1, "names": ["phantom"], "limit_s": 30}
 
@@ -55,3 +62,19 @@ def test_without_the_gate_only_expected_names_count() -> None:
     cells = {"unit": {"1": ["lost_update"], "2": []}, "isolation large": {"1": ["phantom"]}}
     assert is_found(MUTANT, Kills(cells=cells))
     assert not is_found({**MUTANT, "names": ["write_skew"]}, Kills(cells=cells))
+
+
+def test_the_page_names_mutants_that_the_gate_itself_does_not_find() -> None:
+    longer = {**MUTANT, "gate": {"parameters": {"only": 2, "transactions": 120_000}}}
+    found = gate(20)
+    assert only_elsewhere(longer, found, Scale.SMOKE)
+    assert not only_elsewhere(MUTANT, found, Scale.SMOKE), "its run has the gate's parameters"
+    # A column with one kind of rounds is no part of the gate, but an instance of a suite is.
+    one_kind = Kills(cells={"isolation mixed": {"1": ["phantom"]}}, gate=found.gate)
+    assert only_elsewhere(longer, one_kind, Scale.SMOKE)
+    instance = Kills(cells={"scenarios crowds": {"1": ["phantom"]}}, gate=found.gate)
+    assert not only_elsewhere(longer, instance, Scale.SMOKE)
+    other = Kills(gate={**found.gate, "20": ["phantom", 1.0]})
+    assert not only_elsewhere(longer, other, Scale.SMOKE)
+    recorded = {**MUTANT, "gate": {"benchmark": "tpcc", "instance": "mix", "record": True}}
+    assert only_elsewhere(recorded, Kills(gate={"1": ["tpcc mix, recorded", 1.0]}), Scale.SMOKE)

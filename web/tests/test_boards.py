@@ -14,10 +14,12 @@ from leaderboard.catalogue import Target
 from leaderboard.models import BoardEntry
 from leaderboard.queries import Standings
 from runner.manifest import find_benchmark
+from runner.report import Finding
+from runner.terms import Severity
 from web import jinja
 from web.boards.groups import groups_of
 from web.boards.rows import Row
-from web.tests.world import BOARD, finish_all
+from web.tests.world import BOARD, claim, finish, finish_all
 
 if TYPE_CHECKING:
     from django.test import Client
@@ -130,6 +132,30 @@ def test_a_group_says_how_many_sessions_would_tell() -> None:
     )
     assert found
     assert 0 < int(found[1]) <= 54
+
+
+def test_the_run_and_the_board_show_by_how_much_memory_grows(client: Client, world: World) -> None:
+    """The text of the finding is that of benchmarks/scenarios/suite.cc."""
+    grown = (
+        "S96, Very many empty transactions: memory grew by 12,000 KiB: 1040 bytes per transaction"
+    )
+    world.submit()
+    leaking = None
+    while leaking is None:
+        run = claim()
+        leaks = run.benchmark == "scenarios"
+        metrics = {"growth_per_transaction": 1040.4} if leaks else {}
+        finding = Finding("scenarios", "memory_growth", Severity.ADVISORY, grown)
+        ended = finish(run, findings=(finding,) if leaks else (), more_metrics=metrics)
+        leaking = ended if leaks else None
+    finish_all()
+    page = client.get(f"/runs/{leaking.pk}/").content.decode()
+    assert "memory growth" in page[page.index("Advisory findings: warnings") :]
+    assert grown in page
+    assert BoardEntry.objects.exists(), "the finding is a warning only"
+    board = client.get("/boards/preliminary1/").content.decode()
+    assert f'href="/runs/{leaking.pk}/#findings">memory growth</a>' in board
+    assert "1,040 bytes per transaction" in board
 
 
 def _row(place: int, name: str) -> Row:

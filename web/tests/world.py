@@ -113,17 +113,24 @@ def _next_run(machine: Machine) -> Run | None:
 
 
 def finish(
-    run: Run, verdict: Verdict = Verdict.PASSED, *, slower: float = 1.0, **changes: Any
+    run: Run,
+    verdict: Verdict = Verdict.PASSED,
+    *,
+    slower: float = 1.0,
+    more_metrics: dict[str, float] | None = None,
+    **changes: Any,
 ) -> Run:
     """Store a plausible report for a claimed run. `changes` replace fields of the RunReport.
 
-    The library's time is multiplied by `slower`.
+    The library's time is multiplied by `slower`, and `more_metrics` are added to its metrics.
     """
     timed = run.kind == "performance"
     sessions = tuple(
         _session(run, seed, number, verdict, timed=timed, slower=slower)
         for number, seed in enumerate(run.seeds)
     )
+    for session in sessions:
+        session.candidate.metrics.update(more_metrics or {})
     now = timezone.now().isoformat()
     report = RunReport(
         run_id=run.pk,

@@ -12,6 +12,7 @@ enum class Quirk {
   exact_delete_moves,     // a delete of one pair moves the cursor to the place of the pair
   handles_share_cursors,  // all handles of an index have one cursor for each transaction
   reopening_keeps_cursor,
+  opening_resets_cursors,  // an open in a transaction resets the cursors of the index's other handles
   misses_stop_before,  // after a get that found nothing, getNext finds an own insert of that key
   // Result codes.
   delete_code,             // KEY_NOTFOUND for a missing pair under a stored key
@@ -21,12 +22,17 @@ enum class Quirk {
   abort_is_deadlock,       // the abort after a DEADLOCK returns DEADLOCK
   dead_commit_ends,        // a commit after DEADLOCK returns TXN_DNE and ends the transaction
   never_waits,             // DEADLOCK at once if another transaction has the lock
+  third_commit_deadlocks,  // every third commit of a thread undoes its changes and returns DEADLOCK
   // Auto-commit calls of a thread with an open transaction.
   auto_commit_joins,  // they become part of the transaction
   auto_commit_fails,
   // Misuse.
   misuse_crashes,
   misuse_succeeds,
+  // Sizes beyond those that are required.
+  cuts_names,           // only the first 63 bytes of the name of an index count
+  long_names_crash,     // a name of more than 63 bytes ends the process
+  forgets_old_changes,  // an abort undoes only the newest 10,000 changes
   // Behaviour that entries of the contest of 2009 rely on.
   keeps_names,          // keeps the pointer to the name that create receives
   reserves_4_gib,       // 4 GiB of untouched address space for each index

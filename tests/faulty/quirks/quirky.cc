@@ -10,11 +10,13 @@
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
+#include <deque>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <set>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -52,12 +54,13 @@ struct Index : honest::Index {
 struct IdxState {
   Index* index;
   Position position;
+  std::thread::id owner = std::this_thread::get_id();  // only the owner uses `position`
 };
 
 struct TxnState {
   uint64_t number;
   bool holds_lock = false;
-  bool dead = false;  // a call returned DEADLOCK
+  bool dead = false;  // a call returned DEADLOCK, and the changes are undone
 };
 
 namespace {
@@ -75,7 +78,7 @@ struct Everything {
   std::vector<std::unique_ptr<Index>> indexes;
   std::set<IdxState*> handles;
   std::timed_mutex data_lock;
-  std::vector<Undo> undo_log;
+  std::deque<Undo> undo_log;
   std::atomic<uint64_t> last_number = 0;
 
   ~Everything() {
@@ -119,7 +122,7 @@ void drop(Index& index, const OrderedKey& key, const std::string& payload) {
 }
 
 void roll_back() {
-  std::vector<Undo>& log = everything().undo_log;
+  std::deque<Undo>& log = everything().undo_log;
   for (auto entry = log.rbegin(); entry != log.rend(); ++entry) {
     if (entry->inserted) {
       drop(*entry->index, entry->key, entry->payload);
@@ -128,6 +131,28 @@ void roll_back() {
     }
   }
   log.clear();
+}
+
+// Notes a change for roll_back().
+void note(Undo undo) {
+  constexpr std::size_t kNotesMax = 10'000;
+  std::deque<Undo>& log = everything().undo_log;
+  log.push_back(std::move(undo));
+  if (has(Quirk::forgets_old_changes) && log.size() > kNotesMax) log.pop_front();
+}
+
+// Returns the bytes of an index's name that count.
+std::string name_of(const char* name) {
+  constexpr std::size_t kRequired = 63;
+  const std::string whole = name;
+  if (has(Quirk::long_names_crash) && whole.size() > kRequired) abort();
+  return has(Quirk::cuts_names) ? whole.substr(0, kRequired) : whole;
+}
+
+// Returns true if the thread's commit, the open transaction's, must fail.
+bool commit_fails() {
+  thread_local unsigned commits = 0;
+  return has(Quirk::third_commit_deadlocks) && ++commits % 3 == 0;
 }
 
 void end(TxnState* txn) {
@@ -222,7 +247,7 @@ bool open_file(std::size_t number) {
 
 void remove(Index& index, const OrderedKey& key, const std::string& payload) {
   drop(index, key, payload);
-  everything().undo_log.push_back({&index, key, payload, false});
+  note({&index, key, payload, false});
 }
 
 }  // namespace
@@ -233,7 +258,7 @@ ErrCode create(KeyType type, char* name) {
   Everything& all = everything();
   const std::scoped_lock guard(all.catalogue_lock);
   for (const auto& index : all.indexes) {
-    if (std::strcmp(index->name, name) == 0) return DB_EXISTS;
+    if (name_of(index->name) == name_of(name)) return DB_EXISTS;
   }
   for (unsigned long i = 0; i < quirky::kStaticBytes; i += 4096) quirky::kStaticData[i] = 1;
   constexpr std::size_t kReserved = std::size_t{4} << 30;
@@ -251,7 +276,13 @@ ErrCode openIndex(const char* name, IdxState** idxState) {
   Everything& all = everything();
   const std::scoped_lock guard(all.catalogue_lock);
   for (const auto& index : all.indexes) {
-    if (std::strcmp(index->name, name) != 0) continue;
+    if (name_of(index->name) != name_of(name)) continue;
+    if (own != nullptr && has(Quirk::opening_resets_cursors)) {
+      for (IdxState* handle : all.handles) {
+        const bool mine = handle->owner == std::this_thread::get_id();
+        if (mine && handle->index == index.get()) handle->position.cursor.reset();
+      }
+    }
     *idxState = new IdxState{index.get(), {}};
     if (has(Quirk::reopening_keeps_cursor)) (*idxState)->position = index->position;
     all.handles.insert(*idxState);
@@ -293,6 +324,15 @@ ErrCode commitTransaction(TxnState* txn) {
   if (txn->dead) {
     if (has(Quirk::dead_commit_ends)) end(txn);
     return has(Quirk::failure_after_deadlock) ? FAILURE : TXN_DNE;
+  }
+  if (commit_fails()) {
+    if (txn->holds_lock) {
+      roll_back();
+      everything().data_lock.unlock();
+    }
+    txn->holds_lock = false;
+    txn->dead = true;
+    return DEADLOCK;
   }
   if (txn->holds_lock) everything().undo_log.clear();
   end(txn);
@@ -336,7 +376,7 @@ ErrCode insertRecord(IdxState* idxState, TxnState* txn, Key* k, const char* payl
                 sizeof k->keyval - sizeof k->keyval.intkey);
   }
   if (!idxState->index->records[key].insert(payload).second) return ENTRY_EXISTS;
-  everything().undo_log.push_back({idxState->index, key, payload, true});
+  note({idxState->index, key, payload, true});
   return SUCCESS;
 }
 
