@@ -56,7 +56,7 @@ TEST_F(PaceTest, AThreadThatMovedBetweenTheLastSamplesIsSlow) {
             "rate the phase takes about 300 s");
 }
 
-TEST_F(PaceTest, AThreadThatNobodySawMoveHangs) {
+TEST_F(PaceTest, AThreadThatNeverMovedHangs) {
   reach(0, 100);
   reach(1, 2'000);
   sample(500);

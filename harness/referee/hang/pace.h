@@ -16,7 +16,7 @@ namespace keydrome {
 struct PhaseTimes {
   uint64_t start_ns = 0;
   uint64_t now_ns = 0;  // of the last sample
-  // A call that has not returned for this long is a hang, whatever the other threads do.
+  // A call that has not returned for this long is a hang, even if other threads advance.
   uint64_t stuck_ns = 0;
 };
 

@@ -102,6 +102,14 @@ uint64_t player_ns(const script::PhaseOutcome& outcome) {
   return last_ns;
 }
 
+// Returns the times of a phase that has just stopped. A call that lasts for half of the phase's limit
+// is stuck.
+PhaseTimes times_of(const JailOptions& options, uint64_t start_ns) {
+  return {.start_ns = start_ns,
+          .now_ns = now_ns(),
+          .stuck_ns = options.plan.limits.phase_timeout_ms * kNsPerMs / 2};
+}
+
 // Plays one session; use each object once. If the session stops, the functions that return bool
 // store the reason in result_ and return false.
 class Conductor {
@@ -243,11 +251,7 @@ class Conductor {
   // Describes the threads after a deadline or limit has passed, or after the process has died.
   // `phase` and `watch` are nullptr while the library loads. `start_ns` is when the phase started.
   void explain_stop(const script::PhaseScript* phase, PhaseWatch* watch, uint64_t start_ns) {
-    PhaseTimes times{
-        .start_ns = start_ns,
-        .now_ns = now_ns(),
-        .stuck_ns = options_.plan.limits.phase_timeout_ms * kNsPerMs / 2,
-    };
+    PhaseTimes times = times_of(options_, start_ns);
     if (watch != nullptr) {
       watch->sample(times.now_ns);
       note_positions(*phase, *watch);
