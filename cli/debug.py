@@ -24,7 +24,7 @@ from runner.inspection.rules import sanitizer_runtimes
 from runner.referee import build_plan
 from runner.request import make_loadable
 from runner.settings import load_settings
-from runner.terms import JailLevel
+from runner.terms import JailLevel, Verdict
 from runner.text import display_name, printable
 
 if TYPE_CHECKING:
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
+    from runner.report import Report
     from runner.request import Request
     from runner.settings import Settings
     from runner.terms import Scale
@@ -101,6 +102,19 @@ def debug_command(
         f"keydrome debug LIB --benchmark {benchmark} --instance {instance} --scale {scale.value} "
         f"--seed {seed}{changed}"
     )
+
+
+def how_to_debug(report: Report, seed: str, overrides: Mapping[str, int]) -> str:
+    """Return what plays a session again that a crash or a time limit has ended. Return "" for other sessions."""
+    played = debug_command(report.benchmark, report.instance, report.scale, seed, overrides)
+    if report.verdict is Verdict.CRASHED:
+        return f"`{played} --tool stack` plays the crash in gdb, without a jail"
+    if report.verdict is Verdict.TIMED_OUT:
+        return (
+            f"`{played} --tool gdb` plays the session without a jail: while it takes too long, Ctrl-C stops it, and "
+            "`thread apply all backtrace` shows its calls"
+        )
+    return ""
 
 
 def run(options: argparse.Namespace) -> int:
