@@ -13,13 +13,12 @@ from cli.common import (
     UsageError,
     check_rights,
     history_folder,
-    parse_parameters,
     prepared,
     seed_series,
     stream_for_people,
     write_json,
 )
-from cli.input_files import chosen_benchmark, inspect_files
+from cli.input_files import chosen_benchmark, request_of
 from cli.libraries import Named, chosen_configuration, configured, find_runnable, is_trusted, title
 from cli.neighbours import Neighbours
 from cli.progress import shown_progress
@@ -37,10 +36,9 @@ from runner.execute import Inspected, run_inspected, session_output
 from runner.inspection.library import inspect_library
 from runner.machine import facts_of_sessions, machine_facts
 from runner.manifest import Kind
-from runner.request import Request
 from runner.series import why_machine_too_busy
 from runner.settings import load_settings
-from runner.terms import JailLevel, Scale, Verdict
+from runner.terms import JailLevel, Verdict
 from runner.text import display_name, printable
 
 if TYPE_CHECKING:
@@ -48,6 +46,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+    from runner.request import Request
     from runner.series import SeriesResult
     from runner.settings import Settings
 
@@ -120,26 +119,24 @@ def _request(options: argparse.Namespace, named: Named, settings: Settings) -> R
             f"--audit must know how many threads call, and {benchmark.name} has no parameter threads: choose another "
             "benchmark"
         )
-    files = inspect_files(options, benchmark, settings)
     seeds = seed_series(options.seed, options.sessions)
-    return Request(
-        benchmark=benchmark,
-        instance=files.instance,
-        scale=Scale(options.scale),
-        overrides=parse_parameters(options.parameter, options.threads),
+    request = request_of(
+        options,
+        benchmark,
+        settings,
         seeds=seeds,
-        plain=options.plain,
-        record=options.record,
         require=JailLevel(options.require),
         control=not options.no_control,
+    )
+    return replace(
+        request,
+        record=options.record,
         configuration=chosen_configuration(named, options.config, settings),
         trusted=is_trusted(named.path, settings),
         histories=history_folder(options.history, "--history", everything=options.all_histories),
         all_histories=options.all_histories,
         counters=options.counters,
         memory_bytes=options.memory,
-        keys=files.keys,
-        trace=files.trace,
         verified=options.verified,
         audited_seeds=seeds if options.audit else (),
     )

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from cli.debug import debug_command
+from cli.debug import how_to_debug
 from results.metrics import ranked_by
 from results.summary import RANKED_SESSIONS_MIN, control_number
 from runner.manifest import Direction, Kind
@@ -146,10 +146,8 @@ def control_change(sessions: tuple[Session, ...], metric: str) -> float | None:
 def what_next(request: Request, result: SeriesResult, summary: Summary) -> str:
     """Return the command that tells more, or an empty string."""
     for session in result.sessions:
-        if session.candidate.verdict is Verdict.CRASHED:
-            name, scale = request.benchmark.name, request.scale
-            played = debug_command(name, request.instance, scale, session.seed, request.overrides)
-            return f"`{played} --tool stack` plays the crash in gdb, without a jail"
+        if debugging := how_to_debug(session.candidate, session.seed, request.overrides):
+            return debugging
     if request.benchmark.kind is Kind.CORRECTNESS:
         return ""
     if result.verdict is not Verdict.PASSED:

@@ -22,6 +22,7 @@ from cli.common import (
     stream_for_people,
     write_json,
 )
+from cli.debug import how_to_debug
 from cli.libraries import (
     check_isolates,
     chosen_configuration,
@@ -77,6 +78,7 @@ class _Tally:
     findings: dict[tuple[str, str], Finding] = field(default_factory=dict)
     not_run: list[str] = field(default_factory=list)  # instances that the first round left out
     why_not_run: str = ""
+    to_debug: str = ""  # what plays the first session again that a crash or a time limit has ended
     last_verdict: Verdict = Verdict.PASSED
     first_round: bool = True
     facts: LibraryFacts = field(default_factory=lambda: LibraryFacts(LibraryKind.UNKNOWN, 0))
@@ -101,6 +103,8 @@ class _Tally:
     def add(self, suite: str, result: SeriesResult, facts: LibraryFacts) -> None:
         self.sessions += len(result.sessions)
         self.cpu_seconds += sum(one.candidate.jail.cpu_us or 0 for one in result.sessions) / 1e6
+        for one in result.sessions:
+            self.to_debug = self.to_debug or how_to_debug(one.candidate, one.seed, overrides={})
         for finding in result.findings:
             self.findings.setdefault((finding.suite, finding.name), finding)
         if result.verdict is Verdict.PASSED:
@@ -371,5 +375,7 @@ def _notes(check: _Check, tally: _Tally, *, is_named: bool) -> Iterator[str]:
         yield f"files: {check.witness.path / README} says where to start"
     elif is_named:
         yield "next: --witness DIR writes every proof as text, picture and C program"
+    if tally.to_debug:
+        yield f"debug: {tally.to_debug}"
     if is_named:
         yield "how to read it: docs/how-to/read-a-witness.md"

@@ -22,12 +22,17 @@ if TYPE_CHECKING:
 
     from runner.report import Finding
 
-PROOF_LINES_MAX = 20
+PROOF_LINES_MAX = 19
 OTHERS_MAX = 9
+# If nothing else is wrong, the warnings are what the author should read.
+WARNINGS_MAX = 5
 
 
 def show_findings(out: Console, findings: Sequence[Finding]) -> None:
-    """Print the smallest proof, one line for each other required finding, and the number of warnings."""
+    """Print the smallest proof, one line for each other required finding, and the names of the warnings.
+
+    If there is no required finding, print what each warning says.
+    """
     first = smallest_proof(findings)
     if first is not None:
         _show_proof(out, first)
@@ -40,10 +45,22 @@ def show_findings(out: Console, findings: Sequence[Finding]) -> None:
         if len(others) > OTHERS_MAX:
             _line(out, f"  and {len(others) - OTHERS_MAX} more")
     warnings = [f for f in findings if f.severity is Severity.ADVISORY]
-    if warnings:
+    if warnings and first is None:
+        _show_warnings(out, warnings)
+    elif warnings:
         names = dict.fromkeys(f.name for f in warnings)
         _line(out, "")
         _fitted(out, f"Warnings, which fail no library: {', '.join(names)}")
+
+
+def _show_warnings(out: Console, warnings: Sequence[Finding]) -> None:
+    _line(out, "Warnings, which fail no library:")
+    for finding in warnings[:WARNINGS_MAX]:
+        first = (finding.detail.splitlines() or [""])[0]
+        for line in _wrapped(printable(f"{finding.suite} {finding.name}: {first}"), out.width):
+            _line(out, line)
+    if len(warnings) > WARNINGS_MAX:
+        _line(out, f"  and {len(warnings) - WARNINGS_MAX} more")
 
 
 def _show_proof(out: Console, finding: Finding) -> None:

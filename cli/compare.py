@@ -19,12 +19,11 @@ from cli.common import (
     UsageError,
     check_rights,
     local_jail,
-    parse_parameters,
     seed_series,
     stream_for_people,
     write_json,
 )
-from cli.input_files import chosen_benchmark, inspect_files
+from cli.input_files import chosen_benchmark, request_of
 from cli.libraries import DEFAULT_CONFIGURATION, find_configuration, find_runnable, is_trusted
 from cli.machine_noise import settings_of
 from cli.neighbours import Neighbours
@@ -38,9 +37,9 @@ from runner.execute import copy_into
 from runner.inspection.library import LibraryKind, inspect_library
 from runner.manifest import Kind, RequestError
 from runner.referee import RefereeError
-from runner.request import Loadable, Request, make_loadable
+from runner.request import Loadable, make_loadable
 from runner.settings import load_settings
-from runner.terms import JailLevel, Scale
+from runner.terms import JailLevel
 from runner.text import display_name
 
 if TYPE_CHECKING:
@@ -49,6 +48,7 @@ if TYPE_CHECKING:
     from cli.progress import Heartbeat
     from runner.contract import Progress
     from runner.inspection.library import LibraryFacts
+    from runner.request import Request
     from runner.settings import Settings
 
 DEFAULT_SESSIONS = 15
@@ -125,21 +125,16 @@ def _request(options: argparse.Namespace, settings: Settings) -> Request:
         )
     if options.metric is not None:
         benchmark = with_metric(benchmark, options.metric)
-    files = inspect_files(options, benchmark, settings)
-    return Request(
-        benchmark=benchmark,
-        instance=files.instance,
-        scale=Scale(options.scale),
-        overrides=parse_parameters(options.parameter, options.threads),
+    request = request_of(
+        options,
+        benchmark,
+        settings,
         # One seed for the rehearsal, one per block, and one per possible repetition.
         seeds=seed_series(options.seed, 1 + 2 * options.sessions),
-        plain=options.plain,
         require=JailLevel(options.require),
         control=True,
-        memory_bytes=options.memory,
-        keys=files.keys,
-        trace=files.trace,
     )
+    return replace(request, memory_bytes=options.memory)
 
 
 def _subjects(

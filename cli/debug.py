@@ -12,19 +12,19 @@ import shutil
 import signal
 import subprocess
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from cli.common import UsageError, parse_parameters, seed_series, write_json
-from cli.input_files import chosen_benchmark, inspect_files
+from cli.common import UsageError, seed_series, write_json
+from cli.input_files import chosen_benchmark, request_of
 from cli.libraries import chosen_configuration, configured, find_runnable, title
 from runner.inspection.library import LibraryFacts, LibraryKind, inspect_library
 from runner.inspection.rules import sanitizer_runtimes
 from runner.referee import build_plan
-from runner.request import Request, make_loadable
+from runner.request import make_loadable
 from runner.settings import load_settings
-from runner.terms import JailLevel, Scale
+from runner.terms import JailLevel, Verdict
 from runner.text import display_name, printable
 
 if TYPE_CHECKING:
@@ -32,7 +32,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
+    from runner.report import Report
+    from runner.request import Request
     from runner.settings import Settings
+    from runner.terms import Scale
 
 _COULD_NOT_PLAY = 2
 # What gdb returns with -return-child-result if the process has not exited.
@@ -101,6 +104,19 @@ def debug_command(
     )
 
 
+def how_to_debug(report: Report, seed: str, overrides: Mapping[str, int]) -> str:
+    """Return what plays a session again that a crash or a time limit has ended. Return "" for other sessions."""
+    played = debug_command(report.benchmark, report.instance, report.scale, seed, overrides)
+    if report.verdict is Verdict.CRASHED:
+        return f"`{played} --tool stack` plays the crash in gdb, without a jail"
+    if report.verdict is Verdict.TIMED_OUT:
+        return (
+            f"`{played} --tool gdb` plays the session without a jail: while it takes too long, Ctrl-C stops it, and "
+            "`thread apply all backtrace` shows its calls"
+        )
+    return ""
+
+
 def run(options: argparse.Namespace) -> int:
     """Run the command; return 0 if every call returned, 1 if not, 2 if the session could not be played."""
     settings = load_settings()
@@ -150,21 +166,15 @@ def _check_tool(tool: Tool | None, runtimes: tuple[str, ...]) -> None:
 def _request(
     options: argparse.Namespace, configuration: dict[str, object] | None, settings: Settings
 ) -> Request:
-    benchmark = chosen_benchmark(options, settings)
-    files = inspect_files(options, benchmark, settings)
-    return Request(
-        benchmark=benchmark,
-        instance=files.instance,
-        scale=Scale(options.scale),
-        overrides=parse_parameters(options.parameter, options.threads),
+    request = request_of(
+        options,
+        chosen_benchmark(options, settings),
+        settings,
         seeds=seed_series(options.seed, 1),
-        plain=options.plain,
         require=JailLevel.NONE,
         control=False,
-        configuration=configuration,
-        keys=files.keys,
-        trace=files.trace,
     )
+    return replace(request, configuration=configuration)
 
 
 def _write_plan(library: Path, facts: LibraryFacts, request: Request, settings: Settings) -> Path:

@@ -1,35 +1,31 @@
-"""Inspects the files of the user that `bench` and `compare` read: keys (--keys) and a recorded trace (--trace)."""
+"""Turns the options that choose the operations into a request, for `bench`, `compare` and `debug`.
+
+Inspects the files that the options name: keys (--keys) and a recorded trace (--trace).
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from runner.inspection.key_file import KeyFile, inspect_keys, instance_for
+from cli.common import parse_parameters
+from runner.inspection.key_file import inspect_keys, instance_for
 from runner.inspection.trace_file import (
     TRACE_BENCHMARK,
-    TraceFile,
     check_plays_trace,
     inspect_trace,
 )
 from runner.manifest import find_benchmark, load_benchmarks
+from runner.request import Request
+from runner.terms import Scale
 
 if TYPE_CHECKING:
     import argparse
 
     from runner.manifest import Benchmark
     from runner.settings import Settings
+    from runner.terms import JailLevel
 
 DEFAULT_BENCHMARK = "sigmod2009"
-
-
-@dataclass(frozen=True, slots=True)
-class InputFiles:
-    """The inspected files, and the instance that uses them."""
-
-    instance: str
-    keys: KeyFile | None
-    trace: TraceFile | None
 
 
 def chosen_benchmark(options: argparse.Namespace, settings: Settings) -> Benchmark:
@@ -38,12 +34,32 @@ def chosen_benchmark(options: argparse.Namespace, settings: Settings) -> Benchma
     return find_benchmark(load_benchmarks(settings.root), options.benchmark or default)
 
 
-def inspect_files(
-    options: argparse.Namespace, benchmark: Benchmark, settings: Settings
-) -> InputFiles:
-    """Return the files that the options name. Raises RequestError if one is wrong, or if the instance cannot use it."""
+def request_of(
+    options: argparse.Namespace,
+    benchmark: Benchmark,
+    settings: Settings,
+    *,
+    seeds: tuple[str, ...],
+    require: JailLevel,
+    control: bool,
+) -> Request:
+    """Return the request for these operations; the caller adds what only its own command has.
+
+    Raises RequestError if a file is wrong, or if the instance cannot use it.
+    """
     keys = inspect_keys(options.keys, settings) if options.keys is not None else None
     instance = instance_for(benchmark, options.instance, keys)
     trace = inspect_trace(options.trace, settings) if options.trace is not None else None
     check_plays_trace(benchmark, instance, trace)
-    return InputFiles(instance, keys, trace)
+    return Request(
+        benchmark=benchmark,
+        instance=instance,
+        scale=Scale(options.scale),
+        overrides=parse_parameters(options.parameter, options.threads),
+        seeds=seeds,
+        plain=options.plain,
+        require=require,
+        control=control,
+        keys=keys,
+        trace=trace,
+    )

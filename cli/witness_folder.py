@@ -97,6 +97,10 @@ class WitnessFolder:
         if first is not None:
             lines += [f"The smallest proof: {first.suite} {first.name}", "", first.detail, ""]
             lines += [f"  read {stem}.txt" for stem in self._stem(first)]
+        else:
+            lines.append("The library passed. These are warnings:")
+            for finding in findings:
+                lines += ["", f"{finding.suite} {finding.name}", "", finding.detail]
         lines += [
             "",
             "Every finding, with the files that show it (several may have one cause):",

@@ -149,13 +149,25 @@ class PrivatePart:
     seeds: tuple[str, ...]  # empty until the run has ended, since seeds are secret until then
 
 
+# What the C program of a finding with this name reproduces. Other programs reproduce a violation.
+_REPRODUCES = {
+    "crashed": "the crash",
+    "exception": "the exception",
+    "timed_out": "the call that does not return",
+}
+
+
 @dataclass(frozen=True, slots=True)
 class ShownWitness:
-    """The witness of a finding: the calls that prove a violation. `picture` is our own SVG, with all text escaped."""
+    """The witness of a finding: the calls that prove a violation. `picture` is our own SVG, with all text escaped.
+
+    `reproduces` says what its C program reproduces, such as "the crash".
+    """
 
     title: str
     witness: Witness
     picture: str
+    reproduces: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -390,7 +402,10 @@ def _findings(detail: RunDetail | None) -> list[Finding]:
 
 
 def _shown(finding: Finding, witness: Witness) -> ShownWitness:
-    return ShownWitness(f"{finding.suite}: {finding.name}", witness, witness_svg(witness))
+    reproduces = _REPRODUCES.get(finding.name, "the violation")
+    return ShownWitness(
+        f"{finding.suite}: {finding.name}", witness, witness_svg(witness), reproduces
+    )
 
 
 def artefact_for(run_id: int, name: str, viewer: Viewer) -> Artefact | None:

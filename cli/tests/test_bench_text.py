@@ -125,6 +125,15 @@ def test_a_crash_is_sent_to_the_debugger(request_of: Request) -> None:
     request = replace(request_of, overrides={"threads": 4})
     lines = dict(closing("mine.so", request, result, summarise((died,), "total_ms"), QUIET))
     assert lines["next"] == (
-        "`keydrome debug LIB --benchmark sigmod2009 --instance preliminary1 --scale smoke --seed 0000000000000000 "
-        "-p threads=4 --tool stack` plays the crash in gdb, without a jail"
+        f"`keydrome debug LIB --benchmark {session.candidate.benchmark} --instance {session.candidate.instance} "
+        "--scale smoke --seed 0000000000000000 -p threads=4 --tool stack` plays the crash in gdb, without a jail"
     )
+
+
+def test_a_library_that_runs_out_of_time_is_sent_to_the_debugger(request_of: Request) -> None:
+    (session,) = sessions((10.0, 18.0))
+    slow = replace(session, candidate=replace(session.candidate, verdict=Verdict.TIMED_OUT))
+    result = SeriesResult(Verdict.TIMED_OUT, "why", sessions=(slow,))
+    lines = dict(closing("mine.so", request_of, result, summarise((slow,), "total_ms"), QUIET))
+    assert "--seed 0000000000000000 --tool gdb` plays the session without a jail" in lines["next"]
+    assert "Ctrl-C" in lines["next"]

@@ -115,3 +115,13 @@ def test_a_library_that_uses_too_much_cpu_time_is_too_slow(
     finding = tally.findings[("gate", "too_slow")]
     assert "s of CPU time in" in finding.detail
     assert "not run: " in finding.detail
+
+
+def test_a_crash_says_how_to_play_it_again(
+    settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    machine = Machine(cpu_s=0.2, wall_s=1.0, verdict=Verdict.CRASHED)
+    tally = first_round(machine, settings, tmp_path, monkeypatch)
+    assert "--seed 00000000000000aa --tool stack` plays the crash in gdb" in tally.to_debug
+    passed = Machine(cpu_s=0.2, wall_s=1.0)
+    assert first_round(passed, settings, tmp_path, monkeypatch).to_debug == ""

@@ -39,7 +39,7 @@ def test_one_fault_with_many_names_fits_on_a_screen() -> None:
     long = replace(SHRUNK, detail="\n".join(["wrong " * 60] * 100))
     many = [replace(SCRIPT, name=f"name_{number}") for number in range(20)]
     lines = printed(long, *many, WARNING)
-    assert len(lines) <= 36  # `check` adds at most four lines
+    assert len(lines) <= 35  # `check` adds at most five lines
     assert lines[0] == "differential: own_insert"
     assert "  and 11 more" in lines
     assert lines[-1] == "Warnings, which fail no library: second_begin"
@@ -50,6 +50,17 @@ def test_a_proof_without_calls_is_completed_by_its_witness() -> None:
     text = "\n".join(printed(CYCLE))
     assert "two phantoms" in text
     assert "T1 must precede T2" in text
+
+
+def test_without_a_fault_each_warning_says_what_it_is() -> None:
+    grown = replace(WARNING, name="memory_growth", detail="memory grew by 12 KiB " * 8 + "\nlong")
+    lines = printed(grown, WARNING)
+    assert lines[0] == "Warnings, which fail no library:"
+    assert lines[1].startswith("  scenarios memory_growth: memory grew by 12 KiB")
+    assert lines[2].startswith("    ")
+    assert "long" not in "".join(lines)
+    assert lines[-1] == "  scenarios second_begin: S48"
+    assert printed(*[replace(WARNING, name=f"name_{n}") for n in range(7)])[-1] == "  and 2 more"
 
 
 def test_text_of_a_library_does_not_control_the_terminal() -> None:

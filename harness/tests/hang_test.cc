@@ -61,6 +61,14 @@ std::vector<format::Op> deletes(uint32_t first, uint32_t second, uint32_t mine, 
           op(format::OpCode::kClose)};
 }
 
+// Returns the text of the finding (entry of the report) `name`, which must occur exactly once.
+std::string found(const SessionResult& result, const std::string& name) {
+  judge::Findings findings("test");
+  add_session_findings({}, result, findings);
+  EXPECT_EQ(findings.count(name), 1u) << result.detail;
+  return findings.list().empty() ? "" : findings.list()[0].detail;
+}
+
 // The library mutant_27 does not detect deadlocks.
 TEST_F(HangTest, NamesTheCycleOfADeadlock) {
   const testing::First first;
@@ -107,6 +115,44 @@ TEST_F(HangTest, ShowsAThreadThatSpins) {
   expect_part(result, "(insertRecord+0x");
 }
 
+// Every insert of slow_calls sleeps for 2 ms. So the library advances, but cannot make all inserts
+// in time.
+TEST_F(HangTest, ASlowLibraryIsNoHang) {
+  for (const bool verified : {false, true}) {
+    const testing::First first;
+    JailOptions options = testing::options_for("slow_calls");
+    options.plan.limits.phase_timeout_ms = kPhaseMs;
+    options.plan.verified = verified;
+    options.plan.driver = verified ? KEYDROME_DRIVER : "";
+    const SessionResult result = keydrome::play(numbers({inserts(10'000)}), options, {});
+    ASSERT_EQ(result.stop, StopReason::kDeadline) << result.detail;
+    EXPECT_TRUE(result.slow) << result.hang;
+    EXPECT_EQ(decide(result, judge::Findings(), "weak").name, "timed_out");
+    EXPECT_EQ(ending_of(result).stop, "");
+    const std::string detail = found(result, "too_slow");
+    EXPECT_TRUE(detail.starts_with("timed out waiting for phase test to end; thread 0 made "))
+        << detail;
+    EXPECT_NE(detail.find(" of 10,002 operations in 0."), std::string::npos) << detail;
+    EXPECT_NE(detail.find(" and was still advancing; at this rate the phase takes about "),
+              std::string::npos)
+        << detail;
+    expect_part(result, "thread 0: insertRecord(\"numbers\", 300) (operation ");
+    expect_part(result, ") was running; it ");
+    expect_part(result, "(insertRecord+0x");
+  }
+}
+
+TEST_F(HangTest, ASlowLibraryThatUsesUpTheTimeOfTheSessionIsNoHang) {
+  JailOptions options = testing::options_for("slow_calls");
+  options.wall_ms = 1'500;
+  const SessionResult result = keydrome::play(numbers({inserts(10'000)}), options, {});
+  ASSERT_EQ(result.stop, StopReason::kLimit) << result.detail;
+  EXPECT_TRUE(found(result, "too_slow")
+                  .starts_with("the time limit of the whole session was reached while the referee "
+                               "waited for phase test to end; thread 0 made "))
+      << result.detail;
+}
+
 TEST_F(HangTest, ShowsAThreadThatSleepsForEver) {
   const testing::First first;
   const SessionResult result = play(numbers({{}}), "hang_in_create");
@@ -115,14 +161,6 @@ TEST_F(HangTest, ShowsAThreadThatSleepsForEver) {
   expect_part(result, "thread 0: create(\"numbers\") (operation 0) has not returned for at least");
   expect_part(result, "it waits in pause, 0.0 s of CPU time so far");
   expect_part(result, "(create+0x");
-}
-
-// Returns the text of the finding (entry of the report) `name`, which must occur exactly once.
-std::string found(const SessionResult& result, const std::string& name) {
-  judge::Findings findings("test");
-  add_session_findings({}, result, findings);
-  EXPECT_EQ(findings.count(name), 1u) << result.detail;
-  return findings.list().empty() ? "" : findings.list()[0].detail;
 }
 
 TEST_F(HangTest, TheCpuTimeOfASessionEndsWithEvidence) {

@@ -68,13 +68,18 @@ std::vector<std::string> calls_before(const script::Script& script,
 
 }  // namespace
 
-std::string hang_evidence(const HangInputs& inputs) {
-  const pid_t process = program_of(inputs.jail);
-  const std::vector<ThreadFacts> before = thread_facts(process);
+TwoLooks look_twice(const HangInputs& inputs) {
+  TwoLooks looks{.process = program_of(inputs.jail), .before = {}, .after = {}};
+  looks.before = thread_facts(looks.process);
   poll(nullptr, 0, static_cast<int>(kHangLookMs));
-  const std::vector<ThreadFacts> after = thread_facts(process);
-  const uint64_t now = now_ns();
-  if (inputs.watch != nullptr) inputs.watch->sample(now);
+  looks.after = thread_facts(looks.process);
+  looks.now_ns = now_ns();
+  if (inputs.watch != nullptr) inputs.watch->sample(looks.now_ns);
+  return looks;
+}
+
+std::string hang_evidence(const HangInputs& inputs, const TwoLooks& looks, bool slow) {
+  const auto& [process, before, after, now] = looks;
   const Stacks stacks = collect_stacks(process, after, inputs.stack_page);
 
   std::vector<HungThread> threads;
@@ -96,6 +101,7 @@ std::string hang_evidence(const HangInputs& inputs) {
     add_process_facts(before, after, stacks, facts.inside, thread);
     threads.push_back(std::move(thread));
   }
+  if (slow) return slow_text(*inputs.script, threads);
   const std::string descriptors = descriptors_text(process);
   return hang_text(*inputs.script, threads) + (descriptors.empty() ? "" : "\n" + descriptors);
 }

@@ -17,9 +17,11 @@
 #include <cstddef>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "benchmarks/kit/script/script.h"
 #include "harness/referee/hang/phase_watch.h"
+#include "harness/referee/hang/thread_facts.h"
 
 namespace keydrome {
 
@@ -31,10 +33,20 @@ struct HangInputs {
   PhaseWatch* watch = nullptr;                 // samples the progress of `phase`
 };
 
-// Describes the threads of a session that hangs, in several lines of text. Blocks for up to about
-// 1.1 s: 0.1 s between two readings of the CPU times, and up to 1 s until the threads have written
+// Two readings of the threads of the player, kHangLookMs apart (hang_text.h).
+struct TwoLooks {
+  pid_t process = 0;  // of the player
+  std::vector<ThreadFacts> before, after;
+  uint64_t now_ns = 0;  // time of the second reading
+};
+
+// Reads the CPU times of the threads twice, which takes 0.1 s, and then samples `inputs.watch`.
+TwoLooks look_twice(const HangInputs& inputs);
+
+// Describes the threads of a session that hangs, in several lines of text. `slow`: it does not
+// hang, because its threads advance (pace.h). Blocks for up to 1 s, until the threads have written
 // their stacks.
-std::string hang_evidence(const HangInputs& inputs);
+std::string hang_evidence(const HangInputs& inputs, const TwoLooks& looks, bool slow);
 
 // Describes the threads of a session whose process has died, in several lines of text: for each
 // thread of the phase, the call that it was making and the calls before it; and the stacks that

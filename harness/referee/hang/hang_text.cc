@@ -1,6 +1,6 @@
-// Writes the text of the finding `hang`, by which a report explains why a session (one repetition
-// of a benchmark) did not end. The text first lists which thread waits for which other thread. Then
-// it describes each thread in a few lines.
+// Writes the text of the findings `hang`, `too_slow` and `crashed`, by which a report explains why a
+// session (one repetition of a benchmark) did not end. For a hang, the text first lists which thread
+// waits for which other thread. Then it describes each thread in a few lines.
 #include "harness/referee/hang/hang_text.h"
 
 #include <algorithm>
@@ -92,15 +92,21 @@ std::vector<Wait> cycle_in(const std::vector<Wait>& waits, std::size_t threads) 
   return {};
 }
 
+enum class How {
+  kHangs,
+  kSlow,
+  // The process has died, so only what its threads wrote is known: their positions in their
+  // programs, and the stack of a thread that crashed.
+  kDied,
+};
+
 class HangWriter {
  public:
-  // `dead`: the process has died, so only what its threads wrote is known: their positions in their
-  // programs, and the stack of a thread that crashed.
-  HangWriter(const script::Script& script, const std::vector<HungThread>& threads, bool dead)
-      : script_(script), threads_(threads), dead_(dead) {}
+  HangWriter(const script::Script& script, const std::vector<HungThread>& threads, How how)
+      : script_(script), threads_(threads), how_(how), dead_(how == How::kDied) {}
 
   std::string all() {
-    if (!dead_) add_waits();
+    if (how_ == How::kHangs) add_waits();
     std::size_t shown = 0, left_out = 0, finished = 0;
     for (const HungThread& thread : threads_) {
       if (thread.number && thread.position.finished && !crashed(thread)) {
@@ -161,7 +167,8 @@ class HangWriter {
       return;
     }
     line(text + (thread.number ? "; " : ": ") + kernel_text(thread));
-    if (!thread.position.touched.empty()) line("  " + touched_text(thread.position));
+    if (how_ == How::kHangs && !thread.position.touched.empty())
+      line("  " + touched_text(thread.position));
     line("  " + (thread.stack.empty()
                      ? std::string("no stack: the thread wrote none within a second; the library "
                                    "may block the signal that requests the stack")
@@ -177,7 +184,10 @@ class HangWriter {
              (thread.before.empty() ? "" : "; the calls before it:");
     }
     const std::string where = "(operation " + std::to_string(position.op) + ")";
-    const std::string since = dead_ ? std::string() : " for at least " + seconds(thread.stuck_ms);
+    if (how_ == How::kSlow && position.in_call && !position.rolling_back)
+      return position.call + " " + where + " was running";
+    const std::string since =
+        how_ == How::kHangs ? " for at least " + seconds(thread.stuck_ms) : std::string();
     if (position.rolling_back) {
       return "abortTransaction, which rolls back after the result of " + position.call + " " +
              where + ", has not returned" + since;
@@ -232,6 +242,7 @@ class HangWriter {
 
   const script::Script& script_;
   const std::vector<HungThread>& threads_;
+  const How how_;
   const bool dead_;
   std::string text_;
 };
@@ -239,11 +250,15 @@ class HangWriter {
 }  // namespace
 
 std::string hang_text(const script::Script& script, const std::vector<HungThread>& threads) {
-  return HangWriter(script, threads, false).all();
+  return HangWriter(script, threads, How::kHangs).all();
+}
+
+std::string slow_text(const script::Script& script, const std::vector<HungThread>& threads) {
+  return HangWriter(script, threads, How::kSlow).all();
 }
 
 std::string last_calls_text(const script::Script& script, const std::vector<HungThread>& threads) {
-  return HangWriter(script, threads, true).all();
+  return HangWriter(script, threads, How::kDied).all();
 }
 
 }  // namespace keydrome

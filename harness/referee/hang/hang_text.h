@@ -32,6 +32,10 @@ inline constexpr uint64_t kHangLookMs = 100;
 // Describes which thread waits for which other thread, then each thread in one or more lines.
 std::string hang_text(const script::Script& script, const std::vector<HungThread>& threads);
 
+// Describes the threads of a library that was too slow: for each, the call that it was making, and
+// its stack. It says nothing about waits, because the threads advanced.
+std::string slow_text(const script::Script& script, const std::vector<HungThread>& threads);
+
 // Describes a process that has died: for each thread, the call that it was making, the calls before
 // it, and its stack if it crashed.
 std::string last_calls_text(const script::Script& script, const std::vector<HungThread>& threads);

@@ -55,7 +55,10 @@ void PhaseWatch::sample(uint64_t now_ns) {
     const auto position = read<uint64_t>(t, offsetof(format::ThreadOutcome, position));
     const uint64_t words = end_of_words(t);
     if (thread.since_ns != 0 && thread.position == position && thread.words == words) continue;
-    thread = {.position = position, .words = words, .since_ns = now_ns};
+    thread = {.position = position,
+              .words = words,
+              .since_ns = now_ns,
+              .advanced_ns = thread.since_ns == 0 ? 0 : now_ns};
   }
 }
 

@@ -28,6 +28,9 @@ class PhaseWatch {
     uint64_t position = 0;  // ThreadOutcome::position
     uint64_t words = 0;     // number of words, as far as bisection can tell
     uint64_t since_ns = 0;  // time of the first sample with these values of position and words
+    // Time of the last sample whose values differed from those of the sample before; 0: there was
+    // none, so the thread was not seen to advance.
+    uint64_t advanced_ns = 0;
   };
 
   // Borrows the memory of `image` and `slots`. `image` is the outcome memfd. In verified mode, a

@@ -32,7 +32,7 @@ judge::Replay reproducer_of(const JailOptions& session) {
 // Returns the name of the finding that reports a crash, an exception or a hang.
 std::string end_finding(const RunVerdict& verdict) {
   if (verdict.name == "failed") return "exception";
-  return verdict.name == "timed_out" ? "hang" : verdict.name;
+  return verdict.name == "timed_out" ? "hang" : verdict.name;  // a stuck call is never `too_slow`
 }
 
 // For advisory instances, in which a failed check is only a warning. Returns true if the library

@@ -238,21 +238,29 @@ void add_crash_finding(const script::Script& script, const SessionResult& result
   findings.add(std::move(finding));
 }
 
+// Adds the finding for a session that a time limit ended. A library that was slow must not look for
+// a lock that is never released. The stacks show what its threads were doing.
+void add_timeout_finding(const SessionResult& result, std::string text, judge::Findings& findings) {
+  if (result.slow) text += ". The library must be faster: the stacks show where a call spends time";
+  if (!result.hang.empty()) text += "\n" + result.hang;
+  findings.required(result.slow ? "too_slow" : "hang", std::move(text));
+}
+
 // Adds a finding for a session that hung or whose process died, with the last calls of its threads.
 void add_end_finding(const script::Script& script, const SessionResult& result,
                      judge::Findings& findings) {
   if (result.stage == Stage::kStarting) return;
-  const std::string evidence = result.hang.empty() ? "" : "\n" + result.hang;
   if (is_starved(result)) return;
   if (result.stop == StopReason::kDeadline || result.stop == StopReason::kLimit) {
-    findings.required("hang", result.detail + evidence);
+    add_timeout_finding(result, result.detail, findings);
   }
   if (result.stop != StopReason::kClosed) return;
   RunVerdict end;
   if (!decide_by_limits(result, end)) end = decide_closed(result);
   if (end.name == "failed") return;
   if (end.name == "crashed") return add_crash_finding(script, result, end.reason, findings);
-  findings.required(end.name == "timed_out" ? "hang" : end.name, end.reason + evidence);
+  if (end.name == "timed_out") return add_timeout_finding(result, end.reason, findings);
+  findings.required(end.name, end.reason + (result.hang.empty() ? "" : "\n" + result.hang));
 }
 
 // Returns the verdict for findings that make the run fail. The reason is the first line of the
@@ -275,11 +283,13 @@ std::string jail_level(const JailEnd& jail) {
 
 judge::Ending ending_of(const SessionResult& result) {
   judge::Ending ending{.complete = result.stop == StopReason::kNone, .stop = {}};
-  // Reaching a resource limit depends on more than the calls, so a replay may not reproduce it.
+  // Reaching a resource limit depends on more than the calls, so a replay may not reproduce it. Nor
+  // does a part of a session show that the whole session was too slow.
   RunVerdict limit;
   if (result.stage != Stage::kPlaying || decide_by_limits(result, limit)) return ending;
   const std::string_view status = result.jail.text("status");
-  if (result.stop == StopReason::kDeadline && !is_starved(result)) ending.stop = "hang";
+  const bool out_of_time = result.stop == StopReason::kDeadline && !is_starved(result);
+  if (out_of_time && !result.slow) ending.stop = "hang";
   if (result.stop == StopReason::kException) ending.stop = "exception";
   if (result.stop == StopReason::kClosed && status == "signaled") {
     ending.stop = signal_name(result.jail.number("signal").value_or(0));

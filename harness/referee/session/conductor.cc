@@ -17,6 +17,7 @@
 #include "base/clock.h"
 #include "benchmarks/kit/script/outcome_layout.h"
 #include "harness/referee/hang/hang.h"
+#include "harness/referee/hang/pace.h"
 #include "harness/referee/hang/program_position.h"
 #include "harness/referee/hang/thread_facts.h"
 #include "harness/referee/memory/piece_supply.h"
@@ -101,6 +102,14 @@ uint64_t player_ns(const script::PhaseOutcome& outcome) {
   return last_ns;
 }
 
+// Returns the times of a phase that has just stopped. A call that lasts for half of the phase's limit
+// is stuck.
+PhaseTimes times_of(const JailOptions& options, uint64_t start_ns) {
+  return {.start_ns = start_ns,
+          .now_ns = now_ns(),
+          .stuck_ns = options.plan.limits.phase_timeout_ms * kNsPerMs / 2};
+}
+
 // Plays one session; use each object once. If the session stops, the functions that return bool
 // store the reason in result_ and return false.
 class Conductor {
@@ -173,7 +182,7 @@ class Conductor {
     }
     if (!passed(partner_->expect(message, MessageType::kLoaded, partner_->load_deadline_ns(),
                                  "the library to load"))) {
-      explain_stop(nullptr, nullptr);
+      explain_stop(nullptr, nullptr, 0);
       return false;
     }
     if (message.status == kLoadOk) return true;
@@ -215,7 +224,7 @@ class Conductor {
     const bool ended = passed(follow_phase(*partner_, go, phase.name, pieces, deadline_ns));
     partner_->set_watch(nullptr);
     if (!ended) {
-      explain_stop(&phase, &watch);
+      explain_stop(&phase, &watch, start_ns);
       return false;
     }
     PhaseResult done = result_of(phase);
@@ -240,11 +249,13 @@ class Conductor {
   }
 
   // Describes the threads after a deadline or limit has passed, or after the process has died.
-  // `phase` and `watch` are nullptr while the library loads.
-  void explain_stop(const script::PhaseScript* phase, PhaseWatch* watch) {
+  // `phase` and `watch` are nullptr while the library loads. `start_ns` is when the phase started.
+  void explain_stop(const script::PhaseScript* phase, PhaseWatch* watch, uint64_t start_ns) {
+    PhaseTimes times = times_of(options_, start_ns);
     if (watch != nullptr) {
-      watch->sample(now_ns());
+      watch->sample(times.now_ns);
       note_positions(*phase, *watch);
+      result_.stuck = is_stuck(script_, *phase, *watch, times);
     }
     result_.starved = partner_->starved(result_.stop);
     const HangInputs inputs{.jail = partner_->jail()->pid(),
@@ -252,24 +263,27 @@ class Conductor {
                             .script = &script_,
                             .phase = phase,
                             .watch = watch};
+    const bool ran_out =
+        result_.stop == StopReason::kDeadline || result_.stop == StopReason::kLimit;
+    const bool explains = ran_out && options_.explain_hangs;
+    const TwoLooks looks = explains ? look_twice(inputs) : TwoLooks{};
+    if (explains) times.now_ns = looks.now_ns;
+    result_.slow = watch != nullptr && is_advancing(script_, *phase, *watch, times);
+    if (explains) result_.hang = hang_evidence(inputs, looks, result_.slow);
     // The process has exited, but what its threads wrote is still in the shared memory.
     if (result_.stop == StopReason::kClosed) result_.hang = crash_evidence(inputs);
-    if (result_.stop != StopReason::kDeadline && result_.stop != StopReason::kLimit) return;
-    if (options_.explain_hangs) result_.hang = hang_evidence(inputs);
-    if (phase != nullptr) result_.detail += unfinished_threads(*phase, *watch);
+    if (!ran_out || phase == nullptr) return;
+    result_.detail +=
+        result_.slow ? pace_text(*phase, *watch, times) : unfinished_threads(*phase, *watch);
   }
 
   // The player wrote the positions, so the referee does not trust them. They are used only in
   // advisory instances, in which a failed check is a warning. There they decide whether a crash or
   // hang is more than a warning.
   void note_positions(const script::PhaseScript& phase, const PhaseWatch& watch) {
-    const uint64_t stuck_ns = options_.plan.limits.phase_timeout_ms * kNsPerMs / 2;
     for (std::size_t t = 0; t < phase.threads.size(); ++t) {
       const std::vector<format::Op>& ops = phase.threads[t];
-      const ProgramPosition position = program_position(script_, ops, watch.reached(t, ops));
-      result_.positions.push_back(position.op);
-      const bool calls = !position.finished && (position.in_call || position.rolling_back);
-      if (calls && now_ns() - watch.thread(t).since_ns >= stuck_ns) result_.stuck = true;
+      result_.positions.push_back(program_position(script_, ops, watch.reached(t, ops)).op);
     }
   }
 

@@ -3,10 +3,10 @@
 //
 // judging/verdict.h turns the members into a verdict. The player, the jailed process with the
 // library, is untrusted. These members come from the player: `outcome`, `player_ns`, `load_status`,
-// `positions`, `stuck`, the two outputs, and parts of the texts `detail` and `hang`. All other
+// `positions`, `stuck`, `slow`, the two outputs, and parts of the texts `detail` and `hang`. All other
 // members come from the jail or from the referee, the trusted process that runs the session. In
-// verified mode the driver, a trusted process, writes `outcome`, `player_ns`, `positions` and
-// `stuck`.
+// verified mode the driver, a trusted process, writes `outcome`, `player_ns`, `positions`,
+// `stuck` and `slow`.
 #pragma once
 
 #include <cstdint>
@@ -88,6 +88,7 @@ struct SessionResult {
   std::vector<uint64_t> positions;
   bool player_ended = false;  // at the stop, the player's process had ended or was ending
   bool stuck = false;         // at the stop, a call had not returned for half of the phase's limit
+  bool slow = false;          // at the stop, the threads still advanced (hang/pace.h)
   // At a stop that may be due to a time limit: a sentence if other programs kept the threads from
   // the processors for half of that time (starvation.h); empty: they did not.
   std::string starved;

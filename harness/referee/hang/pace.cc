@@ -1,0 +1,93 @@
+// Implements harness/referee/hang/pace.h with the progress that PhaseWatch has sampled.
+#include "harness/referee/hang/pace.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <vector>
+
+#include "base/clock.h"
+#include "benchmarks/kit/format/outcome.h"
+#include "harness/referee/hang/program_position.h"
+
+namespace keydrome {
+namespace {
+
+constexpr uint64_t kSecondNs = 1000 * kNsPerMs;
+// PhaseWatch is sampled every half second, so a shorter silence proves nothing.
+constexpr uint64_t kSilenceMinNs = kSecondNs;
+constexpr uint64_t kSilenceOperations = 4;
+
+// Returns how many operations of the program a thread has completed.
+uint64_t done_by(const script::PhaseScript& phase, const PhaseWatch& watch, std::size_t thread) {
+  const std::vector<format::Op>& ops = phase.threads[thread];
+  return std::min<uint64_t>(watch.reached(thread, ops) & ~format::kPositionBits, ops.size());
+}
+
+std::string with_commas(uint64_t number) {
+  std::string text = std::to_string(number);
+  for (std::size_t digits = 3; digits < text.size(); digits += 4)
+    text.insert(text.size() - digits, 1, ',');
+  return text;
+}
+
+std::string seconds(const char* format, double value) {
+  std::array<char, 64> text{};
+  std::snprintf(text.data(), text.size(), format, value);
+  return text.data();
+}
+
+}  // namespace
+
+bool is_stuck(const script::Script& script, const script::PhaseScript& phase,
+              const PhaseWatch& watch, const PhaseTimes& times) {
+  for (std::size_t t = 0; t < phase.threads.size(); ++t) {
+    if (times.now_ns - watch.thread(t).since_ns < times.stuck_ns) continue;
+    const std::vector<format::Op>& ops = phase.threads[t];
+    const ProgramPosition position = program_position(script, ops, watch.reached(t, ops));
+    if (!position.finished && (position.in_call || position.rolling_back)) return true;
+  }
+  return false;
+}
+
+bool is_advancing(const script::Script& script, const script::PhaseScript& phase,
+                  const PhaseWatch& watch, const PhaseTimes& times) {
+  if (is_stuck(script, phase, watch, times)) return false;
+  for (std::size_t t = 0; t < phase.threads.size(); ++t) {
+    const uint64_t advanced_ns = watch.thread(t).advanced_ns;
+    const uint64_t done = done_by(phase, watch, t);
+    if (advanced_ns == 0 || done >= phase.threads[t].size()) continue;
+    const uint64_t mean_ns = (advanced_ns - times.start_ns) / std::max<uint64_t>(done, 1);
+    const uint64_t silence_ns = std::max(kSilenceMinNs, kSilenceOperations * mean_ns);
+    if (times.now_ns - advanced_ns <= silence_ns) return true;
+  }
+  return false;
+}
+
+std::string pace_text(const script::PhaseScript& phase, const PhaseWatch& watch,
+                      const PhaseTimes& times) {
+  constexpr std::size_t kThreadsNamed = 4;
+  std::string text;
+  std::size_t unfinished = 0;
+  double whole = 1;  // the largest factor by which a thread's program exceeds what it has done
+  for (std::size_t t = 0; t < phase.threads.size(); ++t) {
+    const uint64_t size = phase.threads[t].size();
+    const uint64_t done = done_by(phase, watch, t);
+    if (done >= size) continue;
+    const auto made = static_cast<double>(std::max<uint64_t>(done, 1));
+    whole = std::max(whole, static_cast<double>(size) / made);
+    if (++unfinished > kThreadsNamed) continue;
+    text += (text.empty() ? "; thread " : ", thread ") + std::to_string(t) + " made " +
+            with_commas(done) + " of " + with_commas(size) + " operations";
+  }
+  if (unfinished > kThreadsNamed)
+    text += ", and " + std::to_string(unfinished - kThreadsNamed) + " more threads not all";
+  const double elapsed_s =
+      static_cast<double>(times.now_ns - times.start_ns) / static_cast<double>(kSecondNs);
+  return text + " in " + seconds("%.1f s", elapsed_s) +
+         (unfinished == 1 ? " and was" : " and were") +
+         " still advancing; at this rate the phase " +
+         seconds("takes about %.0f s", elapsed_s * whole);
+}
+
+}  // namespace keydrome

@@ -1,0 +1,37 @@
+// Says whether a phase that reached a time limit was slow or hung: a slow library still made calls
+// when the time was over, so waiting longer would have helped.
+//
+// Thread safety: pure functions.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "benchmarks/kit/script/script.h"
+#include "harness/referee/hang/phase_watch.h"
+
+namespace keydrome {
+
+// Times by now_ns() of a phase that reached a time limit.
+struct PhaseTimes {
+  uint64_t start_ns = 0;
+  uint64_t now_ns = 0;  // of the last sample
+  // A call that has not returned for this long is a hang, even if other threads advance.
+  uint64_t stuck_ns = 0;
+};
+
+// Returns true if a call of some thread has not returned for `times.stuck_ns`.
+bool is_stuck(const script::Script& script, const script::PhaseScript& phase,
+              const PhaseWatch& watch, const PhaseTimes& times);
+
+// Returns true if some unfinished thread made progress a short time ago, and no thread is stuck. A
+// short time is one second, or four times what an operation of the thread has taken on average.
+bool is_advancing(const script::Script& script, const script::PhaseScript& phase,
+                  const PhaseWatch& watch, const PhaseTimes& times);
+
+// Returns the end of a sentence about a phase that is_advancing(), such as "; thread 0 made 1,234 of
+// 20,000 operations in 15.0 s and was still advancing; at this rate the phase takes about 243 s".
+std::string pace_text(const script::PhaseScript& phase, const PhaseWatch& watch,
+                      const PhaseTimes& times);
+
+}  // namespace keydrome

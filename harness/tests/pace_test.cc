@@ -1,0 +1,110 @@
+// Tests which phases that reach a time limit count as slow, and which as hung. The tests write the
+// positions of the threads into the outcome themselves.
+#include "harness/referee/hang/pace.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "benchmarks/kit/script/outcome_layout.h"
+#include "harness/tests/small_script.h"
+
+namespace keydrome {
+namespace {
+
+constexpr uint64_t kMs = 1'000'000;
+constexpr uint64_t kStartMs = 1'000;
+
+class PaceTest : public ::testing::Test {
+ protected:
+  static constexpr uint32_t kThreads = 2, kInserts = 1'998;
+
+  // Stores how many of its 2,000 operations a thread has completed.
+  void reach(std::size_t thread, uint64_t operation) {
+    std::memcpy(image_.data() + layout_.header.thread_offset +
+                    thread * sizeof(format::ThreadOutcome) +
+                    offsetof(format::ThreadOutcome, position),
+                &operation, sizeof operation);
+  }
+  void sample(uint64_t after_ms) { watch_.sample((kStartMs + after_ms) * kMs); }
+  static PhaseTimes times(uint64_t after_ms) {
+    return {
+        .start_ns = kStartMs * kMs, .now_ns = (kStartMs + after_ms) * kMs, .stuck_ns = 7'500 * kMs};
+  }
+  bool advancing(uint64_t after_ms) const {
+    return is_advancing(script_, phase_, watch_, times(after_ms));
+  }
+  std::string text(uint64_t after_ms) const { return pace_text(phase_, watch_, times(after_ms)); }
+
+  script::Script script_ = testing::counting_script(kThreads, 1, kInserts);
+  const script::PhaseScript& phase_ = script_.phases[1];
+  script::OutcomeLayout layout_ = script::outcome_layout(phase_, script_.pools);
+  std::vector<std::byte> image_ = std::vector<std::byte>(layout_.size_bytes);
+  PhaseWatch watch_{layout_, image_};
+};
+
+TEST_F(PaceTest, AThreadThatMovedBetweenTheLastSamplesIsSlow) {
+  reach(1, 2'000);
+  sample(14'500);
+  reach(0, 100);
+  sample(15'000);
+  EXPECT_TRUE(advancing(15'000));
+  EXPECT_EQ(text(15'000),
+            "; thread 0 made 100 of 2,000 operations in 15.0 s and was still advancing; at this "
+            "rate the phase takes about 300 s");
+}
+
+TEST_F(PaceTest, AThreadThatNeverMovedHangs) {
+  reach(0, 100);
+  reach(1, 2'000);
+  sample(500);
+  sample(700);
+  EXPECT_FALSE(advancing(700));
+}
+
+TEST_F(PaceTest, AThreadThatStoppedHangsAlsoAfterMuchProgress) {
+  reach(1, 2'000);
+  for (uint64_t ms = 500; ms <= 10'000; ms += 500) {
+    reach(0, ms / 10);
+    sample(ms);
+  }
+  EXPECT_TRUE(advancing(10'500));
+  for (uint64_t ms = 10'500; ms <= 15'000; ms += 500) sample(ms);
+  EXPECT_FALSE(advancing(15'000));
+}
+
+TEST_F(PaceTest, ALibraryWithCallsOfSecondsIsSlow) {
+  reach(1, 2'000);
+  for (uint64_t ms = 500; ms <= 15'000; ms += 500) {
+    reach(0, ms / 3'000);
+    sample(ms);
+  }
+  EXPECT_TRUE(advancing(17'500));
+}
+
+TEST_F(PaceTest, AStuckCallHangsAlsoIfOthersAdvance) {
+  reach(0, 3);
+  for (uint64_t ms = 500; ms <= 7'500; ms += 500) {
+    reach(1, ms / 10);
+    sample(ms);
+  }
+  EXPECT_TRUE(advancing(7'500));
+  reach(1, 1'000);
+  sample(8'000);
+  EXPECT_TRUE(is_stuck(script_, phase_, watch_, times(8'000)));
+  EXPECT_FALSE(advancing(8'000));
+}
+
+TEST_F(PaceTest, AFinishedThreadIsNeitherStuckNorAdvancing) {
+  sample(500);
+  reach(0, 2'000);
+  reach(1, 2'000);
+  sample(1'000);
+  EXPECT_FALSE(advancing(1'000));
+  EXPECT_FALSE(is_stuck(script_, phase_, watch_, times(60'000)));
+}
+
+}  // namespace
+}  // namespace keydrome
