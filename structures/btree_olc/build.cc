@@ -13,13 +13,14 @@ constexpr uint32_t kTextUnit = 128;
 constexpr uint32_t kTextBytesMin = 1024;
 
 // Sets which bytes the heads have.
-void set_prefix(Node& node, const Fences& fences) {
+void set_prefix(Node& node, uint32_t key_size, const Fences& fences) {
   node.head_is_payload = false;
   node.prefix = 0;
   if (!fences.low.exists || !fences.high.exists) return;
   const Pair& low = fences.low.pair;
   const Pair& high = fences.high.pair;
   node.head_is_payload = equal_bytes(low.key, high.key);
+  if (key_size > 0 && !node.head_is_payload) return;  // the head of a key is the same everywhere
   const uint32_t common = node.head_is_payload ? common_bytes(low.payload, high.payload)
                                                : common_bytes(low.key, high.key);
   node.prefix = static_cast<uint8_t>(common);
@@ -148,14 +149,14 @@ Node* build_leaf(const StructureMemory& memory, uint32_t key_size, const Pairs& 
   if (place == nullptr) return nullptr;
   auto* leaf = new (place) TextNode;
   leaf->bytes = bytes;
-  set_prefix(*leaf, fences);
+  set_prefix(*leaf, key_size, fences);
   for (uint32_t i = from; i < to; ++i) append(*leaf, pairs.all[i]);
   seal(*leaf);
   return leaf;
 }
 
-Node* build_inner(const StructureMemory& memory, uint32_t level, const Children& children,
-                  uint32_t from, uint32_t to, const Fences& fences) {
+Node* build_inner(const StructureMemory& memory, uint32_t key_size, uint32_t level,
+                  const Children& children, uint32_t from, uint32_t to, const Fences& fences) {
   uint32_t bytes = sizeof(Inner);
   for (uint32_t i = from + 1; i < to; ++i) {
     const Pair& pair = children.separators[i];
@@ -168,7 +169,7 @@ Node* build_inner(const StructureMemory& memory, uint32_t level, const Children&
   node->kind = Kind::kInner;
   node->bytes = bytes;
   node->level = static_cast<uint8_t>(level);
-  set_prefix(*node, fences);
+  set_prefix(*node, key_size, fences);
   for (uint32_t i = from; i < to; ++i) {
     if (i > from) append(*node, children.separators[i]);
     node->children[i - from].store(children.nodes[i], std::memory_order_relaxed);

@@ -50,12 +50,12 @@ struct Fences {
 // The number of pairs that one leaf may hold, and the size of records in it.
 uint32_t record_bytes(const Pairs& pairs, uint32_t from, uint32_t to);
 
-// Makes a leaf of the pairs [from, to). `key_size`: 4 or 8 if all keys have this size, so that a
-// NumberLeaf is possible. All functions return nullptr if out of memory.
+// Makes a leaf of the pairs [from, to). `key_size`: 4 or 8 if all keys have this size, so that heads
+// contain whole keys. These functions return nullptr if out of memory.
 Node* build_leaf(const StructureMemory& memory, uint32_t key_size, const Pairs& pairs,
                  uint32_t from, uint32_t to, const Fences& fences);
-Node* build_inner(const StructureMemory& memory, uint32_t level, const Children& children,
-                  uint32_t from, uint32_t to, const Fences& fences);
+Node* build_inner(const StructureMemory& memory, uint32_t key_size, uint32_t level,
+                  const Children& children, uint32_t from, uint32_t to, const Fences& fences);
 void drop(const StructureMemory& memory, Node* node);
 
 }  // namespace keydrome::btree_olc

@@ -1,5 +1,6 @@
 // Checks the invariants of the tree, for tests, and counts nodes.
 #include "structures/btree_olc/build.h"
+#include "structures/btree_olc/leaf.h"
 #include "structures/btree_olc/tree.h"
 
 namespace keydrome::btree_olc {
@@ -75,9 +76,9 @@ struct Counts {
 
 }  // namespace
 
-int Tree::check() const { return check_node(*root(), root()->level, {}); }
+int TreeBase::check() const { return check_node(*root(), root()->level, {}); }
 
-uint64_t Tree::statistic(uint32_t which) const {
+uint64_t TreeBase::statistic(uint32_t which) const {
   const Node& top = *root();
   if (which == KEYDROME_STATISTIC_HEIGHT) return top.level + 1u;
   Counts counts;

@@ -6,23 +6,10 @@
 namespace keydrome::btree_olc {
 namespace {
 
-Span value_bytes(const uint64_t& value, uint32_t size) {
-  return {reinterpret_cast<const uint8_t*>(&value), size};
-}
-
 uint64_t packed(Span payload) {
   uint64_t value = 0;
   if (payload.size > 0) std::memcpy(&value, payload.data, payload.size);
   return value;
-}
-
-uint32_t payload_size(const NumberLeaf& leaf) {
-  return std::min<uint32_t>(load(leaf.payload_size), 8);
-}
-
-void copy_payload(KeydromeBuffer& to, const uint8_t* from, uint32_t size) {
-  copy_from_shared(static_cast<uint8_t*>(to.data), from, size);
-  to.size = size;
 }
 
 uint32_t record_bytes(const Pair& pair) {
@@ -34,106 +21,6 @@ uint32_t free_bytes(const TextNode& leaf) {
 }
 
 }  // namespace
-
-Ties Leaf::ties(const Node& leaf, uint64_t head) {
-  const uint32_t count = leaf.used();
-  const uint32_t from = std::min(heads_below<false>(leaf, head), count);
-  if (from == count || load(leaf.heads[from]) != head) return {from, from};
-  return {from, std::min(heads_below<true>(leaf, head), count)};
-}
-
-int Leaf::place_in_numbers(const NumberLeaf& leaf, const Probe& probe) {
-  const Ties equal = ties(leaf, load_head(probe.key, 0));
-  if (probe.past_key) return static_cast<int>(equal.to);
-  if (probe.payload.size == 0 && !probe.after) return static_cast<int>(equal.from);
-  const uint32_t size = payload_size(leaf);
-  return first_not_before(equal, [&](uint32_t slot) {
-    const uint64_t value = load(leaf.values[slot]);
-    const int order = compare_bytes(value_bytes(value, size), probe.payload);
-    return static_cast<int>(order < 0 || (order == 0 && probe.after));
-  });
-}
-
-int Leaf::place(const Node& leaf, const Probe& probe) {
-  if (leaf.kind == Kind::kNumbers) return place_in_numbers(numbers(leaf), probe);
-  const bool past = leaf.head_is_payload && probe.past_key;
-  const uint64_t head = past ? kNoHead : head_in(leaf, probe);
-  return first_not_before(ties(leaf, head), [&](uint32_t slot) {
-    Pair pair;
-    if (!text(leaf).read(slot, pair)) return kTornSlot;
-    return static_cast<int>(compare(pair, probe) < 0);
-  });
-}
-
-Answer Leaf::find(const Node& leaf, const Probe& probe, Span key, KeydromeBuffer& payload) {
-  const int place = Leaf::place(leaf, probe);
-  if (place == kTornSlot) return Answer::kTorn;
-  const auto slot = static_cast<uint32_t>(place);
-  if (slot >= leaf.used()) return Answer::kEnd;
-  if (leaf.kind == Kind::kNumbers) {
-    if (load(leaf.heads[slot]) != load_head(key, 0)) return Answer::kNone;
-    const uint64_t value = load(numbers(leaf).values[slot]);
-    copy_payload(payload, reinterpret_cast<const uint8_t*>(&value), payload_size(numbers(leaf)));
-    return Answer::kFound;
-  }
-  Pair pair;
-  if (!text(leaf).read(slot, pair)) return Answer::kTorn;
-  if (!equal_bytes(pair.key, key)) return Answer::kNone;
-  copy_payload(payload, pair.payload.data, pair.payload.size);
-  return Answer::kFound;
-}
-
-// Returns false if the run is full before the end of the leaf.
-bool Leaf::emit_numbers(const NumberLeaf& leaf, uint32_t slot, KeydromeRun& run) {
-  const uint32_t key = leaf.key_size;
-  const uint32_t payload = payload_size(leaf);
-  const uint32_t bytes = 2 + key + payload;
-  const uint32_t count = leaf.used();
-  const uint32_t ready = count > slot ? count - slot : 0;
-  const uint32_t room = std::min(run.limit - run.pairs, (run.capacity - run.size) / bytes);
-  const uint32_t pairs = std::min(ready, room);
-  auto* to = static_cast<uint8_t*>(run.data) + run.size;
-  for (uint32_t i = slot; i < slot + pairs; ++i, to += bytes) {
-    const uint64_t value = load(leaf.values[i]);
-    uint8_t head[8];
-    store_big(head, load(leaf.heads[i]));
-    to[0] = static_cast<uint8_t>(key);
-    to[1] = static_cast<uint8_t>(payload);
-    if (bytes == 18) {
-      std::memcpy(to + 2, head, 8);
-      std::memcpy(to + 10, &value, 8);
-    } else {
-      std::memcpy(to + 2, head, key);
-      if (payload > 0) std::memcpy(to + 2 + key, &value, payload);
-    }
-  }
-  run.size += pairs * bytes;
-  run.pairs += pairs;
-  return pairs == ready;
-}
-
-Answer Leaf::emit(const Node& leaf, const Probe& probe, KeydromeRun& run) {
-  const int place = Leaf::place(leaf, probe);
-  if (place == kTornSlot) return Answer::kTorn;
-  auto slot = static_cast<uint32_t>(place);
-  if (leaf.kind == Kind::kNumbers) {
-    return emit_numbers(numbers(leaf), slot, run) ? Answer::kEnd : Answer::kNone;
-  }
-  const uint32_t count = leaf.used();
-  for (; slot < count; ++slot) {
-    Pair pair;
-    if (!text(leaf).read(slot, pair)) return Answer::kTorn;
-    const uint32_t bytes = record_bytes(pair);
-    if (run.pairs == run.limit || bytes > run.capacity - run.size) return Answer::kNone;
-    auto* to = static_cast<uint8_t*>(run.data) + run.size;
-    to[0] = static_cast<uint8_t>(pair.key.size);
-    to[1] = static_cast<uint8_t>(pair.payload.size);
-    copy_from_shared(to + 2, pair.key.data, pair.key.size + pair.payload.size);
-    run.size += bytes;
-    ++run.pairs;
-  }
-  return Answer::kEnd;
-}
 
 bool Leaf::holds(const Node& leaf, uint32_t slot, const Pair& pair) {
   if (slot >= leaf.used()) return false;

@@ -1,8 +1,4 @@
-// Leaf: reads and changes one leaf (node.h).
-//
-// The functions with a const leaf may run while another thread changes it. They touch only memory
-// of the leaf, but their results count only if the version is unchanged afterwards. The others are
-// for the thread that has latched the leaf.
+// Leaf: changes one leaf (node.h). The functions are for the thread that has latched it.
 #pragma once
 
 #include <cstdint>
@@ -13,23 +9,7 @@
 
 namespace keydrome::btree_olc {
 
-// What a search in a leaf says.
-enum class Answer {
-  kFound,  // the first pair after the place has the key
-  kNone,   // it has another key
-  kEnd,    // no pair of the leaf is after the place
-  kTorn    // the leaf is being changed
-};
-
 struct Leaf {
-  static constexpr int kTornSlot = -1;
-
-  // Returns the number of pairs before the place, or kTornSlot.
-  static int place(const Node& leaf, const Probe& probe);
-  // Copies the payload of the first pair after the place to `payload`, if this pair has `key`.
-  static Answer find(const Node& leaf, const Probe& probe, Span key, KeydromeBuffer& payload);
-  // Appends the pairs after the place. kEnd: all of them. kNone: the run is full before that.
-  static Answer emit(const Node& leaf, const Probe& probe, KeydromeRun& run);
   // Whether the slot has this pair.
   static bool holds(const Node& leaf, uint32_t slot, const Pair& pair);
 
@@ -43,9 +23,6 @@ struct Leaf {
   static bool fits_instead(const Node& leaf, uint32_t slot, const Pair& pair);
 
  private:
-  static int place_in_numbers(const NumberLeaf& leaf, const Probe& probe);
-  static Ties ties(const Node& leaf, uint64_t head);
-  static bool emit_numbers(const NumberLeaf& leaf, uint32_t slot, KeydromeRun& run);
   static void set_head(Node& leaf, uint32_t slot, uint64_t head);
   static void refresh_summary(Node& leaf, uint32_t slot);
   static bool insert_number(NumberLeaf& leaf, uint32_t slot, const Pair& pair);

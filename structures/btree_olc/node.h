@@ -1,4 +1,4 @@
-// Nodes of the tree, and searches in them.
+// Nodes of the tree.
 //
 // All nodes have up to 56 slots, and for each a head: eight bytes of its pair as a number. The
 // summary repeats the first head of groups 1 to 6 of eight heads. A search compares the summary and
@@ -47,12 +47,16 @@ struct alignas(kLine) Node {
   uint64_t summary[kGroups - 1];
   uint64_t heads[kSlots];
 
+  // Whether heads are the first bytes of keys.
+  bool has_key_heads() const { return !head_is_payload && prefix == 0; }
   uint32_t used() const { return std::min<uint32_t>(load(count), kSlots); }
 };
 static_assert(sizeof(Node) == 8 * kLine);
 
 struct NumberLeaf : Node {
   uint64_t values[kSlots];  // the bytes of a payload, in order
+
+  uint32_t payload_bytes() const { return std::min<uint32_t>(load(payload_size), 8); }
 };
 static_assert(sizeof(NumberLeaf) == 15 * kLine);
 
@@ -114,62 +118,12 @@ inline uint64_t head_in(const Node& node, const Place& place) {
   return load_head(node.head_is_payload ? place.payload : place.key, node.prefix);
 }
 
-// Returns the number of heads that are < `head`, or <= `head` if `or_equal`. No branch depends on
-// the heads.
-template <bool or_equal>
-__attribute__((always_inline)) inline uint32_t heads_below(const Node& node, uint64_t head) {
-  const auto is_below = [head](const uint64_t& other) __attribute__((always_inline)) {
-    return static_cast<uint32_t>(or_equal ? load(other) <= head : load(other) < head);
-  };
-  uint32_t group = 0;
-  for (uint32_t i = 0; i < kGroups - 1; ++i) group += is_below(node.summary[i]);
-  uint32_t below = 8 * group;
-  const uint64_t* heads = node.heads + below;
-  for (uint32_t i = 0; i < 8; ++i) below += is_below(heads[i]);
-  return below;
-}
-
 // Asks for the lines of a node that a search reads.
 inline void ask_to_search(const Node* node) {
   const auto* bytes = reinterpret_cast<const char*>(node);
   for (uint32_t line = 0; line < sizeof(Node) / kLine; ++line) {
     __builtin_prefetch(bytes + kLine * line);
   }
-}
-
-// Returns the slots of pairs with a certain head, some of which are before the place.
-struct Ties {
-  uint32_t from;
-  uint32_t to;
-};
-
-// Finds, by halving, how many slots up to ties.to are before the place. `before(slot)` says whether
-// one is, or returns a negative number if the leaf is being changed. So does this function.
-template <class Before>
-inline int first_not_before(Ties ties, const Before& before) {
-  while (ties.from < ties.to) {
-    const uint32_t middle = (ties.from + ties.to) / 2;
-    const int is_before = before(middle);
-    if (is_before < 0) return is_before;
-    if (is_before > 0) {
-      ties.from = middle + 1;
-    } else {
-      ties.to = middle;
-    }
-  }
-  return static_cast<int>(ties.from);
-}
-
-// Returns the index of the child that may have the first pair after the place: the number of
-// separators that are not after it.
-inline uint32_t child_index(const Inner& node, const Probe& probe) {
-  const uint64_t head = node.head_is_payload && probe.past_key ? kNoHead : head_in(node, probe);
-  const uint32_t high = std::min<uint32_t>(heads_below<true>(node, head), node.count);
-  if (high == 0 || node.heads[high - 1] != head) return high;
-  const uint32_t low = std::min<uint32_t>(heads_below<false>(node, head), node.count);
-  return static_cast<uint32_t>(first_not_before({low, high}, [&](uint32_t slot) {
-    return static_cast<int>(compare(node.separator(slot), probe) <= 0);
-  }));
 }
 
 }  // namespace keydrome::btree_olc

@@ -30,36 +30,6 @@ struct Pair {
   Span payload;
 };
 
-// A place between pairs: before (key, payload), or after it if `after`, or after all payloads of
-// the key if `past_key`.
-struct Probe {
-  Span key;
-  Span payload;
-  bool after = false;
-  bool past_key = false;
-
-  static Probe at(const Pair& pair) { return {pair.key, pair.payload}; }
-};
-
-// `bytes` may belong to a leaf that changes.
-inline int compare_bytes(Span bytes, Span other) {
-  const int order = compare_shared(bytes.data, other.data, std::min(bytes.size, other.size));
-  if (order != 0) return order;
-  return bytes.size < other.size ? -1 : static_cast<int>(bytes.size > other.size);
-}
-inline bool equal_bytes(Span bytes, Span other) {
-  return bytes.size == other.size && compare_shared(bytes.data, other.data, bytes.size) == 0;
-}
-
-// Returns < 0 if the pair is before the place, and 0 if the place is directly before the pair.
-inline int compare(const Pair& pair, const Probe& probe) {
-  const int order = compare_bytes(pair.key, probe.key);
-  if (order != 0) return order;
-  if (probe.past_key) return -1;
-  const int payloads = compare_bytes(pair.payload, probe.payload);
-  return payloads == 0 && probe.after ? -1 : payloads;
-}
-
 inline uint64_t load_big(const uint8_t* from) {
   uint64_t value;
   std::memcpy(&value, from, sizeof value);
@@ -81,6 +51,37 @@ inline uint64_t load_head(Span bytes, uint32_t at) {
   uint64_t head = 0;
   for (uint32_t i = 0; i < left; ++i) head |= uint64_t{bytes.data[at + i]} << (56 - 8 * i);
   return head;
+}
+
+// A place between pairs: before (key, payload), or after it if `after`, or after all payloads of
+// the key if `past_key`.
+struct Probe {
+  Span key;
+  Span payload;
+  bool after = false;
+  bool past_key = false;
+  uint64_t key_head = load_head(key, 0);
+
+  static Probe at(const Pair& pair) { return {pair.key, pair.payload}; }
+};
+
+// `bytes` may belong to a leaf that changes.
+inline int compare_bytes(Span bytes, Span other) {
+  const int order = compare_shared(bytes.data, other.data, std::min(bytes.size, other.size));
+  if (order != 0) return order;
+  return bytes.size < other.size ? -1 : static_cast<int>(bytes.size > other.size);
+}
+inline bool equal_bytes(Span bytes, Span other) {
+  return bytes.size == other.size && compare_shared(bytes.data, other.data, bytes.size) == 0;
+}
+
+// Returns < 0 if the pair is before the place, and 0 if the place is directly before the pair.
+inline int compare(const Pair& pair, const Probe& probe) {
+  const int order = compare_bytes(pair.key, probe.key);
+  if (order != 0) return order;
+  if (probe.past_key) return -1;
+  const int payloads = compare_bytes(pair.payload, probe.payload);
+  return payloads == 0 && probe.after ? -1 : payloads;
 }
 
 // A bound of the pairs below a node. No bound if it does not exist.

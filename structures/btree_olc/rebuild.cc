@@ -2,6 +2,9 @@
 
 #include <algorithm>
 
+#include "structures/btree_olc/search.h"
+#include "structures/btree_olc/search/plain.h"
+
 namespace keydrome::btree_olc {
 namespace {
 
@@ -32,12 +35,12 @@ bool is_mergeable(const Node& a, const Node& b) {
 
 }  // namespace
 
-Rebuild::Rebuild(Tree& tree, const Probe& probe) : tree_(tree) {
+Rebuild::Rebuild(TreeBase& tree, const Probe& probe) : tree_(tree) {
   Node* node = tree.root();
   top_ = node->level;
   for (uint32_t level = top_; level > 0; --level) {
     path_[level] = node;
-    at_[level] = child_index(inner(*node), probe);
+    at_[level] = NodeSearch<SearchPlain>::child_index(inner(*node), probe);
     node = inner(*node).child(at_[level]);
   }
   path_[0] = node;
@@ -167,10 +170,10 @@ bool Rebuild::replace_top(const Part& part) {
     Children two;
     two.insert(0, {}, part.nodes[0]);
     two.insert(1, part.separator, part.nodes[1]);
-    root = made(build_inner(tree_.memory_, top_ + 1, two, 0, 2, {}));
+    root = made(build_inner(tree_.memory_, tree_.number_bytes_, top_ + 1, two, 0, 2, {}));
     if (root == nullptr) return false;
   }
-  // Releases the new nodes to Tree::root().
+  // Releases the new nodes to TreeBase::root().
   tree_.root_.store(root, std::memory_order_release);
   become_visible();
   return true;
@@ -187,7 +190,7 @@ bool Rebuild::replace_inner(uint32_t level, Children& children) {
 bool Rebuild::divide(uint32_t level, const Children& children, uint32_t first, uint32_t old) {
   const Fences all = fences(level, first, first + old - 1);
   const auto build = [&](uint32_t from, uint32_t to, const Fences& own) {
-    return made(build_inner(tree_.memory_, level, children, from, to, own));
+    return made(build_inner(tree_.memory_, tree_.number_bytes_, level, children, from, to, own));
   };
   const bool is_one = children.count <= (old == 1 ? Inner::kChildren : kMergedMost);
   if (is_one) {

@@ -16,7 +16,7 @@ namespace keydrome::btree_olc {
 class Rebuild {
  public:
   // The caller has the tree latch. Finds the leaf of the place, and latches it.
-  Rebuild(Tree& tree, const Probe& probe);
+  Rebuild(TreeBase& tree, const Probe& probe);
   Rebuild(const Rebuild&) = delete;
   Rebuild& operator=(const Rebuild&) = delete;
   // Unlatches leaves, and drops new nodes that did not become visible.
@@ -60,7 +60,7 @@ class Rebuild {
   void replaced(Node* node) { replaced_[replaced_count_++] = node; }
   void become_visible();
 
-  Tree& tree_;
+  TreeBase& tree_;
   uint32_t top_;               // level of the root
   Node* path_[kLevels];        // by level; path_[0] is the leaf
   uint32_t at_[kLevels];       // the index of the child of path_[level] that is on the path

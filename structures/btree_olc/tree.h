@@ -1,4 +1,5 @@
-// Tree: a B+-tree over pairs that all threads may use at the same time. Read node.h first.
+// TreeBase: the nodes of a B+-tree over pairs that all threads may use at the same time, and what a
+// call does if it needs the tree latch. reads.h and changes.h have the calls. Read node.h first.
 //
 // Sources: V. Leis, M. Haubenschild, T. Neumann, "Optimistic Lock Coupling: A Scalable and Efficient
 // General-Purpose Synchronization Method", IEEE Data Engineering Bulletin 2019; V. Leis, F.
@@ -18,77 +19,59 @@
 #pragma once
 
 #include <atomic>
+#include <bit>
 #include <cstdint>
 
 #include "keydrome/structure_class.h"
-#include "structures/btree_olc/leaf.h"
 #include "structures/btree_olc/node.h"
 #include "structures/btree_olc/pair.h"
 #include "structures/btree_olc/version.h"
 
 namespace keydrome::btree_olc {
 
-// The largest height. A root has more than 50 children when it is divided, so a tree of this height
+// The largest height. A root has more than 40 children when it is divided, so a tree of this height
 // has more pairs than any address space.
 inline constexpr uint32_t kLevels = 20;
 
-class Tree {
+class TreeBase {
  public:
-  // Throws std::bad_alloc if out of memory.
-  Tree(const KeydromeEnvironment& environment, const KeydromeSetup& setup);
-  Tree(const Tree&) = delete;
-  Tree& operator=(const Tree&) = delete;
-  ~Tree();
+  TreeBase(const TreeBase&) = delete;
+  TreeBase& operator=(const TreeBase&) = delete;
 
   // These functions are those of keydrome/structure_class.h.
-  int put(KeydromeBytes key, KeydromeBytes payload) noexcept;                        // change.cc
-  int del(KeydromeBytes key, KeydromeBytes payload) noexcept;                        // change.cc
-  int replace(KeydromeBytes key, KeydromeBytes before, KeydromeBytes now) noexcept;  // change.cc
-  int find(KeydromeBytes key, KeydromeBytes after,
-           KeydromeBuffer& payload) const noexcept;                         // read.cc
-  void find_batch(uint32_t count, KeydromeLookup* lookups) const noexcept;  // read.cc
-  int scan(KeydromeBytes key, KeydromeBytes payload, bool after, KeydromeRun& run) const noexcept;
-  int load(const KeydromeRun& run) noexcept;
   int check() const;  // check.cc
   uint64_t statistic(uint32_t which) const;
+
+ protected:
+  // Throws std::bad_alloc if out of memory.
+  TreeBase(const KeydromeEnvironment& environment, const KeydromeSetup& setup);
+  ~TreeBase();
+
+  Node* root() const { return root_.load(std::memory_order_acquire); }
+
+  // The calls, with the tree latch: for changes that the leaf has no room for, and for searches that
+  // met many empty leaves. No other thread replaces nodes meanwhile.
+  int put_with_tree_latch(const Pair& pair);
+  int replace_with_tree_latch(const Pair& before, const Pair& now);
+  int find_with_tree_latch(const Probe& probe, KeydromeBuffer& payload) const;
+  // Merges the leaf of the place with a neighbour if it has few pairs.
+  void merge(const Probe& probe);
+  // A leaf with few pairs is merged. If its neighbours have too many pairs, it is tried again when
+  // half of the pairs are gone, so that few deletions take the tree latch.
+  static bool should_merge(uint32_t pairs) {
+    constexpr uint32_t kFew = 16;
+    return pairs <= kFew && (pairs == 0 || std::has_single_bit(pairs));
+  }
 
  private:
   friend class Rebuild;
 
-  // A leaf, and what is to its right.
-  struct Position {
-    Node* leaf;
-    Fence high;           // of the leaf
-    const Inner* parent;  // of the leaf, or nullptr
-    uint32_t at;          // index of the leaf in the parent
-    Fence parent_high;
-  };
-
-  Node* root() const { return root_.load(std::memory_order_acquire); }
-  Node* leaf_of(const Probe& probe) const {
-    Node* node = root();
-    for (uint32_t level = node->level; level > 0; --level) {
-      const Inner& here = inner(*node);
-      node = here.child(child_index(here, probe));
-      ask_to_search(node);
-    }
-    return node;
-  }
-  Position position_of(const Probe& probe) const;
-  bool move_right(Position& position) const;
-  int find_from(const Probe& probe, KeydromeBuffer& payload) const;
-  int find_with_latches(const Probe& probe, KeydromeBuffer& payload) const;
-  Node& latched_leaf_of(const Probe& probe) const;
-  int put_with_tree_latch(const Pair& pair);
-  void merge(const Probe& probe);
-  int replace_in(Node& leaf, const Pair& before, const Pair& now);
-  int replace_with_tree_latch(const Pair& before, const Pair& now);
   void clear(Node* node);
 
   const StructureMemory memory_;
   const uint32_t number_bytes_;  // size of all keys, if it is 4 or 8; otherwise 0
   std::atomic<Node*> root_;
-  mutable TreeLatch tree_latch_;  // for find_with_latches, too
+  mutable TreeLatch tree_latch_;  // for find_with_tree_latch(), too
 };
 
 }  // namespace keydrome::btree_olc
