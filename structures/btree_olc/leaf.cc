@@ -22,10 +22,10 @@ uint32_t free_bytes(const TextNode& leaf) {
 
 }  // namespace
 
-bool Leaf::holds(const Node& leaf, uint32_t slot, const Pair& pair) {
-  if (slot >= leaf.used()) return false;
-  const SlotPair held(leaf, slot);
-  return equal_bytes(held.get().key, pair.key) && equal_bytes(held.get().payload, pair.payload);
+bool Leaf::holds_record(const TextNode& leaf, uint32_t slot, const Pair& pair) {
+  Pair held;
+  leaf.read(slot, held);
+  return equal_bytes(held.key, pair.key) && equal_bytes(held.payload, pair.payload);
 }
 
 void Leaf::refresh_summary(Node& leaf, uint32_t slot) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <cstring>
 
 #include "keydrome/structure.h"
 #include "structures/btree_olc/node.h"
@@ -10,8 +11,14 @@
 namespace keydrome::btree_olc {
 
 struct Leaf {
-  // Whether the slot has this pair.
-  static bool holds(const Node& leaf, uint32_t slot, const Pair& pair);
+  // Whether the slot has this pair. `slot` is where the pair belongs.
+  static bool holds(const Node& leaf, uint32_t slot, const Pair& pair) {
+    if (slot >= leaf.count) return false;
+    if (leaf.kind != Kind::kNumbers) return holds_record(text(leaf), slot, pair);
+    const uint32_t size = leaf.payload_size;
+    if (leaf.heads[slot] != load_head(pair.key, 0) || size != pair.payload.size) return false;
+    return size == 0 || std::memcmp(&numbers(leaf).values[slot], pair.payload.data, size) == 0;
+  }
 
   // Returns false if the leaf has no room for the pair.
   static bool insert(Node& leaf, uint32_t slot, const Pair& pair);
@@ -23,6 +30,7 @@ struct Leaf {
   static bool fits_instead(const Node& leaf, uint32_t slot, const Pair& pair);
 
  private:
+  static bool holds_record(const TextNode& leaf, uint32_t slot, const Pair& pair);
   static void set_head(Node& leaf, uint32_t slot, uint64_t head);
   static void refresh_summary(Node& leaf, uint32_t slot);
   static bool insert_number(NumberLeaf& leaf, uint32_t slot, const Pair& pair);

@@ -118,12 +118,12 @@ inline uint64_t head_in(const Node& node, const Place& place) {
   return load_head(node.head_is_payload ? place.payload : place.key, node.prefix);
 }
 
-// Asks for the lines of a node that a search reads.
-inline void ask_to_search(const Node* node) {
+// Asks for the cache lines [from, to) of a node.
+template <int write = 0>
+[[gnu::always_inline]] inline void ask_lines(const Node* node, size_t from, size_t to) {
   const auto* bytes = reinterpret_cast<const char*>(node);
-  for (uint32_t line = 0; line < sizeof(Node) / kLine; ++line) {
-    __builtin_prefetch(bytes + kLine * line);
-  }
+#pragma GCC unroll 16
+  for (size_t line = from; line < to; ++line) __builtin_prefetch(bytes + kLine * line, write);
 }
 
 }  // namespace keydrome::btree_olc

@@ -15,11 +15,12 @@ namespace keydrome::btree_olc {
 
 // Finds a leaf. It may be obsolete: then the search must begin again at the root.
 template <class Search>
-Node* leaf_below(Node* node, const Probe& probe) {
+[[gnu::always_inline]] inline Node* leaf_below(Node* node, const Probe& probe) {
+  using In = NodeSearch<Search>;
   for (uint32_t level = node->level; level > 0; --level) {
     const Inner& here = inner(*node);
-    node = here.child(NodeSearch<Search>::child_index(here, probe));
-    ask_to_search(node);
+    node = here.child(In::child_index(here, probe));
+    In::ask(here, node);
   }
   return node;
 }
@@ -34,7 +35,7 @@ Position position_below(Node* root, const Probe& probe) {
     position.at = NodeSearch<Search>::child_index(node, probe);
     if (position.at < node.count) position.high = {node.separator(position.at), true};
     position.leaf = node.child(position.at);
-    ask_to_search(position.leaf);
+    NodeSearch<Search>::ask(node, position.leaf);
   }
   return position;
 }
@@ -62,14 +63,19 @@ class Reads : public TreeBase {
       const uint32_t size = std::min(kGroup, count - begin);
       const Node* nodes[kGroup];
       std::fill_n(nodes, size, root());
-      for (uint32_t level = nodes[0]->level; level > 0; --level) {
+      Span keys[kGroup];
+      for (uint32_t i = 0; i < size; ++i) keys[i] = Span::of(lookups[begin + i].key);
+      const uint32_t height = nodes[0]->level;
+      for (uint32_t level = height; level > 0; --level) {
+        const bool is_cached = level + 1 >= height;  // the upper two levels stay in the caches
+        for (uint32_t i = 0; i < size && !is_cached; ++i) In::ask_second(*nodes[i], {keys[i], {}});
         for (uint32_t i = 0; i < size; ++i) {
           const Inner& node = inner(*nodes[i]);
-          const Probe probe{Span::of(lookups[begin + i].key), {}};
-          nodes[i] = node.child(In::child_index(node, probe));
-          ask_to_search(nodes[i]);
+          nodes[i] = node.child(In::child_index(node, {keys[i], {}}));
+          ask_lines(nodes[i], 0, 1);
         }
       }
+      for (uint32_t i = 0; i < size; ++i) In::ask_second(*nodes[i], {keys[i], {}});
       for (uint32_t i = 0; i < size; ++i) answer(*nodes[i], lookups[begin + i]);
     }
   }
@@ -78,6 +84,7 @@ class Reads : public TreeBase {
     keydrome_run_clear(&run);
     Probe probe{Span::of(key), Span::of(payload), after, after && payload.data == nullptr};
     Position position = position_below<Search>(root(), probe);
+    for (uint32_t ahead = 1; ahead <= leaves_ahead(run); ++ahead) position.ask_ahead(ahead);
     for (;;) {
       const uint32_t size = run.size;
       const uint32_t pairs = run.pairs;
@@ -95,6 +102,7 @@ class Reads : public TreeBase {
       if (run.pairs == run.limit) return 1;
       probe = Probe::at(position.high.pair);
       if (!position.move_right()) position = position_below<Search>(root(), probe);
+      position.ask_ahead(leaves_ahead(run));
     }
   }
 
@@ -104,6 +112,12 @@ class Reads : public TreeBase {
 
  private:
   static constexpr uint32_t kGroup = 24;  // lookups that wait for memory at the same time
+
+  // Returns how many leaves after the present one the rest of a run probably needs, up to a limit.
+  static uint32_t leaves_ahead(const KeydromeRun& run) {
+    constexpr uint32_t kPairsPerLeaf = 38;
+    return std::min((run.limit - run.pairs + kPairsPerLeaf / 2) / kPairsPerLeaf, 3u);
+  }
 
   void answer(const Node& leaf, KeydromeLookup& lookup) const {
     const Probe probe{Span::of(lookup.key), {}};

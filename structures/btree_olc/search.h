@@ -26,16 +26,29 @@ template <class Search>
 struct NodeSearch {
   static constexpr uint32_t kTornSlot = ~0u;
 
+  // Asks for the lines of a child that a search reads: the heads of an inner node, which seldom is far
+  // away, and a whole leaf. The search then waits for memory once, not for one line after the other.
+  [[gnu::always_inline]] static void ask(const Inner& parent, const Node* child) {
+    ask_lines(child, 0, (parent.level == 1 ? sizeof(NumberLeaf) : sizeof(Node)) / kLine);
+  }
+  // For lookups in a batch, whose nodes' first lines have arrived.
+  [[gnu::always_inline]] static void ask_second(const Node& node, const Probe& probe) {
+    const uint32_t group = group_of(node, probe);
+    if (node.kind == Kind::kText) {
+      ask_lines(&node, 1 + group, 2 + group);
+      ask_lines(&node, sizeof(Node) / kLine, sizeof(TextNode) / kLine);
+    } else {
+      ask_for_group(&node, node.level == 0 ? sizeof(Node) : sizeof(TextNode), group);
+    }
+  }
   // Returns the index of the child that may have the first pair after the place: the number of
   // separators that are not after it.
   [[gnu::always_inline]] static uint32_t child_index(const Inner& node, const Probe& probe) {
     const uint64_t head = head_of(node, probe);
-    const uint32_t high =
-        std::min<uint32_t>(Search::template heads_below<true>(node, head), node.count);
+    const uint32_t high = std::min<uint32_t>(heads_below<true>(node, head), node.count);
     if (high == 0 || __builtin_expect(node.heads[high - 1] != head, 1)) return high;
     uint32_t low = high - 1;
-    if (low > 0 && node.heads[low - 1] == head)
-      low = Search::template heads_below<false>(node, head);
+    if (low > 0 && node.heads[low - 1] == head) low = heads_below<false>(node, head);
     return first_not_before(low, high, [&](uint32_t slot) {
       return static_cast<int>(compare(node.separator(slot), probe) <= 0);
     });
@@ -44,13 +57,13 @@ struct NodeSearch {
   [[gnu::always_inline]] static uint32_t place(const Node& leaf, const Probe& probe) {
     const uint64_t head = head_of(leaf, probe);
     const uint32_t count = leaf.used();
-    const uint32_t low = std::min(Search::template heads_below<false>(leaf, head), count);
+    const uint32_t low = std::min(heads_below<false>(leaf, head), count);
     if (low == count || load(leaf.heads[low]) != head) return low;
     const bool is_number = leaf.kind == Kind::kNumbers;
     if (is_number && probe.payload.size == 0 && !probe.after) return low;
     uint32_t high = low + 1;
     if (high < count && load(leaf.heads[high]) == head) {
-      high = std::min(Search::template heads_below<true>(leaf, head), count);
+      high = std::min(heads_below<true>(leaf, head), count);
     }
     return is_number ? place_in_numbers(numbers(leaf), probe, low, high)
                      : place_in_text(text(leaf), probe, low, high);
@@ -87,6 +100,22 @@ struct NodeSearch {
   }
 
  private:
+  // Returns the number of heads that are < `head`, or <= `head` if `or_equal`.
+  template <bool or_equal>
+  [[gnu::always_inline]] static uint32_t heads_below(const Node& node, uint64_t head) {
+    const uint32_t group = Search::template group_of<or_equal>(node, head);
+    return 8 * group + Search::template below_in<or_equal>(node, group, head);
+  }
+  [[gnu::always_inline]] static uint32_t group_of(const Node& node, const Probe& probe) {
+    return Search::template group_of<false>(node, head_of(node, probe));
+  }
+  // Asks for the heads of a group, and for the values or children next to them.
+  [[gnu::always_inline]] static void ask_for_group(const Node* node, uint64_t values,
+                                                   uint64_t group) {
+    const char* bytes = reinterpret_cast<const char*>(node) + kLine * group;
+    __builtin_prefetch(bytes + kLine);
+    __builtin_prefetch(bytes + values);
+  }
   // A place after all payloads of a key is after all of a leaf whose pairs have this key.
   [[gnu::always_inline]] static uint64_t head_of(const Node& node, const Probe& probe) {
     // Numbers have no prefix, so their head is the same in all nodes.

@@ -15,27 +15,31 @@ struct SearchAvx2 {
       "B+-tree with optimistic lock coupling; searches nodes with AVX2";
 
   template <bool or_equal>
-  __attribute__((always_inline)) static uint32_t heads_below(const Node& node, uint64_t head) {
-    // AVX2 compares signed numbers only. Flipping the sign bits gives the unsigned order.
-    const __m256i wanted = _mm256_set1_epi64x(static_cast<long long>(head) ^ kSign);
+  [[gnu::always_inline]] static uint32_t group_of(const Node& node, uint64_t head) {
     // The first two words of the node are no heads.
-    const uint32_t low = below<or_equal>(node.summary - 2, wanted) & 0xCu;
-    const uint32_t high = below<or_equal>(node.summary + 2, wanted);
-    const uint32_t group = ones(low | high << 4);
+    const uint32_t low = below<or_equal>(node.summary - 2, wanted(head)) & 0xCu;
+    return ones(low | below<or_equal>(node.summary + 2, wanted(head)) << 4);
+  }
+  template <bool or_equal>
+  [[gnu::always_inline]] static uint32_t below_in(const Node& node, uint32_t group, uint64_t head) {
     const uint64_t* heads = node.heads + 8 * group;
-    const uint32_t first = below<or_equal>(heads, wanted);
-    return 8 * group + ones(first | below<or_equal>(heads + 4, wanted) << 4);
+    const uint32_t low = below<or_equal>(heads, wanted(head));
+    return ones(low | below<or_equal>(heads + 4, wanted(head)) << 4);
   }
 
  private:
   static constexpr long long kSign = INT64_MIN;
 
-  __attribute__((always_inline)) static uint32_t ones(uint32_t mask) {
+  // AVX2 compares signed numbers only. Flipping the sign bits gives the unsigned order.
+  [[gnu::always_inline]] static __m256i wanted(uint64_t head) {
+    return _mm256_set1_epi64x(static_cast<long long>(head) ^ kSign);
+  }
+  [[gnu::always_inline]] static uint32_t ones(uint32_t mask) {
     return static_cast<uint32_t>(__builtin_popcount(mask));
   }
   // Returns a mask of the four numbers that are below.
   template <bool or_equal>
-  __attribute__((always_inline)) static uint32_t below(const uint64_t* from, __m256i wanted) {
+  [[gnu::always_inline]] static uint32_t below(const uint64_t* from, __m256i wanted) {
     const __m256i raw = _mm256_load_si256(reinterpret_cast<const __m256i*>(from));
     const __m256i numbers = _mm256_xor_si256(raw, _mm256_set1_epi64x(kSign));
     if constexpr (or_equal) {
@@ -44,7 +48,7 @@ struct SearchAvx2 {
       return mask_of(_mm256_cmpgt_epi64(wanted, numbers));
     }
   }
-  __attribute__((always_inline)) static uint32_t mask_of(__m256i lanes) {
+  [[gnu::always_inline]] static uint32_t mask_of(__m256i lanes) {
     return static_cast<uint32_t>(_mm256_movemask_pd(_mm256_castsi256_pd(lanes)));
   }
 };

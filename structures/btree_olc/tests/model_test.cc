@@ -8,8 +8,10 @@
 #include <numeric>
 #include <random>
 #include <string>
+#include <tuple>
 #include <vector>
 
+#include "structures/btree_olc/tables.h"
 #include "structures/tests/pair_source.h"
 #include "structures/tests/structure_fixture.h"
 
@@ -23,6 +25,14 @@ constexpr uint32_t kDivisor = 1;
 #endif
 
 const KeydromeStructureTable& table() { return *keydrome_structure(); }
+
+// The tables that this processor can execute.
+std::vector<const KeydromeStructureTable*> tables() {
+  std::vector<const KeydromeStructureTable*> all{btree_olc::kTablePlain};
+  if (btree_olc::can_use_avx2()) all.push_back(btree_olc::kTableAvx2);
+  if (btree_olc::can_use_avx512()) all.push_back(btree_olc::kTableAvx512);
+  return all;
+}
 
 // Pairs by number. Ascending numbers need not give ascending pairs.
 struct Pattern {
@@ -58,14 +68,16 @@ const Pattern kPatterns[] = {
      [](uint32_t n) { return Pair{big_endian(7, 8), std::string(92, 'p') + spread(n, 8)}; }},
 };
 
-class BtreeOlcModel : public testing::TestWithParam<Pattern> {
+class BtreeOlcModel
+    : public testing::TestWithParam<std::tuple<Pattern, const KeydromeStructureTable*>> {
  protected:
+  static const Pattern& pattern() { return std::get<0>(GetParam()); }
   void seed(uint32_t seed) {
     std::printf("seed %u\n", seed);
     random_.seed(seed);
   }
   uint32_t below(uint32_t bound) { return static_cast<uint32_t>(random_() % bound); }
-  Pair draw(uint32_t numbers) { return GetParam().pair(below(numbers)); }
+  Pair draw(uint32_t numbers) { return pattern().pair(below(numbers)); }
 
   void put(const Pair& pair) {
     ASSERT_EQ(structure_.put(pair), model_.insert(pair).second ? 1 : 0);
@@ -76,7 +88,7 @@ class BtreeOlcModel : public testing::TestWithParam<Pattern> {
   }
   void expect_agrees() {
     ASSERT_EQ(structure_.check(), 0);
-    const std::string from(GetParam().key_bytes, '\0');
+    const std::string from(pattern().key_bytes, '\0');
     ASSERT_EQ(structure_.all(from, 100), std::vector<Pair>(model_.begin(), model_.end()));
   }
   // The payload of the key that follows the pair's, or the first one.
@@ -95,17 +107,18 @@ class BtreeOlcModel : public testing::TestWithParam<Pattern> {
   }
 
   WatchedEnvironment environment_;
-  Structure structure_{table(), environment_, GetParam().key_bytes};
+  Structure structure_{*std::get<1>(GetParam()), environment_, pattern().key_bytes};
   Model model_;
   std::mt19937 random_;
 };
 
-INSTANTIATE_TEST_SUITE_P(Patterns, BtreeOlcModel, testing::ValuesIn(kPatterns),
-                         [](const auto& pattern) { return pattern.param.name; });
+INSTANTIATE_TEST_SUITE_P(Patterns, BtreeOlcModel,
+                         testing::Combine(testing::ValuesIn(kPatterns),
+                                          testing::ValuesIn(tables())));
 
 TEST_P(BtreeOlcModel, RandomOperations) {
-  constexpr uint32_t kOperations = 20'000 / kDivisor;
-  constexpr uint32_t kNumbers = 3000;
+  constexpr uint32_t kOperations = 8'000 / kDivisor;
+  constexpr uint32_t kNumbers = 2000;
   seed(51);
   for (uint32_t i = 0; i < kOperations; ++i) {
     // The tree grows in the first half and shrinks in the second.
@@ -130,9 +143,9 @@ TEST_P(BtreeOlcModel, RandomOperations) {
 
 // Inserts and deletes ascending and descending.
 TEST_P(BtreeOlcModel, Orders) {
-  constexpr uint32_t kNumbers = 6000 / kDivisor;
+  constexpr uint32_t kNumbers = 3000 / kDivisor;
   std::vector<Pair> ascending;
-  for (uint32_t i = 0; i < kNumbers; ++i) ascending.push_back(GetParam().pair(i));
+  for (uint32_t i = 0; i < kNumbers; ++i) ascending.push_back(pattern().pair(i));
   std::sort(ascending.begin(), ascending.end());
   const std::vector<Pair> descending(ascending.rbegin(), ascending.rend());
   for (uint32_t way = 0; way < 4; ++way) {
@@ -153,17 +166,17 @@ TEST_P(BtreeOlcModel, Orders) {
 
 // Lets each allocation of each operation fail. A failed operation changes nothing. del never fails.
 TEST_P(BtreeOlcModel, FailedAllocationsChangeNothing) {
-  constexpr uint32_t kOperations = 8000 / kDivisor;
+  constexpr uint32_t kOperations = 3000 / kDivisor;
   seed(53);
   uint32_t failures = 0;
   for (uint32_t i = 0; i < kOperations; ++i) {
     if (below(10) >= (i < kOperations / 2 ? 9u : 1u)) {
       environment_.fail_after(0);
-      ASSERT_NO_FATAL_FAILURE(del(draw(2000)));
+      ASSERT_NO_FATAL_FAILURE(del(draw(1000)));
       environment_.fail_after(-1);
       continue;
     }
-    const Pair pair = draw(2000);
+    const Pair pair = draw(1000);
     for (int successes = 0;; ++successes) {
       const size_t bytes = environment_.bytes();
       environment_.fail_after(successes);
@@ -187,12 +200,12 @@ TEST_P(BtreeOlcModel, FailedAllocationsChangeNothing) {
 
 // Replaces payloads by others of all sizes, which may belong to another leaf.
 TEST_P(BtreeOlcModel, ReplaceAgrees) {
-  constexpr uint32_t kOperations = 10'000 / kDivisor;
+  constexpr uint32_t kOperations = 4'000 / kDivisor;
   seed(57);
   for (uint32_t i = 0; i < kOperations; ++i) {
-    ASSERT_NO_FATAL_FAILURE(put(draw(2000)));
-    const Pair before = draw(2000);
-    const Pair now{before.first, below(2) == 0 ? draw(2000).second : std::string(below(101), 'r')};
+    ASSERT_NO_FATAL_FAILURE(put(draw(1000)));
+    const Pair before = draw(1000);
+    const Pair now{before.first, below(2) == 0 ? draw(1000).second : std::string(below(101), 'r')};
     const int expected = model_.count(before) == 0 ? 0 : model_.count(now) != 0 ? 2 : 1;
     ASSERT_EQ(structure_.replace(before, now.second), expected);
     if (expected == 1) {
@@ -251,7 +264,7 @@ TEST_P(BtreeOlcModel, ChurnDoesNotGrow) {
   seed(61);
   // Half of the pairs exist, as in the steady state.
   for (uint32_t number = 0; number < kNumbers; number += 2) {
-    structure_.put(GetParam().pair(number));
+    structure_.put(pattern().pair(number));
   }
   size_t bytes = 0;
   for (uint32_t round = 0; round < 10; ++round) {
@@ -265,7 +278,7 @@ TEST_P(BtreeOlcModel, ChurnDoesNotGrow) {
 }
 
 TEST_P(BtreeOlcModel, ReplacingInPlaceAllocatesNothing) {
-  const Pair pair = GetParam().pair(5);
+  const Pair pair = pattern().pair(5);
   const std::string other(pair.second.size(), 'x');
   if (pair.second.empty()) return;  // there is only one empty payload
   ASSERT_EQ(structure_.put(pair), 1);
