@@ -1,0 +1,33 @@
+// Position: a leaf that a search has found, and the way to the next one.
+#pragma once
+
+#include <cstdint>
+
+#include "structures/btree_olc/node.h"
+
+namespace keydrome::btree_olc {
+
+struct Position {
+  Node* leaf;
+  Fence high;           // of the leaf
+  const Inner* parent;  // of the leaf, or nullptr
+  uint32_t at;          // index of the leaf in the parent
+  Fence parent_high;
+
+  // Asks for a later leaf of the same parent.
+  void ask_ahead(uint32_t leaves) const {
+    if (parent == nullptr || at + leaves > parent->count) return;
+    ask_lines(parent->child(at + leaves), 0, sizeof(NumberLeaf) / kLine);
+  }
+  // Moves to the next child of the parent. Returns false if there is none. The parent may have been
+  // replaced meanwhile: the child is then obsolete, or still the leaf with these pairs.
+  bool move_right() {
+    if (parent == nullptr || at == parent->count) return false;
+    ++at;
+    leaf = parent->child(at);
+    high = at < parent->count ? Fence{parent->separator(at), true} : parent_high;
+    return true;
+  }
+};
+
+}  // namespace keydrome::btree_olc

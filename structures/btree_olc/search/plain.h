@@ -1,0 +1,38 @@
+// SearchPlain: the search among the heads of a node (node.h), for any processor. The leaf may
+// change meanwhile; the result is then some number up to kSlots.
+#pragma once
+
+#include <cstdint>
+
+#include "structures/btree_olc/node.h"
+
+namespace keydrome::btree_olc {
+
+struct SearchPlain {
+  static constexpr const char* kDescription =
+      "B+-tree with optimistic lock coupling; searches nodes without vector instructions";
+
+  // Returns the group in which a search for `head` ends: the number of groups that begin with a head
+  // < `head`, or <= `head` if `or_equal`, without the first one. No branch depends on the heads.
+  template <bool or_equal>
+  [[gnu::always_inline]] static uint32_t group_of(const Node& node, uint64_t head) {
+    uint32_t group = 0;
+    for (uint32_t i = 0; i < kGroups - 1; ++i) group += is_below<or_equal>(node.summary[i], head);
+    return group;
+  }
+  // Returns the number of heads of the group that are < `head`, or <= `head`.
+  template <bool or_equal>
+  [[gnu::always_inline]] static uint32_t below_in(const Node& node, uint32_t group, uint64_t head) {
+    uint32_t below = 0;
+    for (uint32_t i = 0; i < 8; ++i) below += is_below<or_equal>(node.heads[8 * group + i], head);
+    return below;
+  }
+
+ private:
+  template <bool or_equal>
+  [[gnu::always_inline]] static uint32_t is_below(const uint64_t& other, uint64_t head) {
+    return static_cast<uint32_t>(or_equal ? load(other) <= head : load(other) < head);
+  }
+};
+
+}  // namespace keydrome::btree_olc

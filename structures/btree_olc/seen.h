@@ -1,0 +1,39 @@
+// Seen: the leaves that a lookup has read.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "structures/btree_olc/node.h"
+
+namespace keydrome::btree_olc {
+
+class Seen {
+ public:
+  static constexpr uint32_t kMost = 8;
+
+  bool is_full() const { return count_ == kMost; }
+  void add(const Node* leaf, uint64_t version) { all_[count_++] = {leaf, version}; }
+  // Whether there was a moment at which all leaves were as they were read: after the last was read,
+  // and before this call.
+  bool are_unchanged() const {
+    return std::all_of(all_, all_ + count_,
+                       [](const One& one) { return one.leaf->version.is_unchanged(one.version); });
+  }
+
+ private:
+  struct One {
+    const Node* leaf;
+    uint64_t version;
+  };
+
+  One all_[kMost];
+  uint32_t count_ = 0;
+};
+
+// Whether pairs of the key may follow a leaf with this upper fence.
+inline bool continues_after(const Fence& high, Span key) {
+  return high.exists && equal_bytes(high.pair.key, key);
+}
+
+}  // namespace keydrome::btree_olc

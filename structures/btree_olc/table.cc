@@ -1,0 +1,24 @@
+// Chooses the table of functions for this processor.
+#include "structures/btree_olc/shared.h"
+#include "structures/btree_olc/tables.h"
+
+namespace keydrome::btree_olc {
+
+#if defined(__x86_64__)
+bool can_use_avx2() {
+  return !kWordsOnly && __builtin_cpu_supports("avx2") != 0 &&
+         __builtin_cpu_supports("popcnt") != 0;
+}
+bool can_use_avx512() { return can_use_avx2() && __builtin_cpu_supports("avx512f") != 0; }
+#else
+bool can_use_avx2() { return false; }
+bool can_use_avx512() { return false; }
+#endif
+
+}  // namespace keydrome::btree_olc
+
+const KeydromeStructureTable* keydrome_structure(void) {
+  using namespace keydrome::btree_olc;
+  if (can_use_avx512()) return kTableAvx512;
+  return can_use_avx2() ? kTableAvx2 : kTablePlain;
+}

@@ -1,0 +1,15 @@
+// The table of functions for any processor.
+#include "structures/btree_olc/changes.h"
+#include "structures/btree_olc/search/plain.h"
+#include "structures/btree_olc/tables.h"
+
+namespace keydrome::btree_olc {
+namespace {
+
+constexpr KeydromeStructureTable kPlain = table_of<Tree<SearchPlain>, SearchPlain>();
+
+}  // namespace
+
+const KeydromeStructureTable* const kTablePlain = &kPlain;
+
+}  // namespace keydrome::btree_olc

@@ -1,0 +1,77 @@
+// TreeBase: the nodes of a B+-tree over pairs that all threads may use at the same time, and what a
+// call does if it needs the tree latch. reads.h and changes.h have the calls. Read node.h first.
+//
+// Sources: V. Leis, M. Haubenschild, T. Neumann, "Optimistic Lock Coupling: A Scalable and Efficient
+// General-Purpose Synchronization Method", IEEE Data Engineering Bulletin 2019; V. Leis, F.
+// Scheibner, A. Kemper, T. Neumann, "The ART of Practical Synchronization", DaMoN 2016; R. Bayer, M.
+// Schkolnick, "Concurrency of Operations on B-Trees", Acta Informatica 1977.
+//
+// Thread safety: all functions but check, clear and load may run at the same time.
+//
+// - A search goes down without checks. Inner nodes do not change, and a child always has the pairs
+//   between its separators. So a search that meets a replaced inner node ends in the right leaf, or
+//   in an obsolete one, and then begins again.
+// - A change of one leaf latches only this leaf.
+// - To replace nodes, a thread takes the tree latch, finds the path again, and latches the leaves
+//   that it replaces. It makes all new nodes, and then stores one pointer, which makes them visible.
+//   The old leaves stay latched until they are obsolete (rebuild.h).
+// - The runtime frees retired nodes only after all calls that could read them have ended.
+#pragma once
+
+#include <atomic>
+#include <bit>
+#include <cstdint>
+
+#include "keydrome/structure_class.h"
+#include "structures/btree_olc/node.h"
+#include "structures/btree_olc/pair.h"
+#include "structures/btree_olc/version.h"
+
+namespace keydrome::btree_olc {
+
+// The largest height. A root has more than 40 children when it is divided, so a tree of this height
+// has more pairs than any address space.
+inline constexpr uint32_t kLevels = 20;
+
+class TreeBase {
+ public:
+  TreeBase(const TreeBase&) = delete;
+  TreeBase& operator=(const TreeBase&) = delete;
+
+  // These functions are those of keydrome/structure_class.h.
+  int check() const;  // check.cc
+  uint64_t statistic(uint32_t which) const;
+
+ protected:
+  // Throws std::bad_alloc if out of memory.
+  TreeBase(const KeydromeEnvironment& environment, const KeydromeSetup& setup);
+  ~TreeBase();
+
+  Node* root() const { return root_.load(std::memory_order_acquire); }
+
+  // The calls, with the tree latch: for changes that the leaf has no room for, and for searches that
+  // met many empty leaves. No other thread replaces nodes meanwhile.
+  int put_with_tree_latch(const Pair& pair);
+  int replace_with_tree_latch(const Pair& before, const Pair& now);
+  int find_with_tree_latch(const Probe& probe, KeydromeBuffer& payload) const;
+  // Merges the leaf of the place with a neighbour if it has few pairs.
+  void merge(const Probe& probe);
+  // A leaf with few pairs is merged. If its neighbours have too many pairs, it is tried again when
+  // half of the pairs are gone, so that few deletions take the tree latch.
+  static bool should_merge(uint32_t pairs) {
+    constexpr uint32_t kFew = 16;
+    return pairs <= kFew && (pairs == 0 || std::has_single_bit(pairs));
+  }
+
+ private:
+  friend class Rebuild;
+
+  void clear(Node* node);
+
+  const StructureMemory memory_;
+  const uint32_t number_bytes_;  // size of all keys, if it is 4 or 8; otherwise 0
+  std::atomic<Node*> root_;
+  mutable TreeLatch tree_latch_;  // for find_with_tree_latch(), too
+};
+
+}  // namespace keydrome::btree_olc

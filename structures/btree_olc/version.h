@@ -1,0 +1,84 @@
+// Version: the latch of a leaf and the number of its changes, in one word.
+//
+// A writer latches the leaf, changes it, and counts the change when it unlatches. A reader takes no
+// latch: it reads the version, then the leaf, then the version again, and begins again if the leaf
+// was latched or has changed. A leaf that another one has replaced is obsolete for ever.
+//
+// TreeLatch: the latch of those who replace nodes. No deadlock: a thread that has the latch of a
+// leaf waits for no latch, unless it also has the tree latch, which it took first.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "base/spin_wait.h"
+#include "structures/btree_olc/shared.h"
+
+namespace keydrome::btree_olc {
+
+class Version {
+ public:
+  // For readers: returns the version when no thread has the latch. Acquires the last change.
+  uint64_t begin() const {
+    for (SpinWait wait;; wait.once()) {
+      const uint64_t word = word_.load(std::memory_order_acquire);
+      if ((word & kLatched) == 0) return word;
+    }
+  }
+  static bool is_obsolete(uint64_t version) { return (version & kObsolete) != 0; }
+  // Whether what was read since begin() is the state of one moment.
+  bool is_unchanged(uint64_t version) const {
+    fence_before_check();
+    return word_.load(std::memory_order_relaxed) == version;
+  }
+
+  // Waits for the latch. Returns false if the leaf is obsolete. Acquires the last change.
+  bool latch() {
+    for (SpinWait wait;; wait.once()) {
+      uint64_t word = word_.load(std::memory_order_relaxed);
+      if ((word & kObsolete) != 0) return false;
+      if ((word & kLatched) == 0 &&
+          word_.compare_exchange_weak(word, word | kLatched, std::memory_order_acquire,
+                                      std::memory_order_relaxed)) {
+        fence_after_latch();
+        return true;
+      }
+    }
+  }
+  // For the thread that has the latch. Readers that began before a change begin again.
+  void unlatch(bool changed) {
+    const uint64_t word = word_.load(std::memory_order_relaxed) & ~kLatched;
+    word_.store(changed ? word + kChange : word, std::memory_order_release);
+  }
+  void make_obsolete() { word_.store(kObsolete, std::memory_order_release); }
+
+  bool is_free() const { return (word_.load() & (kLatched | kObsolete)) == 0; }
+
+ private:
+  static constexpr uint64_t kLatched = 1;
+  static constexpr uint64_t kObsolete = 2;
+  static constexpr uint64_t kChange = 4;
+
+  std::atomic<uint64_t> word_ = 0;
+};
+
+class TreeLatch {
+ public:
+  class Held {
+   public:
+    explicit Held(TreeLatch& latch) : latch_(latch) {
+      for (SpinWait wait; latch_.is_taken_.exchange(true, std::memory_order_acquire);) wait.once();
+    }
+    Held(const Held&) = delete;
+    Held& operator=(const Held&) = delete;
+    ~Held() { latch_.is_taken_.store(false, std::memory_order_release); }
+
+   private:
+    TreeLatch& latch_;
+  };
+
+ private:
+  std::atomic<bool> is_taken_ = false;
+};
+
+}  // namespace keydrome::btree_olc
