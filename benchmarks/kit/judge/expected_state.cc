@@ -3,7 +3,6 @@
 #include "benchmarks/kit/judge/expected_state.h"
 
 #include <algorithm>
-#include <tuple>
 
 #include "benchmarks/kit/format/payload_tag.h"
 #include "benchmarks/kit/judge/evidence.h"
@@ -31,14 +30,13 @@ bool same_op(const Moment& a, const Moment& b) {
 // Returns true if `a` comes before `b` in the order of phase, thread and op. The changes of a key
 // are sorted in this order.
 bool sorts_before(const Moment& a, const Moment& b) {
-  return std::tie(a.phase, a.thread, a.op) < std::tie(b.phase, b.thread, b.op);
+  if (a.phase != b.phase) return a.phase < b.phase;
+  return a.thread != b.thread ? a.thread < b.thread : a.op < b.op;
 }
 
 // Return the first and the last possible position of a thread in a phase.
-Moment first_of(uint32_t phase, uint32_t thread) { return {.phase = phase, .thread = thread}; }
-Moment last_of(uint32_t phase, uint32_t thread) {
-  return {.phase = phase, .thread = thread, .op = UINT64_MAX};
-}
+Moment first_of(uint32_t phase, uint32_t thread) { return {phase, thread, 0, 0}; }
+Moment last_of(uint32_t phase, uint32_t thread) { return {phase, thread, Moment::kOpsMax, 0}; }
 
 // Returns true if the change deletes the record of the insert. REQUIRES: both have the same key.
 bool deletes(const Change& change, const Change& insert) {
@@ -102,6 +100,7 @@ const Change* ExpectedState::find_delete(const Change& insert, const Moment& aft
                                          const Moment& before, Accepts&& accepts) const {
   if (deletes_.empty() && pair_deletes_of_.empty()) return nullptr;
   const Key& key = keys_[insert.key];
+  if (key.first_delete == key.last_delete && pair_deletes_of_.empty()) return nullptr;
   const auto last = deletes_.begin() + key.last_delete;
   auto at = std::partition_point(deletes_.begin() + key.first_delete, last, [&](uint32_t i) {
     return !sorts_before(after, changes_[i].moment);
@@ -302,16 +301,16 @@ std::optional<std::string> ExpectedState::why_invisible(const Change& insert,
   return "it had been deleted (" + describe(hides->moment) + ")";
 }
 
-std::optional<std::string> ExpectedState::why_impossible(uint32_t index, uint32_t rank,
-                                                         std::string_view payload,
-                                                         const Moment& reader) const {
-  const std::optional<uint32_t> tag = format::read_tag(payload);
-  if (!tag) return "the payload does not begin with a tag, so no transaction wrote it";
+// has_text(text) says whether the payload has the text with this number.
+template <typename HasText>
+std::optional<std::string> ExpectedState::why_impossible_if(uint32_t index, uint32_t rank,
+                                                            uint32_t tag, const Moment& reader,
+                                                            HasText&& has_text) const {
   bool possible = false;  // no text is made before it is needed, because most records are right
   std::optional<std::string> reason;
-  for_each_insert(*tag, [&](const Change& insert) {
+  for_each_insert(tag, [&](const Change& insert) {
     if (possible || insert.index != index || insert.rank != rank) return;
-    if (payload.substr(format::kTagBytes) == script_->pools.payloads[insert.text]) {
+    if (has_text(insert.text)) {
       reason = why_invisible(insert, reader);
       possible = !reason;
     } else {
@@ -320,11 +319,30 @@ std::optional<std::string> ExpectedState::why_impossible(uint32_t index, uint32_
   });
   if (possible) return std::nullopt;
   if (computed_[index]) {
-    std::optional<std::string> not_computed = why_not_computed(*tag, reader);
+    std::optional<std::string> not_computed = why_not_computed(tag, reader);
     if (!not_computed || !reason) return not_computed;
   }
   if (!reason) reason = "no transaction wrote this payload under this key";
   return reason;
+}
+
+std::optional<std::string> ExpectedState::why_impossible(uint32_t index, uint32_t rank,
+                                                         std::string_view payload,
+                                                         const Moment& reader) const {
+  const std::optional<uint32_t> tag = format::read_tag(payload);
+  if (!tag) return "the payload does not begin with a tag, so no transaction wrote it";
+  return why_impossible_if(index, rank, *tag, reader, [&](uint32_t text) {
+    return payload.substr(format::kTagBytes) == script_->pools.payloads[text];
+  });
+}
+
+std::optional<std::string> ExpectedState::why_impossible(uint32_t index, uint32_t rank,
+                                                         uint32_t tag, uint32_t text,
+                                                         const Moment& reader) const {
+  const script::Strings& texts = script_->pools.payloads;
+  return why_impossible_if(index, rank, tag, reader, [&](uint32_t written) {
+    return written == text || texts[written] == texts[text];
+  });
 }
 
 std::string ExpectedState::describe(const Moment& moment) const {
