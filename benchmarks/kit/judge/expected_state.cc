@@ -126,10 +126,28 @@ void ExpectedState::prefetch(uint32_t tag, uint32_t step) const {
   const Change& insert = changes_[position];
   if (step == 1) {
     __builtin_prefetch(&insert);
-    __builtin_prefetch(reinterpret_cast<const char*>(&insert) + sizeof insert - 1);
-  } else if (!deletes_.empty()) {
-    __builtin_prefetch(&keys_[insert.key]);
+    return __builtin_prefetch(reinterpret_cast<const char*>(&insert) + sizeof insert - 1);
   }
+  ranks_->prefetch_key(script_->indexes[insert.index].type, insert.rank, step - 2);
+  const script::Strings& texts = script_->pools.payloads;
+  if (step == 2) {
+    if (!deletes_.empty()) __builtin_prefetch(&keys_[insert.key]);
+    __builtin_prefetch(&texts.offsets()[insert.text]);
+  } else if (step == 3) {
+    __builtin_prefetch(texts.bytes().data() + texts.offsets()[insert.text]);
+  }
+}
+
+void ExpectedState::prefetch_key(uint32_t index, uint32_t rank, uint32_t step) const {
+  asm volatile("");  // as above
+  const KeysOfIndex& keys = keys_of_[index];
+  const std::size_t bucket = (rank - keys.rank) >> keys.shift;
+  if (rank < keys.rank || bucket >= keys.bucket_starts.size()) return;
+  if (step == 0) return __builtin_prefetch(&keys.bucket_starts[bucket]);
+  const uint32_t first = keys.bucket_starts[bucket];
+  if (first == keys.last) return;
+  __builtin_prefetch(step == 1 ? static_cast<const void*>(&keys_[first])
+                               : &changes_[keys_[first].first]);
 }
 
 bool ExpectedState::must_see(const Change& insert, const Moment& reader) const {
@@ -156,6 +174,7 @@ bool ExpectedState::must_see(const Change& insert, const Moment& reader) const {
 // Returns true if another thread may delete the whole key in the phase of the reader. Then no
 // record of the key is required, because the delete may have happened just before the read.
 bool ExpectedState::others_delete(const Key& key, const Moment& reader) const {
+  if (key.first_delete == key.last_delete) return false;
   const auto last = deletes_.begin() + key.last_delete;
   auto at = std::partition_point(deletes_.begin() + key.first_delete, last, [&](uint32_t i) {
     return changes_[i].moment.phase < reader.phase;

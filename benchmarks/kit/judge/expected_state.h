@@ -104,10 +104,14 @@ class ExpectedState {
     });
   }
 
-  // Prefetches what for_each_insert(tag) and why_invisible() read. The caller must call it with
-  // each step below kPrefetchSteps in turn, with some time in between. Any tag is allowed.
-  static constexpr uint32_t kPrefetchSteps = 3;
+  // Prefetches what for_each_insert(tag) and why_invisible() read, and the key and the text of the
+  // insert. The caller must call it with each step below kPrefetchSteps in turn, with some time in
+  // between. Any tag is allowed.
+  static constexpr uint32_t kPrefetchSteps = 5;
   void prefetch(uint32_t tag, uint32_t step) const;
+  // Prefetches what the functions below read first for this key. The caller must call it with the
+  // steps 0, 1 and 2 in turn, with some time in between. Any rank is allowed.
+  void prefetch_key(uint32_t index, uint32_t rank, uint32_t step) const;
 
   // Returns true if the reader must find the inserted record. The reader may be a read or a delete.
   bool must_see(const Change& insert, const Moment& reader) const;
