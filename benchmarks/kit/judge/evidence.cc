@@ -29,8 +29,8 @@ bool always_runs(format::OpCode code) {
          code == format::OpCode::kClose;
 }
 
-// What happens to the strings of a record after `add` has returned.
-enum class Strings : uint8_t { kKept, kReleased };
+// Whether the strings of records that the script inserts are made.
+enum class Strings : uint8_t { kMade, kNotMade };
 
 // Reads the records that one execution of an op left. Returns false if the next records belong to
 // another op.
@@ -39,10 +39,10 @@ bool read_records(script::EvidenceReader& trace, const format::Op& op, const for
   const bool has_round = op.code != format::OpCode::kBareCall;
   for (uint64_t left = records_max(op); left > 0; --left) {
     script::Evidence record{};
-    if (!trace.next(record) || record.op != step.op) return false;
+    const bool exists = strings == Strings::kMade ? trace.next(record) : trace.next_number(record);
+    if (!exists || record.op != step.op) return false;
     if (has_round && record.repetition >> 32 != step.round) return false;
     add(record);
-    if (strings == Strings::kReleased) trace.release();
     if (op.code == format::OpCode::kNextToEnd && record.code != SUCCESS) break;
   }
   return true;
@@ -115,13 +115,13 @@ bool for_each_evidence(
   return follow_evidence(
       ops, result, [&](const format::Step&) { records.clear(); },
       [&](const script::Evidence& record) { records.push_back(record); },
-      [&](const format::Step& step) { visit(step, records); }, Strings::kKept);
+      [&](const format::Step& step) { visit(step, records); }, Strings::kMade);
 }
 
 bool for_each_record(std::span<const format::Op> ops, const script::ThreadResult& result,
                      const std::function<void(const format::Step&)>& begin,
                      const std::function<void(const script::Evidence&)>& add) {
-  return follow_evidence(ops, result, begin, add, [](const format::Step&) {}, Strings::kReleased);
+  return follow_evidence(ops, result, begin, add, [](const format::Step&) {}, Strings::kNotMade);
 }
 
 }  // namespace keydrome::judge

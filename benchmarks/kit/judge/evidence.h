@@ -24,7 +24,8 @@ bool for_each_evidence(
     const std::function<void(const format::Step&, std::span<const script::Evidence>)>& visit);
 
 // For every execution of an op that left evidence, calls begin(step), and then add(record) for each
-// record. Needs no memory for the records, of which the final scan has millions.
+// record. Needs no memory for the records, of which the final scan has millions. A record with
+// `inserted` has no strings, because its numbers say all.
 bool for_each_record(std::span<const format::Op> ops, const script::ThreadResult& result,
                      const std::function<void(const format::Step&)>& begin,
                      const std::function<void(const script::Evidence&)>& add);

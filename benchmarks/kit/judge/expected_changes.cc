@@ -31,6 +31,10 @@ Effect effect_of(script::TransactionEnd end) {
   }
 }
 
+Moment moment_of(uint32_t phase, uint32_t thread, const format::Step& step) {
+  return {phase, thread, step.op, step.transaction};
+}
+
 // Returns how many writes the program executes.
 std::size_t count_writes(std::span<const format::Op> ops) {
   std::size_t count = 0;
@@ -57,48 +61,72 @@ std::size_t count_writes(const script::Script& script, const script::Outcome& ou
   return count;
 }
 
-// Puts the change with number `notes[i].number` at position i, without a second array. Sets the
-// numbers to their positions.
-void rearrange(std::vector<Change>& changes, std::vector<Note>& notes) {
-  for (uint32_t start = 0; start < notes.size(); ++start) {
-    if (notes[start].number == start) continue;
-    const Change first = changes[start];
-    uint32_t to = start;
-    for (uint32_t from = notes[to].number; from != start; from = notes[to].number) {
-      changes[to] = changes[from];
-      notes[to].number = to;
-      to = from;
-    }
-    changes[to] = first;
-    notes[to].number = to;
+// Calls visit(op, step, index, slots, begin) for each execution of an op that changes records, and
+// of each kRun. `slots` are the indexes that the slots refer to, and `begin` is the number of the
+// op that began the open transaction, or kNone.
+constexpr uint64_t kNone = UINT64_MAX;
+using Slots = std::array<uint32_t, format::kSlots>;
+
+template <typename Visit>
+void for_each_change(std::span<const format::Op> ops, Visit&& visit) {
+  Slots slots{};
+  uint64_t begin = kNone;
+  format::walk_program(ops, [&](const format::Step& step) {
+    const format::Op& op = ops[step.op];
+    if (op.code == format::OpCode::kGet) return;  // most ops, so the walk takes half the time
+    if (op.code == format::OpCode::kOpen) slots[op.slot] = op.argument;
+    if (op.code == format::OpCode::kBegin) begin = step.op;
+    if (op.code == format::OpCode::kCommit || op.code == format::OpCode::kAbort) begin = kNone;
+    if (is_write(op.code) || op.code == format::OpCode::kDeleteRead ||
+        op.code == format::OpCode::kRun)
+      visit(op, step, slots, begin);
+  });
+}
+
+// Calls visit(phase, thread) for each thread of the phases that were played.
+template <typename Visit>
+void for_each_thread(const script::Script& script, const script::Outcome& outcome, Visit&& visit) {
+  for (uint32_t phase = 0; phase < outcome.phases.size(); ++phase) {
+    const auto threads = static_cast<uint32_t>(script.phases[phase].threads.size());
+    for (uint32_t thread = 0; thread < threads; ++thread) visit(phase, thread);
   }
 }
 
-// Sorts by index, rank, phase, thread and op. REQUIRES: the changes of each thread are in the order
-// of its program, and the threads are in order.
-void sort_changes(std::vector<Change>& changes) {
-  const auto moves = [](const Change& a, const Change& b) {
-    return std::tie(b.index, b.rank, b.moment.phase, b.moment.thread, b.moment.op) <
-           std::tie(a.index, a.rank, a.moment.phase, a.moment.thread, a.moment.op);
+// Returns the position of each write when they are sorted by index and rank. Writes with equal
+// index and rank stay in their order. The writes are numbered as for_each_change() visits them.
+// Returns nothing if the writes are in this order already.
+//
+// The changes are the judge's largest array. So their order is computed first, and each change is
+// then written to its place: moving the changes takes several times as long as all other steps.
+std::vector<uint32_t> positions_of_writes(const script::Script& script, const KeyRanks& ranks,
+                                          const script::Outcome& outcome) {
+  std::vector<Note> notes, spare;
+  notes.reserve(count_writes(script, outcome));
+  for_each_thread(script, outcome, [&](uint32_t phase, uint32_t thread) {
+    for_each_change(script.phases[phase].threads[thread],
+                    [&](const format::Op& op, const format::Step&, const Slots& slots, uint64_t) {
+                      if (!is_write(op.code)) return;
+                      const uint32_t index = slots[op.slot];
+                      const uint32_t rank = ranks.rank(script.indexes[index].type, op.key);
+                      notes.push_back({.head = uint64_t{index} << 32 | rank,
+                                       .number = static_cast<uint32_t>(notes.size())});
+                    });
+  });
+  if (std::ranges::is_sorted(notes, {}, &Note::head)) return {};
+  sort_notes(notes, spare);
+  std::vector<uint32_t> positions(notes.size());
+  for (uint32_t at = 0; at < notes.size(); ++at) positions[notes[at].number] = at;
+  return positions;
+}
+
+// Returns true if `b` must come before `a`: they are sorted by index, rank, phase, thread and op.
+bool are_reversed(const Change& a, const Change& b) {
+  const auto key = [](const Change& change) {
+    const Moment& moment = change.moment;
+    return std::tuple(uint64_t{change.index} << 32 | change.rank,
+                      uint64_t{moment.phase} << 32 | moment.thread, uint64_t{moment.op});
   };
-  const auto in_order = [&] { return std::ranges::adjacent_find(changes, moves) == changes.end(); };
-  if (in_order()) return;
-  std::vector<Note> notes;
-  notes.reserve(changes.size());
-  for (const Change& change : changes) {
-    notes.push_back({.head = uint64_t{change.index} << 32 | change.rank,
-                     .number = static_cast<uint32_t>(notes.size())});
-  }
-  {
-    std::vector<Note> spare;  // freed before anything else is allocated
-    sort_notes(notes, spare);
-  }
-  rearrange(changes, notes);
-  // The notes are not in the order of ops if a transaction contains an auto-commit op. add_thread()
-  // gives this op the position of the transaction's begin, which is before ops that precede it.
-  if (!in_order()) {
-    std::ranges::sort(changes, [&](const Change& a, const Change& b) { return moves(b, a); });
-  }
+  return key(b) < key(a);
 }
 
 }  // namespace
@@ -110,15 +138,60 @@ ExpectedState::ExpectedState(const script::Script& script, const KeyRanks& ranks
       deletes_read_(script.indexes.size()),
       deletes_computed_(script.indexes.size()),
       computed_(script.indexes.size()) {
-  changes_.reserve(count_writes(script, outcome));
-  for (uint32_t phase = 0; phase < outcome.phases.size(); ++phase) {
-    const auto threads = static_cast<uint32_t>(script.phases[phase].threads.size());
-    for (uint32_t thread = 0; thread < threads; ++thread) add_thread(outcome, phase, thread);
+  place_changes(outcome);
+  // The changes are not in the order of ops if a transaction contains an auto-commit op.
+  // place_changes() gives this op the position of the transaction's begin, which is before ops that
+  // precede it.
+  if (std::ranges::adjacent_find(changes_, are_reversed) != changes_.end()) {
+    std::ranges::sort(changes_,
+                      [](const Change& a, const Change& b) { return are_reversed(b, a); });
   }
-  sort_changes(changes_);
   std::sort(runs_.begin(), runs_.end(),
             [](const Run& a, const Run& b) { return a.first_tag < b.first_tag; });
   number_keys();
+}
+
+// Writes each change to its place. Notes what procedures and kDeleteRead do to each index.
+void ExpectedState::place_changes(const script::Outcome& outcome) {
+  const std::vector<uint32_t> positions = positions_of_writes(*script_, *ranks_, outcome);
+  const script::Pools& pools = script_->pools;
+  changes_.resize(positions.empty() ? count_writes(*script_, outcome) : positions.size());
+  std::size_t number = 0;
+  const auto place = [&](const Change& change) {
+    changes_[positions.empty() ? number : positions[number]] = change;
+    ++number;
+  };
+  for_each_thread(*script_, outcome, [&](uint32_t phase, uint32_t thread) {
+    const script::ThreadResult& result = outcome.phases[phase].threads[thread];
+    for_each_change(
+        script_->phases[phase].threads[thread],
+        [&](const format::Op& op, const format::Step& step, const Slots& slots, uint64_t begin) {
+          if (op.code == format::OpCode::kDeleteRead) deletes_read_[slots[op.slot]] = true;
+          if (op.code == format::OpCode::kRun) {
+            add_run(op, slots, moment_of(phase, thread, step),
+                    effect_of(result.ends[step.transaction]));
+          }
+          if (!is_write(op.code)) return;
+          const uint32_t index = slots[op.slot];
+          const KeyType type = script_->indexes[index].type;
+          Change change{.index = index & Change::kIndexesMax,
+                        .what = what_of(op.code),
+                        .effect = effect_of(result.ends[step.transaction]),
+                        .kept = pools.is_kept(type, op.key),
+                        .rank = ranks_->rank(type, op.key),
+                        .tag = op.argument,
+                        .text = op.payload,
+                        .number = op.key,
+                        .moment = moment_of(phase, thread, step)};
+          if (begin != kNone && (op.flags & format::kAutoCommit) != 0) {
+            // An earlier attempt of the transaction around this call may have made the call
+            // already.
+            change.moment.op = begin & Moment::kOpsMax;
+            change.effect = Effect::kMaybe;
+          }
+          place(change);
+        });
+  });
 }
 
 // Numbers the keys. Notes the changes of each key and of each tag (the unique number of a payload),
@@ -180,44 +253,6 @@ void ExpectedState::TagTable::add(uint32_t tag, uint32_t position) {
     first_[tag] |= kMore;
     more_.emplace_back(tag, position);
   }
-}
-
-void ExpectedState::add_thread(const script::Outcome& outcome, uint32_t phase, uint32_t thread) {
-  const std::vector<format::Op>& ops = script_->phases[phase].threads[thread];
-  const script::ThreadResult& result = outcome.phases[phase].threads[thread];
-  std::array<uint32_t, format::kSlots> slots{};
-  uint64_t begin = UINT64_MAX;  // the op that began the open transaction
-  format::walk_program(ops, [&](const format::Step& step) {
-    const format::Op& op = ops[step.op];
-    if (op.code == format::OpCode::kGet) return;  // most ops, so the walk takes half the time
-    if (op.code == format::OpCode::kOpen) slots[op.slot] = op.argument;
-    if (op.code == format::OpCode::kBegin) begin = step.op;
-    if (op.code == format::OpCode::kCommit || op.code == format::OpCode::kAbort) begin = UINT64_MAX;
-    if (op.code == format::OpCode::kDeleteRead) deletes_read_[slots[op.slot]] = true;
-    if (op.code == format::OpCode::kRun) {
-      add_run(op, slots, {phase, thread, step.op, step.transaction},
-              effect_of(result.ends[step.transaction]));
-    }
-    if (!is_write(op.code)) return;
-    const uint32_t index = slots[op.slot];
-    Change change{.index = index,
-                  .rank = ranks_->rank(script_->indexes[index].type, op.key),
-                  .tag = op.argument,
-                  .text = op.payload,
-                  .number = op.key,
-                  .moment = {phase, thread, step.op, step.transaction},
-                  .what = op.code == format::OpCode::kInsert      ? What::kInsert
-                          : op.code == format::OpCode::kDeleteKey ? What::kDeleteKey
-                                                                  : What::kDeletePair,
-                  .effect = effect_of(result.ends[step.transaction]),
-                  .kept = script_->pools.is_kept(script_->indexes[index].type, op.key)};
-    if (begin != UINT64_MAX && (op.flags & format::kAutoCommit) != 0) {
-      // An earlier attempt of the transaction around this call may have made the call already.
-      change.moment.op = begin;
-      change.effect = Effect::kMaybe;
-    }
-    changes_.push_back(change);
-  });
 }
 
 void ExpectedState::add_run(const format::Op& op, const std::array<uint32_t, format::kSlots>& slots,

@@ -3,7 +3,6 @@
 #include "benchmarks/kit/judge/expected_state.h"
 
 #include <algorithm>
-#include <tuple>
 
 #include "benchmarks/kit/format/payload_tag.h"
 #include "benchmarks/kit/judge/evidence.h"
@@ -31,14 +30,13 @@ bool same_op(const Moment& a, const Moment& b) {
 // Returns true if `a` comes before `b` in the order of phase, thread and op. The changes of a key
 // are sorted in this order.
 bool sorts_before(const Moment& a, const Moment& b) {
-  return std::tie(a.phase, a.thread, a.op) < std::tie(b.phase, b.thread, b.op);
+  if (a.phase != b.phase) return a.phase < b.phase;
+  return a.thread != b.thread ? a.thread < b.thread : a.op < b.op;
 }
 
 // Return the first and the last possible position of a thread in a phase.
-Moment first_of(uint32_t phase, uint32_t thread) { return {.phase = phase, .thread = thread}; }
-Moment last_of(uint32_t phase, uint32_t thread) {
-  return {.phase = phase, .thread = thread, .op = UINT64_MAX};
-}
+Moment first_of(uint32_t phase, uint32_t thread) { return {phase, thread, 0, 0}; }
+Moment last_of(uint32_t phase, uint32_t thread) { return {phase, thread, Moment::kOpsMax, 0}; }
 
 // Returns true if the change deletes the record of the insert. REQUIRES: both have the same key.
 bool deletes(const Change& change, const Change& insert) {
@@ -102,6 +100,7 @@ const Change* ExpectedState::find_delete(const Change& insert, const Moment& aft
                                          const Moment& before, Accepts&& accepts) const {
   if (deletes_.empty() && pair_deletes_of_.empty()) return nullptr;
   const Key& key = keys_[insert.key];
+  if (key.first_delete == key.last_delete && pair_deletes_of_.empty()) return nullptr;
   const auto last = deletes_.begin() + key.last_delete;
   auto at = std::partition_point(deletes_.begin() + key.first_delete, last, [&](uint32_t i) {
     return !sorts_before(after, changes_[i].moment);
@@ -127,10 +126,28 @@ void ExpectedState::prefetch(uint32_t tag, uint32_t step) const {
   const Change& insert = changes_[position];
   if (step == 1) {
     __builtin_prefetch(&insert);
-    __builtin_prefetch(reinterpret_cast<const char*>(&insert) + sizeof insert - 1);
-  } else if (!deletes_.empty()) {
-    __builtin_prefetch(&keys_[insert.key]);
+    return __builtin_prefetch(reinterpret_cast<const char*>(&insert) + sizeof insert - 1);
   }
+  ranks_->prefetch_key(script_->indexes[insert.index].type, insert.rank, step - 2);
+  const script::Strings& texts = script_->pools.payloads;
+  if (step == 2) {
+    if (!deletes_.empty()) __builtin_prefetch(&keys_[insert.key]);
+    __builtin_prefetch(&texts.offsets()[insert.text]);
+  } else if (step == 3) {
+    __builtin_prefetch(texts.bytes().data() + texts.offsets()[insert.text]);
+  }
+}
+
+void ExpectedState::prefetch_key(uint32_t index, uint32_t rank, uint32_t step) const {
+  asm volatile("");  // as above
+  const KeysOfIndex& keys = keys_of_[index];
+  const std::size_t bucket = (rank - keys.rank) >> keys.shift;
+  if (rank < keys.rank || bucket >= keys.bucket_starts.size()) return;
+  if (step == 0) return __builtin_prefetch(&keys.bucket_starts[bucket]);
+  const uint32_t first = keys.bucket_starts[bucket];
+  if (first == keys.last) return;
+  __builtin_prefetch(step == 1 ? static_cast<const void*>(&keys_[first])
+                               : &changes_[keys_[first].first]);
 }
 
 bool ExpectedState::must_see(const Change& insert, const Moment& reader) const {
@@ -157,6 +174,7 @@ bool ExpectedState::must_see(const Change& insert, const Moment& reader) const {
 // Returns true if another thread may delete the whole key in the phase of the reader. Then no
 // record of the key is required, because the delete may have happened just before the read.
 bool ExpectedState::others_delete(const Key& key, const Moment& reader) const {
+  if (key.first_delete == key.last_delete) return false;
   const auto last = deletes_.begin() + key.last_delete;
   auto at = std::partition_point(deletes_.begin() + key.first_delete, last, [&](uint32_t i) {
     return changes_[i].moment.phase < reader.phase;
@@ -302,16 +320,16 @@ std::optional<std::string> ExpectedState::why_invisible(const Change& insert,
   return "it had been deleted (" + describe(hides->moment) + ")";
 }
 
-std::optional<std::string> ExpectedState::why_impossible(uint32_t index, uint32_t rank,
-                                                         std::string_view payload,
-                                                         const Moment& reader) const {
-  const std::optional<uint32_t> tag = format::read_tag(payload);
-  if (!tag) return "the payload does not begin with a tag, so no transaction wrote it";
+// has_text(text) says whether the payload has the text with this number.
+template <typename HasText>
+std::optional<std::string> ExpectedState::why_impossible_if(uint32_t index, uint32_t rank,
+                                                            uint32_t tag, const Moment& reader,
+                                                            HasText&& has_text) const {
   bool possible = false;  // no text is made before it is needed, because most records are right
   std::optional<std::string> reason;
-  for_each_insert(*tag, [&](const Change& insert) {
+  for_each_insert(tag, [&](const Change& insert) {
     if (possible || insert.index != index || insert.rank != rank) return;
-    if (payload.substr(format::kTagBytes) == script_->pools.payloads[insert.text]) {
+    if (has_text(insert.text)) {
       reason = why_invisible(insert, reader);
       possible = !reason;
     } else {
@@ -320,11 +338,30 @@ std::optional<std::string> ExpectedState::why_impossible(uint32_t index, uint32_
   });
   if (possible) return std::nullopt;
   if (computed_[index]) {
-    std::optional<std::string> not_computed = why_not_computed(*tag, reader);
+    std::optional<std::string> not_computed = why_not_computed(tag, reader);
     if (!not_computed || !reason) return not_computed;
   }
   if (!reason) reason = "no transaction wrote this payload under this key";
   return reason;
+}
+
+std::optional<std::string> ExpectedState::why_impossible(uint32_t index, uint32_t rank,
+                                                         std::string_view payload,
+                                                         const Moment& reader) const {
+  const std::optional<uint32_t> tag = format::read_tag(payload);
+  if (!tag) return "the payload does not begin with a tag, so no transaction wrote it";
+  return why_impossible_if(index, rank, *tag, reader, [&](uint32_t text) {
+    return payload.substr(format::kTagBytes) == script_->pools.payloads[text];
+  });
+}
+
+std::optional<std::string> ExpectedState::why_impossible(uint32_t index, uint32_t rank,
+                                                         uint32_t tag, uint32_t text,
+                                                         const Moment& reader) const {
+  const script::Strings& texts = script_->pools.payloads;
+  return why_impossible_if(index, rank, tag, reader, [&](uint32_t written) {
+    return written == text || texts[written] == texts[text];
+  });
 }
 
 std::string ExpectedState::describe(const Moment& moment) const {

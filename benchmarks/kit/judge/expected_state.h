@@ -36,30 +36,51 @@
 
 namespace keydrome::judge {
 
-// The position of a read or write in the script.
+// The position of a read or write in the script. There are millions, so each has 16 bytes. No
+// program has 2^40 ops, because they would not fit into the memory of any machine.
 struct Moment {
-  uint32_t phase = 0;
-  uint32_t thread = 0;
-  uint64_t op = 0;
-  uint64_t transaction = 0;
+  uint64_t phase : 24 = 0;
+  uint64_t op : 40 = 0;
+  uint64_t thread : 24 = 0;
+  uint64_t transaction : 40 = 0;
+
+  static constexpr uint64_t kOpsMax = (uint64_t{1} << 40) - 1;
+  static constexpr uint64_t kThreadsMax = (uint64_t{1} << 24) - 1;
+
+  constexpr Moment() = default;
+  constexpr Moment(uint64_t in_phase, uint64_t in_thread, uint64_t at_op, uint64_t of_transaction)
+      : phase(in_phase & kThreadsMax),
+        op(at_op & kOpsMax),
+        thread(in_thread & kThreadsMax),
+        transaction(of_transaction & kOpsMax) {}
 };
+static_assert(sizeof(Moment) == 16);
 
 // An insert or a delete of the script, and its effect. The effect is kYes if its transaction
 // committed, kMaybe if the transaction failed, and kNo if the transaction aborted or did not run.
 struct Change {
   enum class What : uint8_t { kInsert, kDeleteKey, kDeletePair };
   enum class Effect : uint8_t { kNo, kYes, kMaybe };
-  uint32_t index = 0;
-  uint32_t rank = 0;    // rank of the key
-  uint32_t tag = 0;     // number of the payload; for kInsert and kDeletePair
-  uint32_t text = 0;    // number of the payload's text in the pool
-  uint32_t number = 0;  // number of the key in its pool
-  uint32_t key = 0;     // number of the key among all keys that are changed
+  static constexpr uint32_t kIndexesMax = (1u << 24) - 1;
+
+  uint32_t index : 24 = 0;
+  What what : 2 = What::kInsert;
+  Effect effect : 2 = Effect::kNo;
+  bool kept : 1 = false;  // no procedure uses the key
+  uint32_t rank = 0;      // rank of the key
+  uint32_t tag = 0;       // number of the payload; for kInsert and kDeletePair
+  uint32_t text = 0;      // number of the payload's text in the pool
+  uint32_t number = 0;    // number of the key in its pool
+  uint32_t key = 0;       // number of the key among all keys that are changed
   Moment moment;
-  What what = What::kInsert;
-  Effect effect = Effect::kNo;
-  bool kept = false;  // no procedure uses the key
 };
+static_assert(sizeof(Change) == 40);  // it is the judge's largest array
+
+// Returns what an op does that inserts or deletes records.
+constexpr Change::What what_of(format::OpCode code) {
+  if (code == format::OpCode::kInsert) return Change::What::kInsert;
+  return code == format::OpCode::kDeleteKey ? Change::What::kDeleteKey : Change::What::kDeletePair;
+}
 
 class ExpectedState {
  public:
@@ -83,10 +104,14 @@ class ExpectedState {
     });
   }
 
-  // Prefetches what for_each_insert(tag) and why_invisible() read. The caller must call it with
-  // each step below kPrefetchSteps in turn, with some time in between. Any tag is allowed.
-  static constexpr uint32_t kPrefetchSteps = 3;
+  // Prefetches what for_each_insert(tag) and why_invisible() read, and the key and the text of the
+  // insert. The caller must call it with each step below kPrefetchSteps in turn, with some time in
+  // between. Any tag is allowed.
+  static constexpr uint32_t kPrefetchSteps = 5;
   void prefetch(uint32_t tag, uint32_t step) const;
+  // Prefetches what the functions below read first for this key. The caller must call it with the
+  // steps 0, 1 and 2 in turn, with some time in between. Any rank is allowed.
+  void prefetch_key(uint32_t index, uint32_t rank, uint32_t step) const;
 
   // Returns true if the reader must find the inserted record. The reader may be a read or a delete.
   bool must_see(const Change& insert, const Moment& reader) const;
@@ -103,6 +128,9 @@ class ExpectedState {
   // nothing if the reader can have found it.
   std::optional<std::string> why_impossible(uint32_t index, uint32_t rank, std::string_view payload,
                                             const Moment& reader) const;
+  // The same for the payload with this tag and the text with this number.
+  std::optional<std::string> why_impossible(uint32_t index, uint32_t rank, uint32_t tag,
+                                            uint32_t text, const Moment& reader) const;
 
   // Returns true if procedures insert into the index. The keys and texts of such records are
   // unknown.
@@ -177,7 +205,7 @@ class ExpectedState {
     std::vector<std::pair<uint32_t, uint32_t>> more_;  // tag and position
   };
 
-  void add_thread(const script::Outcome& outcome, uint32_t phase, uint32_t thread);
+  void place_changes(const script::Outcome& outcome);
   void number_keys();
   void find_buckets();
   // Returns the position in keys_ of the first key of the index with at least this rank, or of the
@@ -186,6 +214,9 @@ class ExpectedState {
   template <typename Accepts>
   const Change* find_delete(const Change& insert, const Moment& after, const Moment& before,
                             Accepts&& accepts) const;
+  template <typename HasText>
+  std::optional<std::string> why_impossible_if(uint32_t index, uint32_t rank, uint32_t tag,
+                                               const Moment& reader, HasText&& has_text) const;
   bool may_find(uint32_t index, uint32_t rank, const Moment& reader) const;
   bool others_delete(const Key& key, const Moment& reader) const;
   void for_each_required(const Key& key, const Moment& reader,

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "base/check.h"
 #include "benchmarks/kit/format/payload_tag.h"
 #include "benchmarks/kit/judge/evidence.h"
 #include "benchmarks/kit/judge/judge.h"
@@ -75,22 +76,34 @@ class ReadJudge {
     if (evidence.code != SUCCESS) return groups_.add_code(evidence.code);
     const uint32_t index = groups_.reader().index;
     const KeyType type = script_.indexes[index].type;
-    const std::optional<uint32_t> rank = evidence.inserted != nullptr
-                                             ? ranks_.rank(type, evidence.inserted->key)
-                                             : ranks_.find(type, evidence.key, last_rank_);
+    if (evidence.inserted != nullptr) return add_inserted(evidence);
+    const std::optional<uint32_t> rank = ranks_.find(type, evidence.key, last_rank_);
     if (!rank && expected_.has_computed_keys(index)) return add_computed(evidence);
     if (!rank) {
       return groups_.report("impossible_record", "read a record with a key that no operation used");
     }
     last_rank_ = *rank;
-    const std::optional<std::string> reason =
-        expected_.why_impossible(index, *rank, evidence.payload, groups_.reader().moment);
-    if (reason) {
-      return groups_.report(
-          "impossible_record",
-          "read a record under key " + groups_.key_text(*rank) + " that cannot exist: " + *reason);
-    }
-    groups_.add({.rank = *rank, .tag = format::read_tag(evidence.payload).value_or(0)});
+    add_possible({.rank = *rank, .tag = format::read_tag(evidence.payload).value_or(0)},
+                 expected_.why_impossible(index, *rank, evidence.payload, groups_.reader().moment));
+  }
+
+  // Checks a record that some op inserts: it may be in another index, or deleted.
+  void add_inserted(const script::Evidence& evidence) {
+    const uint32_t index = groups_.reader().index;
+    // The copy of the trace has followed the program, too.
+    KEYDROME_CHECK(script_.indexes[index].type == evidence.inserted_type);
+    const script::InsertedRecord& record = *evidence.inserted;
+    last_rank_ = ranks_.rank(evidence.inserted_type, record.key);
+    add_possible({.rank = last_rank_, .tag = record.tag},
+                 expected_.why_impossible(index, last_rank_, record.tag, record.text,
+                                          groups_.reader().moment));
+  }
+
+  // Adds the record to the current group. `reason` says why it cannot exist, if that is so.
+  void add_possible(const ReadRecord& record, const std::optional<std::string>& reason) {
+    if (!reason) return groups_.add(record);
+    groups_.report("impossible_record", "read a record under key " + groups_.key_text(record.rank) +
+                                            " that cannot exist: " + *reason);
   }
 
   // Checks a record under a key that only a procedure, whose keys depend on earlier reads, can have

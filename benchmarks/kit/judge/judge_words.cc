@@ -111,6 +111,7 @@ class WordJudge {
                        [&](const format::Step& step, std::span<const uint64_t> words,
                            std::span<const uint64_t> rest) {
                          const Moment moment{phase, thread, step.op, step.transaction};
+                         rest_ = rest;
                          look_ahead(step.op, rest);
                          visit(step, words, moment);
                          return pass_known(step, moment, rest);
@@ -179,22 +180,38 @@ class WordJudge {
     return passed;
   }
 
-  // Prefetches the table entries for the words that follow (kWordsAhead). Without this, the judge
-  // waits for six cache misses per read.
+  // Prefetches the table entries for the words and ops that follow (kWordsAhead). Without this, the
+  // judge waits for six cache misses per read. `rest` are the words after those of
+  // the op.
   void look_ahead(uint64_t op, std::span<const uint64_t> rest) {
+    look_ahead_from(rest);
+    if (unknown_ahead_ == 0) return;
+    --unknown_ahead_;
+    constexpr uint32_t kSteps = 4;  // the rank, and three steps for its key
+    for (uint32_t step = 0; step < kSteps; ++step) {
+      const uint64_t later = op + (kSteps - step) * kWordsAhead;
+      if (later < ops_.size()) look_ahead_at(ops_[later], step);
+    }
+  }
+
+  void look_ahead_from(std::span<const uint64_t> rest) const {
     constexpr std::size_t kFirst = (ExpectedState::kPrefetchSteps + 1) * kWordsAhead;
     if (kFirst < rest.size()) known_.prefetch(rest[kFirst]);
     if (unknown_ahead_ == 0) return;
-    --unknown_ahead_;
     for (uint32_t step = 0; step < ExpectedState::kPrefetchSteps; ++step) {
       const std::size_t at = (ExpectedState::kPrefetchSteps - step) * kWordsAhead;
       if (at < rest.size()) expected_.prefetch(format::tag_of_word(rest[at]), step);
     }
-    const uint64_t later = op + ExpectedState::kPrefetchSteps * kWordsAhead;
-    if (later >= ops_.size() || !format::is_on_records(ops_[later].code)) return;
-    const uint32_t index = at_.slots[ops_[later].slot];
-    if (index < script_.indexes.size())
-      ranks_.prefetch(script_.indexes[index].type, ops_[later].key);
+  }
+
+  void look_ahead_at(const format::Op& op, uint32_t step) const {
+    if (!format::is_on_records(op.code)) return;
+    const uint32_t index = at_.slots[op.slot];  // probably still the slot's index at that op
+    if (index >= script_.indexes.size()) return;
+    const KeyType type = script_.indexes[index].type;
+    if (step == 0) return ranks_.prefetch(type, op.key);
+    if (ranks_.has(type, op.key))
+      expected_.prefetch_key(index, ranks_.rank(type, op.key), step - 1);
   }
 
   // Follows the ops up to this one that say to which index a slot (handle) refers and which codes
@@ -233,7 +250,10 @@ class WordJudge {
     const bool fresh =
         reader.moment.op > 0 && ops_[reader.moment.op - 1].code == format::OpCode::kBegin;
     if (!follows || !groups_.continues(op.slot)) groups_.start(reader, fresh);
-    for (const uint64_t word : words) {
+    for (const uint64_t& word : words) {
+      const auto left = static_cast<std::size_t>(&words.back() - &word);
+      if (left > 0)
+        look_ahead_from({&word + 1, left + rest_.size()});  // all words are in one array
       if (alone) groups_.start(reader, false);
       const uint32_t code = format::code_of_word(word);
       code == SUCCESS ? add(op, word, std::nullopt) : groups_.add_code(code);
@@ -278,6 +298,7 @@ class WordJudge {
   const ExpectedState& expected_;
   Findings& findings_;
   std::span<const format::Op> ops_;
+  std::span<const uint64_t> rest_;  // the words after those of the present op
   Place at_;
   bool legal_ = true;           // all codes of the thread so far are legal
   uint32_t unknown_ahead_ = 0;  // words for which look_ahead() prefetches the tables for the rules

@@ -23,15 +23,12 @@ class WriteJudge {
   void judge(const format::Op& op, uint32_t index, uint32_t code, const Moment& moment) {
     const KeyType type = script_.indexes[index].type;
     const bool inserts = op.code == format::OpCode::kInsert;
-    const Change change{.index = index,
+    const Change change{.index = index & Change::kIndexesMax,
+                        .what = what_of(op.code),
                         .rank = ranks_.rank(type, op.key),
                         .tag = op.argument,
                         .text = op.payload,
-                        .moment = moment,
-                        .what = inserts ? Change::What::kInsert
-                                : op.code == format::OpCode::kDeleteKey
-                                    ? Change::What::kDeleteKey
-                                    : Change::What::kDeletePair};
+                        .moment = moment};
     const bool succeeded = code == SUCCESS;
     const std::optional<std::string> reason = inserts
                                                   ? expected_.why_wrong_insert(change, !succeeded)

@@ -94,6 +94,19 @@ std::optional<uint32_t> KeyRanks::find(KeyType type, std::string_view bytes, uin
   return number ? find_key(pools_->int64_keys, entry_[INT], *number, near) : std::nullopt;
 }
 
+void KeyRanks::prefetch_key(KeyType type, uint32_t rank, uint32_t step) const {
+  asm volatile("");  // without this, g++ 12 removes calls of this function as having no effect
+  if (step == 0) return __builtin_prefetch(&entry_[type][rank]);
+  const uint32_t number = entry_[type][rank];
+  if (type == VARCHAR) {
+    const uint64_t& offset = pools_->varchar_keys.offsets()[number];
+    __builtin_prefetch(step == 1 ? static_cast<const void*>(&offset)
+                                 : pools_->varchar_keys.bytes().data() + offset);
+  } else if (step == 1) {
+    __builtin_prefetch(bytes(type, rank).data());
+  }
+}
+
 std::string_view KeyRanks::bytes(KeyType type, uint32_t rank) const {
   const uint32_t number = entry_[type][rank];
   if (type == VARCHAR) return pools_->varchar_keys[number];

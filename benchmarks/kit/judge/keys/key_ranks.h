@@ -30,6 +30,13 @@ class KeyRanks {
   void prefetch(KeyType type, uint32_t number) const {
     if (number < rank_of_[type].size()) __builtin_prefetch(&rank_of_[type][number]);
   }
+  // Returns true if the pool has a key with this number.
+  bool has(KeyType type, uint32_t number) const { return number < rank_of_[type].size(); }
+
+  // Prefetches what bytes() and its result read. The caller must call it with each step below
+  // kPrefetchSteps in turn, with some time in between.
+  static constexpr uint32_t kPrefetchSteps = 3;
+  void prefetch_key(KeyType type, uint32_t rank, uint32_t step) const;
 
   // Returns the rank of a key that a call returned, or nothing if the key is not in the pool.
   // `bytes` is the string, or the 4 or 8 bytes of an integer in native byte order.

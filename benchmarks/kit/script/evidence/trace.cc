@@ -147,30 +147,38 @@ bool TraceReader::next(Evidence& out) {
 }
 
 bool EvidenceReader::next(Evidence& out) {
+  if (!next_number(out)) return false;
+  if (out.inserted != nullptr) make_strings(out);
+  return true;
+}
+
+bool EvidenceReader::next_number(Evidence& out) {
   const std::size_t read = trace_.bytes.size() - bytes_.rest().size();
   if (run_ == trace_.runs.size() || trace_.runs[run_].bytes_before != read) return bytes_.next(out);
   const Trace::Run& run = trace_.runs[run_];
-  make(run, out);
-  ++inserted_;
+  out = Evidence{.op = run.op,
+                 .repetition = run.repetition + in_run_,
+                 .code = SUCCESS,
+                 .key = {},
+                 .payload = {},
+                 .inserted = &*record_,
+                 .inserted_type = run.type};
+  ++record_;
   if (++in_run_ < run.count) return true;
   in_run_ = 0;
   ++run_;
   return true;
 }
 
-void EvidenceReader::make(const Trace::Run& run, Evidence& out) {
-  const InsertedRecord& record = trace_.inserted[inserted_];
+void EvidenceReader::make_strings(Evidence& out) {
+  const InsertedRecord& record = *out.inserted;
   const std::string_view text = trace_.pools->payloads[record.text];
   const std::size_t bytes = format::kTagBytes + text.size();
   char* const payload = static_cast<char*>(strings_.allocate(bytes, 1));
   format::write_tag(record.tag, payload);
   std::memcpy(payload + format::kTagBytes, text.data(), text.size());
-  out = Evidence{.op = run.op,
-                 .repetition = run.repetition + in_run_,
-                 .code = SUCCESS,
-                 .key = key_bytes(*trace_.pools, run.type, record.key),
-                 .payload = {payload, bytes},
-                 .inserted = &record};
+  out.key = key_bytes(*trace_.pools, out.inserted_type, record.key);
+  out.payload = {payload, bytes};
 }
 
 InsertedRecords::InsertedRecords(const Script& script) {
@@ -203,29 +211,97 @@ bool InsertedRecords::find(const Pools& pools, KeyType type, std::string_view ke
          payload.substr(format::kTagBytes) == pools.payloads[entry.text];
 }
 
-Trace copy_trace(std::span<const std::byte> shared, std::span<const format::Op> ops,
-                 const Script& script, const InsertedRecords* inserted) {
-  Trace trace;
-  trace.pools = &script.pools;
-  ScanTypes types(ops, script);
-  RecordCopy record;
-  for (; record.copy(shared); shared = shared.subspan(record.bytes().size())) {
-    const format::TraceRecord& head = record.head();
+// Step 0 prefetches the entry of the tag, step 1 where the strings are, and step 2 the strings.
+void InsertedRecords::prefetch(const Pools& pools, KeyType type, std::string_view payload,
+                               uint32_t step) const {
+  asm volatile("");  // without this, g++ 12 removes calls of this function as having no effect
+  const std::optional<uint32_t> tag = format::read_tag(payload);
+  if (!tag || *tag >= entries_.size()) return;
+  if (step == 0) return __builtin_prefetch(&entries_[*tag]);
+  const Entry& entry = entries_[*tag];
+  if (entry.key >= key_count(pools, type)) return;
+  const auto prefetch_string = [step](const Strings& strings, uint32_t number) {
+    const uint64_t& offset = strings.offsets()[number];
+    __builtin_prefetch(step == 1 ? static_cast<const void*>(&offset)
+                                 : strings.bytes().data() + offset);
+  };
+  prefetch_string(pools.payloads, entry.text);
+  if (type == VARCHAR) return prefetch_string(pools.varchar_keys, entry.key);
+  if (step == 1) __builtin_prefetch(key_bytes(pools, type, entry.key).data());
+}
+
+namespace {
+
+// Copies a trace, many records at a time. Between the records, the memory that their comparison
+// reads is prefetched: the records come in the order of their keys, so each one would otherwise
+// wait for several cache misses.
+class TraceCopier {
+ public:
+  TraceCopier(std::span<const std::byte> shared, std::span<const format::Op> ops,
+              const Script& script, const InsertedRecords* inserted)
+      : shared_(shared), ops_(ops), pools_(script.pools), inserted_(inserted), types_(ops, script) {
+    trace_.pools = &pools_;
+  }
+
+  Trace copy() {
+    while (read_batch()) {
+      for (uint32_t step = 0; step < InsertedRecords::kPrefetchSteps; ++step) {
+        for (const Copied& copied : std::span(batch_).first(count_)) {
+          if (copied.type) inserted_->prefetch(pools_, *copied.type, copied.record.payload(), step);
+        }
+      }
+      for (const Copied& copied : std::span(batch_).first(count_)) add(copied);
+    }
+    append(shared_, trace_.bytes);  // not empty if the trace is damaged
+    return std::move(trace_);
+  }
+
+ private:
+  struct Copied {
+    RecordCopy record;
+    std::optional<KeyType> type;  // of the scanned index, if the record may be an inserted one
+  };
+
+  // Returns false if there are no more valid records.
+  bool read_batch() {
+    for (count_ = 0; count_ < batch_.size() && batch_[count_].record.copy(shared_); ++count_) {
+      Copied& copied = batch_[count_];
+      const format::TraceRecord& head = copied.record.head();
+      copied.type =
+          inserted_ != nullptr && head.code == SUCCESS ? types_.of(head.op) : std::nullopt;
+      shared_ = shared_.subspan(copied.record.bytes().size());
+    }
+    return count_ > 0;
+  }
+
+  void add(const Copied& copied) {
+    const format::TraceRecord& head = copied.record.head();
     // A record of an op that does not exist stays, and the judge finds it.
-    if (head.op < ops.size() && !is_wanted(ops[head.op], head)) continue;
+    if (head.op < ops_.size() && !is_wanted(ops_[head.op], head)) return;
     InsertedRecord found{};
-    const std::optional<KeyType> type =
-        inserted != nullptr && head.code == SUCCESS ? types.of(head.op) : std::nullopt;
-    if (type && inserted->find(script.pools, *type, record.key(), record.payload(), found)) {
-      if (trace.inserted.empty())  // about as many records follow as have the size of the first
-        trace.inserted.reserve(shared.size() / record.bytes().size());
-      add_inserted(head, *type, found, trace);
+    if (copied.type && inserted_->find(pools_, *copied.type, copied.record.key(),
+                                       copied.record.payload(), found)) {
+      add_inserted(head, *copied.type, found, trace_);
     } else {
-      append(record.bytes(), trace.bytes);
+      append(copied.record.bytes(), trace_.bytes);
     }
   }
-  append(shared, trace.bytes);  // not empty if the trace is damaged
-  return trace;
+
+  std::span<const std::byte> shared_;  // not yet copied
+  const std::span<const format::Op> ops_;
+  const Pools& pools_;
+  const InsertedRecords* const inserted_;
+  ScanTypes types_;
+  std::array<Copied, 16> batch_;
+  std::size_t count_ = 0;  // valid elements of batch_
+  Trace trace_;
+};
+
+}  // namespace
+
+Trace copy_trace(std::span<const std::byte> shared, std::span<const format::Op> ops,
+                 const Script& script, const InsertedRecords* inserted) {
+  return TraceCopier(shared, ops, script, inserted).copy();
 }
 
 }  // namespace keydrome::script
