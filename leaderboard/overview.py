@@ -22,6 +22,9 @@ from runner.terms import Verdict
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from datetime import datetime
+    from typing import Any
+
+    from django.db.models import QuerySet
 
     from leaderboard.boards import Board
 
@@ -45,7 +48,28 @@ class Lead:
 def leads(boards: Iterable[Board]) -> list[Lead]:
     """Return who leads each of these boards, in their order. 1 SQL statement for any number of boards."""
     wanted = {board.slug: catalogue.current_version(board.benchmark) for board in boards}
-    first_run = (
+    found = (
+        BoardEntry.objects.filter(
+            ~hidden_runs(submission="run__submission", finished_at="run__finished_at"),
+            board__in=wanted,
+            benchmark_version__in={version for version in wanted.values() if version is not None},
+            position__isnull=False,
+        )
+        .select_related("run__submission", "user")
+        .defer("ratios", "advisories", "run__seeds", "run__submission__facts")
+        .annotate(since=Subquery(first_ranked_at()))
+        .order_by("position")
+    )
+    sections: dict[tuple[str, str], list[BoardEntry]] = defaultdict(list)
+    for entry in found:
+        if entry.benchmark_version == wanted[entry.board]:
+            sections[entry.board, entry.machine_class].append(entry)
+    return [_lead(board, sections) for board in boards]
+
+
+def first_ranked_at() -> QuerySet[Run, Any]:
+    """Return the query for when the first eligible run of a board entry, the outer row, ended. Executes no SQL."""
+    return (
         Run.objects.filter(
             eligible=True,
             benchmark=OuterRef("run__benchmark"),
@@ -60,23 +84,6 @@ def leads(boards: Iterable[Board]) -> list[Lead]:
         .annotate(first=Min("finished_at"))
         .values("first")
     )
-    found = (
-        BoardEntry.objects.filter(
-            ~hidden_runs(submission="run__submission", finished_at="run__finished_at"),
-            board__in=wanted,
-            benchmark_version__in={version for version in wanted.values() if version is not None},
-            position__isnull=False,
-        )
-        .select_related("run__submission", "user")
-        .defer("ratios", "advisories", "run__seeds", "run__submission__facts")
-        .annotate(since=Subquery(first_run))
-        .order_by("position")
-    )
-    sections: dict[tuple[str, str], list[BoardEntry]] = defaultdict(list)
-    for entry in found:
-        if entry.benchmark_version == wanted[entry.board]:
-            sections[entry.board, entry.machine_class].append(entry)
-    return [_lead(board, sections) for board in boards]
 
 
 def _lead(board: Board, sections: dict[tuple[str, str], list[BoardEntry]]) -> Lead:

@@ -13,11 +13,10 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, TypeAlias
 
-from django.db.models import Count, Max, Min
+from django.db.models import Count, Min
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
-from leaderboard import catalogue
 from leaderboard.audits.comparison import Comparison, comparisons
 from leaderboard.audits.look_ahead import audit_of
 from leaderboard.boards import Board, all_boards, boards_for
@@ -37,7 +36,6 @@ from leaderboard.models import (
 )
 from leaderboard.queue import claims
 from leaderboard.queue.queue_estimate import MACHINE_LOST_SECONDS, Wait, waits
-from leaderboard.ranking.board_result import with_results
 from leaderboard.ranking.eligibility import has_only_stale_reads
 from results.witness_picture import witness_svg
 from runner.report import Finding
@@ -62,27 +60,6 @@ PAGE_ROWS = 50  # the most rows of a list on one page
 GATE_WAITING = "waiting"
 GATE_PASSED = "passed"
 GATE_FAILED = "failed"
-
-
-@dataclass(frozen=True, slots=True)
-class Standings:
-    """A board as a page shows it: the best entries on one machine class.
-
-    - `machine_class`: the class of the machines that executed the shown runs; None if the board has no entries.
-    - `classes`: all machine classes with entries; the class with the newest run comes first.
-    - `rows`: the entries by rank, with `user`, `run`, `run.submission`, `run.machine` and their results loaded.
-    """
-
-    board: Board
-    benchmark_version: int | None
-    machine_class: str | None
-    classes: tuple[str, ...]
-    rows: tuple[BoardEntry, ...]
-
-    @property
-    def provisional(self) -> bool:
-        """Return True if the board is a demonstration, or an entry is provisional (smoke scale or too few sessions)."""
-        return self.board.provisional or any(row.provisional for row in self.rows)
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,28 +184,6 @@ class SystemStatus:
     oldest_wait_seconds: float
     stalled: bool
     machines: tuple[MachineStatus, ...]
-
-
-def standings(board: Board, machine_class: str | None = None) -> Standings:
-    """Return a board's best entries on a machine class, by default on the class with the newest run.
-
-    2 SQL statements for any number of runs, 1 for a board without entries.
-    """
-    version = catalogue.current_version(board.benchmark)
-    entries = BoardEntry.objects.filter(
-        ~hidden_runs(submission="run__submission", finished_at="run__finished_at"),
-        board=board.slug,
-        benchmark_version=version or 0,
-    )
-    newest = entries.values("machine_class").annotate(newest=Max("run_id")).order_by("-newest")
-    classes = tuple(row["machine_class"] for row in newest)
-    chosen = machine_class if machine_class in classes else next(iter(classes), None)
-    rows: tuple[BoardEntry, ...] = ()
-    if chosen is not None:
-        shown = entries.filter(machine_class=chosen, position__isnull=False).order_by("position")
-        loaded = shown.select_related("run__submission", "run__machine", "user")
-        rows = tuple(with_results(loaded, board))
-    return Standings(board, version, chosen, classes, rows)
 
 
 def ranking_status(run: Run) -> RankStatus:

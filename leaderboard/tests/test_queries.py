@@ -7,7 +7,7 @@ import pytest
 from django.contrib.auth.models import AnonymousUser, User
 from django.utils import timezone
 
-from leaderboard import overview, queries, services
+from leaderboard import board_page, overview, queries, services
 from leaderboard.boards import board_named, main_boards
 from leaderboard.machines import registry
 from leaderboard.models import Announcement, Machine, Run
@@ -29,11 +29,11 @@ def test_a_board_costs_two_statements_for_any_number_of_entries(
     board = board_named("preliminary1")
     assert board is not None
     with django_assert_num_queries(1):
-        assert queries.standings(board).rows == ()
+        assert board_page.standings(board).rows == ()
     for count, owner in ((1, alice), (2, bob)):
         ranked(track, enter(owner, count))
         with django_assert_num_queries(2):
-            found = queries.standings(board)
+            found = board_page.standings(board)
             shown = [
                 (row.user.username, row.run.jail_level, row.run.submission.file_name)
                 for row in found.rows

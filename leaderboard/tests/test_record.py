@@ -10,7 +10,7 @@ from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied
 from django.utils import timezone
 
-from leaderboard import boards, queries, services
+from leaderboard import board_page, boards, queries, services
 from leaderboard.boards import board_named
 from leaderboard.models import BoardEntry, Machine, Run, RunDetail, State, Submission
 from leaderboard.queue import claims
@@ -43,7 +43,7 @@ def ranked(track: Track, submission: Submission, ratio: float = 0.5) -> Run:
 def rows() -> list[BoardEntry]:
     board = board_named("preliminary1")
     assert board is not None
-    return list(queries.standings(board).rows)
+    return list(board_page.standings(board).rows)
 
 
 def test_a_passed_library_gets_a_row(alice: User, track: Track) -> None:
@@ -236,10 +236,10 @@ def test_the_machine_classes_are_kept_apart(alice: User, bob: User, track: Track
     ranked(Track(slow), enter(bob, 1))
     board = board_named("preliminary1")
     assert board is not None
-    newest = queries.standings(board)
+    newest = board_page.standings(board)
     assert (newest.machine_class, newest.classes) == ("slow", ("slow", "fast"))
     assert [row.user_id for row in newest.rows] == [bob.pk]
-    assert [row.user_id for row in queries.standings(board, "fast").rows] == [alice.pk]
+    assert [row.user_id for row in board_page.standings(board, "fast").rows] == [alice.pk]
 
 
 def test_a_report_is_recorded_once(alice: User, machine: Machine) -> None:

@@ -1,0 +1,169 @@
+"""Reads a board (a ranking of libraries): its entries on one machine class, and who has led it since when.
+
+The pages of boards show everyone the same. They leave out what a contest hides from the public.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from django.db.models import Count, Max
+
+from leaderboard import catalogue
+from leaderboard.contests.visibility import hidden_runs
+from leaderboard.models import BoardEntry, LeadChange
+from leaderboard.ranking.board_result import with_results
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from leaderboard.boards import Board
+
+HISTORY_ROWS = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Standings:
+    """A board as a page shows it: the best entries on one machine class.
+
+    - `benchmark_version`: the version of the shown entries, by default the newest one of the benchmark.
+    - `machine_class`: the class of the machines that executed the shown runs; None if the board has no entries.
+    - `classes`: all machine classes with entries; the class with the newest run comes first.
+    - `rows`: the entries by rank, with `user`, `run`, `run.submission`, `run.machine` and their results loaded.
+    - `versions`: the benchmark versions with entries, the newest one first.
+    """
+
+    board: Board
+    benchmark_version: int | None
+    machine_class: str | None
+    classes: tuple[str, ...]
+    rows: tuple[BoardEntry, ...]
+    versions: tuple[int, ...] = ()
+
+    @property
+    def superseded(self) -> bool:
+        """Return True if the benchmark has a newer version than that of the shown entries."""
+        return self.benchmark_version != catalogue.current_version(self.board.benchmark)
+
+    @property
+    def provisional(self) -> bool:
+        """Return True if the board is a demonstration, or an entry is provisional (smoke scale or too few sessions)."""
+        return self.board.provisional or any(row.provisional for row in self.rows)
+
+
+def standings(
+    board: Board, machine_class: str | None = None, version: int | None = None
+) -> Standings:
+    """Return a board's best entries on a machine class, by default on the class with the newest run.
+
+    `version` is a version of the benchmark with entries. By default, and if it has none, it is the newest version. 2
+    SQL statements for any number of runs, 1 for a board without entries.
+    """
+    entries = BoardEntry.objects.filter(
+        ~hidden_runs(submission="run__submission", finished_at="run__finished_at"),
+        board=board.slug,
+    )
+    sections = list(
+        entries.values_list("benchmark_version", "machine_class")
+        .annotate(newest=Max("run_id"))
+        .order_by("-newest")
+    )
+    versions = tuple(sorted({found for found, _, _ in sections}, reverse=True))
+    shown_version = version if version in versions else catalogue.current_version(board.benchmark)
+    classes = tuple(name for found, name, _ in sections if found == shown_version)
+    chosen = machine_class if machine_class in classes else next(iter(classes), None)
+    rows: tuple[BoardEntry, ...] = ()
+    if chosen is not None and shown_version is not None:
+        shown = entries.filter(
+            benchmark_version=shown_version, machine_class=chosen, position__isnull=False
+        ).order_by("position")
+        loaded = shown.select_related("run__submission", "run__machine", "user")
+        rows = tuple(with_results(loaded, board))
+    return Standings(board, shown_version, chosen, classes, rows, versions)
+
+
+@dataclass(frozen=True, slots=True)
+class Reign:
+    """A time in which one entry led the board. `until` is None if the entry still leads.
+
+    `change` is None if the entry was deleted since, or a contest hides it now.
+    """
+
+    change: LeadChange | None
+    benchmark_version: int
+    since: datetime
+    until: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class BoardHistory:
+    """The leaders of a board on one machine class, newest first, and the versions of its benchmark with ranked entries.
+
+    `versions` maps a version to the number of ranked entries. If there is a next page, `next_before` is its `before`.
+    """
+
+    board: Board
+    machine_class: str | None
+    classes: tuple[str, ...]
+    reigns: tuple[Reign, ...]
+    versions: dict[int, int]
+    next_before: int | None
+
+
+def board_history(
+    board: Board,
+    machine_class: str | None = None,
+    before: int | None = None,
+    limit: int = HISTORY_ROWS,
+) -> BoardHistory:
+    """Return the leaders of a board, by default on the machine class with the newest run. 2 SQL statements, or 1 if empty.
+
+    `before` is the id of the change of lead that ended the oldest reign of the page before.
+    """
+    public = ~hidden_runs(submission="run__submission", finished_at="run__finished_at")
+    sections = list(
+        BoardEntry.objects.filter(public, board=board.slug)
+        .values_list("benchmark_version", "machine_class")
+        .annotate(newest=Max("run_id"), ranked=Count("position"))
+        .order_by("-newest")
+    )
+    classes = tuple(dict.fromkeys(name for _, name, _, _ in sections))
+    chosen = machine_class if machine_class in classes else next(iter(classes), None)
+    if chosen is None:
+        return BoardHistory(board, None, (), (), {}, None)
+    versions = {version: ranked for version, name, _, ranked in sections if name == chosen}
+    changes = LeadChange.objects.filter(board=board.slug, machine_class=chosen)
+    if before is not None:
+        changes = changes.filter(pk__lte=before)
+    # One more row on each side: the newer one ended the first reign, and an older one means a next page.
+    found = list(
+        changes.annotate(public=public)
+        .select_related("run__submission__owner")
+        .defer("run__seeds", "run__submission__facts")
+        .order_by("-pk")[: limit + 2]
+    )
+    ends = [None, *found] if before is None else found
+    pairs = list(zip(found if before is None else found[1:], ends, strict=False))
+    return BoardHistory(
+        board,
+        chosen,
+        classes,
+        tuple(_reign(change, newer) for change, newer in pairs[:limit] if change.run_id),
+        dict(sorted(versions.items(), reverse=True)),
+        pairs[limit - 1][0].pk if len(pairs) > limit else None,
+    )
+
+
+def _reign(change: LeadChange, newer: LeadChange | None) -> Reign:
+    run = change.run
+    # `public` is an annotation of the query, which the type of the rows does not have.
+    shown = (
+        run is not None and run.submission.deleted_at is None and getattr(change, "public", False)
+    )
+    return Reign(
+        change if shown else None,
+        change.benchmark_version,
+        change.since,
+        newer.since if newer else None,
+    )
