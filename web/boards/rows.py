@@ -17,9 +17,9 @@ from web import jinja
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from leaderboard.board_page import Standings
     from leaderboard.boards import Board
     from leaderboard.models import BoardEntry
-    from leaderboard.queries import Standings
 
 WHOLE_LIBRARY = "whole library"
 

@@ -9,10 +9,10 @@ import pytest
 from django.utils import timezone
 
 from leaderboard import catalogue
+from leaderboard.board_page import Standings
 from leaderboard.boards import all_boards, main_boards
 from leaderboard.catalogue import Target
 from leaderboard.models import BoardEntry
-from leaderboard.queries import Standings
 from runner.manifest import find_benchmark
 from web import jinja
 from web.boards.groups import groups_of
