@@ -1,6 +1,7 @@
 """Reads a board (a ranking of libraries): its entries on one machine class, and who has led it since when.
 
-The pages of boards show everyone the same. They leave out what a contest hides from the public.
+A contest may hide runs from everyone except the team and the officials. Each viewer gets the ranks among the entries
+that the viewer may see, so no gap tells that there are others. The history is the same for all viewers.
 """
 
 from __future__ import annotations
@@ -11,14 +12,16 @@ from typing import TYPE_CHECKING
 from django.db.models import Count, Max
 
 from leaderboard import catalogue
-from leaderboard.contests.visibility import hidden_runs
+from leaderboard.contests.visibility import hidden_runs, hidden_until
 from leaderboard.models import BoardEntry, LeadChange
 from leaderboard.ranking.board_result import with_results
+from leaderboard.ranking.visible_ranks import visible_ranks
 
 if TYPE_CHECKING:
     from datetime import datetime
 
     from leaderboard.boards import Board
+    from leaderboard.queries import Viewer
 
 HISTORY_ROWS = 50
 
@@ -53,17 +56,25 @@ class Standings:
 
 
 def standings(
-    board: Board, machine_class: str | None = None, version: int | None = None
+    board: Board,
+    machine_class: str | None = None,
+    version: int | None = None,
+    viewer: Viewer | None = None,
 ) -> Standings:
     """Return a board's best entries on a machine class, by default on the class with the newest run.
 
-    `version` is a version of the benchmark with entries. By default, and if it has none, it is the newest version. 2
-    SQL statements for any number of runs, 1 for a board without entries.
+    `version` is a version of the benchmark with entries. By default, and if it has none, it is the newest version.
+    Without a viewer, the entries are those that everyone may see. Each row has `hidden_until`: when the public will see
+    it, or None. 3 SQL statements for any number of runs, 1 for a board without entries, and 2 more while a contest
+    hides entries from this viewer.
     """
-    entries = BoardEntry.objects.filter(
-        ~hidden_runs(submission="run__submission", finished_at="run__finished_at"),
-        board=board.slug,
-    )
+    entries = BoardEntry.objects.filter(board=board.slug)
+    if not (viewer and viewer.is_authenticated and viewer.is_staff):
+        entries = entries.filter(
+            ~hidden_runs(
+                submission="run__submission", finished_at="run__finished_at", viewer=viewer
+            )
+        )
     sections = list(
         entries.values_list("benchmark_version", "machine_class")
         .annotate(newest=Max("run_id"))
@@ -75,11 +86,17 @@ def standings(
     chosen = machine_class if machine_class in classes else next(iter(classes), None)
     rows: tuple[BoardEntry, ...] = ()
     if chosen is not None and shown_version is not None:
+        section = (board.slug, shown_version, chosen)
+        ranks = visible_ranks([section], viewer)
         shown = entries.filter(
-            benchmark_version=shown_version, machine_class=chosen, position__isnull=False
-        ).order_by("position")
+            ranks.ranked(), benchmark_version=shown_version, machine_class=chosen
+        ).annotate(
+            hidden_until=hidden_until(submission="run__submission", finished_at="run__finished_at")
+        )
         loaded = shown.select_related("run__submission", "run__machine", "user")
-        rows = tuple(with_results(loaded, board))
+        rows = tuple(
+            sorted(ranks.apply(with_results(loaded, board)), key=lambda row: row.position or 0)
+        )
     return Standings(board, shown_version, chosen, classes, rows, versions)
 
 
@@ -117,7 +134,7 @@ def board_history(
     before: int | None = None,
     limit: int = HISTORY_ROWS,
 ) -> BoardHistory:
-    """Return the leaders of a board, by default on the machine class with the newest run. 2 SQL statements, or 1 if empty.
+    """Return the leaders of a board, by default on the machine class with the newest run. 2 SQL statements at most.
 
     `before` is the id of the change of lead that ended the oldest reign of the page before.
     """

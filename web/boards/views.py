@@ -36,7 +36,7 @@ def _standings(request: HttpRequest, slug: str) -> Standings:
     version of the benchmark.
     """
     return board_page.standings(
-        _board(slug), request.GET.get("machine"), number(request, "version")
+        _board(slug), request.GET.get("machine"), number(request, "version"), request.user
     )
 
 
@@ -118,7 +118,7 @@ def history(request: HttpRequest, slug: str) -> HttpResponse:
 def export_csv(request: HttpRequest, slug: str) -> HttpResponse:
     """Return the chosen rows as CSV, with one column per field and one for the URL of the run's page."""
     found = Choice.of(request).rows(rows(_standings(request, slug)))
-    names = [field.name for field in fields(Row)]
+    names = [field.name for field in fields(Row) if field.name != "hidden_until"]
     response = HttpResponse(content_type="text/csv; charset=utf-8")
     response["Content-Disposition"] = f'attachment; filename="{slug}.csv"'
     writer = csv.DictWriter(response, [*names, "run"])
