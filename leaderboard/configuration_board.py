@@ -119,12 +119,17 @@ def configuration_board(
 
 def current_entries(boards: Iterable[Board]) -> Q:
     """Return the condition that an entry is public and on one of these boards, at the benchmark's newest version."""
+    hidden = hidden_runs(submission="run__submission", finished_at="run__finished_at")
+    return newest_sections(boards) & Q(~hidden)
+
+
+def newest_sections(boards: Iterable[Board]) -> Q:
+    """Return the condition that an entry is on one of these boards, at the benchmark's newest version."""
     found = Q(pk__in=())
     for board in boards:
         version = catalogue.current_version(board.benchmark) or 0
         found |= Q(board=board.slug, benchmark_version=version)
-    hidden = hidden_runs(submission="run__submission", finished_at="run__finished_at")
-    return found & Q(~hidden)
+    return found
 
 
 def structure_name(file_name: str) -> str:

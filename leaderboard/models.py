@@ -15,7 +15,10 @@ from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
+from leaderboard.lead_change import LeadChange
 from runner.terms import Verdict
+
+__all__ = ["LeadChange"]
 
 MAX_DESCRIPTION = 200
 MAX_LOG_BYTES = 64 * 1024

@@ -10,18 +10,22 @@ from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from django.db.models import Min, OuterRef, Subquery
+from django.db.models import Min, OuterRef, Q, Subquery
 
 from leaderboard import catalogue
 from leaderboard.boards import all_boards
-from leaderboard.configuration_board import current_entries, file_names
+from leaderboard.configuration_board import current_entries, file_names, newest_sections
 from leaderboard.contests.visibility import hidden_runs
 from leaderboard.models import BoardEntry, Run, State
+from leaderboard.ranking.visible_ranks import visible_ranks
 from runner.terms import Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from datetime import datetime
+    from typing import Any
+
+    from django.db.models import QuerySet
 
     from leaderboard.boards import Board
 
@@ -43,9 +47,36 @@ class Lead:
 
 
 def leads(boards: Iterable[Board]) -> list[Lead]:
-    """Return who leads each of these boards, in their order. 1 SQL statement for any number of boards."""
+    """Return who leads each of these boards, in their order, among the entries that everyone may see.
+
+    2 SQL statements for any number of boards, and 2 more while a contest hides entries.
+    """
     wanted = {board.slug: catalogue.current_version(board.benchmark) for board in boards}
-    first_run = (
+    current = Q(
+        board__in=wanted,
+        benchmark_version__in={version for version in wanted.values() if version is not None},
+    )
+    ranks = visible_ranks(current, None)
+    found = (
+        BoardEntry.objects.filter(
+            ~hidden_runs(submission="run__submission", finished_at="run__finished_at"),
+            current,
+            ranks.ranked(),
+        )
+        .select_related("run__submission", "user")
+        .defer("ratios", "advisories", "run__seeds", "run__submission__facts")
+        .annotate(since=Subquery(first_ranked_at()))
+    )
+    sections: dict[tuple[str, str], list[BoardEntry]] = defaultdict(list)
+    for entry in sorted(ranks.apply(found), key=lambda entry: entry.position or 0):
+        if entry.benchmark_version == wanted[entry.board]:
+            sections[entry.board, entry.machine_class].append(entry)
+    return [_lead(board, sections) for board in boards]
+
+
+def first_ranked_at() -> QuerySet[Run, Any]:
+    """Return the query for when the first eligible run of a board entry, the outer row, ended. Executes no SQL."""
+    return (
         Run.objects.filter(
             eligible=True,
             benchmark=OuterRef("run__benchmark"),
@@ -60,23 +91,6 @@ def leads(boards: Iterable[Board]) -> list[Lead]:
         .annotate(first=Min("finished_at"))
         .values("first")
     )
-    found = (
-        BoardEntry.objects.filter(
-            ~hidden_runs(submission="run__submission", finished_at="run__finished_at"),
-            board__in=wanted,
-            benchmark_version__in={version for version in wanted.values() if version is not None},
-            position__isnull=False,
-        )
-        .select_related("run__submission", "user")
-        .defer("ratios", "advisories", "run__seeds", "run__submission__facts")
-        .annotate(since=Subquery(first_run))
-        .order_by("position")
-    )
-    sections: dict[tuple[str, str], list[BoardEntry]] = defaultdict(list)
-    for entry in found:
-        if entry.benchmark_version == wanted[entry.board]:
-            sections[entry.board, entry.machine_class].append(entry)
-    return [_lead(board, sections) for board in boards]
 
 
 def _lead(board: Board, sections: dict[tuple[str, str], list[BoardEntry]]) -> Lead:
@@ -102,17 +116,24 @@ def recent_runs(limit: int) -> list[Run]:
 
 
 def entries_of(*, user: str = "", structure: str = "") -> list[BoardEntry]:
-    """Return the ranked entries of a user, or those of all files with the name of a structure. 1 SQL statement.
+    """Return the ranked entries of a user, or those of all files with the name of a structure, that everyone may see.
+
+    2 SQL statements, and 2 more while a contest hides entries.
 
     They are sorted by machine class and rank; the caller groups them by board. Only entries of the newest version of
     their benchmark are returned, and at most ENTRIES_MAX.
     """
-    found = BoardEntry.objects.filter(
-        current_entries(all_boards()), position__isnull=False
-    ).select_related("run__submission", "user")
+    current = newest_sections(all_boards())
+    ranks = visible_ranks(current, None)
+    found = BoardEntry.objects.filter(current_entries(all_boards()), ranks.ranked()).select_related(
+        "run__submission", "user"
+    )
     if user:
         found = found.filter(user__username=user)
     if structure:
         found = found.filter(run__submission__file_name__in=file_names(structure))
     unused = ("ratios", "advisories", "run__seeds", "run__submission__facts")
-    return list(found.defer(*unused).order_by("machine_class", "position", "pk")[:ENTRIES_MAX])
+    shown = ranks.apply(
+        found.defer(*unused).order_by("machine_class", "position", "pk")[:ENTRIES_MAX]
+    )
+    return sorted(shown, key=lambda entry: (entry.machine_class, entry.position or 0, entry.pk))

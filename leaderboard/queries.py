@@ -13,21 +13,19 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, TypeAlias
 
-from django.db.models import Count, Max, Min
+from django.db.models import Count, Min
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
-from leaderboard import catalogue
 from leaderboard.audits.comparison import Comparison, comparisons
 from leaderboard.audits.look_ahead import audit_of
-from leaderboard.boards import Board, all_boards, boards_for
+from leaderboard.boards import Board, all_boards
 from leaderboard.contests.visibility import hidden_runs
 from leaderboard.machines.control_history import limits
 from leaderboard.models import (
     ACTIVE_STATES,
     Announcement,
     Artefact,
-    BoardEntry,
     ControlSeries,
     Machine,
     Run,
@@ -37,8 +35,8 @@ from leaderboard.models import (
 )
 from leaderboard.queue import claims
 from leaderboard.queue.queue_estimate import MACHINE_LOST_SECONDS, Wait, waits
-from leaderboard.ranking.board_result import with_results
 from leaderboard.ranking.eligibility import has_only_stale_reads
+from leaderboard.ranking_status import RankStatus, ranking_status
 from results.witness_picture import witness_svg
 from runner.report import Finding
 from runner.terms import Severity, Verdict
@@ -62,52 +60,6 @@ PAGE_ROWS = 50  # the most rows of a list on one page
 GATE_WAITING = "waiting"
 GATE_PASSED = "passed"
 GATE_FAILED = "failed"
-
-
-@dataclass(frozen=True, slots=True)
-class Standings:
-    """A board as a page shows it: the best entries on one machine class.
-
-    - `machine_class`: the class of the machines that executed the shown runs; None if the board has no entries.
-    - `classes`: all machine classes with entries; the class with the newest run comes first.
-    - `rows`: the entries by rank, with `user`, `run`, `run.submission`, `run.machine` and their results loaded.
-    """
-
-    board: Board
-    benchmark_version: int | None
-    machine_class: str | None
-    classes: tuple[str, ...]
-    rows: tuple[BoardEntry, ...]
-
-    @property
-    def provisional(self) -> bool:
-        """Return True if the board is a demonstration, or an entry is provisional (smoke scale or too few sessions)."""
-        return self.board.provisional or any(row.provisional for row in self.rows)
-
-
-@dataclass(frozen=True, slots=True)
-class BoardRank:
-    """A run's rank interval on a board. The measurements do not show which rank from `low` to `high` is right.
-
-    `position` is the rank by the median alone.
-    """
-
-    board: Board
-    low: int
-    high: int
-    position: int
-
-    def __str__(self) -> str:
-        ranks = str(self.low) if self.low == self.high else f"{self.low}-{self.high}"
-        return f"{ranks} on {self.board.title}"
-
-
-@dataclass(frozen=True, slots=True)
-class RankStatus:
-    """The ranks of a run, and the reasons that complete the sentence "not ranked because ..."."""
-
-    ranks: tuple[BoardRank, ...] = ()
-    why_not: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,60 +173,6 @@ class SystemStatus:
     machines: tuple[MachineStatus, ...]
 
 
-def standings(board: Board, machine_class: str | None = None) -> Standings:
-    """Return a board's best entries on a machine class, by default on the class with the newest run.
-
-    2 SQL statements for any number of runs, 1 for a board without entries.
-    """
-    version = catalogue.current_version(board.benchmark)
-    entries = BoardEntry.objects.filter(
-        ~hidden_runs(submission="run__submission", finished_at="run__finished_at"),
-        board=board.slug,
-        benchmark_version=version or 0,
-    )
-    newest = entries.values("machine_class").annotate(newest=Max("run_id")).order_by("-newest")
-    classes = tuple(row["machine_class"] for row in newest)
-    chosen = machine_class if machine_class in classes else next(iter(classes), None)
-    rows: tuple[BoardEntry, ...] = ()
-    if chosen is not None:
-        shown = entries.filter(machine_class=chosen, position__isnull=False).order_by("position")
-        loaded = shown.select_related("run__submission", "run__machine", "user")
-        rows = tuple(with_results(loaded, board))
-    return Standings(board, version, chosen, classes, rows)
-
-
-def ranking_status(run: Run) -> RankStatus:
-    """Return the run's ranks, and why other boards do not rank it. At most 1 SQL statement; needs `run.submission`."""
-    if run.is_gate:
-        return RankStatus()
-    if not run.eligible:
-        pending = () if run.is_final else ("it has not finished yet",)
-        return RankStatus(why_not=tuple(run.why_not) or pending)
-    boards = {board.slug: board for board in boards_for(run.benchmark, run.instance)}
-    entries = BoardEntry.objects.filter(
-        board__in=boards,
-        benchmark_version=run.benchmark_version,
-        user_id=run.submission.owner_id,
-        blob_sha256=run.submission.blob_sha256,
-        configuration=run.submission.configuration,
-    ).order_by("board")
-    ranks = []
-    why_not = []
-    for entry in entries:
-        board = boards.pop(entry.board)
-        if entry.rank_low is None or entry.rank_high is None:
-            why_not.append(f"it is not among the best {board.top} libraries of {board.title}")
-        else:
-            ranks.append(BoardRank(board, entry.rank_low, entry.rank_high, entry.position or 0))
-    for board in boards.values():
-        if board.slug not in run.ranked_on:
-            continue  # run.why_not already has the reason for this board
-        why_not.append(
-            f"its owner has {board.per_user} better libraries on {board.title}, the limit for one user"
-        )
-    return RankStatus(tuple(ranks), (*why_not, *run.why_not))
-
-
 def submission_row(submission: Submission) -> SubmissionRow:
     """Return the row of a submission whose runs are loaded."""
     every = list(submission.runs.all())
@@ -359,7 +257,8 @@ def refused_upload(submission_id: int, viewer: Viewer) -> RefusedUpload | None:
 def run_page(run_id: int, viewer: Viewer) -> RunPage | None:
     """Return the content of a run's page for this viewer, or None if the viewer may not see the run.
 
-    At most 7 SQL statements, 10 for a queued run, and one more for each audit of its submission.
+    At most 8 SQL statements, 10 for a queued run, 2 more if a contest hides entries of its boards, and one more for
+    each audit of its submission.
     """
     run = visible_run(run_id, viewer)
     if run is None:
@@ -375,7 +274,7 @@ def run_page(run_id: int, viewer: Viewer) -> RunPage | None:
         advisory=tuple(f for f in findings if f.severity is Severity.ADVISORY),
         witnesses=tuple(_shown(f, f.witness) for f in findings if f.witness is not None),
         artefacts=tuple(names),
-        status=ranking_status(run),
+        status=ranking_status(run, viewer, visible_runs(viewer)),
         accepted_on=accepting_boards(run),
         wait=waits([run]).get(run.pk),
         audits=() if run.is_gate else tuple(comparisons(run.submission)),

@@ -13,9 +13,8 @@ from django.db.models import Prefetch, Q
 
 from leaderboard.boards import Board, boards_for
 from leaderboard.contests.visibility import hidden_runs, hidden_submissions
-from leaderboard.models import BoardEntry, Run, State, Submission
+from leaderboard.models import Run, State, Submission
 from leaderboard.queries import (
-    BoardRank,
     SubmissionRow,
     is_organiser,
     may_change_submission,
@@ -23,13 +22,15 @@ from leaderboard.queries import (
 )
 from leaderboard.queue.queue_estimate import Wait, waits
 from leaderboard.ranking.eligibility import gate_in, names_an_audit
+from leaderboard.ranking_status import BoardRank, Reason, entries_of, status
 from runner.terms import Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from django.db.models import QuerySet
 
+    from leaderboard.models import BoardEntry
     from leaderboard.queries import Viewer
 
 HISTORY_ROWS = 20
@@ -39,13 +40,13 @@ HISTORY_ROWS = 20
 class TimedRun:
     """A timed run, the boards of its benchmark instance, and its ranks on them.
 
-    `deciding` is the gate or audit that says why the run is not ranked; None if the reason is another one.
+    `reason` says why a run that has ended has no rank, with the run that says so; None if it has one.
     """
 
     run: Run
     boards: tuple[Board, ...]
     ranks: tuple[BoardRank, ...]
-    deciding: Run | None
+    reason: Reason | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +68,7 @@ class SubmissionDetail:
 def submission_detail(submission_id: int, viewer: Viewer) -> SubmissionDetail | None:
     """Return the content of a submission's page, or None if the viewer may not see it.
 
-    6 SQL statements, and 4 more if a run is queued.
+    7 SQL statements, 4 more if a run is queued, and 2 more if a contest hides entries of its boards.
     """
     runs = _not_hidden(Run.objects.select_related("machine"), viewer).order_by("id")
     found = Submission.objects.select_related("owner").prefetch_related(
@@ -81,7 +82,7 @@ def submission_detail(submission_id: int, viewer: Viewer) -> SubmissionDetail | 
     row = submission_row(submission)
     return SubmissionDetail(
         row=row,
-        timed=tuple(timed_runs([row], _entries(submission))[submission.pk]),
+        timed=tuple(timed_runs([row], entries_of([submission], viewer))[submission.pk]),
         variants=tuple(_shown(variants(submission), viewer)),
         waits=waits(row.all_runs),
         history=tuple(_history(submission, viewer)),
@@ -89,51 +90,30 @@ def submission_detail(submission_id: int, viewer: Viewer) -> SubmissionDetail | 
     )
 
 
-def _entries(submission: Submission) -> QuerySet[BoardEntry]:
-    """Return the shown board entries of the submission's binary and configuration. Executes no SQL itself."""
-    return BoardEntry.objects.filter(
-        user_id=submission.owner_id,
-        blob_sha256=submission.blob_sha256,
-        configuration=submission.configuration,
-        position__isnull=False,
-    ).defer("ratios", "advisories")
-
-
 def timed_runs(
-    rows: Iterable[SubmissionRow], entries: Iterable[BoardEntry]
+    rows: Iterable[SubmissionRow], entries: Sequence[BoardEntry]
 ) -> dict[int, list[TimedRun]]:
     """Return the timed runs of each submission, by its id, with their ranks. Executes no SQL.
 
-    `entries` has the shown board entries of the submissions.
+    `entries` has what ranking_status.entries_of returns for the submissions.
     """
-    placed = {
-        (entry.board, entry.benchmark_version, entry.blob_sha256, entry.configuration): entry
-        for entry in entries
-    }
-    found: dict[int, list[TimedRun]] = {}
-    for row in rows:
-        submission = row.submission
-        binary = (submission.blob_sha256, submission.configuration)
-        found[submission.pk] = [
-            TimedRun(
-                run,
-                boards := boards_for(run.benchmark, run.instance),
-                tuple(
-                    BoardRank(board, entry.rank_low or 0, entry.rank_high or 0, entry.position or 0)
-                    for board in boards
-                    if board.slug in run.ranked_on
-                    and (entry := placed.get((board.slug, run.benchmark_version, *binary)))
-                ),
-                _deciding_run(run, row),
-            )
-            for run in row.runs
-        ]
-    return found
+    return {row.submission.pk: [_timed_run(run, row, entries) for run in row.runs] for row in rows}
+
+
+def _timed_run(run: Run, row: SubmissionRow, entries: Sequence[BoardEntry]) -> TimedRun:
+    run.submission = row.submission  # prefetched rows need not load it
+    boards = boards_for(run.benchmark, run.instance)
+    if run.eligible:
+        found = status(run, entries)
+        return TimedRun(run, boards, found.ranks, next(iter(found.why_not), None))
+    deciding = _deciding_run(run, row)
+    reason = Reason(run.why_not[0], deciding.pk if deciding else None) if run.why_not else None
+    return TimedRun(run, boards, (), reason)
 
 
 def _deciding_run(run: Run, row: SubmissionRow) -> Run | None:
     """Return the gate or audit of the submission that keeps this run off the boards, if its main reason names one."""
-    reason = run.why_not[0] if run.why_not and not run.eligible else ""
+    reason = run.why_not[0] if run.why_not else ""
     if gate := gate_in(reason):
         gates = [one for one in row.gate_runs if one.benchmark == gate]
         return next((one for one in gates if one.verdict != Verdict.PASSED), None)

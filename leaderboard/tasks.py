@@ -16,6 +16,7 @@ from celery.signals import worker_ready, worker_shutting_down
 from django.conf import settings
 
 from leaderboard import plots, services
+from leaderboard.lead_history import note_leads
 from leaderboard.queue import wakeup
 from leaderboard.worker import (
     Worker,
@@ -91,8 +92,9 @@ def _hold_free_slot(held: ExitStack) -> int:
 
 
 def _wake_results() -> None:
-    """Queue the lost runs again (those whose worker died or hangs), and draw the plots of new results."""
+    """Queue the lost runs again (those whose worker died or hangs), note who leads, and draw plots of new results."""
     services.recover_and_wake()
+    note_leads()
     plots.draw_missing()
 
 

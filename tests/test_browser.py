@@ -41,6 +41,8 @@ PUBLIC = [
     "/status/",
     "/boards/",
     "/boards/preliminary1/",
+    "/boards/preliminary1/?sort=-entry&q=mine&user=alice",
+    "/boards/preliminary1/history/",
     "/boards/preliminary2/",
     "/boards/configurations/sigmod2009/",
     "/boards/users/alice/",
@@ -282,6 +284,29 @@ def test_runs_of_a_board_are_compared_without_javascript(
     page.get_by_role("link", name=f"Remove run {runs[0].pk}").press("Enter")
     expect(page.get_by_role("heading", name="Compare 2 runs")).to_be_visible()
     assert page.url.endswith(f"/compare/?runs={runs[1].pk}%2C{runs[2].pk}")
+    context.close()
+
+
+def test_a_board_is_sorted_and_filtered_without_javascript(
+    browser: Browser, live_server: LiveServer, world: World
+) -> None:
+    for number, user in enumerate((world.alice, world.bob, world.alice)):
+        world.submit(user, name=f"lib{number}.so", content=world.library + bytes([number]))
+    finish_all()
+    context = open_context(browser, live_server, script=False, width=360)
+    page = context.new_page()
+    page.goto("/boards/preliminary1/")
+    page.get_by_role("columnheader", name="Entry").get_by_role("link").press("Enter")
+    page.get_by_role("columnheader", name="Entry").get_by_role("link").press("Enter")
+    table = page.get_by_role("table").first
+    expect(table.get_by_role("rowheader")).to_contain_text(["lib2", "lib1", "lib0"])
+    expect(page.locator("th[aria-sort=descending]")).to_have_text("Entry ▼")
+    page.get_by_role("combobox", name="User").select_option("alice")
+    page.get_by_role("button", name="Show").press("Enter")
+    expect(page.get_by_role("status")).to_contain_text("2 of 3 entries.")
+    expect(table.get_by_role("rowheader")).to_contain_text(["lib2", "lib0"])
+    page.get_by_role("link", name="Show all entries").press("Enter")
+    expect(table.get_by_role("rowheader")).to_contain_text(["lib0", "lib1", "lib2"])
     context.close()
 
 

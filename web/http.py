@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 from django.http import FileResponse, HttpRequest, HttpResponse, HttpResponseNotModified
@@ -21,12 +22,21 @@ FILE_POLICY = "default-src 'none'; style-src 'unsafe-inline'; sandbox"
 
 # Spreadsheets treat a cell that begins with one of these characters as a formula.
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
+_NUMBER = re.compile(r"[0-9]{1,18}")
 
 
 class UserRequest(HttpRequest):
     """A request to a view with @login_required. Its user is always logged in."""
 
     user: User
+
+
+def number(request: HttpRequest, name: str) -> int | None:
+    """Return the value of `name` in the URL's query as a number, or None if it is missing or not a number."""
+    # A regular expression checks the text, because isdigit() accepts characters that int() rejects, and because int()
+    # raises an exception for very long numbers.
+    text = request.GET.get(name, "")
+    return int(text) if _NUMBER.fullmatch(text) else None
 
 
 def fragment(

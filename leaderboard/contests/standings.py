@@ -19,14 +19,13 @@ from leaderboard.boards import Board, board_named
 from leaderboard.contests.combined import TeamScore, combine
 from leaderboard.models import Run
 from leaderboard.ranking import rank_intervals
+from leaderboard.ranking.visible_ranks import CACHE_SECONDS, cached_ranks
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from leaderboard.contests.models import Contest, Team
     from results.stats.family import Rank
-
-CACHE_SECONDS = 600
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,23 +144,12 @@ def _board(contest: Contest, board: Board, runs: list[Run]) -> ContestBoard:
     )
     best = {entry.user_id: (teams[entry.run_id], entry) for entry in reversed(entries)}
     shown = entries[: board.top]
-    ranks = _ranks(shown, lower_is_better=board.lower_is_better)
+    ranks = cached_ranks([entry.ratios for entry in shown], lower_is_better=board.lower_is_better)
     rows = [
         Standing(teams[entry.run_id], by_id[entry.run_id], entry, rank)
         for entry, rank in zip(shown, ranks, strict=True)
     ]
     return ContestBoard(board, chosen, tuple(rows), tuple(best.values()))
-
-
-def _ranks(entries: list[rank_intervals.Entry], *, lower_is_better: bool) -> list[Rank]:
-    """Return the rank intervals. The tests take tens of milliseconds, so their results are cached."""
-    samples = [entry.ratios for entry in entries]
-    key = f"contest-ranks:{hash((lower_is_better, tuple(samples)))}"
-    found: list[Rank] | None = cache.get(key)
-    if found is None:
-        found = rank_intervals.rank(samples, lower_is_better=lower_is_better)
-        cache.set(key, found, CACHE_SECONDS)
-    return found
 
 
 def combined_standing(boards: list[ContestBoard]) -> list[CombinedRow]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from django.db.models import DateTimeField, Exists, OuterRef, Q, Value
+from django.db.models import DateTimeField, Exists, OuterRef, Q, Subquery, Value
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
@@ -27,14 +27,24 @@ def hidden_runs(*, submission: str, finished_at: str, viewer: Viewer | None = No
     `submission` and `finished_at` name the columns of the outer query with the submission's id and the end of the run.
     A run that has not ended counts as ending now.
     """
+    return Exists(_seen_by_others_only(_hiding(submission, finished_at), viewer))
+
+
+def hidden_until(*, submission: str, finished_at: str) -> Subquery:
+    """Return when the public will see a run that a contest hides; NULL if nothing hides it."""
+    hiding = _hiding(submission, finished_at).order_by("-contest__results_at")
+    return Subquery(hiding.values("contest__results_at")[:1])
+
+
+def _hiding(submission: str, finished_at: str) -> QuerySet[Entry]:
+    """Return the entries that hide the run of the outer query from the public."""
     now = timezone.now()
     end = Coalesce(OuterRef(finished_at), Value(now, output_field=DateTimeField()))
-    hiding = Entry.objects.filter(
+    return Entry.objects.filter(
         Q(contest__runs_private=True) | Q(team__anonymous=True) | Q(contest__freezes_at__lt=end),
         submission=OuterRef(submission),
         contest__results_at__gt=now,
     )
-    return Exists(_seen_by_others_only(hiding, viewer))
 
 
 def hidden_submissions(viewer: Viewer) -> Exists:

@@ -48,6 +48,11 @@ class _Section:
     benchmark_version: int
     machine_class: str
 
+    @property
+    def superseded(self) -> bool:
+        """Return True if the benchmark has a newer version. The entries then stay as they were."""
+        return self.benchmark_version != catalogue.current_version(_board(self).benchmark)
+
 
 def lock() -> None:
     """Keep other processes from refreshing boards until this transaction ends.
@@ -72,16 +77,24 @@ def refresh(changed: Iterable[Run]) -> None:
         _decide(run)
         touched |= _affected_entries(run)
     for section, user_id in sorted(touched):
-        _refill_user(section, user_id)
+        if section.superseded:
+            _drop_deleted(section, user_id)
+        else:
+            _refill_user(section, user_id)
     for section in sorted({section for section, _ in touched}):
         _update_ranks(section)
 
 
 def rebuild() -> int:
-    """Recompute every board from the runs in one long transaction; return the number of entries."""
+    """Recompute every board from the runs in one long transaction; return the number of entries.
+
+    Boards of older benchmark versions stay as they were, because the rules of today would leave them empty.
+    """
     with transaction.atomic():
         lock()
-        BoardEntry.objects.all().delete()
+        for board in all_boards():
+            version = catalogue.current_version(board.benchmark) or 0
+            BoardEntry.objects.filter(board=board.slug, benchmark_version=version).delete()
         refresh(_with_submission(Run.objects.filter(state=State.DONE, kind="performance")))
         return BoardEntry.objects.count()
 
@@ -280,6 +293,39 @@ def _refill_user(section: _Section, user_id: int) -> None:
         )
         for user_rank, entry in enumerate(chosen)
     )
+
+
+def _drop_deleted(section: _Section, user_id: int) -> None:
+    """Take this user's entries without a run that still exists off a board of an older benchmark version.
+
+    Nothing else changes there. An entry whose newest run was deleted links to the newest one that is left. 2 SQL
+    statements, and 1 for each changed entry.
+    """
+    board = _board(section)
+    left = Run.objects.filter(
+        benchmark=board.benchmark,
+        instance=board.instance,
+        benchmark_version=section.benchmark_version,
+        machine__machine_class=section.machine_class,
+        scale__in=board.scales,
+        verdict=Verdict.PASSED,
+        verified=False,
+        submission__owner_id=user_id,
+        submission__deleted_at__isnull=True,
+    ).order_by("pk")
+    newest = {
+        (digest, configuration): pk
+        for pk, digest, configuration in left.values_list(
+            "pk", "submission__blob_sha256", "submission__configuration"
+        )
+    }
+    stored = _entries(section).filter(user_id=user_id, run__submission__deleted_at__isnull=False)
+    for entry in stored:
+        run_id = newest.get((entry.blob_sha256, entry.configuration))
+        if run_id is None:
+            entry.delete()
+        else:
+            BoardEntry.objects.filter(pk=entry.pk).update(run_id=run_id)
 
 
 def _audited(section: _Section, digests: list[str]) -> set[tuple[str, str]]:

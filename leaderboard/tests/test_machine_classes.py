@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 
-from leaderboard import boards, queries
+from leaderboard import board_page, boards
 from leaderboard.models import BoardEntry, Machine, Run, State
 from leaderboard.queue import claims
 from leaderboard.queue.claims import Slot
@@ -69,5 +69,5 @@ def test_a_board_never_mixes_classes(alice: User, bob: User, track: Track, slow:
     board = boards.board_named("preliminary1")
     assert board is not None
     for name, owner in (("fast", "alice"), ("slow", "bob")):
-        shown = queries.standings(board, name)
+        shown = board_page.standings(board, name)
         assert [row.user.username for row in shown.rows] == [owner]

@@ -14,26 +14,25 @@ from leaderboard.ranking.rank_intervals import MAX_POOLED_SESSIONS
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from leaderboard.queries import Standings
+    from leaderboard.board_page import Standings
     from web.boards.rows import Row
 
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Neighbouring rows whose order is not certain, or a single row. `note` is a sentence about them, or empty."""
+    """Neighbouring rows whose order is not certain, or a single row. `note` is a sentence about them, or empty.
+
+    `leads` is True if no row is surely better than these.
+    """
 
     rows: tuple[Row, ...]
     note: str
+    leads: bool
 
     @property
     def tied(self) -> bool:
         """Return True if the group has several rows."""
         return len(self.rows) > 1
-
-    @property
-    def leads(self) -> bool:
-        """Return True if the group has the first rank."""
-        return self.rows[0].position == 1
 
 
 def groups_of(standings: Standings, rows: Sequence[Row]) -> list[Group]:
@@ -44,9 +43,16 @@ def groups_of(standings: Standings, rows: Sequence[Row]) -> list[Group]:
         Group(
             tuple(rows[index] for index in group),
             _note(samples, group, rows) if len(group) > 1 else "",
+            leads=group.start == 0,
         )
         for group in found
     ]
+
+
+def single_rows(groups: Sequence[Group], chosen: Sequence[Row]) -> list[Group]:
+    """Return a group for each chosen row, in their order: rows that were sorted or filtered have no common note."""
+    leading = {row.position for group in groups if group.leads for row in group.rows}
+    return [Group((row,), "", leads=row.position in leading) for row in chosen]
 
 
 def _note(samples: Sequence[Sequence[float]], group: range, rows: Sequence[Row]) -> str:

@@ -17,9 +17,9 @@ from web import jinja
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from leaderboard.board_page import Standings
     from leaderboard.boards import Board
     from leaderboard.models import BoardEntry
-    from leaderboard.queries import Standings
 
 WHOLE_LIBRARY = "whole library"
 
@@ -81,6 +81,7 @@ class Row:
     submitted: datetime
     run_id: int
     submission_id: int
+    hidden_until: datetime | None = None  # the entry is hidden from others until then; not exported
 
     @property
     def rank(self) -> str:
@@ -100,6 +101,7 @@ class Row:
     def plain(self) -> dict[str, Any]:
         """Return the values for an export: numbers unchanged, times as ISO 8601, and the path of the run's page."""
         values = asdict(self)
+        del values["hidden_until"]
         values["submitted"] = self.submitted.astimezone(UTC).isoformat(timespec="seconds")
         values["run"] = reverse("submissions:run", args=[self.run_id])
         return values
@@ -165,4 +167,6 @@ def _row(entry: BoardEntry, board: Board) -> Row:
         submitted=submission.created_at,
         run_id=run.pk,
         submission_id=submission.pk,
+        # An annotation of the query, which the type of the entries does not have.
+        hidden_until=getattr(entry, "hidden_until", None),
     )

@@ -16,6 +16,7 @@ urlpatterns = [
     path("users/<str:name>/", entries.user, name="user"),
     path("structures/<str:name>/", entries.structure, name="structure"),
     path("<slug:slug>/", views.board, name="board"),
+    path("<slug:slug>/history/", views.history, name="history"),
     path("<slug:slug>.csv", views.export_csv, name="csv"),
     path("<slug:slug>.json", views.export_json, name="json"),
 ]

@@ -5,7 +5,6 @@ A submission is an uploaded library with the benchmarks to run. Each of them, an
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Any
 
 from django.contrib import messages
@@ -20,7 +19,7 @@ from leaderboard.queue import quotas
 from leaderboard.submissions import files
 from web import jinja
 from web.boards.rows import entry_name
-from web.http import fragment, private_file
+from web.http import fragment, number, private_file
 from web.submissions.forms import UploadForm
 from web.submissions.limits import count_upload
 from web.submissions.upload_handler import was_too_large
@@ -32,7 +31,6 @@ if TYPE_CHECKING:
     from leaderboard.models import Submission
     from web.http import UserRequest
 
-_NUMBER = re.compile(r"[0-9]{1,18}")
 CREATED = "Submitted. The runs below start as soon as a machine is free."
 
 
@@ -71,8 +69,8 @@ def _blank(request: UserRequest) -> dict[str, Any]:
     """
     refused = None
     initial = {}
-    if number := _number(request, "refused"):
-        refused = queries.refused_upload(number, request.user)
+    if pk := number(request, "refused"):
+        refused = queries.refused_upload(pk, request.user)
     if refused is not None:
         initial = {
             "description": refused.submission.description,
@@ -106,21 +104,13 @@ def _submit(request: UserRequest, form: UploadForm) -> Submission | None:
         return None
 
 
-def _number(request: UserRequest, name: str) -> int | None:
-    """Return the value of `name` in the URL's query as a number, or None if it is missing or not a number."""
-    # A regular expression checks the text, because isdigit() accepts characters that int() rejects, and because int()
-    # raises an exception for very long numbers.
-    text = request.GET.get(name, "")
-    return int(text) if _NUMBER.fullmatch(text) else None
-
-
 def _table(request: UserRequest) -> dict[str, Any]:
     """Return the context of the table of submissions.
 
     In the URL's query, `before` selects a page of older submissions. `seen` is the number of open runs that the browser
     shows now. If that number has changed, screen readers announce the new number.
     """
-    before = _number(request, "before")
+    before = number(request, "before")
     page = my_submissions(request.user, before=before)
     unfinished = sum(not run.is_final for run in page.all_runs if not run.verified)
     return {

@@ -82,7 +82,7 @@ def test_the_list_costs_the_same_for_one_and_for_many(
     with django_assert_num_queries(expected):
         alice.get("/submissions/table/")
     finish_all()
-    with django_assert_num_queries(6):
+    with django_assert_num_queries(7):
         alice.get("/submissions/table/")
 
 

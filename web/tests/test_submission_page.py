@@ -23,7 +23,7 @@ def test_gates_are_listed_once_and_benchmarks_have_their_ranks(
 ) -> None:
     submission = world.submit(targets=(BOARD, SECOND))
     finish_all()
-    with django_assert_num_queries(6):
+    with django_assert_num_queries(7):
         page = client.get(f"/submissions/{submission.pk}/").content.decode()
     for gate in submission.runs.filter(kind="correctness"):
         assert page.count(f'href="/runs/{gate.pk}/"') == 1
@@ -49,7 +49,7 @@ def test_history_has_the_owners_versions_of_the_file(
     new = world.submit(content=world.library + b"v2")
     foreign = world.submit(world.bob)
     finish_all()
-    with django_assert_num_queries(6):
+    with django_assert_num_queries(7):
         page = client.get(f"/submissions/{new.pk}/").content.decode()
     history = page[page.index("History of mine.so") :]
     assert f'href="/submissions/{old.pk}/"' in history

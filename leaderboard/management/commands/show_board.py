@@ -6,16 +6,16 @@ from typing import TYPE_CHECKING
 
 from django.core.management.base import BaseCommand, CommandError
 
-from leaderboard import queries
+from leaderboard import board_page
 from leaderboard.boards import all_boards, board_named, main_boards
 from leaderboard.ranking.board_result import result, shown_as
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser
 
+    from leaderboard.board_page import Standings
     from leaderboard.boards import Board
     from leaderboard.models import BoardEntry
-    from leaderboard.queries import Standings
     from results.metrics import RankedBy
 
 # The value of the board's metric. Its heading is the label and the unit of the metric.
@@ -56,7 +56,7 @@ class Command(BaseCommand):
                 known = ", ".join(board.slug for board in all_boards())
                 message = f"unknown board {name!r}; known boards are: {known}"
                 raise CommandError(message)
-            self.stdout.write("\n".join([*text_table(queries.standings(board)), ""]))
+            self.stdout.write("\n".join([*text_table(board_page.standings(board)), ""]))
 
 
 def text_table(standings: Standings) -> list[str]:

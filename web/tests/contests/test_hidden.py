@@ -12,6 +12,7 @@ from leaderboard import plots
 from leaderboard.catalogue import Target
 from leaderboard.contests import teams
 from leaderboard.contests.models import Contest
+from leaderboard.lead_history import note_leads
 from web.tests.contests.cups import move
 from web.tests.world import BOARD, finish_all
 
@@ -24,16 +25,20 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.django_db
 
 YCSB = Target("ycsb", "a")
-# Pages for the public: they leave hidden entries out for everyone, so that officials see what the public sees.
-LISTS = (
-    "/",
-    "/boards/",
+# A board and its exports show each viewer the entries that the viewer may see.
+BOARDS = (
     "/boards/preliminary1/",
     "/boards/preliminary1.csv",
     "/boards/preliminary1.json",
     "/boards/ycsb_a/",
     "/boards/ycsb_a.csv",
     "/boards/ycsb_a.json",
+)
+# Pages for the public: they leave hidden entries out for everyone, so that officials see what the public sees.
+LISTS = (
+    "/",
+    "/boards/",
+    "/boards/preliminary1/history/",
     "/boards/configurations/ycsb/",
     "/boards/configurations/ycsb.csv",
     "/boards/configurations/ycsb.json",
@@ -75,6 +80,7 @@ def enter_zebra(cup: Cup, how: str) -> Submission:
         content=cup.world.library + b"open",
     )
     finish_all()
+    note_leads()
     plots.draw_missing()
     return submission
 
@@ -98,8 +104,15 @@ def test_public_lists_leave_hidden_entries_out(cup: Cup, how: str) -> None:
             named = path.startswith(("/boards/users/", "/boards/structures/"))
             assert status == (404 if named else 200), f"{path} by {who}"
             assert named or "zebra" not in text, f"{path} by {who}"
+        for path in BOARDS:
+            status, text = fetch(browser, path)
+            assert status == 200, f"{path} by {who}"
+            assert ("zebra" in text) == (who not in OUTSIDERS), f"{path} by {who}"
+            badge = path.endswith("/") and who not in OUTSIDERS
+            assert ("hidden from others until" in text) == badge, f"{path} by {who}"
     move(cup.contest, freezes_at=-1, closes_at=-1, results_at=0)
-    for path in LISTS:
+    note_leads()
+    for path in (*LISTS, *BOARDS):
         assert "zebra" in fetch(cup.browser("anonymous"), path)[1], path
 
 

@@ -1,0 +1,186 @@
+"""Reads a board (a ranking of libraries): its entries on one machine class, and who has led it since when.
+
+A contest may hide runs from everyone except the team and the officials. Each viewer gets the ranks among the entries
+that the viewer may see, so no gap tells that there are others. The history is the same for all viewers.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from django.db.models import Count, Max
+
+from leaderboard import catalogue
+from leaderboard.contests.visibility import hidden_runs, hidden_until
+from leaderboard.models import BoardEntry, LeadChange
+from leaderboard.ranking.board_result import with_results
+from leaderboard.ranking.visible_ranks import visible_ranks
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from leaderboard.boards import Board
+    from leaderboard.queries import Viewer
+
+HISTORY_ROWS = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Standings:
+    """A board as a page shows it: the best entries on one machine class.
+
+    - `benchmark_version`: the version of the shown entries, by default the newest one of the benchmark.
+    - `machine_class`: the class of the machines that executed the shown runs; None if the board has no entries.
+    - `classes`: all machine classes with entries; the class with the newest run comes first.
+    - `rows`: the entries by rank, with `user`, `run`, `run.submission`, `run.machine` and their results loaded.
+    - `versions`: the benchmark versions with entries, the newest one first.
+    """
+
+    board: Board
+    benchmark_version: int | None
+    machine_class: str | None
+    classes: tuple[str, ...]
+    rows: tuple[BoardEntry, ...]
+    versions: tuple[int, ...] = ()
+
+    @property
+    def superseded(self) -> bool:
+        """Return True if the benchmark has a newer version than that of the shown entries."""
+        return self.benchmark_version != catalogue.current_version(self.board.benchmark)
+
+    @property
+    def provisional(self) -> bool:
+        """Return True if the board is a demonstration, or an entry is provisional (smoke scale or too few sessions)."""
+        return self.board.provisional or any(row.provisional for row in self.rows)
+
+
+def standings(
+    board: Board,
+    machine_class: str | None = None,
+    version: int | None = None,
+    viewer: Viewer | None = None,
+) -> Standings:
+    """Return a board's best entries on a machine class, by default on the class with the newest run.
+
+    `version` is a version of the benchmark with entries. By default, and if it has none, it is the newest version.
+    Without a viewer, the entries are those that everyone may see. Each row has `hidden_until`: when the public will see
+    it, or None. 3 SQL statements for any number of runs, 1 for a board without entries, and 2 more while a contest
+    hides entries from this viewer.
+    """
+    entries = BoardEntry.objects.filter(board=board.slug)
+    if not (viewer and viewer.is_authenticated and viewer.is_staff):
+        entries = entries.filter(
+            ~hidden_runs(
+                submission="run__submission", finished_at="run__finished_at", viewer=viewer
+            )
+        )
+    sections = list(
+        entries.values_list("benchmark_version", "machine_class")
+        .annotate(newest=Max("run_id"))
+        .order_by("-newest")
+    )
+    versions = tuple(sorted({found for found, _, _ in sections}, reverse=True))
+    shown_version = version if version in versions else catalogue.current_version(board.benchmark)
+    classes = tuple(name for found, name, _ in sections if found == shown_version)
+    chosen = machine_class if machine_class in classes else next(iter(classes), None)
+    rows: tuple[BoardEntry, ...] = ()
+    if chosen is not None and shown_version is not None:
+        section = (board.slug, shown_version, chosen)
+        ranks = visible_ranks([section], viewer)
+        shown = entries.filter(
+            ranks.ranked(), benchmark_version=shown_version, machine_class=chosen
+        ).annotate(
+            hidden_until=hidden_until(submission="run__submission", finished_at="run__finished_at")
+        )
+        loaded = shown.select_related("run__submission", "run__machine", "user")
+        rows = tuple(
+            sorted(ranks.apply(with_results(loaded, board)), key=lambda row: row.position or 0)
+        )
+    return Standings(board, shown_version, chosen, classes, rows, versions)
+
+
+@dataclass(frozen=True, slots=True)
+class Reign:
+    """A time in which one entry led the board. `until` is None if the entry still leads.
+
+    `change` is None if the entry was deleted since, or a contest hides it now.
+    """
+
+    change: LeadChange | None
+    benchmark_version: int
+    since: datetime
+    until: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class BoardHistory:
+    """The leaders of a board on one machine class, newest first, and the versions of its benchmark with ranked entries.
+
+    `versions` maps a version to the number of ranked entries. If there is a next page, `next_before` is its `before`.
+    """
+
+    board: Board
+    machine_class: str | None
+    classes: tuple[str, ...]
+    reigns: tuple[Reign, ...]
+    versions: dict[int, int]
+    next_before: int | None
+
+
+def board_history(
+    board: Board,
+    machine_class: str | None = None,
+    before: int | None = None,
+    limit: int = HISTORY_ROWS,
+) -> BoardHistory:
+    """Return the leaders of a board, by default on the machine class with the newest run. 2 SQL statements at most.
+
+    `before` is the id of the change of lead that ended the oldest reign of the page before.
+    """
+    public = ~hidden_runs(submission="run__submission", finished_at="run__finished_at")
+    sections = list(
+        BoardEntry.objects.filter(public, board=board.slug)
+        .values_list("benchmark_version", "machine_class")
+        .annotate(newest=Max("run_id"), ranked=Count("position"))
+        .order_by("-newest")
+    )
+    classes = tuple(dict.fromkeys(name for _, name, _, _ in sections))
+    chosen = machine_class if machine_class in classes else next(iter(classes), None)
+    if chosen is None:
+        return BoardHistory(board, None, (), (), {}, None)
+    versions = {version: ranked for version, name, _, ranked in sections if name == chosen}
+    changes = LeadChange.objects.filter(board=board.slug, machine_class=chosen)
+    if before is not None:
+        changes = changes.filter(pk__lte=before)
+    # One more row on each side: the newer one ended the first reign, and an older one means a next page.
+    found = list(
+        changes.annotate(public=public)
+        .select_related("run__submission__owner")
+        .defer("run__seeds", "run__submission__facts")
+        .order_by("-pk")[: limit + 2]
+    )
+    ends = [None, *found] if before is None else found
+    pairs = list(zip(found if before is None else found[1:], ends, strict=False))
+    return BoardHistory(
+        board,
+        chosen,
+        classes,
+        tuple(_reign(change, newer) for change, newer in pairs[:limit] if change.run_id),
+        dict(sorted(versions.items(), reverse=True)),
+        pairs[limit - 1][0].pk if len(pairs) > limit else None,
+    )
+
+
+def _reign(change: LeadChange, newer: LeadChange | None) -> Reign:
+    run = change.run
+    # `public` is an annotation of the query, which the type of the rows does not have.
+    shown = (
+        run is not None and run.submission.deleted_at is None and getattr(change, "public", False)
+    )
+    return Reign(
+        change if shown else None,
+        change.benchmark_version,
+        change.since,
+        newer.since if newer else None,
+    )

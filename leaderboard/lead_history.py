@@ -1,0 +1,115 @@
+"""Notes when another entry takes the lead of a board, so that the board has a history.
+
+The results worker calls `note_leads` after results were stored and every few seconds. The bench worker does not do
+this, because its database role must not read what contests hide.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from django.db import transaction
+from django.db.models import Max, Subquery
+from django.utils import timezone
+
+from leaderboard import catalogue
+from leaderboard.boards import all_boards, board_named
+from leaderboard.configuration_board import current_entries
+from leaderboard.models import BoardEntry, LeadChange
+from leaderboard.overview import first_ranked_at
+from leaderboard.ranking import board_entries
+
+if TYPE_CHECKING:
+    from datetime import datetime
+    from typing import TypeAlias
+
+    Section: TypeAlias = tuple[str, int, str]
+
+
+def note_leads() -> list[LeadChange]:
+    """Store each change of a public leader since the last call; return the new rows.
+
+    2 SQL statements if nothing has changed, and 1 more if something has.
+    """
+    with transaction.atomic():
+        board_entries.lock()
+        leaders = _leaders()
+        known = _known()
+        now = timezone.now()
+        new = [
+            LeadChange(
+                board=section[0],
+                benchmark_version=section[1],
+                machine_class=section[2],
+                run_id=entry.run_id,
+                score=entry.score,
+                since=_since(entry, known.get(section), now),
+            )
+            for section, entry in sorted(leaders.items())
+            if _leader(entry) != _known_leader(known.get(section))
+        ]
+        new += [
+            LeadChange(
+                board=last.board,
+                benchmark_version=last.benchmark_version,
+                machine_class=last.machine_class,
+                since=now,
+            )
+            for section, last in known.items()
+            if section not in leaders and last.run_id is not None and _is_current(section)
+        ]
+        return LeadChange.objects.bulk_create(new) if new else []
+
+
+def _leaders() -> dict[Section, BoardEntry]:
+    """Return the entry that the public sees first in each section of the boards. 1 SQL statement."""
+    ranked = (
+        BoardEntry.objects.filter(current_entries(all_boards()), position__isnull=False)
+        .select_related("run")
+        .defer("ratios", "advisories", "run__seeds", "run__why_not", "run__ranked_on")
+        .annotate(first=Subquery(first_ranked_at()))
+        .order_by("-position")
+    )
+    return {(entry.board, entry.benchmark_version, entry.machine_class): entry for entry in ranked}
+
+
+def _known() -> dict[Section, LeadChange]:
+    """Return the last stored change of each section. 1 SQL statement."""
+    last = (
+        LeadChange.objects.values("board", "benchmark_version", "machine_class")
+        .annotate(last=Max("pk"))
+        .values("last")
+    )
+    found = LeadChange.objects.filter(pk__in=last).select_related("run__submission")
+    return {
+        (change.board, change.benchmark_version, change.machine_class): change for change in found
+    }
+
+
+def _leader(entry: BoardEntry) -> tuple[int, str, str]:
+    return entry.user_id, entry.blob_sha256, entry.configuration
+
+
+def _known_leader(change: LeadChange | None) -> tuple[int, str, str] | None:
+    if change is None or change.run is None:
+        return None
+    submission = change.run.submission
+    return submission.owner_id, submission.blob_sha256, submission.configuration
+
+
+def _since(entry: BoardEntry, last: LeadChange | None, now: datetime) -> datetime:
+    """Return when the entry took the lead: at the end of a run, or now if it gained the lead without a new run.
+
+    The first leader of a section leads since its first ranked run.
+    """
+    ended = entry.run.finished_at
+    if last is None:
+        # `first` is an annotation of the query, which the type of the rows does not have.
+        return getattr(entry, "first", None) or ended or now
+    return ended if ended is not None and ended > last.since else now
+
+
+def _is_current(section: Section) -> bool:
+    """Return True if the section belongs to the newest version of its benchmark."""
+    board = board_named(section[0])
+    return board is not None and section[1] == catalogue.current_version(board.benchmark)

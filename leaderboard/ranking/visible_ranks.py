@@ -1,0 +1,149 @@
+"""Computes the ranks of board entries among those that a viewer may see.
+
+A contest may hide entries from a viewer until its results (contests/visibility.py). Their stored ranks would leave
+gaps, which tell that a hidden entry exists, and how good it is. So the other entries are ranked again without them, in
+the same way as ranking/board_entries.py ranks all of them.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
+
+from django.core.cache import cache
+from django.db.models import Q
+
+from leaderboard.boards import board_named
+from leaderboard.contests.visibility import hidden_runs
+from leaderboard.models import BoardEntry
+from leaderboard.ranking import rank_intervals
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from leaderboard.queries import Viewer
+    from results.stats.family import Rank
+
+CACHE_SECONDS = 600
+
+# A part of a board whose entries can be compared: board, benchmark version, machine class.
+Section: TypeAlias = tuple[str, int, str]
+
+
+@dataclass(frozen=True, slots=True)
+class VisibleRanks:
+    """The ranks that differ from the stored ones: those in sections where something is hidden from the viewer."""
+
+    sections: dict[Section, dict[int, Rank]]
+
+    def apply(self, entries: Iterable[BoardEntry]) -> list[BoardEntry]:
+        """Put the ranks into the loaded entries, which stay unsaved; return those of them that have a rank."""
+        found = list(entries)
+        for entry in found:
+            ranks = self.sections.get(section_of(entry))
+            if ranks is not None:
+                rank = ranks.get(entry.pk)
+                entry.position = rank.position if rank else None
+                entry.rank_low = rank.low if rank else None
+                entry.rank_high = rank.high if rank else None
+        return [entry for entry in found if entry.position is not None]
+
+    def ranked(self) -> Q:
+        """Return the condition that an entry has a rank for the viewer."""
+        elsewhere = Q(position__isnull=False)
+        chosen = [pk for ranks in self.sections.values() for pk in ranks]
+        return (elsewhere & ~_any(self.sections)) | Q(pk__in=chosen) if self.sections else elsewhere
+
+
+def section_of(entry: BoardEntry) -> Section:
+    """Return the section that the entry belongs to."""
+    return entry.board, entry.benchmark_version, entry.machine_class
+
+
+def visible_ranks(sections: Iterable[Section] | Q, viewer: Viewer | None) -> VisibleRanks:
+    """Return the viewer's ranks in these sections; without a viewer, those of the public.
+
+    `sections` is a list, or a condition on entries. 1 SQL statement, and 2 more if something is hidden. None for the
+    site's organisers, who see everything.
+    """
+    wanted = sections if isinstance(sections, Q) else _any(sections)
+    if viewer is not None and viewer.is_authenticated and viewer.is_staff:
+        return VisibleRanks({})
+    hidden = hidden_runs(
+        submission="run__submission", finished_at="run__finished_at", viewer=viewer
+    )
+    gaps = set(
+        BoardEntry.objects.filter(wanted, Q(hidden), position__isnull=False).values_list(
+            "board", "benchmark_version", "machine_class"
+        )
+    )
+    if not gaps:
+        return VisibleRanks({})
+    shown = _best(gaps, ~hidden)
+    samples = dict(
+        BoardEntry.objects.filter(
+            pk__in=[pk for chosen in shown.values() for pk in chosen]
+        ).values_list("pk", "ratios")
+    )
+    return VisibleRanks(
+        {section: _ranks(section, chosen, samples) for section, chosen in shown.items()}
+    )
+
+
+def _best(sections: set[Section], visible: Q | object) -> dict[Section, list[int]]:
+    """Return the ids of each section's best visible entries, best first. 1 SQL statement.
+
+    As on the whole board, the limit `top` counts binaries, and each binary comes with all its variants.
+    """
+    found: dict[Section, list[tuple[int, tuple[int, str], float, int]]] = {
+        section: [] for section in sections
+    }
+    rows = BoardEntry.objects.filter(_any(sections), visible).values_list(
+        *("board", "benchmark_version", "machine_class"),
+        *("pk", "user_id", "blob_sha256", "score", "run_id"),
+    )
+    for slug, version, name, pk, user, digest, score, run in rows:
+        found[slug, version, name].append((pk, (user, digest), score, run))
+    chosen: dict[Section, list[int]] = {}
+    for section, entries in found.items():
+        board = board_named(section[0])
+        if board is None:
+            continue
+        sign = 1.0 if board.lower_is_better else -1.0
+        entries.sort(key=lambda entry: (sign * entry[2], entry[3]))
+        best = list(dict.fromkeys(binary for _, binary, _, _ in entries))[: board.top]
+        chosen[section] = [pk for pk, binary, _, _ in entries if binary in best]
+    return chosen
+
+
+def _ranks(
+    section: Section, entries: Sequence[int], samples: dict[int, list[float]]
+) -> dict[int, Rank]:
+    board = board_named(section[0])
+    assert board is not None  # noqa: S101 - _best has left out boards that do not exist
+    ranks = cached_ranks(
+        [tuple(samples[pk]) for pk in entries], lower_is_better=board.lower_is_better
+    )
+    return dict(zip(entries, ranks, strict=True))
+
+
+def cached_ranks(samples: Sequence[tuple[float, ...]], *, lower_is_better: bool) -> list[Rank]:
+    """Return the rank intervals of samples, best first. The tests take tens of milliseconds, so results are cached."""
+    key = f"ranks:{hash((lower_is_better, tuple(samples)))}"
+    found: list[Rank] | None = cache.get(key)
+    if found is None:
+        found = rank_intervals.rank(samples, lower_is_better=lower_is_better)
+        cache.set(key, found, CACHE_SECONDS)
+    return found
+
+
+def _any(sections: Iterable[Section]) -> Q:
+    """Return the condition that an entry is in one of these sections."""
+    by_version: dict[tuple[str, int], set[str]] = defaultdict(set)
+    for slug, version, name in sections:
+        by_version[slug, version].add(name)
+    found = Q(pk__in=())
+    for (slug, version), names in by_version.items():
+        found |= Q(board=slug, benchmark_version=version, machine_class__in=names)
+    return found

@@ -1,0 +1,176 @@
+"""Says which ranks a run has for a viewer, and why boards do not rank it, with the run that says so.
+
+The ranks are those among the entries that the viewer may see, as on the pages of boards. A reason names a run only if
+the viewer may see that run.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from django.db.models import Q
+
+from leaderboard import catalogue
+from leaderboard.boards import boards_for
+from leaderboard.models import BoardEntry, State
+from leaderboard.ranking.eligibility import gate_in, names_an_audit
+from leaderboard.ranking.visible_ranks import section_of, visible_ranks
+from runner.terms import Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from django.db.models import QuerySet
+
+    from leaderboard.boards import Board
+    from leaderboard.models import Run, Submission
+    from leaderboard.queries import Viewer
+
+
+@dataclass(frozen=True, slots=True)
+class BoardRank:
+    """A run's rank interval on a board. The measurements do not show which rank from `low` to `high` is right.
+
+    `position` is the rank by the median alone.
+    """
+
+    board: Board
+    low: int
+    high: int
+    position: int
+
+    def __str__(self) -> str:
+        ranks = str(self.low) if self.low == self.high else f"{self.low}-{self.high}"
+        return f"{ranks} on {self.board.title}"
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """A reason that completes "not ranked because ...", and the id of the run that says so, or None."""
+
+    text: str
+    run_id: int | None = None
+
+    def __str__(self) -> str:
+        return self.text
+
+
+@dataclass(frozen=True, slots=True)
+class RankStatus:
+    """The ranks of a run, and the reasons why boards do not rank it."""
+
+    ranks: tuple[BoardRank, ...] = ()
+    why_not: tuple[Reason, ...] = ()
+
+
+def ranking_status(run: Run, viewer: Viewer, visible: QuerySet[Run]) -> RankStatus:
+    """Return the run's ranks for this viewer, and why other boards do not rank it.
+
+    `visible` has the runs that the viewer may see. At most 2 SQL statements, and 2 more if a contest hides entries.
+    """
+    if run.is_gate:
+        return RankStatus()
+    if not run.eligible:
+        return RankStatus(why_not=tuple(_with_runs(run, visible)))
+    entries = entries_of([run.submission], viewer)
+    found = status(run, entries)
+    return RankStatus(found.ranks, (*found.why_not, *_with_runs(run, visible)))
+
+
+def entries_of(submissions: Sequence[Submission], viewer: Viewer) -> list[BoardEntry]:
+    """Return the entries of the owners of these submissions on the newest boards, with the viewer's ranks.
+
+    Entries without a rank are returned too: `status` says why. Needs submissions of few owners. 2 SQL statements, and 2
+    more if a contest hides entries; 1 if there are no entries.
+    """
+    entries = list(
+        BoardEntry.objects.filter(user_id__in={one.owner_id for one in submissions})
+        .filter(
+            Q(blob_sha256__in={one.blob_sha256 for one in submissions}) | Q(position__isnull=False)
+        )
+        .defer("ratios", "advisories")
+        .order_by("board", "position", "pk")
+    )
+    if entries:
+        visible_ranks({section_of(entry) for entry in entries}, viewer).apply(entries)
+    return entries
+
+
+def status(run: Run, entries: Iterable[BoardEntry]) -> RankStatus:
+    """Return the ranks of an eligible run, and why its entry has none. Executes no SQL; needs `run.submission`.
+
+    `entries` has all entries of the owner that `entries_of` returns.
+    """
+    current = catalogue.current_version(run.benchmark)
+    if run.benchmark_version != current:
+        text = f"it used version {run.benchmark_version} of the benchmark; the newest is {current}: run it again"
+        return RankStatus(why_not=(Reason(text),))
+    submission = run.submission
+    binary = (submission.owner_id, submission.blob_sha256, submission.configuration)
+    same_version = [entry for entry in entries if entry.benchmark_version == current]
+    ranks: list[BoardRank] = []
+    why_not: list[Reason] = []
+    for board in boards_for(run.benchmark, run.instance):
+        if board.slug not in run.ranked_on:
+            continue  # run.why_not already has the reason for this board
+        here = [entry for entry in same_version if entry.board == board.slug]
+        own = [
+            entry
+            for entry in here
+            if (entry.user_id, entry.blob_sha256, entry.configuration) == binary
+        ]
+        placed = next((entry for entry in own if entry.position is not None), None)
+        if placed is not None:
+            ranks.append(
+                BoardRank(board, placed.rank_low or 0, placed.rank_high or 0, placed.position or 0)
+            )
+        elif own:
+            why_not.append(
+                Reason(f"it is not among the best {board.top} libraries of {board.title}")
+            )
+        else:
+            text = f"its owner has {board.per_user} better libraries on {board.title}, the limit for one user"
+            better = [entry for entry in here if entry.position is not None]
+            why_not.append(Reason(text, better[0].run_id if better else None))
+    return RankStatus(tuple(ranks), tuple(why_not))
+
+
+def _with_runs(run: Run, visible: QuerySet[Run]) -> list[Reason]:
+    """Return the stored reasons with the gates and audits that they name. At most 1 SQL statement.
+
+    These may be of any user, since a gate counts for all users' submissions of the same binary.
+    """
+    texts = list(run.why_not) or ([] if run.is_final else ["it has not finished yet"])
+    gates = {gate for text in texts if (gate := gate_in(text))}
+    audits = any(names_an_audit(text) for text in texts)
+    if not gates and not audits:
+        return [Reason(text) for text in texts]
+    wanted = Q(kind="correctness", benchmark__in=gates, verified=False)
+    if audits:
+        wanted |= Q(verified=True, benchmark=run.benchmark, instance=run.instance)
+    candidates = list(
+        visible.filter(
+            wanted,
+            submission__blob_sha256=run.submission.blob_sha256,
+            submission__configuration=run.submission.configuration,
+        )
+        .exclude(verdict__in=[Verdict.PASSED, Verdict.REFUSED, Verdict.INFRASTRUCTURE])
+        .exclude(state=State.CANCELLED)
+        .order_by("pk")
+    )
+    return [Reason(text, _deciding(text, candidates)) for text in texts]
+
+
+def _deciding(text: str, candidates: Iterable[Run]) -> int | None:
+    """Return the id of the first run that decided a reason: a judged one, or else one that still waits."""
+    gate = gate_in(text)
+    if not gate and not names_an_audit(text):
+        return None
+    found = [
+        one
+        for one in candidates
+        if (one.benchmark == gate and not one.verified if gate else one.verified)
+    ]
+    found.sort(key=lambda one: one.state != State.DONE)
+    return found[0].pk if found else None
