@@ -3,10 +3,10 @@
     python checker/replay_order.py [--serialisable] HISTORY ORDER
 
 This program shares no code with the checker, so its user need not trust the checker. It executes the committed
-transactions in the given order on a model of the contract (docs/reference/index-api.md), and compares each result with
-the recorded result. The order explains a recorded result if the two are equal. docs/reference/history-format.md
-describes both files. A transaction that had returned before another began must precede it in the order, except with
---serialisable. Exit status: 0 if the order explains all results, 1 if not, 2 if an argument or a file is unusable.
+transactions in the given order on a model of the contract (docs/reference/index-api.md). The order explains a recorded
+result if the model gives the same result. docs/reference/history-format.md describes both files. A transaction that had
+returned before another began must precede it in the order, except with --serialisable. Exit status: 0 if the order
+explains all results, 1 if not, 2 if an argument or a file is unusable.
 """
 
 from __future__ import annotations

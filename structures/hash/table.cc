@@ -34,8 +34,9 @@ Bytes Table::key_at(const Content& content) const {
   return content.kind() == Kind::kBlock ? block_of(content)->key() : directory_of(content)->key();
 }
 
-// Locks the bucket of a hash. A split may move the hash to another bucket before the lock is taken.
-// A split also locks the bucket, so afterwards the bucket is right until unlock().
+// Locks the bucket of a hash. Before the lock is taken, a split may move the hash to another
+// bucket. So the function checks the bucket again afterwards. From then on it cannot change until
+// unlock(), because a split locks the bucket, too.
 Table::Locked Table::lock(uint64_t hash) const {
   for (SpinWait wait;; wait.once()) {
     const uint64_t bucket = bucket_of(hash, buckets());
@@ -53,7 +54,7 @@ Table::Locked Table::lock(uint64_t hash) const {
   }
 }
 
-// Readers may continue with the old version if nothing has changed.
+// If nothing has changed, restores the old version, so that readers need not repeat.
 void Table::unlock(const Locked& locked, bool changed) {
   locked.home->version.store(locked.version + (changed ? 2 : 0), std::memory_order_release);
 }
@@ -86,7 +87,7 @@ bool Table::append(Line* home, uint64_t key, const Content& content) {
   return true;
 }
 
-// Removes an entry. The bucket's last entry takes its place, so that used slots come first.
+// Removes an entry. The last entry of the bucket takes its slot, so that used slots come first.
 void Table::remove(Line* home, const Place& place) {
   Line* before = nullptr;
   Line* last = home;

@@ -1,12 +1,12 @@
-// Moves a cursor to a pair.
+// Implements Cursor::seek(), which moves a cursor to a pair.
 #include "structures/prefix_tree/cursor.h"
 
 namespace keydrome::prefix_tree {
 
-// Descends to a record as if the pair existed, and compares the pair with this record. The nodes
-// above the first difference are on the path of the pair. The subtree there contains the record. If
-// its root branches at the difference, the pair is between two of its children. If the symbols
-// before its root differ, all its pairs are on one side of the probe.
+// Follows the symbols of the probe to some record, and compares the probe with this record. All
+// nodes above the first difference are on the probe's path. The subtree below them contains the
+// record. If its root branches at the difference, the probe belongs between two children of this
+// root. If its root branches later, all pairs of the subtree are on one side of the probe.
 void Cursor::seek(Slot root, const Probe& probe, bool after) {
   depth_ = 0;
   pending_ = Slot();
