@@ -35,7 +35,8 @@ inline constexpr uint32_t kPageBytes = 768;
 // the order. The old page must have no dead pair.
 Link make_page_with(const Memory& memory, Link old, uint32_t index, const Pair& pair);
 
-// Makes the smallest subtree whose root divides the pairs. The list must have at least two pairs.
+// Makes a node at the first digit in which the pairs differ, with a leaf or page for each value of
+// this digit. The list must have at least two pairs.
 Link make_subtree(const Memory& memory, const PairList& list);
 
 // The children of a node that is no fork, sorted by their bytes.

@@ -1,4 +1,6 @@
 // Implements Tree::put: adds a pair at the first digit in which it differs from the stored pairs.
+// node.h explains digits and nodes. A node *skips* the digits between the digit of its parent and
+// its own: all pairs below the node have the same digits there, so a search does not compare them.
 #include "structures/art/build.h"
 #include "structures/art/search.h"
 #include "structures/art/tree.h"
@@ -6,9 +8,9 @@
 namespace keydrome::art {
 
 // Follows the digits of the pair to a leaf or page, to a node without a child for the next digit,
-// or to the empty root. If no node on the path skips digits, the pair has all digits of the path.
-// Otherwise find_spot also compares the pair with some stored pair below, because all pairs below
-// share the skipped digits. Returns false if a change of another thread interferes.
+// or to the empty root. If no node on the path skips digits, the path has compared all digits.
+// Otherwise find_spot then compares the skipped digits with those of any stored pair below the end
+// of the path. Returns false if a change of another thread interferes.
 bool Tree::find_spot(const Pair& pair, Spot& spot) {
   Place place = root_place();
   Link link = place.slot->load();
@@ -116,7 +118,8 @@ int Tree::add_pair(const Spot& spot, const Pair& pair) {
   return 1;
 }
 
-// Puts a new node above the node or leaf at the place. The new node's second child is the pair.
+// Puts a new node above the node or leaf at the place. The children of the new node are this node
+// or leaf, and a new leaf with the pair.
 int Tree::add_branch(const Spot& spot, const Pair& pair) {
   const Held owner(*spot.place.owner);
   if (!owner || spot.place.slot->load() != spot.link) return kRetry;
@@ -148,8 +151,8 @@ int Tree::add_branch(const Spot& spot, const Pair& pair) {
 namespace {
 
 // Returns true if the node has room for a child with this byte. The caller has locked the node. The
-// bytes of a Node4 or Node16 never change, so these nodes have room only for a byte that lost its
-// child.
+// bytes of a Node4 or Node16 never change. So these nodes have room only if the byte is among
+// theirs and its child was deleted.
 bool has_room(Link node, uint8_t byte) {
   if (slot_of(node, byte) != nullptr) return true;
   return node.kind() == Kind::kNode48 && node.at<Node48>()->count < Node48::kCapacity;

@@ -54,11 +54,11 @@ class Link {
     return reinterpret_cast<Type*>(bits_ & kAddressMask);
   }
 
-  // Requires a leaf.
+  // REQUIRES: the child is a leaf.
   uint32_t key_size() const { return extra() & UINT8_MAX; }
   uint32_t payload_size() const { return extra() >> 8; }
 
-  // Requires a page.
+  // REQUIRES: the child is a page.
   uint32_t page_pairs() const { return (extra() & 31) + 1; }
   bool is_uniform() const { return (extra() & 32) != 0; }
   uint32_t page_bytes() const { return (extra() >> 6) * kUnit; }

@@ -7,8 +7,8 @@
 //
 // Thread safety: all functions may run at the same time, except create, destroy and check. Readers
 // take no lock and write nothing (V. Leis et al., "The ART of Practical Synchronization", DaMoN
-// 2016, section 4: read-optimised write exclusion). The last paragraph but one describes the only
-// exception. Readers find right results for three reasons:
+// 2016, section 4: read-optimised write exclusion). The only exception is a search for a payload of
+// a spread key (see below). Readers find right results for three reasons:
 //
 // - Each change replaces one link by one store. A link contains everything that a search knows
 //   about the child. So no reader sees a part of a change.

@@ -1,3 +1,4 @@
+// Implements environment.h: takes small blocks from chunks, and maps large blocks.
 #include "structures/bench/environment.h"
 
 #include <sys/mman.h>

@@ -1,3 +1,4 @@
+// Implements keys.h: writes pseudo-random keys of each set, and draws the keys of the timed loops.
 #include "structures/bench/keys.h"
 
 #include <algorithm>

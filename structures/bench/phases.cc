@@ -1,3 +1,4 @@
+// Implements phases.h: the timed loops, and the check of their results.
 #include "structures/bench/phases.h"
 
 #include <algorithm>

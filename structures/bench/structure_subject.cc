@@ -1,3 +1,4 @@
+// Implements structure_subject.h: loads the library of a structure, and calls its table.
 #include "structures/bench/structure_subject.h"
 
 #include <dlfcn.h>

@@ -4,8 +4,8 @@
 namespace keydrome::csb {
 namespace {
 
-// A leaf with at most this many records takes those of the next leaf, if both together have at most
-// kMerged.
+// A leaf with at most this many records takes the records of the next leaf, if both leaves together
+// have at most kMerged.
 constexpr uint32_t kSmall = Leaf::kCapacity * 3 / 8;
 constexpr uint32_t kMerged = Leaf::kCapacity * 3 / 4;
 

@@ -1,8 +1,8 @@
 // Defines Leaf, a sorted block of records. Leaves are linked in the order of their pairs.
 //
 // A *head* is eight bytes of a key as a number (record.h). A leaf has eight groups of eight
-// entries. Its first cache line has the first head of each group except the first. So a search
-// reads this line, and then the two lines of one group.
+// entries. Its first cache line has the first heads of groups 1 to 7. A search reads this line to
+// choose a group, and then the two lines of the group.
 #pragma once
 
 #include <algorithm>
@@ -43,7 +43,7 @@ struct alignas(64) Leaf {
     const auto is_smaller = [&](const Entry& entry) {
       return entry.head == probe.head && compare(*entry.record, probe) < 0;
     };
-    // nearly always, because few keys have equal heads
+    // This is nearly always so, because few keys have equal heads.
     if (!is_smaller(entries[begin])) return begin;
     const Entry* first = entries.data() + begin + 1;
     const Entry* end = entries.data() + count;
@@ -81,8 +81,8 @@ struct alignas(64) Leaf {
     update_groups(begin);
   }
 
-  // Returns the number of smaller heads. Has no branches that depend on the data, because the
-  // processor would mispredict half of them.
+  // Returns the number of entries with smaller heads. Has no branches that depend on the data,
+  // because the processor would mispredict half of them.
   uint32_t first_head(uint64_t head) const {
     uint32_t group = 0;
     for (const uint64_t first : group_heads) group += static_cast<uint32_t>(first < head);
@@ -93,7 +93,7 @@ struct alignas(64) Leaf {
            counts(6) + counts(7);
   }
 
-  // Prefetches the two cache lines of the group in which first_head() ends.
+  // Prefetches the two cache lines of the group that first_head() will choose.
   void prefetch_group(uint64_t head) const {
     uint32_t group = 0;
     for (const uint64_t first : group_heads) group += static_cast<uint32_t>(first < head);

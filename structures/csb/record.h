@@ -2,8 +2,8 @@
 // stores. A Probe is a pair that a call looks for.
 //
 // Nodes store the *head* of a key next to the pointer to its record. The head has eight bytes of
-// the key as a big-endian number, padded with zeros. If two heads differ, the keys have the same
-// order. So a search reads the record only if the heads are equal.
+// the key as a big-endian number, padded with zeros. If the heads of two keys differ, the keys have
+// the order of their heads. So a search reads the record only if the heads are equal.
 //
 // Thread safety: a record never changes after it has been made.
 #pragma once

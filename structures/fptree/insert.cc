@@ -36,7 +36,7 @@ bool Tree::reserve(const Path& path, Parts& parts) const {
   parts.leaf = memory_.make<Leaf>();
   uint32_t needed = 0;
   while (needed < path.depth && path.nodes[path.depth - 1 - needed]->is_full()) ++needed;
-  // a new root, because the root splits or the leaf is the root
+  // One more node, as the new root: the root splits, or the leaf is the root.
   if (needed == path.depth) ++needed;
   bool complete = parts.leaf != nullptr;
   while (complete && parts.inner_count < needed) {

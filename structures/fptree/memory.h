@@ -9,7 +9,8 @@
 
 namespace keydrome::fptree {
 
-// Functions return nullptr if out of memory. Thread safety: that of the environment.
+// A function that needs memory returns nullptr if there is none. Thread safety: that of the
+// environment.
 class Memory : public StructureMemory {
  public:
   using StructureMemory::StructureMemory;

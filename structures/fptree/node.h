@@ -1,9 +1,14 @@
-// Leaf and Inner: the nodes of the tree.
+// Leaf and Inner: the nodes of a B+-tree.
 //
 // A leaf has room for 48 pairs, in any order. Its first cache line has one bit for each used slot,
 // and a *fingerprint* of each key: one byte of the key's hash. One comparison of all fingerprints
 // shows which slots may have the key. With 33 pairs in a leaf, about one search of eight finds a
-// slot with an equal fingerprint but another key.
+// slot with an equal fingerprint but another key. A slot also has an entry and a *mark*. The mark
+// says if the payload is in the entry itself (inline) or outside (pair.h).
+//
+// The children of an inner node have ascending ranges of pairs. A *fence* is the boundary between
+// two neighbouring nodes. It consists of a *head*, the first eight bytes of a key, and, if needed,
+// a record with the rest (pair.h).
 #pragma once
 
 #include <emmintrin.h>
@@ -22,9 +27,10 @@ struct alignas(kCacheLine) Leaf {
   static constexpr uint32_t kSlots = 48;
   static constexpr uint64_t kSlotBits = (uint64_t{1} << kSlots) - 1;
   // Bit of `used` that is set while all payloads are inline and have eight bytes. Readers then need
-  // no marks (pair.h), which are in another cache line.
+  // no marks, which are in another cache line.
   static constexpr uint64_t kPlain = uint64_t{1} << 63;
-  // Bit of `used` that is set if the fence after this leaf may divide the payloads of a key.
+  // Bit of `used` that is set if the boundary to the next leaf may be between two payloads of one
+  // key.
   static constexpr uint64_t kDivides = uint64_t{1} << 62;
 
   uint64_t used = kPlain;  // one bit for each slot, and the two flags above
@@ -125,8 +131,8 @@ struct alignas(kCacheLine) Inner {
     std::copy(children.begin() + child + 1, children.begin() + count + 1, children.begin() + child);
     heads[--count] = kUnused;
   }
-  // Keeps the first `stay` fences, leaves out the next one, and moves the rest to the empty node
-  // `half`.
+  // Keeps the first `stay` fences, drops the next one, and moves all later fences with their
+  // children to the empty node `half`.
   void split(uint32_t stay, Inner& half) {
     half.level = level;
     half.count = count - stay - 1;
@@ -138,9 +144,9 @@ struct alignas(kCacheLine) Inner {
   }
 
  private:
-  // Returns the number of heads that are not larger. First counts the last heads of all cache
-  // lines, and then the heads of one line. Has no branches, which the processor could not predict,
-  // and no load that waits for another one.
+  // Returns the number of heads that are not larger than `head`. First compares the last head of
+  // each cache line, which selects one line, and then compares all heads of this line. Has no
+  // branches, which the processor could not predict, and no load that waits for another one.
   uint32_t after_head(uint64_t head) const {
     uint32_t lines = 0;
     for (uint32_t i = kLine - 1; i < kFences; i += kLine) lines += heads[i] <= head ? 1 : 0;

@@ -1,8 +1,8 @@
 // Entry, Record, Fence and Probe: how the tree stores pairs of key and payload, and compares them.
 //
-// The *head* of a key is its first eight bytes as a big-endian number, padded with zeros. If two
-// heads differ, the keys have the same order. In a *narrow* tree all keys have the same size of at
-// most eight bytes, so the head is the whole key.
+// The *head* of a key is its first eight bytes as a big-endian number, padded with zeros. If the
+// heads of two keys differ, the keys have the order of their heads. In a *narrow* tree all keys
+// have the same size of at most eight bytes, so the head is the whole key.
 #pragma once
 
 #include <bit>
@@ -44,14 +44,14 @@ inline constexpr size_t kInlineBytes = sizeof(uint64_t);
 inline const Record* record_of(const Entry& entry) {
   return reinterpret_cast<const Record*>(entry.content);
 }
-// The view may point into `entry`.
+// Returns the payload. The view may point into `entry`.
 inline Bytes payload_of(const Entry& entry, uint8_t mark) {
   if (mark == kOutside) return record_of(entry)->payload();
   return {reinterpret_cast<const char*>(&entry.content), mark};
 }
 
-// The boundary between two nodes. Pairs that are not smaller belong to the right node. A fence
-// without a record is before all keys with this head.
+// The boundary between two nodes. Pairs that are not smaller than the fence belong to the right
+// node. A fence without a record is smaller than all keys with its head.
 struct Fence {
   uint64_t head = 0;
   Record* rest = nullptr;

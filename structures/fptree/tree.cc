@@ -1,3 +1,4 @@
+// Implements parts of tree.h: makes and destroys the tree, finds leaves and slots, and makes entries.
 #include "structures/fptree/tree.h"
 
 #include <new>

@@ -25,7 +25,7 @@ class Tree {
   Tree& operator=(const Tree&) = delete;
   ~Tree();
 
-  // These functions are those of keydrome/structure_class.h.
+  // keydrome/structure_class.h calls these functions and says what they return.
   int put(KeydromeBytes key, KeydromeBytes payload) noexcept;                        // insert.cc
   int del(KeydromeBytes key, KeydromeBytes payload) noexcept;                        // erase.cc
   int replace(KeydromeBytes key, KeydromeBytes before, KeydromeBytes now) noexcept;  // erase.cc

@@ -19,9 +19,9 @@ bool is_unchanged(const Line& home, uint32_t version) {
 // Compares all keys of a line without branches. The processor cannot predict in which slot a key
 // is, and after a wrong prediction the lookup would no longer overlap with the next one.
 //
-// Follows a pointer of an entry only after it has checked the version, because without this check
-// mark and word may come from different entries. The object that it points to never moves, and the
-// runtime keeps its memory until this call ends.
+// Follows the pointer of an entry only after a check of the version. Without this check, `mark` and
+// `word` may come from different entries. The Block or Directory at the pointer never moves, and
+// the runtime keeps its memory until this call ends.
 Table::Answer Table::try_read(const Line& home, uint32_t version, const Probe& probe,
                               const Bytes* after, KeydromeBuffer& payload) const {
   for (const Line* line = &home; line != nullptr; line = line->read_next()) {

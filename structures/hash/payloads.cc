@@ -1,3 +1,4 @@
+// Implements payloads.h: makes, copies and divides Blocks and Directories.
 #include "structures/hash/payloads.h"
 
 #include <algorithm>

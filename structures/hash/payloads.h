@@ -1,11 +1,12 @@
 // Block and Directory: store the payloads of one key if its entry has no room for them.
 //
-// A Block has some payloads in ascending order, and the key if the entry does not have it. A Block
-// never changes, except that payloads are marked as dead. So readers need no lock, and a deletion
-// needs no memory. A new payload needs a new Block, and the old one is retired. If a Block would
-// exceed kBlockBytes, two new Blocks divide its payloads, and a Directory lists the Blocks. A
-// change of one Block replaces a pointer of the Directory. A change of their number needs a new
-// Directory. So with a million payloads of one key, an insertion copies one Block, and rarely the
+// A Block has some payloads in ascending order. It also has the key if the entry has only the key's
+// hash. A Block never changes, except that payloads are marked as dead. So readers need no lock,
+// and a deletion needs no memory. A new payload needs a new Block, and the old one is retired. If a
+// Block would exceed kBlockBytes, two new Blocks divide its payloads, and a Directory lists the
+// Blocks. A change of one Block replaces a pointer of the Directory. A change of the number of
+// Blocks needs a new Directory. So with a million payloads of one key, an insertion copies one
+// Block, and rarely the Directory.
 // Directory.
 #pragma once
 
@@ -64,7 +65,8 @@ struct Directory {
     return blocks()[number].load(std::memory_order_acquire);
   }
   Bytes key() const { return {reinterpret_cast<const char*>(blocks() + count), key_size}; }
-  // Returns the Block to which the payload belongs: the last one whose first payload is not larger.
+  // Returns the Block to which the payload belongs: the last Block whose first payload is not
+  // larger.
   uint32_t place_of(Bytes payload) const;
 };
 

@@ -1,3 +1,4 @@
+// Implements parts of table.h: makes and destroys the table, locks buckets, and changes entries.
 #include "structures/hash/table.h"
 
 #include <new>
@@ -34,9 +35,10 @@ Bytes Table::key_at(const Content& content) const {
   return content.kind() == Kind::kBlock ? block_of(content)->key() : directory_of(content)->key();
 }
 
-// Locks the bucket of a hash. Before the lock is taken, a split may move the hash to another
-// bucket. So the function checks the bucket again afterwards. From then on it cannot change until
-// unlock(), because a split locks the bucket, too.
+// Locks the bucket of a hash. While the function waits for the lock, a split may move the hash to
+// another bucket. So, once it has the lock, the function checks the number of the bucket again.
+// After this check the hash stays in the bucket until unlock(), because a split must lock the
+// bucket, too.
 Table::Locked Table::lock(uint64_t hash) const {
   for (SpinWait wait;; wait.once()) {
     const uint64_t bucket = bucket_of(hash, buckets());

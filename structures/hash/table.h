@@ -1,12 +1,13 @@
 // Table: a hash table that grows by linear hashing. All public functions except check may run at
 // the same time.
 //
-// Linear hashing (W. Litwin, VLDB 1980) splits one bucket at a time. The low bits of a hash are the
-// number of its bucket. The number of bits is the smallest with which all buckets can be numbered.
-// If the bucket with this number does not exist yet, the hash uses one bit fewer. A split makes
-// bucket n. It moves entries there from one bucket: n without its highest bit. Only this bucket is
-// locked meanwhile. Buckets are in arrays (*segments*), each as large as all earlier ones together.
-// Segments never move.
+// Linear hashing (W. Litwin, VLDB 1980) splits one bucket at a time. Let the table have B buckets,
+// and let b be the number of bits in which the numbers of all buckets fit. The low b bits of a hash
+// are the number of its bucket. If there is no such bucket yet, the low b - 1 bits are.
+//
+// A split makes the bucket with number B. All its entries come from one old bucket, whose number is
+// B without its highest bit. Only the old bucket is locked during the split. Buckets are in arrays
+// (*segments*), each as large as all earlier ones together. Segments never move.
 #pragma once
 
 #include <array>
@@ -47,9 +48,9 @@ class Table {
   // kSplitsPerPut buckets.
   static constexpr uint64_t kLoadMax = 2;
   static constexpr uint32_t kSplitsPerPut = 4;
-  // The number of entries is the sum of kStripes counters. The hash of a key selects its counter
-  // (stripe). With a single counter, all threads would write the same cache line. Each stripe is
-  // also a sample, from which an insertion estimates the sum.
+  // The number of entries is the sum of kStripes counters (*stripes*). The hash of a key selects
+  // the stripe that counts its entry. With a single counter, all threads would write the same cache
+  // line. Each stripe is also a sample, from which an insertion estimates the sum.
   static constexpr uint64_t kStripes = 64;
 
   // The place of an entry.
@@ -72,8 +73,7 @@ class Table {
     // processor can predict the bits of a hash.
     return bucket - highest * static_cast<uint64_t>(bucket >= buckets);
   }
-  // Segment 0 has the buckets below kFirstBuckets. Segments 0 to k have those below kFirstBuckets *
-  // 2^k.
+  // Segments 0 to k together have the first kFirstBuckets * 2^k buckets.
   static uint32_t segment_of(uint64_t bucket) {
     return static_cast<uint32_t>(std::bit_width(bucket / kFirstBuckets));
   }
@@ -83,7 +83,8 @@ class Table {
   static uint64_t size_of(uint32_t segment) {
     return segment == 0 ? kFirstBuckets : first_of(segment);
   }
-  // segments_ has the address at which bucket 0 would be if the table were one array.
+  // The element of `segments_` is the address of the segment minus the size of all buckets before
+  // it. So one addition gives the address of a bucket.
   Line* home_of(uint64_t bucket) const {
     const uintptr_t origin = segments_[segment_of(bucket)].load(std::memory_order_acquire);
     return reinterpret_cast<Line*>(origin + bucket * sizeof(Line));
@@ -122,7 +123,7 @@ class Table {
   std::atomic<uint64_t> buckets_ = 0;
   std::array<std::atomic<uintptr_t>, kSegments> segments_{};  // 0: not allocated
   alignas(kCacheLine) std::atomic<bool> splitting_ = false;
-  // the number of buckets at the end of the current round
+  // The number of buckets at the end of the current round.
   std::atomic<uint64_t> wanted_ = kFirstBuckets;
   std::array<Padded<std::atomic<int64_t>>, kStripes> stripes_;
 };

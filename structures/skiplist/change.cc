@@ -18,8 +18,8 @@ class Locks {
     while (count_ > 0) nodes_[--count_]->unlock();
   }
 
-  // The caller passes the nodes of all levels, the lowest level first. Equal nodes then follow each
-  // other.
+  // The caller passes the nodes of all levels, the lowest level first. A node that several levels
+  // have in common then comes several times in a row, and is locked once.
   void take(Node* node) {
     if (count_ > 0 && nodes_[count_ - 1] == node) return;
     node->lock();

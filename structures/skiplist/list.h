@@ -25,7 +25,7 @@ class List {
   List& operator=(const List&) = delete;
   ~List();
 
-  // These functions are those of keydrome/structure_class.h.
+  // keydrome/structure_class.h calls these functions and says what they return.
   int put(KeydromeBytes key, KeydromeBytes payload) noexcept;
   int del(KeydromeBytes key, KeydromeBytes payload) noexcept;
   int scan(KeydromeBytes key, KeydromeBytes payload, bool after, KeydromeRun& run) const noexcept;

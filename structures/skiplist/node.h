@@ -2,8 +2,8 @@
 //
 // The links of a node follow it in memory, one for each level, and then the bytes of the key and of
 // the payload. The *head* of a key is its first eight bytes as a big-endian number, padded with
-// zeros. If two heads differ, the keys have the same order. So most comparisons read only the cache
-// line that also has the link.
+// zeros. If the heads of two keys differ, the keys have the order of their heads. So most
+// comparisons read only the cache line that also has the link.
 #pragma once
 
 #include <atomic>

@@ -1,3 +1,4 @@
+// Implements history.h: searches for an order of the calls that explains all their results.
 #include "structures/tests/history.h"
 
 #include <algorithm>

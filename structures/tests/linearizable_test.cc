@@ -288,8 +288,7 @@ class ScanningThreads : public Threads {
  protected:
   static constexpr uint32_t kScanners = 2;
 
-  // The second of three pairs has the key of the first pair if the structure can have several
-  // payloads for a key.
+  // Pair 3n + 1 has the same key as pair 3n, if the structure can have several payloads for a key.
   Pair pair(uint32_t number) const {
     const bool second = number % 3 == 1 && payloads() > 1;
     return {key(second ? number - 1 : number), payload_of(second ? 1 : 0)};

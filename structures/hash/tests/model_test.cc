@@ -139,7 +139,8 @@ void failing_allocations(uint32_t key_bytes) {
   std::mt19937_64 random(5);
   for (uint32_t step = 0; step < 10'000 / kSlower; ++step) {
     const std::string key = make_key(Shape::kSparse, random() % 20, key_bytes);
-    // 64 payloads of 50 bytes do not fit into one Block, so Directories occur, too.
+    // A key has up to 64 payloads of at least 47 bytes. They do not fit into one Block, so
+    // Directories occur, too.
     const std::string payload = std::string(40, 'f') + std::to_string(1'000'000 + random() % 64);
     environment.fail_after(static_cast<int>(random() % 4));
     const uint64_t operation = random() % 4;
@@ -214,7 +215,8 @@ TEST(HashModel, GrowsInSmallStepsAndFindsBatches) {
     for (uint64_t i = 0; i < kKeys; ++i) {
       ASSERT_EQ(table.put({number_key(i * 3, 8), number_key(i, 8)}), 1);
       if (i % 1024 != 0) continue;
-      // Each insertion adds at most four homes and one overflow line.
+      // Each insertion makes at most four new buckets, with one line each, and needs at most one
+      // further line.
       const uint64_t now = table.statistic(KEYDROME_STATISTIC_NODES);
       ASSERT_LE(now, lines + 1024 * 5);
       lines = now;
