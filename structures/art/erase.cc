@@ -1,8 +1,8 @@
-// Implements Tree::del. To delete a pair from a page, marks it as dead. If a leaf or page has no
-// other live pair, removes it from its node. If the node then has one child left, the child
-// replaces the node. This takes one store, because a link contains the depth of the child. Other
-// nodes become smaller if memory for the smaller node is available. If not, they stay as they are,
-// so del never fails.
+// Implements Tree::del. A deletion marks the pair as dead in its page. If the pair is the last live
+// pair of its leaf or page, the deletion removes the leaf or page from its node. If the node then
+// has one child left, the child replaces the node. This takes one store, because a link contains
+// the depth of the child. Other nodes become smaller if memory for the smaller node is available.
+// If not, they stay as they are, so del never fails.
 #include <bit>
 
 #include "structures/art/build.h"
@@ -53,8 +53,8 @@ int Tree::try_del(const Pair& pair, bool alone) {
   return 1;
 }
 
-// Marks a pair as dead; the page has further live pairs. If fewer than half of its pairs are live,
-// tries to replace the page by a smaller one.
+// Marks a pair of a page as dead. The page must have further live pairs. If fewer than half of its
+// pairs are then live, tries to replace the page by a smaller one.
 int Tree::kill(const Found& found) {
   const Held owner(*found.place.owner);
   if (!owner || found.place.slot->load() != found.link) return kRetry;

@@ -1,4 +1,4 @@
-// Implements parts of tree.h: makes and destroys the tree, finds leaves and slots, and makes entries.
+// Implements parts of tree.h: makes and destroys the tree, searches it, and makes its entries.
 #include "structures/fptree/tree.h"
 
 #include <new>

@@ -3,10 +3,11 @@
 
 namespace keydrome::prefix_tree {
 
-// Follows the symbols of the probe to some record, and compares the probe with this record. All
-// nodes above the first difference are on the probe's path. The subtree below them contains the
-// record. If its root branches at the difference, the probe belongs between two children of this
-// root. If its root branches later, all pairs of the subtree are on one side of the probe.
+// Follows the symbols of the probe (record.h) to some record. Then finds the first symbol in which
+// the probe and the record differ. All nodes that branch before this symbol are on the probe's path.
+// Below them is a subtree with the record. If the subtree branches at this symbol, the probe belongs
+// between two children of its root. If it branches later, all its pairs are on one side of the
+// probe.
 void Cursor::seek(Slot root, const Probe& probe, bool after) {
   depth_ = 0;
   pending_ = Slot();

@@ -93,7 +93,7 @@ class ArtModel : public testing::TestWithParam<Distribution> {
     ASSERT_EQ(structure_.put(pair), model_.insert(pair).second ? 1 : 0);
   }
   void del(const Pair& pair) {
-    // first, because `pair` may refer to a pair of the model
+    // The structure comes first, because `pair` may refer to a pair of the model.
     const int result = structure_.del(pair);
     ASSERT_EQ(result, static_cast<int>(model_.erase(pair)));
   }
