@@ -9,7 +9,7 @@
 
 namespace keydrome {
 
-// Spins for a short time. Then the system may run the other thread on this processor.
+// Spins for a short time. Then each turn yields the processor, so that the other thread can run.
 class SpinWait {
  public:
   void once() {

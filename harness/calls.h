@@ -58,6 +58,7 @@ class CallSignal {
  public:
   // Publishes `number` together with everything that the caller wrote before. The exchange pairs
   // with the acquire loads in await().
+  //
   // No wake-up is lost. post() writes number_ and then reads sleeps_; await() writes sleeps_ and
   // then reads number_. All four accesses are sequentially consistent, so at least one thread sees
   // the value that the other thread wrote.

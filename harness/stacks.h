@@ -25,7 +25,8 @@ inline constexpr uint32_t kFramesMax = 24;
 
 // One function call on a stack. The innermost call comes first.
 struct StackFrame {
-  // Of the current instruction. In a calling function: of the last byte of the call instruction.
+  // The address of the current instruction or, in a calling function, of the last byte of its call
+  // instruction.
   uint64_t address;
   uint64_t offset;         // from the start of the module to `address`, as addr2line expects it
   uint64_t symbol_offset;  // from the start of the symbol to `address`

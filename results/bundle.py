@@ -41,7 +41,8 @@ BYTES_MAX = 64 << 20
 """The largest content of all files of a bundle, unpacked."""
 _NAME = re.compile(r"[a-z0-9][a-z0-9_.-]{0,63}")
 _ZIP_EPOCH = (1980, 1, 1, 0, 0, 0)
-# What zipfile raises for damaged archives: besides BadZipFile also the errors of its decoders and of wrong offsets.
+# zipfile raises these errors for damaged archives. BadZipFile is its own error. The others come from its decoders, or
+# from wrong offsets in the file.
 _ZIP_ERRORS = (
     zipfile.BadZipFile,
     zlib.error,
@@ -156,7 +157,7 @@ def _unpack(data: bytes) -> dict[str, bytes]:
     except BundleError:
         raise
     except _ZIP_ERRORS as error:
-        raise BundleError(f"not a ZIP file that can be read ({error})") from error
+        raise BundleError(f"not a ZIP file, or damaged ({error})") from error
 
 
 def _read_members(archive: zipfile.ZipFile) -> dict[str, bytes]:
@@ -168,7 +169,9 @@ def _read_members(archive: zipfile.ZipFile) -> dict[str, bytes]:
     left = BYTES_MAX
     for member in members:
         if not _NAME.fullmatch(member.filename) or member.filename in files:
-            raise BundleError(f"the bundle has a file with the name {member.filename[:80]!r}")
+            raise BundleError(
+                f"the bundle has a file whose name is not allowed or occurs twice: {member.filename[:80]!r}"
+            )
         with archive.open(member) as file:
             content = file.read(left + 1)
         left -= len(content)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 TOTAL_MS = "total_ms"
 # For metrics of a benchmark in these units, higher values are better.
 _HIGHER_UNITS = {OwnUnit.PER_SECOND, OwnUnit.MEGABYTES_PER_SECOND}
-# From this time on, a table shows no decimals.
+# Tables show times of at least this many milliseconds without decimals.
 _WHOLE_FROM_MS = 1000
 
 
@@ -60,7 +60,7 @@ class Metric:
 
 @dataclass(frozen=True, slots=True)
 class RankedBy:
-    """How tables show the metric by which a benchmark ranks libraries: as its total time, or as its own metric.
+    """How tables show the metric that ranks the libraries of a benchmark: the total time, or another metric.
 
     - `label` names the metric within a sentence. `unit` is empty if the numbers have none.
     - `text` writes a number, with commas between thousands.
@@ -91,7 +91,7 @@ def ranked_by(metric: str, own_metrics: Iterable[OwnMetric]) -> RankedBy:
 
 
 def with_metric(benchmark: Benchmark, name: str) -> Benchmark:
-    """Return the benchmark, but ranked by the metric with this name. Raises RequestError if it has none to rank by."""
+    """Return the benchmark, but ranked by the metric `name`. Raises RequestError if it has no such metric."""
     found = {one.name: one for one in rankable(benchmark)}
     if name not in found:
         raise RequestError(
@@ -101,7 +101,7 @@ def with_metric(benchmark: Benchmark, name: str) -> Benchmark:
 
 
 def rankable(benchmark: Benchmark) -> list[RankingMetric]:
-    """Return the metrics by which libraries can be compared: the benchmark's own choice first."""
+    """Return the metrics by which libraries can be compared. The metric of the benchmark's manifest comes first."""
     found = [] if benchmark.metric is None else [benchmark.metric]
     found.append(RankingMetric(TOTAL_MS, Direction.LOWER, "ms"))
     for own in benchmark.own_metrics:

@@ -1,14 +1,14 @@
 """Computes how robust libraries are: how much each one loses at most, over several workloads, against the best library.
 
-A *cost* is a ratio of which the smallest is the best, such as candidate time / control time. A cell of the table has
-the costs of one library on one workload, one for each session (repetition). Its level is their median. The *loss* in a
-cell is its level divided by the best level of the workload. The *robustness* of a library is its largest loss, as in
-robust optimisation (the minimax ratio): 1 means that the library is the best one on every workload.
+A *cost* is a ratio for which lower is better, such as candidate time / control time. A cell of the table has the costs
+of one library on one workload, one for each session (repetition). Its level is their median. The *loss* in a cell is
+its level divided by the best level of the workload. The *robustness* of a library is its largest loss, as in robust
+optimisation (the minimax ratio): 1 means that the library is the best one on every workload.
 
-Intervals and ranks come from a bootstrap over sessions. Two libraries are told apart by the method of Mogstad, Romano,
-Shaikh and Wilhelm (2024, "Inference for Ranks"). It makes simultaneous confidence intervals for the differences of all
-pairs. Their common critical value is a quantile of the largest studentised difference. As on boards, a difference of up
-to 3 % counts as none. Differences between medians of few sessions are not tested, see LEAST_SESSIONS.
+Intervals and ranks come from a bootstrap over sessions. The method of Mogstad, Romano, Shaikh and Wilhelm (2024,
+"Inference for Ranks") decides which libraries differ. It makes simultaneous confidence intervals for the differences of
+all pairs. Their common critical value is a quantile of the largest studentised difference. As on boards, a difference
+of up to 3 % counts as none. Differences between medians of few sessions are not tested (LEAST_SESSIONS).
 """
 
 from __future__ import annotations
@@ -33,7 +33,8 @@ if TYPE_CHECKING:
 Cell = tuple[float, ...]
 Row = tuple[Cell, ...]
 
-# Of fewer sessions than this, not even the whole range of the values contains the median with a probability of 95 %.
+# With fewer sessions than this, even the range from the smallest to the largest value contains the true median with a
+# probability below 95 %.
 LEAST_SESSIONS = 6
 _DRAWS = 2_000
 _SEED = 2009
@@ -104,7 +105,7 @@ def _draws(
     levels = np.stack(
         [np.stack([_medians(cell, generator) for cell in row], axis=1) for row in table], axis=1
     )  # draws x libraries x workloads
-    # The best library of a workload is drawn, too, unless it is not in the table.
+    # The best level of a workload varies with the draws, too, unless the best library is not in the table.
     inside = np.isclose(losses.min(axis=0), 1.0)
     least = np.where(inside, levels.min(axis=1), best)
     drawn: NDArray[np.float64] = (levels / least[:, np.newaxis, :]).max(axis=2)
@@ -114,8 +115,8 @@ def _draws(
 def _medians(cell: Cell, generator: np.random.Generator) -> NDArray[np.float64]:
     """Return the medians of _DRAWS samples that are drawn from the cell with replacement.
 
-    The k-th smallest of n uniform numbers has the distribution Beta(k, n + 1 - k). So one number per draw, or two for
-    an even number of sessions, suffices, instead of one per session.
+    The k-th smallest of n uniform numbers has the distribution Beta(k, n + 1 - k). So each draw needs only one random
+    number, or two for an even number of sessions, and not one per session.
     """
     values = np.sort(np.array(cell))
     count = len(values)

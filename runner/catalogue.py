@@ -28,9 +28,8 @@ class Reference:
     name: str
     description: str
     path: Path  # the file that the build writes; it may not exist yet
-    needed: frozenset[str] = (
-        frozenset()
-    )  # shared objects that this library links against, and uploads may not
+    # The shared objects that this library may link against, although uploads may not.
+    needed: frozenset[str] = frozenset()
     trusted: bool = False  # whether runner/inspection accepts a file that links against `needed`
     baseline: bool = False  # it stores nothing: it can be timed, but it fails every check
     unordered: bool = False  # a structure without scans, which fails every check that scans

@@ -3,6 +3,7 @@
 A jail is the sandbox in which one untrusted library runs. When a jail starts, it kills all processes that an earlier
 jail left in its slot. So a second jail in the same slot would kill the first one. Therefore at most one process on the
 machine may hold a slot.
+
 `hold_slot` reserves a slot for this process. The kernel frees the slot when the process ends, even after SIGKILL.
 
 The numbers are divided, so that a running site, commands, tests and measurements of several clones use different slots:

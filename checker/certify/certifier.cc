@@ -95,8 +95,8 @@ class Collector : public DependencySink {
 };
 
 // Returns an order of the graph's nodes that fits all its edges. The nodes are `count` transactions
-// and their time nodes, which represent real time (precedence.h). Of the transactions that may come
-// next, the one that returned first comes next.
+// and their time nodes, which represent real time (precedence.h). If the edges allow several
+// transactions to come next, the order continues with the one that returned first.
 std::vector<uint32_t> order_of(const Graph& graph, uint32_t count) {
   std::vector<uint32_t> priorities(graph.size());
   for (uint32_t node = 0; node < graph.size(); ++node) {
@@ -223,7 +223,7 @@ class Certifier {
       all_impossible &= fit == Fit::kNo;
     }
     if (fit != Fit::kYes && all_impossible && options_.exhausted()) {
-      // No combination of deleters fits: an error of the library, which this attempt reports.
+      // No combination of deleters fits, so the library made an error, which this attempt reports.
       tentative_ = false;
       attempt();
     } else if (fit != Fit::kYes) {

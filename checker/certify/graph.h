@@ -1,6 +1,6 @@
 // Graph: a directed graph that can compute its strongly connected components and a topological
-// order. In certify(), which judges recorded histories, nodes are transactions, and an edge leads
-// from one transaction to another that it must precede.
+// order. In certify(), which judges recorded histories, nodes are transactions. An edge leads from
+// the transaction that must come first to the one that must come later.
 //
 // Nodes are numbers. The edges of each node are stored together. All algorithms are iterative,
 // because a path can contain millions of nodes, and recursion that deep would overflow the stack.

@@ -47,9 +47,9 @@ class OpenOptions {
 
   bool empty() const { return versions_.open.empty(); }
 
-  // Returns what the reads of open elements say: a transaction that may have deleted the record
-  // precedes its inserter, or every transaction that saw the record precedes the delete. In each
-  // Choice, `reader` is the possible deleter, and `deleter` the transaction that saw the record.
+  // Returns what the reads of open elements imply. Let D be a possible deleter of an element, and S
+  // a transaction that saw the element. Then D precedes the inserter of the element, or S precedes
+  // D. Each Choice has D as `reader` and S as `deleter`.
   std::vector<Choice> reads(const std::vector<history::Transaction>& committed) const;
 
   // Makes the next choice. Returns false if all combinations or the maximum number of choices were

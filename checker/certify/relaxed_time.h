@@ -16,6 +16,7 @@
 // on the current deleter of an *open element*. An open element is a record whose deleter is not
 // known, and its current deleter is the transaction that is assumed to have deleted it
 // (versions.h).
+//
 // move_back() first assumes that doubtful edges are right. If they lead to a cycle, some of them
 // are wrong, because a reader saw an older state. move_back() then moves the begin of the readers
 // in the cycle back. These readers overlap more transactions, so real time no longer implies the

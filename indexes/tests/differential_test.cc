@@ -193,10 +193,12 @@ constexpr uint64_t kGames = 4;
 constexpr uint64_t kGames = 20;
 #endif
 
-// This test is advisory, because the model also demands advisory promises. Two of them are about
-// the cursor, after a single pair was deleted and after the index was opened again. The others are
-// about getNext after DB_END, and about the result code for a missing pair of a key with other
-// payloads.
+// A library that fails this test gets a warning, because the model also requires four promises that
+// docs/reference/index-api.md calls advisory:
+// - the position of the cursor after the deletion of a single pair
+// - the position of the cursor after the index was opened again
+// - the result of getNext after DB_END
+// - the result code for the deletion of a missing pair of a key that has other payloads
 TEST(AdvisoryDifferential, RandomCallsAnswerAsTheModel) {
   for (uint64_t round = 0; round < kGames && !HasFailure(); ++round) {
     const uint64_t seed = test_seed() + round;

@@ -129,7 +129,7 @@ def _title_of(group: list[BenchResult]) -> str:
 
 
 def _title(instance: Instance, version: int, libraries: list[str]) -> str:
-    """Return what a plot shows; it names the library if there is only one, because several are in the legend."""
+    """Return the title of a plot. It contains the library's name only if there is one; a legend names several."""
     where = f"{instance.benchmark}/{instance.instance} version {version}, {instance.scale} scale"
     return f"{libraries[0]} on {where}" if len(libraries) == 1 else where
 
@@ -140,13 +140,13 @@ def _titled(title: str, picture: Picture) -> Picture:
 
 def _draw_titled(title: str, draw: Callable[[Look], Figure], look: Look) -> Figure:
     figure = draw(look)
-    # The name of a library may contain a dollar sign, with which formulas begin.
+    # Matplotlib would read a dollar sign in the name of a library as the start of a formula.
     figure.suptitle(title, x=0.01, ha="left", fontsize=10, color=look.ink, parse_math=False)
     return figure
 
 
 def mixed_versions(results: Sequence[dict[str, Any]]) -> dict[str, list[int]]:
-    """Return the benchmarks of which the results have several versions, with these versions."""
+    """Return each benchmark whose results come from several versions, with these versions."""
     versions: dict[str, set[int]] = defaultdict(set)
     for result in results:
         versions[result["benchmark"]].add(result["benchmark_version"])

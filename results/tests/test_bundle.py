@@ -71,7 +71,7 @@ def test_no_changed_byte_changes_what_is_read(place: int, change: int) -> None:
         ({SIGNATURE: b"{}"}, "signature.json: the field 'algorithm' is missing"),
         ({SIGNATURE: None}, "the bundle has no signature.json"),
         ({RUN: b"[]"}, "run.json: expected an object"),
-        ({"../run.json": b"{}"}, "a file with the name '../run.json'"),
+        ({"../run.json": b"{}"}, "whose name is not allowed or occurs twice: '../run.json'"),
         ({f"n{number}": b"" for number in range(40)}, "more than 32 files"),
     ],
 )

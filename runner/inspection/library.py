@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 # time: a child that exceeds it got too little CPU time, so the machine is at fault (UNFINISHED). A correct file takes
 # 0.2 s of CPU time.
 WALL_SECONDS = 30
-# The name of the refusal that says nothing about the file: the machine was too busy to read it.
+# The name of the refusal for a machine that was too busy to read the file. It says nothing about the file.
 UNFINISHED = "inspection_unfinished"
 _READER = (sys.executable, "-m", "runner.inspection.child")
 _TEXT_CHARACTERS_MAX = 1000

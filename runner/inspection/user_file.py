@@ -81,7 +81,7 @@ def _digest(option: str, path: Path) -> str:
 
 
 def ask_referee(command: str, path: Path, settings: Settings) -> UserFile:
-    """Let the command `command` of the referee check the file that the option `--command` names.
+    """Let the referee check a file with its command `command`. The user named the file with the option --`command`.
 
     Raises RequestError with the place of the fault if the file is wrong.
     """

@@ -1,7 +1,7 @@
 """Tests of runner/spot_check.py: which runs have a spot check, and with which seed.
 
-A run judges one library in several sessions. A spot check is one more session. All its calls and their results, its
-history, are checked for errors of isolation. A hash of the run's secret seeds decides whether the run has a spot check.
+A run judges one library in several sessions. A spot check is one more session, whose calls and results are recorded and
+checked for errors of isolation. A hash of the run's secret seeds decides whether the run has a spot check.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 // Pool: memory for the nodes of Abseil's B-tree, in chunks of the environment.
 //
-// An insertion into this tree may split a node on each level. If an allocation fails in between, the
-// tree keeps empty nodes. So reserve() gets the memory of all splits before an insertion begins.
+// An insertion into this tree may split a node on each level. If an allocation fails between two
+// splits, empty nodes stay in the tree. So reserve() gets the memory for all splits before an
+// insertion begins.
 //
 // Thread safety: none.
 #pragma once
@@ -34,8 +35,8 @@ class Pool final : public std::pmr::memory_resource {
     }
   }
 
-  // After this, one insertion needs no memory of the environment. Throws std::bad_alloc, and has then
-  // changed nothing.
+  // After a call, one insertion needs no memory of the environment. Throws std::bad_alloc if out of
+  // memory. The pool is then unchanged.
   void reserve() {
     if (left_ >= kInsertion) return;
     const size_t bytes =

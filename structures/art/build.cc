@@ -1,4 +1,4 @@
-// Implements build.h.
+// Implements build.h: makes leaves, pages and nodes, and frees subtrees.
 #include "structures/art/build.h"
 
 #include <algorithm>
@@ -15,7 +15,7 @@ namespace {
 // A new page that is not yet full of records.
 class NewPage {
  public:
-  // `record_bytes`: of all records.
+  // `record_bytes` is the size of all records together.
   NewPage(const Memory& memory, uint32_t count, bool uniform, uint32_t record_bytes)
       : count_(count),
         uniform_(uniform),
@@ -53,7 +53,7 @@ class NewPage {
 };
 
 // Copies tags in chunks of 16 bytes, so it may also copy up to 15 bytes after them. Both pages have
-// these bytes (Page::matches), and the caller writes them later.
+// these bytes (Page::matches), and the caller writes them afterwards.
 void copy_tags(uint8_t* to, const uint8_t* from, uint32_t count) {
   for (uint32_t at = 0; at < count; at += kChunk) copy_chunk(to + at, from + at);
 }
@@ -90,7 +90,8 @@ Link make_filled(const Memory& memory, uint32_t depth, const Children& children)
   return node;
 }
 
-// Makes a fork of the pairs up to `end`, which have the end mark at `depth`, and the others.
+// Makes a fork at `depth`. The pairs before index `end` have the end mark there, the other pairs a
+// byte.
 Link make_fork(const Memory& memory, const PairList& list, uint32_t depth, uint32_t end) {
   const Link first = make_pairs(memory, list.pairs, end);
   if (first.is_none()) return first;

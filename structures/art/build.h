@@ -1,5 +1,5 @@
-// Makes leaves, pages and nodes from lists of what they shall contain. Nothing of it can be seen by
-// other threads until its link is stored in a slot.
+// Makes leaves, pages and nodes from lists of pairs or of children. Other threads cannot see a new
+// node until a slot contains a link to it.
 #pragma once
 
 #include <cstdint>
@@ -14,31 +14,32 @@ namespace keydrome::art {
 
 Link make_leaf(const Memory& memory, const Pair& pair);
 
-// Pairs in ascending order, one more than a page can hold.
+// Pairs in ascending order: at most one more than a page can hold.
 struct PairList {
   uint32_t count = 0;
   Pair pairs[kPagePairs + 1];  // not initialised
 
   void add(const Pair& pair) { pairs[count++] = pair; }
-  // Adds the pairs from `from` up to, but not including `to`, that are in the mask `live`.
+  // Adds the pairs with indices `from` to `to` - 1 whose bit is set in `live`.
   void add_live(Link link, uint32_t live, uint32_t from, uint32_t to);
 };
 
 // Makes a page of 2 to kPagePairs pairs, or a leaf of one pair.
 Link make_pairs(const Memory& memory, const Pair* pairs, uint32_t count);
 
-// A page of more bytes is divided by the next insertion. Copies of large pages would make
-// insertions slow.
+// If a page would exceed this size, the insertion divides it. Larger pages would make insertions
+// slow, because each insertion copies a page.
 inline constexpr uint32_t kPageBytes = 768;
 
-// Makes a page with all pairs of a page or leaf and another pair at `index`, where it belongs. No
-// pair is dead.
+// Makes a page with all pairs of a page or leaf, and with `pair` at `index`, the pair's position in
+// the order. The old page must have no dead pair.
 Link make_page_with(const Memory& memory, Link old, uint32_t index, const Pair& pair);
 
-// Makes the smallest subtree whose node divides the pairs. There are at least two.
+// Makes a node at the first digit in which the pairs differ, with a leaf or page for each value of
+// this digit. The list must have at least two pairs.
 Link make_subtree(const Memory& memory, const PairList& list);
 
-// The children of a node, except a fork, by their bytes.
+// The children of a node that is no fork, sorted by their bytes.
 struct Children {
   uint32_t count = 0;
   uint8_t bytes[256];  // ascending
@@ -55,7 +56,7 @@ void collect_children(Link node, Children& children);
 // Inserts a child for a byte that has none.
 void insert_child(Children& children, uint8_t byte, Link link);
 void remove_child(Children& children, uint8_t byte);
-// Makes the smallest node that can hold the children, of which there are at least two.
+// Makes the smallest node that can hold the children. There must be at least two.
 Link make_node_of(const Memory& memory, uint32_t depth, const Children& children);
 
 // Frees all leaves, pages and nodes of a subtree.

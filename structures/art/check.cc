@@ -9,13 +9,13 @@ namespace {
 
 // Return values of check(): the first broken invariant. 0 means that all invariants hold.
 enum Broken : int {
-  kDepth = 1,  // a child is not deeper than its parent
+  kDepth = 1,  // the depth of a child is not larger than that of its parent
   kFill,       // a node has fewer than two children, or its count is wrong
   kBytes,      // the bytes of a Node4 or Node16 are not ascending, or an unused one is wrong
   kIndex,      // two bytes of a Node48 have the same slot, or a slot with a child has no byte
   kDigit,      // the digits of a leaf or page do not lead to it
-  kOrder,      // a pair is not larger than the pair before it
-  kBranch,     // two neighbouring pairs do not first differ where their paths part
+  kOrder,      // a pair is not larger than the previous pair
+  kBranch,     // neighbouring pairs do not first differ at the depth of their last common node
   kPage,       // a page has no live pair, a wrong tag, or a wrong record
 };
 
@@ -119,9 +119,10 @@ class TreeChecker {
     return 0;
   }
 
-  Pair last_{};  // the pair before
+  Pair last_{};  // the previous pair
   bool has_last_ = false;
-  uint32_t parting_ = 0;  // depth of the node where the paths to the last and the next pair part
+  // depth of the last common node on the paths to the previous and the next pair
+  uint32_t parting_ = 0;
 };
 
 }  // namespace

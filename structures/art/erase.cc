@@ -1,7 +1,8 @@
-// Implements Tree::del. A pair of a page is marked as dead. If the last pair of a leaf or page goes,
-// the node loses a child. A node that keeps one child is replaced by this child: because links
-// contain depths, the paths merge without further work. Other nodes shrink if memory for the
-// smaller node is available, so del never fails.
+// Implements Tree::del. A deletion marks the pair as dead in its page. If the pair is the last live
+// pair of its leaf or page, the deletion removes the leaf or page from its node. If the node then
+// has one child left, the child replaces the node. This takes one store, because a link contains
+// the depth of the child. Other nodes become smaller if memory for the smaller node is available.
+// If not, they stay as they are, so del never fails.
 #include <bit>
 
 #include "structures/art/build.h"
@@ -10,7 +11,7 @@
 
 namespace keydrome::art {
 
-// Finds a pair. Returns false if it is not there.
+// Finds a stored pair. Returns false if it does not exist.
 bool Tree::find_pair(const Pair& pair, Found& found) {
   found.node = Link();
   found.place = root_place();
@@ -40,10 +41,10 @@ int Tree::try_del(const Pair& pair, bool alone) {
   if (!find_pair(pair, found)) return 0;
   if (found.place.depth > pair.key_size && !alone) return kSpread;
   const uint32_t live = Pairs(found.link).live();
-  if ((live >> found.index & 1) == 0) return kRetry;  // deleted since
+  if ((live >> found.index & 1) == 0) return kRetry;  // another thread has deleted it
   if (!std::has_single_bit(live)) return kill(found);
-  // The last live pair of a page is never marked as dead, so the page stays as it is until another
-  // thread stores another link.
+  // Pages of one live pair do not change, because the last live pair of a page is never marked as
+  // dead. Another thread can only replace the link to the page.
   if (!found.node.is_none()) return remove_last(found);
   const Held owner(lock_);
   if (root_.load() != found.link) return kRetry;
@@ -52,8 +53,8 @@ int Tree::try_del(const Pair& pair, bool alone) {
   return 1;
 }
 
-// Marks one of several pairs of a page as dead. If less than half of the pairs live, tries to replace
-// the page by a smaller one.
+// Marks a pair of a page as dead. The page must have further live pairs. If fewer than half of its
+// pairs are then live, tries to replace the page by a smaller one.
 int Tree::kill(const Found& found) {
   const Held owner(*found.place.owner);
   if (!owner || found.place.slot->load() != found.link) return kRetry;
@@ -75,8 +76,8 @@ int Tree::kill(const Found& found) {
 
 namespace {
 
-// Returns true if a node that loses a child must be replaced by its only other child, and sets
-// `sparse` if it should become smaller.
+// Returns true if only one child is left after the node loses a child, so that this child must
+// replace the node. Sets `sparse` if a smaller node should replace the node.
 bool keeps_one(Link node, bool& sparse) {
   const auto judge = [&](uint32_t live, uint32_t shrink) {
     sparse = live - 1 <= shrink;
@@ -96,7 +97,7 @@ bool keeps_one(Link node, bool& sparse) {
   }
 }
 
-// Empties the slot of a node that the caller has locked.
+// Empties a slot of a node. The caller has locked the node.
 void empty_slot(Link node, Slot& slot) {
   slot.store(Link());
   const auto count = [](auto& it) { --it.live; };
@@ -108,8 +109,9 @@ void empty_slot(Link node, Slot& slot) {
 
 }  // namespace
 
-// Returns what replaces the node that loses the child with the pair: its only other child, a
-// smaller copy, or an empty link if it stays. The caller has locked the node.
+// Returns the link that replaces the node after it loses the child with the pair: its only other
+// child, or a smaller copy. Returns an empty link if the node stays. The caller has locked the
+// node.
 Link Tree::without(const Found& found) {
   bool sparse = false;
   const bool one = keeps_one(found.node, sparse);
@@ -130,7 +132,7 @@ Link Tree::without(const Found& found) {
 int Tree::remove_last(const Found& found) {
   const Held owner(*found.node_place.owner);
   if (!owner || found.node_place.slot->load() != found.node) return kRetry;
-  Held node(*found.place.owner);  // not obsolete, because its owner links to it
+  Held node(*found.place.owner);  // The node is not obsolete, because its owner still links to it.
   if (found.place.slot->load() != found.link) return kRetry;
   const Link instead = without(found);
   if (instead.is_none()) {

@@ -1,5 +1,5 @@
-// Implements Tree::find, and Tree::find_batch, which runs a group of lookups in turns: while one
-// waits for memory, the others continue.
+// Implements Tree::find and Tree::find_batch. find_batch runs a group of lookups in turns: while
+// one lookup waits for memory, the others continue.
 #include <algorithm>
 #include <bit>
 #include <cstddef>
@@ -12,11 +12,11 @@ namespace keydrome::art {
 
 namespace {
 
-constexpr uint32_t kGroup = 24;  // lookups in flight
+constexpr uint32_t kGroup = 24;  // lookups in a group
 
-// Returns the link from a node to the part of the tree that contains the pairs of `key`, or an
-// empty link. Digits that the node skips are not compared. The node does not divide the payloads of
-// the key: its depth is at most the size of the key.
+// Follows the link from a node to the subtree that contains the pairs of `key`. Returns an empty
+// link if there is none. Does not compare the digits that the node skips. The depth of the node
+// must be at most the size of the key, so that the node does not divide the payloads of the key.
 Link child_for(Link node, const uint8_t* key, uint32_t key_size) {
   const uint32_t depth = node.depth();
   if (node.kind() == Kind::kFork) {
@@ -54,8 +54,8 @@ int find_in(Link link, const uint8_t* key, uint32_t key_size, KeydromeBuffer& pa
   return 0;
 }
 
-// Asks for the memory that a step of a search reads: the element for `byte` of a large node, the
-// first and last line of a small one, or a leaf or page.
+// Prefetches the memory that a step of a search reads: of a large node the element for `byte`, of a
+// small node the first and last cache line, or a leaf or page.
 [[gnu::always_inline]] inline void ask_for(Link link, uint8_t byte) {
   const auto* address = link.at<const char>();
   switch (link.kind()) {
@@ -76,12 +76,12 @@ int find_in(Link link, const uint8_t* key, uint32_t key_size, KeydromeBuffer& pa
   }
 }
 
-// Whether a search with a key continues below this link. A node that divides the payloads of one key
-// ends it.
+// Returns true if a search for a key continues below this link. A search ends at a node that
+// divides the payloads of one key.
 bool continues(Link link, uint32_t key_size) { return link.is_node() && link.depth() <= key_size; }
 
-// Moves at most kGroup searches to their ends. In every round, each search takes one step and asks
-// for the memory of the next one.
+// Moves up to kGroup searches to their ends. In every round, each search takes one step, and
+// prefetches the memory that its next step reads.
 void descend_group(uint32_t count, const KeydromeLookup* lookups, Link* links) {
   for (bool more = true; more;) {
     more = false;
@@ -143,10 +143,11 @@ void Tree::find_batch(uint32_t count, KeydromeLookup* lookups) const {
   }
 }
 
-// The payloads of a spread key are in several places. Another thread could add one here and delete
-// one there, and what a search then finds need not have been the smallest payload at any time. So
-// the search starts again if a thread changes such a key meanwhile. After a few times, it takes the
-// lock, because writers that change the key all the time would not let it come to an end.
+// The payloads of a spread key are in several leaves and pages. While the search visits them,
+// another thread could add one payload and delete another. The search could then find a payload
+// that was never the smallest one. So the search starts again if another thread has changed the key
+// meanwhile. After kTrials attempts it takes the key lock, because writers that always change the
+// key would otherwise keep it from ending.
 int Tree::find_spread(const Pair& probe, bool after, KeydromeBuffer& payload) const {
   constexpr uint32_t kTrials = 8;
   for (uint32_t trial = 0; trial < kTrials; ++trial) {
@@ -158,7 +159,7 @@ int Tree::find_spread(const Pair& probe, bool after, KeydromeBuffer& payload) co
   return find_one(probe, after, payload);
 }
 
-// A scan of one pair.
+// Finds one pair like a scan that ends after one pair.
 int Tree::find_one(const Pair& probe, bool after, KeydromeBuffer& payload) const {
   Walk walk(root_, probe, after);
   for (Stretch stretch; walk.collect(&stretch, 1, 1) > 0;) {

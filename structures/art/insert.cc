@@ -1,4 +1,6 @@
 // Implements Tree::put: adds a pair at the first digit in which it differs from the stored pairs.
+// node.h explains digits and nodes. A node *skips* the digits between the digit of its parent and
+// its own: all pairs below the node have the same digits there, so a search does not compare them.
 #include "structures/art/build.h"
 #include "structures/art/search.h"
 #include "structures/art/tree.h"
@@ -6,13 +8,13 @@
 namespace keydrome::art {
 
 // Follows the digits of the pair to a leaf or page, to a node without a child for the next digit,
-// or to the empty root. If no node on the path skips digits, all digits before are known to be
-// equal. Otherwise find_spot reads some pair that is there: all have the skipped digits. Returns
-// false if another thread disturbs.
+// or to the empty root. If no node on the path skips digits, the path has compared all digits.
+// Otherwise find_spot then compares the skipped digits with those of any stored pair below the end
+// of the path. Returns false if a change of another thread interferes.
 bool Tree::find_spot(const Pair& pair, Spot& spot) {
   Place place = root_place();
   Link link = place.slot->load();
-  uint32_t verified = 0;  // so many digits were compared, if none was skipped
+  uint32_t verified = 0;  // the number of digits that were compared, if no node skipped digits
   bool skipped = false;
   spot.change = Spot::kAdd;
   while (link.is_node()) {
@@ -40,7 +42,8 @@ bool Tree::find_spot(const Pair& pair, Spot& spot) {
   return depth >= spot.depth || find_branch(pair, depth, spot);
 }
 
-// Finds the node that differs from the pair first in the digit of `depth`, which it skips.
+// Finds the node that skips the digit of `depth`, where the pair first differs from the pairs below
+// the node.
 bool Tree::find_branch(const Pair& pair, uint32_t depth, Spot& spot) {
   Place place = root_place();
   Link link = place.slot->load();
@@ -94,7 +97,7 @@ int Tree::add_pair(const Spot& spot, const Pair& pair) {
     now = make_leaf(memory_, pair);
   } else {
     const Pairs pairs(old);
-    const uint32_t live = pairs.live();  // not the pair itself: a dead pair remains dead
+    const uint32_t live = pairs.live();  // A dead pair stays dead, even if it equals `pair`.
     const uint32_t count = pairs.count();
     const bool fits = count < kPagePairs && (old.kind() == Kind::kLeaf ||
                                              old.page_bytes() + record_size(pair) <= kPageBytes);
@@ -115,7 +118,8 @@ int Tree::add_pair(const Spot& spot, const Pair& pair) {
   return 1;
 }
 
-// Gives the node at the place a new parent, which has the pair as second child.
+// Puts a new node above the node or leaf at the place. The children of the new node are this node
+// or leaf, and a new leaf with the pair.
 int Tree::add_branch(const Spot& spot, const Pair& pair) {
   const Held owner(*spot.place.owner);
   if (!owner || spot.place.slot->load() != spot.link) return kRetry;
@@ -146,14 +150,15 @@ int Tree::add_branch(const Spot& spot, const Pair& pair) {
 
 namespace {
 
-// Returns true if the node, which the caller has locked, has room for a child with this byte. The
-// bytes of small nodes do not change.
+// Returns true if the node has room for a child with this byte. The caller has locked the node. The
+// bytes of a Node4 or Node16 never change. So these nodes have room only if the byte is among
+// theirs and its child was deleted.
 bool has_room(Link node, uint8_t byte) {
   if (slot_of(node, byte) != nullptr) return true;
   return node.kind() == Kind::kNode48 && node.at<Node48>()->count < Node48::kCapacity;
 }
 
-// Adds a child to a node that has room and that the caller has locked.
+// Adds a child to a node. The node has room, and the caller has locked it.
 void fill_slot(Link node, uint8_t byte, Link child) {
   const auto fill_sorted = [=](auto& sorted) {
     slot_in(sorted, byte)->store(child);
@@ -200,7 +205,7 @@ int Tree::grow(const Spot& spot, const Pair& pair) {
   const auto byte = static_cast<uint8_t>(pair.digit(node.depth()));
   const Held owner(*spot.place.owner);
   if (!owner || spot.place.slot->load() != node) return kRetry;
-  Held held(lock_of(node));  // not obsolete, because the owner links to it
+  Held held(lock_of(node));  // The node is not obsolete, because its owner still links to it.
   if (has_room(node, byte)) return kRetry;
   const Link leaf = make_leaf(memory_, pair);
   if (leaf.is_none()) return KEYDROME_NO_MEMORY;

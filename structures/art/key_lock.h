@@ -1,8 +1,9 @@
-// KeyLocks: sequence locks for spread keys (tree.h). Several keys may share a lock.
+// KeyLocks: sequence locks for spread keys, whose payloads are in several leaves and pages
+// (tree.h). Several keys may share a lock.
 //
-// A lock is odd while a thread has it. Everything that a reader reads between begin() and
-// is_unchanged() are acquire loads, and the writer's stores are release stores. So a reader that
-// sees any of these stores also sees that the lock was taken.
+// The value of a lock is odd while a thread holds it. All loads of a reader between begin() and
+// is_unchanged() are acquire loads, and all stores of a writer are release stores. So a reader that
+// sees one of these stores also sees the odd value.
 #pragma once
 
 #include <array>
@@ -37,7 +38,7 @@ class KeyLocks {
     uint64_t before_;
   };
 
-  // Returns the state of the lock of the pair's key, when no thread has it.
+  // Waits until no thread holds the lock of the pair's key. Returns the value of the lock.
   uint64_t begin(const Pair& pair) {
     for (Wait wait;; wait.once()) {
       const uint64_t state = lock_of(pair).load(std::memory_order_acquire);

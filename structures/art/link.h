@@ -1,5 +1,5 @@
-// Defines Link, the tagged pointer to a child. Besides the address, a link contains what a search
-// must know about the child before it reads it, so no search waits for a header:
+// Defines Link, the tagged pointer to a child. Besides the address, a link contains everything that
+// a search must know about the child before it reads the child. So no search waits for a header:
 //
 //   bits  0 to  3   kind of the child
 //   bits  4 to 47   address of the child, which is a multiple of 16
@@ -18,7 +18,7 @@ namespace keydrome::art {
 
 enum class Kind : uint8_t {
   kNone,
-  kLeaf,  // one pair
+  kLeaf,  // one pair of key and payload
   kPage,  // 2 to kPagePairs pairs (page.h)
   kFork,
   kNode4,
@@ -27,7 +27,7 @@ enum class Kind : uint8_t {
   kNode256
 };
 
-// The most pairs of a page.
+// The largest number of pairs in a page.
 inline constexpr uint32_t kPagePairs = 32;
 
 class Link {
@@ -54,16 +54,16 @@ class Link {
     return reinterpret_cast<Type*>(bits_ & kAddressMask);
   }
 
-  // Of a leaf.
+  // REQUIRES: the child is a leaf.
   uint32_t key_size() const { return extra() & UINT8_MAX; }
   uint32_t payload_size() const { return extra() >> 8; }
 
-  // Of a page.
+  // REQUIRES: the child is a page.
   uint32_t page_pairs() const { return (extra() & 31) + 1; }
   bool is_uniform() const { return (extra() & 32) != 0; }
   uint32_t page_bytes() const { return (extra() >> 6) * kUnit; }
 
-  // Sizes of pages are multiples of this. All addresses are, too.
+  // Sizes of pages and all addresses are multiples of this.
   static constexpr uint32_t kUnit = 16;
   static constexpr uint32_t kPageBytesMax = kUnit << 10;  // exclusive
 
@@ -84,8 +84,8 @@ class Link {
 };
 static_assert(sizeof(Link) == 8);
 
-// A place for a link in a node or in the tree. A load acquires what the thread that stored the link
-// had written before: the child and everything below it.
+// Stores a link, in a node or in the tree. The load is an acquire: it sees everything that the
+// storing thread had written before, i.e. the child and all that is below it.
 class Slot {
  public:
   Slot() = default;

@@ -1,8 +1,10 @@
-// Lock: the lock of a node for writers (V. Leis, F. Scheibner, A. Kemper, T. Neumann, "The ART of
-// Practical Synchronization", DaMoN 2016, section 4). Readers ignore it. A node that is no longer
-// part of the tree is obsolete. Its lock is never free again, so no writer changes it.
+// Lock: the lock that a writer takes to change a node (V. Leis, F. Scheibner, A. Kemper, T.
+// Neumann, "The ART of Practical Synchronization", DaMoN 2016, section 4). Readers ignore it. A
+// node that is no longer part of the tree is *obsolete*. Its lock is never free again, so no writer
+// can change it.
 //
-// No deadlock: a thread that holds two locks took that of the upper node first.
+// There is no deadlock, because a thread that takes two locks takes the lock of the upper node
+// first.
 #pragma once
 
 #include <sched.h>
@@ -14,8 +16,8 @@
 
 namespace keydrome::art {
 
-// Waits for another thread: for a short time in a loop. Then the system may run the other thread on
-// this processor.
+// Waits for another thread: spins for a short time, then yields the processor, so that the other
+// thread can run.
 class Wait {
  public:
   void once() {
@@ -33,8 +35,8 @@ class Wait {
 
 class Lock {
  public:
-  // Waits while another thread has the lock. Returns false if the node is obsolete. Acquires what
-  // the last owner wrote before unlock().
+  // Waits until no thread holds the lock, and takes it. Returns false if the node is obsolete.
+  // Pairs with the release in unlock(): sees everything that the previous holder wrote.
   bool lock() {
     for (Wait wait;; wait.once()) {
       uint32_t state = kFree;
@@ -46,7 +48,7 @@ class Lock {
     }
   }
   void unlock() { state_.store(kFree, std::memory_order_release); }
-  // For the thread that has the lock and took the node out of the tree.
+  // Must be called by the thread that holds the lock and has taken the node out of the tree.
   void make_obsolete() { state_.store(kObsolete, std::memory_order_release); }
 
  private:

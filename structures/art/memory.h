@@ -51,12 +51,12 @@ class Memory {
   // Returns memory for a leaf or page, or nullptr if out of memory.
   uint8_t* allocate_pairs(uint32_t bytes) const { return static_cast<uint8_t*>(allocate(bytes)); }
 
-  // The allocated size of a leaf with so many bytes of key and payload, or of a page. Page::matches
-  // reads 16 tags, so a page has at least 32 bytes.
+  // The allocated size of a page of `bytes` bytes, or of a leaf whose key and payload have `bytes`
+  // bytes. Page::matches reads 16 tags, so a page has at least 32 bytes.
   static uint32_t leaf_bytes(uint32_t bytes) { return std::max(round_up(bytes), Link::kUnit); }
   static uint32_t page_bytes(uint32_t bytes) { return std::max(round_up(bytes), 2 * Link::kUnit); }
 
-  // Frees what the link points to, without its children.
+  // Frees the node, leaf or page of a link, but not its children.
   void drop(Link link) const {
     environment_.retire(environment_.context, link.at<void>(), size_of(link), kAlignment);
   }

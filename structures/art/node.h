@@ -1,15 +1,16 @@
-// Defines the nodes of the adaptive radix tree (V. Leis et al., ICDE 2013, section III). A node of
-// depth d has one child for each byte that pairs of its subtree have as digit d. All pairs of the
-// subtree agree in the digits before d. A node does not store these digits (path compression). A
-// leaf or page is a child of the first node after which its pairs are alone (lazy expansion). So a
-// search that arrives there compares the whole key.
+// Defines the nodes of the adaptive radix tree (V. Leis et al., ICDE 2013, section III). The
+// *digits* of a pair are the bytes of its key and payload, each with an end mark (pair.h). A node
+// of depth d has one child for each byte that is digit d of a pair in its subtree. All pairs of the
+// subtree have the same digits before d. The node does not store these digits (path compression). A
+// leaf or page has no nodes above it that only lead to its pairs (lazy expansion). So a search that
+// arrives there must compare the whole key.
 //
 // Nodes have at least two children. Node sizes in bytes: Fork 24, Node4 48, Node16 152, Node48 648,
 // Node256 2056.
 //
 // Threads: readers take no lock. A writer locks a node before it changes one of its slots (lock.h).
 // Each change that a reader can see is one store: of a slot, or of an element of Node48::index. The
-// other members do not change while readers can see the node, or only writers read them.
+// other members do not change while readers can see the node, or are read only by writers.
 #pragma once
 
 #include <atomic>
@@ -22,25 +23,25 @@
 
 namespace keydrome::art {
 
-// The only node that has a child for the end mark. `end` has the pairs with the end mark at the
-// depth of the fork, and `rest` has the pairs with a byte there. `rest` often is a node of the same
-// depth. A key that is a prefix of another key needs a fork; keys of equal size need none.
+// The only node with a child for the end mark. `end` leads to the pairs that have the end mark at
+// the depth of the fork, and `rest` to the pairs that have a byte there. Often `rest` is a node of
+// the same depth. A fork is needed only if a key is a prefix of another key.
 struct Fork {
   Lock lock;
   Slot end;
   Slot rest;
 };
 
-// Node4 and Node16 store the bytes in ascending order. Every unused element of `bytes` repeats the
-// largest byte, so a search compares all elements, takes the first equal one, and does not read
-// `count`. Bytes do not change: a new byte needs a copy of the node. A slot that lost its child is
-// empty until its byte gets a child again.
+// Node4 and Node16 store the bytes in ascending order. Each unused element of `bytes` repeats the
+// largest byte. So a search compares all elements and takes the first equal one, without reading
+// `count`. The bytes never change: a new byte needs a copy of the node. If a child is deleted, its
+// slot stays empty until a child with the same byte is inserted.
 template <uint32_t kSize>
 struct SortedNode {
   static constexpr uint32_t kCapacity = kSize;
 
   Lock lock;
-  uint8_t live;  // children; only writers read it, and hold the lock
+  uint8_t live;  // number of children; only for writers, which hold the lock
   uint8_t count;
   uint8_t bytes[kSize];
   Slot children[kSize];
@@ -55,7 +56,7 @@ struct Node48 {
 
   Lock lock;
   uint8_t live;   // as in SortedNode
-  uint8_t count;  // slots that have a byte; only writers read it, and hold the lock
+  uint8_t count;  // number of slots that have a byte; only for writers, which hold the lock
   std::atomic<uint8_t> index[256];
   Slot children[kCapacity];
 };
@@ -71,13 +72,13 @@ struct Node256 {
 static_assert(sizeof(Fork) == 24 && sizeof(Node4) == 48 && sizeof(Node16) == 152);
 static_assert(sizeof(Node48) == 648 && sizeof(Node256) == 2056);
 
-// A deletion that leaves so few children moves them to the next smaller kind. The smaller node
-// then has room, so the next insertion does not undo this.
+// A deletion that leaves at most this many children replaces the node by the next smaller kind. The
+// smaller node then has room for one more child, so the next insertion does not undo this.
 inline constexpr uint32_t kShrink16 = 3;
 inline constexpr uint32_t kShrink48 = 12;
 inline constexpr uint32_t kShrink256 = 36;
 
-// The most nodes on a path: a fork and another node of each depth.
+// The largest number of nodes on a path: for each depth, a fork and another node.
 inline constexpr uint32_t kPathMax = 2 * kDigitsMax;
 
 }  // namespace keydrome::art

@@ -1,16 +1,17 @@
-// Page: a leaf of 2 to 32 pairs, and Pairs, which reads leaves and pages alike.
+// Page: a leaf of 2 to 32 pairs. Pairs: reads leaves and pages in the same way.
 //
-// Lazy expansion means that a subtree of one pair has no nodes. Pages extend this to subtrees of up
-// to 32 pairs (S. Heinz, J. Zobel, H. Williams, "Burst Tries", 2002). A page, in bytes:
+// With lazy expansion, a subtree of one pair has no nodes. Pages extend this to subtrees of up to
+// 32 pairs (S. Heinz, J. Zobel, H. Williams, "Burst Tries", 2002). The layout of a page, with byte
+// offsets:
 //
-//   0   dead: a bit for each deleted pair
-//   4   a tag of each pair, a hash of its key; rounded up to an even number of bytes
-//   .   where each record begins, two bytes each, counted from the first record; not in a uniform
-//       page, whose keys all have the same size, and whose payloads do
-//   .   the records in ascending order, in the format of KeydromeRun (keydrome/structure.h)
+//   0   dead: one bit for each pair, set if the pair was deleted
+//   4   tags: one byte for each pair, a hash of its key; rounded up to an even number of bytes
+//   .   offsets: two bytes for each pair, the bytes from the first record to the pair's record. A
+//       uniform page has no offsets: all its keys have one size, and all its payloads have one size.
+//   .   records, in ascending order, in the format of KeydromeRun (keydrome/structure.h)
 //
-// So a lookup compares 16 tags at once, and a scan copies many records at once. Only `dead` changes
-// after a page is made, and its bits only become 1. An insertion makes a new page.
+// So a lookup compares 16 tags at once, and a scan copies many records at once. After a page has
+// been made, only `dead` changes: bits are set, but never cleared. An insertion makes a new page.
 #pragma once
 
 #include <atomic>
@@ -36,7 +37,7 @@ inline bool have_equal_sizes(const Pair& a, const Pair& b) {
   return a.key_size == b.key_size && a.payload_size == b.payload_size;
 }
 
-// Copies of 16 bytes that are inline, because the calls of a library's function would take longer.
+// Copies of this many bytes are inline, because calls of memcpy would take longer.
 inline constexpr uint32_t kChunk = 16;
 inline void copy_chunk(uint8_t* to, const uint8_t* from) {
   uint64_t words[2];
@@ -51,10 +52,11 @@ inline void copy_records(uint8_t* to, const uint8_t* from, uint32_t size) {
   }
   const uint32_t last = size - kChunk;
   for (uint32_t at = 0; at < last; at += kChunk) copy_chunk(to + at, from + at);
-  copy_chunk(to + last, from + last);  // may overlap the chunk before
+  copy_chunk(to + last, from + last);  // may overlap the previous chunk
 }
 
-// Pairs of one key have the same tag. The last bytes of keys differ more often than the first ones.
+// All pairs of one key have the same tag. The hash uses the last bytes of the key, which differ
+// more often than the first.
 inline uint8_t tag_of(const uint8_t* key, uint32_t size) {
   uint64_t word = 0;
   if (size >= sizeof word) {
@@ -80,11 +82,13 @@ class Page {
     return offsets_at(count) + (uniform ? 0 : count * uint32_t{sizeof(uint16_t)});
   }
 
-  // A bit for each pair. Acquires: a thread that sees a deletion sees what preceded it.
+  // Returns one bit for each pair, set if the pair is live. Acquire: pairs with the release in
+  // kill().
   uint32_t live() const {
     return ~dead()->load(std::memory_order_acquire) & (UINT32_MAX >> (32 - count_));
   }
-  // The caller has locked the owner of the page (tree.h), so no other thread writes.
+  // Marks a pair as dead. The caller holds the lock of the page's owner (tree.h), so no other
+  // thread writes.
   void kill(uint32_t index) const {
     const uint32_t before = dead()->load(std::memory_order_relaxed);
     dead()->store(before | uint32_t{1} << index, std::memory_order_release);
@@ -98,7 +102,7 @@ class Page {
     std::memcpy(&offset, bytes_ + offsets_at(count_) + index * sizeof offset, sizeof offset);
     return offset;
   }
-  // The first byte after the record.
+  // Returns the offset of the first byte after the record.
   uint32_t end(uint32_t index) const {
     const uint32_t at = offset(index);
     return at + size_of_record(records() + at);
@@ -108,8 +112,8 @@ class Page {
     return {record + kRecordHead, record + kRecordHead + record[0], record[0], record[1]};
   }
 
-  // If all keys have 8 bytes, narrows the pairs [low, high) to those with the key of the probe, by a
-  // loop without branches: no processor can predict the branches of a binary search.
+  // If all keys have 8 bytes, narrows the range [low, high) to the pairs with the key of the probe.
+  // The loop has no branches, because no processor can predict the branches of a binary search.
   void narrow(const Pair& probe, uint32_t& low, uint32_t& high) const {
     const uint8_t* record = records();
     if (!uniform_ || probe.key_size != sizeof(uint64_t) || record[0] != sizeof(uint64_t)) return;
@@ -126,10 +130,11 @@ class Page {
     high = smaller + equal;
   }
 
-  // A bit for each pair that has this tag.
+  // Returns one bit for each pair, set if the pair has this tag. May set bits of tags beyond the
+  // last pair.
   uint32_t matches(uint8_t tag) const {
 #if defined(__SSE2__)
-    // A page with n tags has more than n bytes after them, and at least 32 bytes (memory.h).
+    // A page with n tags has more than n bytes after the tags, and at least 32 bytes (memory.h).
     const __m128i wanted = _mm_set1_epi8(static_cast<char>(tag));
     const auto sixteen = [&](uint32_t from) {
       __m128i some;
@@ -155,7 +160,7 @@ class Page {
   bool uniform_;
 };
 
-// The pairs of a leaf or page.
+// Reads the pairs of a leaf or page.
 class Pairs {
  public:
   explicit Pairs(Link link) : link_(link) {}
@@ -169,10 +174,10 @@ class Pairs {
     return {bytes, bytes + link_.key_size(), link_.key_size(), link_.payload_size()};
   }
 
-  // Where a pair is, or belongs.
+  // The position of a pair in the order, whether the pair is stored or not.
   struct Rank {
-    uint32_t index;  // of the first pair that is not smaller
-    bool exact;      // it is the pair itself; it may be dead
+    uint32_t index;  // of the first stored pair that is not smaller
+    bool exact;      // the pair at `index` is the pair itself, live or dead
   };
   Rank rank(const Pair& probe) const {
     uint32_t low = 0;
@@ -193,8 +198,8 @@ class Pairs {
   Link link_;
 };
 
-// Asks for all cache lines of a leaf or page at once. A lookup would otherwise wait for the line
-// with the tags before it asks for the line with the record.
+// Prefetches all cache lines of a leaf or page at once. Otherwise a lookup would wait for the line
+// with the tags before it requests the line with the record.
 [[gnu::always_inline]] inline void ask_for_pairs(Link link) {
   const auto* bytes = link.at<const char>();
   __builtin_prefetch(bytes);

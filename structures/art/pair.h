@@ -1,4 +1,4 @@
-// Defines Pair, a (key, payload) pair as the string of digits over which the tree is built.
+// Defines Pair, a pair of key and payload as the string of digits that the tree branches on.
 //
 // The digits of a pair are the bytes of the key, an end mark, the bytes of the payload, and another
 // end mark. The end mark is smaller than every byte. So the order of these strings is the order of
@@ -15,17 +15,18 @@
 
 namespace keydrome::art {
 
-// Digits that are no bytes.
+// Digits that are not bytes.
 inline constexpr int kEnd = -1;      // the end mark
 inline constexpr int kBeyond = 256;  // larger than every digit of a pair (Pair::past_key)
 
-// The longest string of digits. A depth is a position in the string, so it is smaller.
+// The longest string of digits. A depth is a position in the string, so it is below kDigitsMax.
 inline constexpr uint32_t kDigitsMax = KEYDROME_KEY_BYTES_MAX + 1 + KEYDROME_PAYLOAD_BYTES_MAX + 1;
 static_assert(kDigitsMax <= UINT8_MAX, "a link stores a depth in one byte (link.h)");
 static_assert(std::endian::native == std::endian::little, "mismatch() finds the first byte by ctz");
 
 // The bytes belong to a leaf or to the caller. If `past_key` is true, the payload is ignored, and
-// the pair is larger than every pair with the same key; only probes of scans use this.
+// the pair is larger than every pair with the same key. Only the probe of a scan, i.e. the pair at
+// which it starts, has `past_key`.
 struct Pair {
   const uint8_t* key;
   const uint8_t* payload;
@@ -67,7 +68,7 @@ inline bool equal_bytes(const uint8_t* a, const uint8_t* b, uint32_t size) {
   return size == 0 || std::memcmp(a, b, size) == 0;
 }
 
-// Returned by difference() for equal pairs. Larger than every depth.
+// The result of difference() for equal pairs. Larger than every depth.
 inline constexpr uint32_t kSame = UINT32_MAX;
 
 // Returns the depth of the first digit in which a probe differs from a stored pair.
@@ -82,14 +83,15 @@ inline uint32_t difference(const Pair& probe, const Pair& stored) {
   return key_size + 1 + in_payload;
 }
 
-// Loads eight bytes so that numbers compare as memcmp compares the bytes.
+// Loads eight bytes as a number, so that numbers have the order that memcmp gives the bytes.
 inline uint64_t ordered_word(const uint8_t* bytes) {
   uint64_t word;
   std::memcpy(&word, bytes, sizeof word);
   return __builtin_bswap64(word);
 }
 
-// Returns a number smaller than, equal to or larger than 0, as the probe is to a stored pair.
+// Returns a number < 0, 0 or > 0 if the probe is smaller than, equal to or larger than the stored
+// pair.
 inline int compare(const Pair& probe, const Pair& stored) {
   if (probe.key_size == sizeof(uint64_t) && stored.key_size == sizeof(uint64_t)) {
     const uint64_t a = ordered_word(probe.key);

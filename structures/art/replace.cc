@@ -1,4 +1,4 @@
-// Implements Tree::replace.
+// Implements Tree::replace, which replaces one payload of a key.
 #include "structures/art/build.h"
 #include "structures/art/tree.h"
 
@@ -8,7 +8,8 @@ int Tree::replace(const Pair& before, const Pair& now) {
   return change(before, [&](bool alone) { return try_replace(before, now, alone); });
 }
 
-// All pairs of a key that is not spread are in one leaf or page, so one store exchanges them.
+// Replaces the pair in one leaf or page. If the key is not spread, all its pairs are there, so one
+// store of a new leaf or page removes the old pair and adds the new one.
 int Tree::try_replace(const Pair& before, const Pair& now, bool alone) {
   Found found;
   if (!find_pair(before, found)) return 0;
@@ -34,8 +35,9 @@ int Tree::try_replace(const Pair& before, const Pair& now, bool alone) {
   return 1;
 }
 
-// The caller has the key lock, so no other thread changes the pairs of the key, and readers that
-// look for its payloads wait. Other threads may change nodes on the way to them.
+// Inserts the new pair and then deletes the old one. The caller holds the key lock, so no other
+// thread changes pairs of this key, and readers of its payloads wait. Other threads may still
+// change nodes above these pairs, so both steps may have to be repeated.
 int Tree::replace_spread(const Pair& before, const Pair& now) {
   int result = kRetry;
   for (Wait wait; (result = try_put(now, true)) == kRetry;) wait.once();

@@ -1,4 +1,4 @@
-// Implements Tree::scan.
+// Implements Tree::scan, which copies pairs into a run.
 #include <algorithm>
 #include <utility>
 
@@ -23,7 +23,8 @@ bool add_to_run(KeydromeRun& run, const Pair& pair) {
   return true;
 }
 
-// Appends records of a page without dead pairs by one copy, if all that are wanted fit.
+// Appends `count` records of a page without dead pairs by one copy. Returns false if they do not
+// all fit.
 bool add_records(KeydromeRun& run, const Page& page, uint32_t from, uint32_t count) {
   const uint32_t begin = page.offset(from);
   const uint32_t size = page.end(from + count - 1) - begin;
@@ -34,7 +35,8 @@ bool add_records(KeydromeRun& run, const Page& page, uint32_t from, uint32_t cou
   return true;
 }
 
-// Appends the live pairs of a stretch. Returns false if the run is full before their end.
+// Appends the live pairs of a stretch. Returns false if the run is full before the end of the
+// stretch.
 bool add_stretch(KeydromeRun& run, const Stretch& stretch) {
   const Pairs pairs(stretch.link);
   const uint32_t count = pairs.count();
@@ -53,8 +55,9 @@ bool add_stretch(KeydromeRun& run, const Stretch& stretch) {
 
 }  // namespace
 
-// Each page is at another place in memory. So a group of pages is collected, and their memory is
-// asked for, before the pages of the group before it are read.
+// Each page is in another part of memory, so reading pages one by one would wait for memory each
+// time. So the scan collects and prefetches the next group of pages before it reads the current
+// group.
 int Tree::scan(const Pair& from, bool after, KeydromeRun& run) const {
   constexpr uint32_t kGroup = 8;
   Stretch groups[2][kGroup];
@@ -72,7 +75,7 @@ int Tree::scan(const Pair& from, bool after, KeydromeRun& run) const {
       if (!add_stretch(run, now[i])) return 1;
     }
     if (run.pairs == run.limit) return 1;
-    // Dead pairs are counted above, so more pairs may be wanted than it seemed.
+    // The count included dead pairs, so the scan may need more pages than it has collected.
     if (following == 0) following = walk.collect(soon, kGroup, run.limit - run.pairs);
     std::swap(now, soon);
     count = following;

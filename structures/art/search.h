@@ -1,5 +1,5 @@
-// Searches inside one node: the slot of a byte, the first child after a position, and any leaf of a
-// subtree. Other threads may change the node meanwhile.
+// Searches in one node: finds the slot of a byte, the first child after a position, or a leaf of
+// the subtree. Other threads may change the node during the search.
 //
 // Positions: in Fork, 0 is `end` and 1 is `rest`. In Node4 and Node16, a position is an index. In
 // Node48 and Node256, it is a byte.
@@ -17,13 +17,14 @@
 
 namespace keydrome::art {
 
-// Returns the index of `byte`, or the capacity of the node.
+// Returns the index of `byte` in the node. If the node lacks the byte, returns its capacity.
 inline uint32_t index_of(const Node4& node, uint8_t byte) {
   constexpr uint32_t kOnes = 0x01010101;
   uint32_t bytes;
   std::memcpy(&bytes, node.bytes, sizeof bytes);
-  // A byte of `zero` has its high bit set if the byte is equal. Bytes above an equal byte may have
-  // it, too, but only the first one counts. Without an equal byte, `zero` is 0 and countr_zero 32.
+  // If element i equals `byte`, byte i of `zero` has its high bit set. Higher bytes may have this
+  // bit set by mistake, but only the lowest one counts. If no element is equal, `zero` is 0, and
+  // countr_zero returns 32.
   const uint32_t unequal = bytes ^ (kOnes * byte);
   const uint32_t zero = (unequal - kOnes) & ~unequal & (kOnes << 7);
   return static_cast<uint32_t>(std::countr_zero(zero)) / 8;
@@ -43,8 +44,8 @@ inline uint32_t index_of(const Node16& node, uint8_t byte) {
 #endif
 }
 
-// Asks for the cache lines of a small node at once. A search would otherwise wait for the line with
-// the bytes before it asks for the line with the link.
+// Prefetches all cache lines of a small node at once. Otherwise a search would wait for the line
+// with the bytes before it requests the line with the link.
 [[gnu::always_inline]] inline void ask_for_all(const Node4& node) {
   __builtin_prefetch(reinterpret_cast<const char*>(&node) + sizeof node - 1);
 }
@@ -62,7 +63,8 @@ Slot* slot_in(SortedNode<kSize>& node, uint8_t byte) {
   return index == kSize ? nullptr : &node.children[index];
 }
 
-// Acquires: with the index, the slot has been filled.
+// Acquire: a thread that sees the index also sees the link in the slot. Pairs with the release in
+// fill_slot().
 inline Slot* slot_in(Node48& node, uint8_t byte) {
   const uint32_t index = node.index[byte].load(std::memory_order_acquire);
   return index == 0 ? nullptr : &node.children[index - 1];
@@ -70,8 +72,8 @@ inline Slot* slot_in(Node48& node, uint8_t byte) {
 
 inline Slot* slot_in(Node256& node, uint8_t byte) { return &node.children[byte]; }
 
-// Returns the slot for `byte` of a node that is no fork, or nullptr if the byte has none. The slot
-// may be empty.
+// Returns the slot for `byte` in a node that is no fork, or nullptr if the byte has no slot. The
+// slot may be empty.
 inline Slot* slot_of(Link node, uint8_t byte) {
   switch (node.kind()) {
     case Kind::kNode4:
@@ -85,7 +87,7 @@ inline Slot* slot_of(Link node, uint8_t byte) {
   }
 }
 
-// Returns the slot for a digit of any node, or nullptr if the digit has none.
+// Returns the slot for a digit in any node, or nullptr if the digit has no slot.
 inline Slot* descend(Link node, int digit) {
   if (node.kind() == Kind::kFork) {
     auto* fork = node.at<Fork>();
@@ -95,7 +97,8 @@ inline Slot* descend(Link node, int digit) {
   return slot_of(node, static_cast<uint8_t>(digit));
 }
 
-// Returns the position of the first child of a node (no fork) whose byte is larger than `digit`.
+// Returns the position of the first child whose byte is larger than `digit`. The node must not be a
+// fork.
 inline uint32_t position_after(Link node, int digit) {
   const auto rank = [digit](const auto& sorted) {
     uint32_t index = 0;
@@ -108,7 +111,7 @@ inline uint32_t position_after(Link node, int digit) {
 }
 
 // The functions `next_in` return the first child at or after `position`, and move `position` past
-// it. They return an empty link if there is none.
+// this child. If there is no such child, they return an empty link.
 
 inline Link next_in(const Fork& fork, uint32_t& position) {
   if (position > 1) return Link();
@@ -142,7 +145,7 @@ inline Link next_in(const Node256& node, uint32_t& position) {
   return Link();
 }
 
-// Calls `function` with a reference to the node.
+// Calls `function` with a reference to the node, in its own type.
 template <class Function>
 decltype(auto) with_node(Link node, Function&& function) {
   switch (node.kind()) {
@@ -168,7 +171,8 @@ inline Lock& lock_of(Link node) {
 }
 
 // Returns the leaf or page with the smallest pairs of a subtree. Returns an empty link if other
-// threads delete what is in the way: every node has two children as long as it is in the tree.
+// threads have deleted children on the way: a node has at least two children only while it is part
+// of the tree.
 inline Link minimum(Link link) {
   while (link.is_node()) {
     uint32_t position = 0;

@@ -1,4 +1,4 @@
-// Offers the adaptive radix tree through contract B (keydrome/structure.h): fills in the table of
+// Exports the adaptive radix tree through contract B (keydrome/structure.h): fills in the table of
 // functions. Each function calls the corresponding function of Tree.
 #include <cstring>
 

@@ -6,25 +6,27 @@
 // skip digits that a subtree has in common, and compare them in the leaf.
 //
 // Thread safety: all functions may run at the same time, except create, destroy and check. Readers
-// take no lock and write nothing (V. Leis et al., "The ART of Practical Synchronization", DaMoN 2016,
-// section 4: read-optimised write exclusion); the only exception is at the end of this comment. This
-// is right, because
+// take no lock and write nothing (V. Leis et al., "The ART of Practical Synchronization", DaMoN
+// 2016, section 4: read-optimised write exclusion). The only exception is a search for a payload of
+// a spread key (see below). Readers find right results for three reasons:
 //
-// - each change replaces one link by one store. A link contains all that a search knows about the
-//   child, so no reader sees a part of a change.
-// - all pairs that are ever below a node agree in the digits before its depth.
-// - a node or page that was taken out of the tree does not change any more. The runtime keeps its
-//   memory until all calls have ended that may read it. A reader that is there reads the tree as it
-//   was when the node was taken out, which is after the reader's call began.
+// - Each change replaces one link by one store. A link contains everything that a search knows
+//   about the child. So no reader sees a part of a change.
+// - All pairs that are ever below a node have the same digits before the depth of the node.
+// - A node or page no longer changes after it has been taken out of the tree. The runtime frees its
+//   memory only after all calls that may read it have ended. A reader that is still in this node
+//   sees the tree as it was when the node was taken out. This was after the reader's call began, so
+//   the result is right.
 //
-// A writer locks the owner of the slot that it changes: the node with the slot, or the tree for the
-// root. To replace a node, it locks the node, too. Then it checks that the slot is as it found it,
-// and otherwise starts again.
+// A writer locks the *owner* of the slot that it changes: the node that contains the slot, or the
+// tree for the root. To replace a node, the writer also locks this node. It then checks that the
+// slot still has the link that it found before. If not, it starts again.
 //
-// A key whose payloads are in several leaves and pages (a *spread* key) needs more. Only nodes of a
-// depth greater than the size of the key divide its payloads. A writer that changes a link in such
-// a node holds the key lock of the key, a sequence lock. Readers that look for a payload check that
-// no thread had it meanwhile. If that fails a few times, they take it.
+// A *spread* key needs more: its payloads are in several leaves and pages. Only nodes whose depth
+// is greater than the size of the key divide its payloads. A writer that changes a link in such a
+// node holds the key lock of the key, which is a sequence lock. A reader that looks for a payload
+// checks that no thread held the key lock during its search. If the check fails a few times, the
+// reader takes the key lock itself.
 //
 // Errors: put and replace allocate all memory before they change anything, and return
 // KEYDROME_NO_MEMORY if an allocation fails.
@@ -60,7 +62,7 @@ class Tree {
 
   // Returns 0, or the number of the first invariant of the tree that does not hold.
   int check() const;  // check.cc
-  // For tests. Empty if the tree is empty.
+  // The root, for tests. The link is empty if the tree is empty.
   Link root() const { return root_.load(); }
 
   // These functions visit all nodes.
@@ -70,32 +72,32 @@ class Tree {
   uint64_t height() const;
 
  private:
-  // A slot and what owns it.
+  // A slot and its owner.
   struct Place {
     Lock* owner;
     Slot* slot;
     uint32_t depth;  // of the owner
   };
-  // What a writer found.
+  // The place at which a writer can insert a pair.
   struct Spot {
     Place place;
-    Link link;       // in the slot of the place
-    uint32_t depth;  // of the first digit in which a new pair differs from those below
-    int other;       // their digit, if `link` must get a new parent
-    enum { kAdd, kBranch, kGrow } change;  // insert.cc
-    Pairs::Rank rank;                      // kAdd: of the new pair
+    Link link;       // the link in the slot of `place`
+    uint32_t depth;  // of the first digit in which the new pair differs from the pairs below `link`
+    int other;       // the digit of these pairs there, if `link` must get a new parent
+    enum { kAdd, kBranch, kGrow } change;  // how to insert the pair (insert.cc)
+    Pairs::Rank rank;                      // only for kAdd: the rank of the new pair
   };
-  // A stored pair.
+  // The place of a stored pair.
   struct Found {
-    Place node_place;  // of the link to the node with the slot; not used if the tree owns the slot
-    Link node;         // empty if the tree owns the slot
+    Place node_place;  // of the link to `node`; not used if the tree owns the slot of `place`
+    Link node;         // the node with the slot of `place`; empty if the tree owns the slot
     Place place;       // of the link to the leaf or page
-    Link link;
-    uint32_t index;  // of the pair in it
+    Link link;         // to the leaf or page
+    uint32_t index;    // of the pair in the leaf or page
   };
 
-  // Besides the results of contract B, the functions try_... return these. `alone`: the caller
-  // holds the key lock.
+  // In addition to the results of contract B, the functions try_... return these two. `alone` is
+  // true if the caller holds the key lock.
   static constexpr int kRetry = -100;   // another thread has changed the place
   static constexpr int kSpread = -101;  // the key is spread, and the caller must hold its lock
 
@@ -131,7 +133,7 @@ class Tree {
   mutable KeyLocks key_locks_;
 };
 
-// Repeats an attempt until no other thread disturbs it.
+// Repeats an attempt until no change of another thread interferes.
 template <class Attempt>
 int Tree::change(const Pair& pair, Attempt&& attempt) {
   for (Wait wait;; wait.once()) {

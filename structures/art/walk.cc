@@ -1,4 +1,4 @@
-// Implements walk.h.
+// Implements walk.h: finds the first pair of a scan, and collects leaves and pages in order.
 #include "structures/art/walk.h"
 
 #include <algorithm>
@@ -7,9 +7,9 @@
 
 namespace keydrome::art {
 
-// Follows the probe's digits to a leaf or page, to an empty tree, or to a node without a child for
-// the probe's digit, and returns this. The frames then continue after the path. The path ends with
-// the node that has no child.
+// Follows the digits of the probe to a leaf or page, to an empty tree, or to a node without a child
+// for the next digit. Returns the last link of this path. Pushes a frame for each node of the path,
+// a node at the end included. Each frame continues at the first child after the path.
 Link Walk::follow(Link link, const Pair& probe) {
   while (link.is_node()) {
     const int digit = probe.digit(link.depth());
@@ -30,9 +30,10 @@ Walk::Walk(const Slot& root, const Pair& probe, bool after) {
   for (Wait wait; !begin(root.load(), probe, after);) wait.once();
 }
 
-// A search skips digits, so the subtree at the end of the path may differ from the probe at a digit
-// before its depth. Any pair of it shows at which one: then the whole part of the tree from that
-// digit on is smaller or larger than the probe. Returns false if other threads delete the pairs.
+// A search skips digits, so the subtree at the end of the path may differ from the probe in a digit
+// that was skipped. A comparison with any pair of this subtree shows the depth of this digit. All
+// pairs below the node that skips this digit are then smaller than the probe, or all are larger.
+// Returns false if other threads have deleted the pairs meanwhile.
 bool Walk::begin(Link root, const Pair& probe, bool after) {
   length_ = 0;
   const Link end = follow(root, probe);
@@ -44,7 +45,8 @@ bool Walk::begin(Link root, const Pair& probe, bool after) {
   Link part = end;
   while (length_ > 0 && frames_[length_ - 1].node.depth() > depth) part = frames_[--length_].node;
   if (part.is_node()) {
-    // If the node ends the path and was not skipped, its frame continues at the right child.
+    // If the probe has the skipped digits of the last node, the frame of this node already
+    // continues at the right child.
     const bool skipped = length_ == 0 || frames_[length_ - 1].node != part;
     if (skipped && stored.digit(depth) > probe.digit(depth)) first_ = {part, 0};
     return true;
@@ -55,7 +57,7 @@ bool Walk::begin(Link root, const Pair& probe, bool after) {
   return true;
 }
 
-// Takes leaves and pages until there are enough.
+// Takes leaves and pages until it has enough pairs or stretches.
 class Walk::Collector {
  public:
   Collector(Stretch* stretches, uint32_t most, uint32_t pairs)
@@ -70,8 +72,9 @@ class Walk::Collector {
     pairs_ -= std::min(pairs_, Pairs(stretch.link).count() - stretch.from);
   }
 
-  // Takes children from `position` on, and moves `position` past them. Returns the first child that
-  // is a node, or an empty link at the end of the node, or if enough is collected.
+  // Takes leaves and pages from `position` on, and moves `position` past them. Stops at the first
+  // child that is a node, and returns it. Returns an empty link at the end of the node, or if the
+  // collector is full.
   template <class Node>
   Link take_from(const Node& node, uint32_t& position) {
     while (!is_full()) {
@@ -85,7 +88,7 @@ class Walk::Collector {
  private:
   Stretch* stretches_;
   uint32_t most_;
-  uint32_t pairs_;  // still wanted
+  uint32_t pairs_;  // number of pairs that are still needed
   uint32_t count_ = 0;
 };
 

@@ -9,21 +9,21 @@
 
 namespace keydrome::art {
 
-// The pairs of a leaf or page from an index on.
+// The pairs of a leaf or page from index `from` on.
 struct Stretch {
   Link link;
   uint32_t from;
 };
 
-// Lives during one call.
+// A walk is a local variable of one call.
 class Walk {
  public:
   // Moves to the first pair >= the probe, or > the probe if `after` is true.
   Walk(const Slot& root, const Pair& probe, bool after);
 
-  // Stores at most `most` stretches from the position on, moves past them, and returns their number.
-  // Stops when they have at least `pairs` pairs. Returns 0 only after the last pair. Asks for the
-  // memory of the pairs, and does not read them.
+  // Stores up to `most` stretches and returns their number. Stops earlier if the stretches have at
+  // least `pairs` pairs. The next call continues after them. Returns 0 only after the last pair.
+  // Prefetches the pairs, but does not read them.
   uint32_t collect(Stretch* stretches, uint32_t most, uint32_t pairs);
 
  private:
@@ -38,7 +38,7 @@ class Walk {
   Link follow(Link link, const Pair& probe);
   void push(Link node, uint32_t position) { frames_[length_++] = {node, position}; }
 
-  Stretch first_{};  // to visit before the children in the frames, if not empty; may be a node
+  Stretch first_{};  // visited before the children in the frames, if not empty; may be a node
   uint32_t length_ = 0;
   Frame frames_[kPathMax];  // not initialised
 };

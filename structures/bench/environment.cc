@@ -1,3 +1,4 @@
+// Implements environment.h: takes small blocks from chunks, and maps large blocks.
 #include "structures/bench/environment.h"
 
 #include <sys/mman.h>
@@ -84,7 +85,7 @@ void* Arena::carve(size_t size, size_t alignment) {
   return memory;
 }
 
-// Maps more than needed, and unmaps what precedes and follows the aligned part.
+// Maps more memory than needed, and unmaps the parts before and after the aligned block.
 void* Arena::map(size_t size, size_t alignment) const {
   const size_t bytes = round_up(size, kPage);
   const size_t wish = huge_pages_ && size >= kHugePage ? kHugePage : kPage;

@@ -1,5 +1,5 @@
-// Arena: the memory that structure_bench gives to a structure of contract B. As the contract says,
-// its blocks have no headers.
+// Arena: the memory that structure_bench gives to a structure of contract B (keydrome/structure.h).
+// As the contract demands, its blocks have no headers.
 #pragma once
 
 #include <array>
@@ -12,12 +12,12 @@
 
 namespace keydrome::bench {
 
-// Cuts small blocks from chunks of 2 MiB, and maps each large block alone. Retired small blocks are
-// given out again for the same size and alignment.
+// Takes small blocks from chunks of 2 MiB, and maps each large block on its own. A retired small
+// block is used again for an allocation of the same size and alignment.
 //
-// allocate and retire are thread-safe only between begin_threads() and end_threads(). In this time
-// retired memory is kept until end_threads(), because other calls may still read it. Outside, only
-// one thread uses the arena, so locks would only falsify the times.
+// allocate and retire are thread-safe only between begin_threads() and end_threads(). Memory that
+// is retired in this time is kept until end_threads(), because other calls may still read it. At
+// other times only one thread may use the arena, so that locks do not falsify the times.
 class Arena {
  public:
   explicit Arena(bool huge_pages) : huge_pages_(huge_pages) {
@@ -30,7 +30,7 @@ class Arena {
   const KeydromeEnvironment* environment() const { return &environment_; }
   void begin_threads() { threads_.store(true); }
   void end_threads();
-  // Blocks that are allocated and not retired.
+  // The number of blocks that are allocated and not yet retired.
   size_t blocks() const { return blocks_; }
 
  private:
@@ -59,9 +59,10 @@ class Arena {
 
   const bool huge_pages_;
   KeydromeEnvironment environment_{};
-  std::array<std::array<Free*, kSmallMax / kStep + 1>, 2> free_{};  // [alignment 64][size]
+  // [alignment is 64][size in steps]
+  std::array<std::array<Free*, kSmallMax / kStep + 1>, 2> free_{};
   std::vector<void*> chunks_;
-  std::vector<Retired> retired_;  // between begin_threads() and end_threads()
+  std::vector<Retired> retired_;  // retired between begin_threads() and end_threads()
   std::byte* at_ = nullptr;       // the unused rest of the last chunk
   std::byte* end_ = nullptr;
   size_t blocks_ = 0;

@@ -1,3 +1,4 @@
+// Implements keys.h: writes pseudo-random keys of each set, and draws the keys of the timed loops.
 #include "structures/bench/keys.h"
 
 #include <algorithm>
@@ -23,7 +24,7 @@ constexpr std::array<std::pair<KeySet, std::string_view>, 6> kNames{{{KeySet::kI
 constexpr uint32_t kKeyBytesMax = 128;
 constexpr double kExponent = 0.99;
 
-// Writes one key. All its random choices depend only on the number that the constructor gets.
+// Writes one key. The number that the constructor gets determines all its random choices.
 class Writer {
  public:
   explicit Writer(uint64_t number) : state_(mix(number)) {}
@@ -70,7 +71,7 @@ class Writer {
   void digits(uint64_t count) {
     for (; count > 0; --count) put(static_cast<char>('0' + below(10)));
   }
-  // One of 10,000 hosts, such as "org.hqzkda".
+  // Writes one of 10,000 hosts, such as "org.hqzkda".
   void host() {
     static constexpr std::array<std::string_view, 4> kDomains{"com.", "org.", "net.", "de."};
     Writer name(below(10000));
@@ -79,7 +80,8 @@ class Writer {
     name.letters(5 + name.below(8));
     put({name.text_, name.size_});
   }
-  // A host and 1 to 8 segments. A segment is one of 1,000, so that keys share their beginnings.
+  // Writes a host and 1 to 8 path segments. Each segment is one of 1,000, so that many keys begin
+  // alike.
   void url() {
     host();
     for (uint64_t segments = 1 + below(8); segments > 0; --segments) {
@@ -97,13 +99,13 @@ class Writer {
   uint64_t state_;
 };
 
-// A set of hashes with open addressing. It refuses a new key whose hash is already there, which
-// only makes another key take its place.
+// A set of hashes with open addressing. It rejects a new key whose hash it already contains. Such a
+// collision only means that another key is made instead.
 class Seen {
  public:
   explicit Seen(uint64_t count) : mask_(std::bit_ceil(2 * count + 1) - 1), hashes_(mask_ + 1) {}
   bool insert(uint64_t hash) {
-    hash |= 1;  // 0 is a free place
+    hash |= 1;  // 0 marks a free place
     for (uint64_t at = hash >> 1 & mask_;; at = (at + 1) & mask_) {
       if (hashes_[at] == hash) return false;
       if (hashes_[at] != 0) continue;
@@ -142,7 +144,7 @@ void Keys::add(std::string_view key) {
 }
 
 Keys make_keys(KeySet set, uint64_t count) {
-  // The kernel provides a page only when it is written, so a generous upper limit costs nothing.
+  // The kernel provides a page only when it is written, so reserving too much costs nothing.
   Keys keys(count, count * kKeyBytesMax);
   Seen seen(count);
   for (uint64_t number = 1; keys.size() < count; ++number) {

@@ -1,8 +1,8 @@
 // Keys for structure_bench: makes sets of distinct keys, and draws the keys that a timed loop uses.
 //
-// All arrays are mapped from the kernel and not taken from malloc. So making keys leaves no freed
-// memory that a structure could reuse. Reused memory would falsify its measured bytes per key.
-// Thread safety: Keys and Queries are immutable once made, so threads may share them.
+// All arrays are mapped by the kernel and do not come from malloc. So making keys leaves no freed
+// memory that a structure could reuse, which would falsify its measured bytes per key. Thread
+// safety: Keys and Queries do not change after they have been made, so threads may share them.
 #pragma once
 
 #include <cstdint>
@@ -30,10 +30,10 @@ std::string_view name_of(KeySet set);
 // Mixes the bits of a number. Different numbers give different results (splitmix64's last step).
 uint64_t mix(uint64_t number);
 
-// Strings, packed one directly after the other, so that reading a query costs no cache miss.
+// Strings without gaps in one array, so that reading a query costs no cache miss.
 class Keys {
  public:
-  // At most `count` keys with `bytes` bytes together.
+  // Reserves room for `count` keys with `bytes` bytes in total.
   Keys(uint64_t count, uint64_t bytes) : ends_(count + 1), bytes_(bytes) {}
 
   uint64_t size() const { return size_; }
@@ -51,7 +51,7 @@ class Keys {
   uint64_t size_ = 0;
 };
 
-// Returns `count` distinct keys of the set, in random order. The same arguments give the same keys.
+// Returns `count` distinct keys of the set, in random order. Equal arguments give equal keys.
 Keys make_keys(KeySet set, uint64_t count);
 
 // The keys that a timed loop looks up, and the sum of their payloads. The payload of key i is i.

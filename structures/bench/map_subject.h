@@ -1,4 +1,4 @@
-// MapSubject: a map with the interface of std::map as a subject of structure_bench.
+// MapSubject: makes a subject of structure_bench from a map with the interface of std::map.
 #pragma once
 
 #include <cstring>
@@ -11,7 +11,7 @@
 
 namespace keydrome::bench {
 
-// Converts the bytes of a key to what the peer stores and looks up.
+// Converts the bytes of a key to the type that the map stores and looks up.
 struct IntegerKeys {
   using Stored = uint64_t;
   static uint64_t store(std::string_view key) { return probe(key); }
@@ -22,7 +22,7 @@ struct IntegerKeys {
   }
 };
 
-// View: the string view that the peer takes for lookups without a copy.
+// `View` is the string view that the map accepts for lookups, so that no lookup copies the key.
 template <class View>
 struct StringKeys {
   using Stored = std::string;
@@ -30,7 +30,8 @@ struct StringKeys {
   static View probe(std::string_view key) { return View(key.data(), key.size()); }
 };
 
-// The keys of a set as a chained loop reads them.
+// Returns the key of the next lookup in a chain. `zero` is 0, but the compiler cannot know it, so
+// the address of the key depends on `payload`, the previous result.
 inline std::string_view after(const Keys& keys, uint64_t index, uint64_t payload, uint64_t zero) {
   const std::string_view key = keys[index];
   return {key.data() + (payload & zero), key.size()};

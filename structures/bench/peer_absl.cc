@@ -1,5 +1,5 @@
-// Offers Abseil's B-tree as a subject of structure_bench. Without the package libabsl-dev there is
-// none.
+// Makes Abseil's B-tree a subject of structure_bench. Without the package libabsl-dev, there is no
+// such subject.
 #include "structures/bench/subject.h"
 
 #ifdef KEYDROME_HAS_ABSL
@@ -15,7 +15,8 @@ std::unique_ptr<Subject> make_absl_btree(bool integers) {
   using Integers = absl::btree_map<uint64_t, uint64_t>;
   using Strings = absl::btree_map<std::string, uint64_t>;
   if (integers) return std::make_unique<MapSubject<Integers, IntegerKeys>>("absl::btree_map");
-  // Debian's Abseil has a string view of its own. A std::string would cost an allocation a lookup.
+  // Debian's Abseil has its own type of string view. With std::string, each lookup would allocate
+  // memory.
   return std::make_unique<MapSubject<Strings, StringKeys<absl::string_view>>>("absl::btree_map");
 }
 

@@ -1,4 +1,4 @@
-// Offers std::map as a subject of structure_bench.
+// Makes std::map a subject of structure_bench.
 #include <functional>
 #include <map>
 

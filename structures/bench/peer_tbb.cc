@@ -1,5 +1,5 @@
-// Offers oneTBB's concurrent hash map as a subject of structure_bench. Without the package
-// libtbb-dev there is none.
+// Makes oneTBB's concurrent hash map a subject of structure_bench. Without the package libtbb-dev,
+// there is no such subject.
 #include "structures/bench/subject.h"
 
 #ifdef KEYDROME_HAS_TBB
@@ -14,7 +14,7 @@
 namespace keydrome::bench {
 namespace {
 
-// oneTBB's hash of strings, made transparent: looking up a view needs no std::string.
+// oneTBB's hash of strings, which also accepts views, so that a lookup needs no std::string.
 struct StringCompare {
   using is_transparent = void;
   static std::size_t hash(std::string_view key) { return std::hash<std::string_view>{}(key); }

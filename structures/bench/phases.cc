@@ -1,3 +1,4 @@
+// Implements phases.h: the timed loops, and the check of their results.
 #include "structures/bench/phases.h"
 
 #include <algorithm>
@@ -16,7 +17,7 @@ namespace {
 
 constexpr uint32_t kScanLength = 100;
 constexpr uint64_t kOperationsPerScan = 30;
-// Small subjects are loaded several times, because a load is short.
+// Small subjects are loaded several times, because a single load is too short to measure.
 constexpr uint64_t kLoadedKeys = 1'000'000;
 constexpr uint64_t kLoadsMax = 7;
 
@@ -26,7 +27,7 @@ uint64_t cpu_ns() {
   return static_cast<uint64_t>(time.tv_sec) * 1'000'000'000u + static_cast<uint64_t>(time.tv_nsec);
 }
 
-// A zero that the compiler does not know.
+// Returns 0. The compiler cannot know the result, so it cannot remove computations with it.
 uint64_t opaque_zero() {
   static std::atomic<uint64_t> zero = 0;
   return zero.load(std::memory_order_relaxed);
@@ -93,8 +94,8 @@ class Measurement {
     KEYDROME_CHECK(sum == queries.sum);
   }
 
-  // All subjects scan from the same keys, so their sums must be equal. Another subject has used the
-  // same keys only long before.
+  // All subjects scan from the same keys, so the sums that they return must be equal. The keys are
+  // no longer in the processor's caches when the next subject scans from them.
   void scans(Subject& subject) {
     const uint64_t count = std::max<uint64_t>(plan_.operations / kOperationsPerScan, 1);
     if (!scans_) scans_.emplace(Scans{source_.draw(Draw::kUniform, count), std::nullopt});
@@ -105,8 +106,8 @@ class Measurement {
     KEYDROME_CHECK(sum == *scans_->sum);
   }
 
-  // Measures the time from the start of all threads to the end of the last one. Each thread has
-  // queries of its own, and together they have as many as one thread alone.
+  // Measures the time from the start of all threads to the end of the last one. Each thread has its
+  // own queries. All threads together execute as many queries as a single thread would.
   void with_threads(Subject& subject, const char* loop, uint32_t count,
                     uint64_t (Subject::*body)(const Queries&), Draw draw) {
     std::vector<Queries> queries;
@@ -150,7 +151,7 @@ class Measurement {
   const Keys& keys_;
   const Plan plan_;
   QuerySource source_;
-  std::optional<Scans> scans_;  // of this round
+  std::optional<Scans> scans_;  // the scans of this round
   Json result_;
 };
 

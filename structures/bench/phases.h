@@ -16,13 +16,14 @@ using Subjects = std::vector<std::unique_ptr<Subject>>;
 
 struct Plan {
   uint32_t rounds = 5;
-  uint64_t operations = 300'000;  // of a timed loop; scans: a thirtieth
-  uint32_t threads = 2;           // of the loops with several threads
+  uint64_t operations = 300'000;  // operations of a timed loop; loops of scans have a thirtieth
+  uint32_t threads = 2;           // number of threads in the loops with several threads
 };
 
-// Measures all subjects in one process. In each round every subject runs each loop once, and each
-// loop gets new keys, because keys that another loop has just used are in the processor's caches.
-// Returns {"NAME": {"LOOP": [ns per operation in each round]}}. Aborts on a wrong answer.
+// Measures all subjects in one process. In each round, every subject runs each loop once. Each loop
+// gets new keys, because keys that another loop has just used would be in the processor's caches.
+// Returns {"NAME": {"LOOP": [ns per operation in each round]}}. Aborts if a subject returns a wrong
+// result.
 Json measure(const Subjects& subjects, const Keys& keys, const Plan& plan);
 
 }  // namespace keydrome::bench

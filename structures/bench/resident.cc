@@ -1,3 +1,5 @@
+// Implements resident.h: loads a subject in a child process, and reads the memory of this process
+// from the kernel.
 #include "structures/bench/resident.h"
 
 #include <sys/wait.h>

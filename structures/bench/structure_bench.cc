@@ -11,9 +11,9 @@
 //       --without-peers      measures only the structures
 //       --json FILE          writes the results as JSON (version 1)
 //
-// It prints ns per operation, and bytes of resident memory per key. All subjects run in turn in one
-// process. Compare only figures of one run, by their ratios. A peer whose package the build did not
-// find is left out.
+// Prints ns per operation, and bytes of resident memory per key. All subjects run in turn in one
+// process. Only ratios of figures of the same run are meaningful. If the build has not found the
+// package of a peer, the peer is left out.
 #include <algorithm>
 #include <charconv>
 #include <cstdio>
@@ -52,7 +52,7 @@ uint64_t number_of(std::string_view text) {
   uint64_t number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error != std::errc{} || end != text.data() + text.size() || number == 0) {
-    stop("\"" + std::string(text) + "\" is no positive number");
+    stop("\"" + std::string(text) + "\" is not a positive number: give a number such as 100000");
   }
   return number;
 }
@@ -110,10 +110,11 @@ Options parse(int argc, char** argv) {
   return options;
 }
 
-// Makes subjects of one kind of keys.
+// Makes the subjects of one kind of keys: integers or strings.
 using Maker = std::function<std::unique_ptr<Subject>()>;
 
-// Structures that hold only keys of another size, or no payload of 8 bytes, are left out.
+// Returns false for a structure that cannot hold keys of this size or payloads of 8 bytes. Such a
+// structure is left out.
 bool fits(const KeydromeStructureTable& table, bool integers) {
   const bool key = table.key_bytes_only == 0 || (integers && table.key_bytes_only == 8);
   return key && (table.payload_bytes_max == 0 || table.payload_bytes_max >= 8);
@@ -158,7 +159,7 @@ void print(KeySet set, uint64_t count, const Json& subjects) {
   std::fflush(stdout);
 }
 
-// One set of keys with one number of keys.
+// One set of keys, and the number of keys to use.
 struct Run {
   KeySet set;
   uint64_t count;
@@ -166,8 +167,8 @@ struct Run {
   std::vector<double> resident;  // bytes per key of each subject
 };
 
-// Measures the memory of all subjects, and returns what is to be timed. No loop runs before,
-// because memory that a loop has freed would falsify the bytes per key.
+// Measures the memory of all subjects, and returns the runs to time. Must be called before any
+// timed loop, because memory that a loop has freed would falsify the bytes per key.
 std::vector<Run> plan_runs(const Options& options,
                            const std::vector<const KeydromeStructureTable*>& tables) {
   std::vector<Run> runs;

@@ -1,3 +1,4 @@
+// Implements structure_subject.h: loads the library of a structure, and calls its table.
 #include "structures/bench/structure_subject.h"
 
 #include <dlfcn.h>
@@ -40,7 +41,7 @@ Result<const KeydromeStructureTable*> load_structure(const std::string& path) {
   using Entry = const KeydromeStructureTable* (*)();
   const auto entry = reinterpret_cast<Entry>(dlsym(library, "keydrome_structure"));
   if (entry == nullptr) {
-    return Error{path + " is no structure: it does not export keydrome_structure"};
+    return Error{path + " is not a structure: it does not export keydrome_structure"};
   }
   const KeydromeStructureTable* table = entry();
   if (table == nullptr || table->version != KEYDROME_STRUCTURE_VERSION) {
@@ -85,7 +86,7 @@ void StructureSubject::load(const Keys& keys) {
   }
 }
 
-// Without `find`, a lookup is a scan of one pair, as in the runtime.
+// If the structure has no `find`, a lookup is a scan of one pair, as in the runtime.
 uint64_t StructureSubject::payload_of(std::string_view key) const {
   if (table_.find != nullptr) {
     unsigned char payload[KEYDROME_PAYLOAD_BYTES_MAX];
@@ -156,7 +157,8 @@ uint64_t StructureSubject::scan(const Queries& queries, uint32_t length) {
   return sum & ~kUpdateBit;
 }
 
-// Another thread may update the same key between the lookup and the replacement.
+// Another thread may update the same key between the lookup and the replacement. The loop then tries
+// again.
 void StructureSubject::update(std::string_view key, uint64_t payload) {
   for (;;) {
     const uint64_t now = payload ^ kUpdateBit;

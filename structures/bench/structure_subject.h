@@ -17,7 +17,7 @@ Result<const KeydromeStructureTable*> load_structure(const std::string& path);
 
 class StructureSubject : public Subject {
  public:
-  // `integers`: all keys have 8 bytes, and `create` hears it.
+  // If `integers` is true, all keys have 8 bytes, and `create` gets this size.
   StructureSubject(const KeydromeStructureTable& table, bool integers, bool huge_pages);
   ~StructureSubject() override { table_.destroy(instance_); }
 
@@ -38,7 +38,8 @@ class StructureSubject : public Subject {
   uint64_t payload_of(std::string_view key) const;
   void update(std::string_view key, uint64_t payload);
 
-  const KeydromeStructureTable table_;  // functions beyond the library's table are null
+  // a copy, in which functions beyond the library's table are null
+  const KeydromeStructureTable table_;
   const bool integers_, huge_pages_;
   std::unique_ptr<Arena> arena_;
   KeydromeStructure* instance_ = nullptr;

@@ -1,5 +1,5 @@
-// Subject: what structure_bench compares, with the loops that it times. A subject is a structure of
-// contract B or a container from a package (a peer).
+// Subject: one of the things that structure_bench compares: a structure of contract B, or a
+// container from a package (a peer). The class also contains the loops that are timed.
 //
 // The loops are inside the implementations, so that the compiler can inline a peer's code, as it
 // would in a program that uses the peer.
@@ -15,14 +15,14 @@ namespace keydrome::bench {
 
 struct Abilities {
   bool peer = false;
-  bool ordered = false;       // has scans
-  bool batch = false;         // has find_batch
-  bool shared_reads = false;  // several threads may look up
-  bool updates = false;       // can replace a payload
-  bool thread_safe = false;   // several threads may look up and update
+  bool ordered = false;       // the subject has scans
+  bool batch = false;         // the subject has find_batch
+  bool shared_reads = false;  // several threads may look up at the same time
+  bool updates = false;       // the subject can replace a payload
+  bool thread_safe = false;   // several threads may look up and update at the same time
 };
 
-// Updates change the highest bit of a payload. Sums of payloads leave it out.
+// Updates change the highest bit of a payload, so sums of payloads leave this bit out.
 inline constexpr uint64_t kUpdateBit = uint64_t{1} << 63;
 
 class Subject {
@@ -40,14 +40,15 @@ class Subject {
   // Makes the subject empty, and frees its memory.
   virtual void clear() = 0;
 
-  // These functions return a sum of payloads, so that a wrong answer is noticed.
+  // These functions return the sum of the payloads that they found, so that the caller notices
+  // wrong results.
   // Looks up each key. The processor may run several lookups at the same time.
   virtual uint64_t look_up(const Queries& queries) = 0;
-  // Looks up each key. The address of a key depends on the payload that was found before, so no two
-  // lookups overlap. `zero` is 0, which the compiler does not know.
+  // Looks up each key. The address of a key depends on the payload found before, so no two lookups
+  // overlap. `zero` is 0, but the compiler cannot know it.
   virtual uint64_t chain(const Queries& queries, uint64_t zero) = 0;
   virtual uint64_t batch(const Queries& queries) = 0;
-  // Reads `length` pairs from each key on.
+  // Scans `length` pairs from each key on.
   virtual uint64_t scan(const Queries& queries, uint32_t length) = 0;
   // Looks up every second key, and updates the payloads of the others.
   virtual uint64_t mixed(const Queries& queries) = 0;
@@ -57,8 +58,8 @@ class Subject {
   virtual void end_threads() {}
 };
 
-// Return a subject for integer keys or for strings, or a null pointer if the build has no such
-// package.
+// These functions return a subject for integer keys or for strings. They return a null pointer if
+// the build has not found the package.
 std::unique_ptr<Subject> make_absl_btree(bool integers);
 std::unique_ptr<Subject> make_std_map(bool integers);
 std::unique_ptr<Subject> make_tbb_hash(bool integers);

@@ -1,5 +1,6 @@
-// What structures share that wrap a container of a library: ShortBytes, the two forms of keys
-// (NumberKeys and TextKeys), StoredPair, and EitherKeys, which chooses one. A container of these is close to what a program would use: numbers are
+// Types for structures that wrap a container of a library. ShortBytes is a short string, NumberKeys
+// and TextKeys are the two forms of keys, StoredPair is a stored pair, and EitherKeys chooses the
+// form of the keys. A container of these types is close to what a program would use: numbers are
 // uint64_t, and short strings need no allocation.
 //
 // Thread safety: values without synchronisation.
@@ -16,8 +17,8 @@
 
 namespace keydrome {
 
-// A string of at most 128 bytes. Up to kInside bytes are in the object, more in memory of the
-// environment. The owner must drop() it; copies share the memory.
+// A string of at most 128 bytes. The object contains up to kInside bytes; longer strings are in
+// memory of the environment. The owner must call drop(). Copies share the memory.
 class ShortBytes {
  public:
   static constexpr size_t kInside = 15;
@@ -52,7 +53,7 @@ class ShortBytes {
 };
 static_assert(sizeof(ShortBytes) == 16);
 
-// Keys of one size of at most 8 bytes, as numbers in the same order.
+// Keys that all have the same size of at most 8 bytes, as numbers in the same order.
 struct NumberKeys {
   using Stored = uint64_t;
   using Probe = uint64_t;
@@ -93,14 +94,14 @@ struct TextKeys {
   }
 };
 
-// A stored pair. The owner must drop() it; copies share the memory.
+// A stored pair. The owner must call drop(). Copies share the memory.
 template <class Keys>
 struct StoredPair {
   // NOLINTBEGIN(readability-redundant-typename): clang 14 needs it
   typename Keys::Stored key;
   ShortBytes payload;
 
-  // Throws std::bad_alloc if out of memory, and has then freed what it has allocated.
+  // Throws std::bad_alloc if out of memory, after it has freed the memory that it had allocated.
   static StoredPair make(const StructureMemory& memory, typename Keys::Probe key,
                          std::string_view payload) {
     // NOLINTEND(readability-redundant-typename)
@@ -118,8 +119,8 @@ struct StoredPair {
   }
 };
 
-// A structure of two classes, one for numbers and one for texts. It uses the first if all keys have
-// the same size of at most 8 bytes.
+// A structure that consists of one of two classes: `Numbers` if all keys have the same size of at
+// most 8 bytes, and `Texts` otherwise.
 template <class Numbers, class Texts>
 class EitherKeys {
  public:

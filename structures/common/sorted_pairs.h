@@ -1,5 +1,5 @@
-// SortedSet: a structure on a sorted container of a library, such as std::set. README.md of
-// structures/std_map says more.
+// SortedSet: a structure of contract B that stores its pairs in a sorted container of a library,
+// such as std::set. README.md of structures/std_map describes it.
 //
 // Thread safety: threads may call the const functions at the same time, as long as no thread calls
 // another function.
@@ -16,8 +16,9 @@
 namespace keydrome {
 
 // The pairs of one instance. `Container<Entry, Less, Allocator>` has the interface of std::set, and
-// `Resource` provides its memory. If an insertion that runs out of memory would damage the container,
-// the resource has a function reserve(), which gets the memory of one insertion or throws.
+// `Resource` provides its memory. Some containers are damaged if memory runs out during an
+// insertion. The resource of such a container has a function reserve(), which gets the memory for
+// one insertion or throws.
 template <class Keys, class Resource, template <class...> class Container>
 class SortedPairs {
  public:
@@ -80,7 +81,8 @@ class SortedPairs {
 
  private:
   using Entry = StoredPair<Keys>;
-  // Where a call looks. If `past_key` is true, after all pairs with this key.
+  // The position at which a call starts. If `past_key` is true, the position is after all pairs
+  // with this key.
   struct Place {
     // NOLINTNEXTLINE(readability-redundant-typename): clang 14 needs it
     typename Keys::Probe key;
@@ -111,7 +113,7 @@ class SortedPairs {
   Container<Entry, Less, Allocator> entries_{Less(), Allocator(&resource_)};
 };
 
-// The structure.
+// The structure, with the functions of structure_class.h.
 template <class Resource, template <class...> class Container>
 class SortedSet : public EitherKeys<SortedPairs<NumberKeys, Resource, Container>,
                                     SortedPairs<TextKeys, Resource, Container>> {

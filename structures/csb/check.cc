@@ -1,4 +1,4 @@
-// Implements check and statistic.
+// Implements check() and statistic().
 #include "structures/csb/tree.h"
 
 namespace keydrome::csb {
@@ -17,7 +17,7 @@ enum Broken {
   kDirectoryHeads,
 };
 
-// Checks one leaf. `before` is the record before it, or nullptr.
+// Checks one leaf. `before` is the previous record, or nullptr if there is none.
 Broken check_leaf(const Directory& directory, const Leaf& leaf, const Record* before) {
   if (leaf.count > Leaf::kCapacity) return kLeafCount;
   if (leaf.count == 0 && leaf.next != nullptr) return kEmptyLeaf;
@@ -33,12 +33,13 @@ Broken check_leaf(const Directory& directory, const Leaf& leaf, const Record* be
   return kNone;
 }
 
-// Walks through the slots in order, and through the leaves at the same time.
+// Visits the slots in order, and the list of leaves at the same time.
 class SlotWalk {
  public:
   explicit SlotWalk(const Leaf* first) : leaf_(first) {}
 
-  // Fences must not fall. A slot refers to the leaf of the slot before it, or to the next leaf.
+  // Checks the next slot. Its fence must not be smaller than the previous fence. Its leaf must be
+  // the leaf of the previous slot or the next leaf.
   Broken add(const Record* fence, const Leaf* leaf) {
     if (fence_ != nullptr && compare(*fence_, Probe::of(*fence)) > 0) return kFenceOrder;
     if (leaf != leaf_) leaf_ = leaf_->next;

@@ -1,4 +1,4 @@
-// Makes a directory, searches it, and changes its list of pending slots.
+// Implements directory.h: makes a directory, searches it, and changes its list of pending slots.
 #include "structures/csb/directory.h"
 
 #include <algorithm>
@@ -11,7 +11,7 @@ constexpr size_t kAlignment = 64;
 
 constexpr size_t round_up(size_t value, size_t to) { return (value + to - 1) / to * to; }
 
-// About 4 * sqrt(slots), at least 16.
+// Returns about 4 * sqrt(slots), but at least 16.
 uint32_t changes_max_for(uint32_t slots) {
   uint64_t root = 4;
   while (root * root < slots) root += root / 4;
@@ -20,7 +20,7 @@ uint32_t changes_max_for(uint32_t slots) {
 
 }  // namespace
 
-// The directory and its arrays are one block. Each array begins with a cache line.
+// The directory and its arrays are one block of memory. Each array starts at a cache line.
 Directory* Directory::create(const Memory& memory, uint32_t slots) {
   Directory plan;
   plan.slots_ = slots;
@@ -61,7 +61,7 @@ void Directory::destroy(const Memory& memory, Directory* directory) {
 
 void Directory::fill_heads() {
   skipped_ = 0;
-  if (slots_ > 1) {  // fences are in order, so what the first and the last share is common to all
+  if (slots_ > 1) {  // fences are sorted, so all share the bytes that the first and the last share
     const Record& first = *fences_[1];
     const Record& last = *fences_[slots_ - 1];
     const uint32_t size = std::min(first.key_size, last.key_size);
@@ -90,15 +90,15 @@ bool Directory::has_right_heads() const {
   return true;
 }
 
-// The first fence is smaller than all pairs, and has no record.
+// Fence 0 has no record, because it is smaller than all pairs.
 uint64_t Directory::head_of_fence(uint32_t slot) const {
   if (slot == 0) return 0;
   const Record& fence = *fences_[slot];
   return head_of(fence.key() + skipped_, fence.key_size - skipped_);
 }
 
-// A probe without the common bytes gets the smallest or the largest head. Fences with the same head
-// are then compared in full.
+// If the probe's key lacks the common bytes, returns the smallest or the largest head. Fences with
+// an equal head are then compared in full.
 uint64_t Directory::head_for(const Probe& probe) const {
   if (skipped_ == 0) return probe.head;
   const uint32_t size = std::min(skipped_, probe.key_size);
@@ -108,14 +108,14 @@ uint64_t Directory::head_for(const Probe& probe) const {
   return head_of(probe.key + skipped_, probe.key_size - skipped_);
 }
 
-// Returns the last slot whose fence is not larger than the probe, given the last slot whose head is
-// not larger.
+// Returns the last slot whose fence is not larger than the probe. `slot` must be the last slot
+// whose head is not larger.
 uint32_t Directory::settle(uint32_t slot, uint64_t head, const Probe& probe) const {
   if (slot == 0 || heads_[0][slot] != head || compare(*fences_[slot], probe) <= 0) return slot;
   const uint64_t* heads = heads_[0];
   auto low = static_cast<uint32_t>(std::lower_bound(heads + 1, heads + slot, head) - heads);
   uint32_t high = slot;
-  while (low < high) {  // the first fence that is larger
+  while (low < high) {  // finds the first larger fence
     const uint32_t middle = (low + high) / 2;
     if (compare(*fences_[middle], probe) <= 0) {
       low = middle + 1;
@@ -126,12 +126,13 @@ uint32_t Directory::settle(uint32_t slot, uint64_t head, const Probe& probe) con
   return low - 1;
 }
 
-// Few directory slots have pending slots after them. So most searches of the list end without a look
-// at a fence, and have no branches on the data.
+// Few directory slots are followed by pending slots. So most searches of the list end without
+// reading a fence. The search of the list has no branches that depend on the data.
 Place Directory::locate_in(uint32_t node, uint64_t head, const Probe& probe) const {
   const uint32_t slot = settle(step(0, node, head), head, probe);
   uint32_t item = 0;
-  for (uint32_t size = pending_count_; size > 0;) {  // the first item whose `after` is not smaller
+  // finds the first item whose `after` is not smaller
+  for (uint32_t size = pending_count_; size > 0;) {
     const uint32_t half = (size + 1) / 2;
     item += half * static_cast<uint32_t>(afters_[item + half - 1] < slot);
     size -= half;

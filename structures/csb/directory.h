@@ -1,11 +1,11 @@
 // Directory: maps ranges of pairs to leaves. It is a CSS-tree (J. Rao, K. Ross, "Cache Conscious
 // Indexing for Decision-Support in Main Memory", VLDB 1999) with a list of pending changes.
 //
-// A *slot* of the directory is a *fence* and a leaf: pairs from this fence up to the next one belong
-// to the leaf. Level 0 is an array of the heads of all fences. Each further level has every eighth
-// head of the level below it. Eight heads are one node and one cache line. All children of a node
-// are contiguous, as in a CSB+-tree, and all nodes of a level are. So nodes have no pointers: the
-// children of node i are the nodes 8i to 8i + 7 of the level below.
+// A *slot* of the directory consists of a *fence* and a leaf. The leaf has the pairs from this
+// fence up to the next fence. A *head* is eight bytes of a key as a number (record.h). Level 0 is
+// an array of the heads of all fences. Each further level has every eighth head of the level below
+// it. Eight heads are one node and one cache line. All nodes of a level are contiguous. So nodes
+// need no pointers: the children of node i are the nodes 8i to 8i + 7 of the level below.
 //
 //   level 2   0                       512 heads of level 0 per head
 //   level 1   0  8 16 ..              the numbers are slots of level 0
@@ -13,14 +13,15 @@
 //   fences    -  f1 f2 f3 f4 f5 ..    the first fence is smaller than all pairs
 //   leaves    L0 L1 L2 L2 L4 L5 ..    slot 3 is dead: its leaf was merged into L2
 //
-// Such arrays cannot grow in the middle. A leaf that splits puts the fence of its new right half
-// into the sorted list of pending slots, and each search also searches this list. A leaf that is
-// merged leaves a dead slot, which refers to the leaf with its pairs. If there are too many of
-// either, Tree::rebuild makes a new directory. The limit is about 4 * sqrt(slots): a longer list
-// costs more per change, and a shorter one more rebuilds.
+// Such arrays cannot grow in the middle. If a leaf splits, the fence of its new right half goes
+// into the sorted list of pending slots, and each search also searches this list. If a leaf is
+// merged, its slot becomes dead, and refers to the leaf that has taken the pairs. If there are too
+// many pending or dead slots, Tree::rebuild makes a new directory. The limit is about 4 *
+// sqrt(slots). A larger limit would make each change slower, and a smaller one would cause more
+// rebuilds.
 //
-// The heads begin after the bytes that all fences share. So keys with a long common prefix need not
-// be compared in full.
+// Heads start after the bytes that all fences share. So keys with a long common prefix seldom need
+// a full comparison.
 //
 // Thread safety: the const functions only read.
 #pragma once
@@ -41,18 +42,18 @@ struct Pending {
   Leaf* leaf;
 };
 
-// Where a pair belongs.
+// The position of a pair in the directory.
 struct Place {
   Leaf* leaf;
-  uint32_t slot;  // the last slot of the directory whose fence is not larger than the pair
-  uint32_t item;  // the number of pending slots that are not larger than the pair
+  uint32_t slot;  // the last directory slot whose fence is not larger than the pair
+  uint32_t item;  // the number of pending slots whose fence is not larger than the pair
 };
 
 class Directory {
  public:
   static constexpr uint32_t kFanout = 8;
 
-  // Makes a directory whose slots are not filled. Returns nullptr if out of memory.
+  // Makes a directory whose slots are still empty. Returns nullptr if out of memory.
   static Directory* create(const Memory& memory, uint32_t slots);
   // Frees the directory, but neither fences nor leaves.
   static void destroy(const Memory& memory, Directory* directory);
@@ -63,7 +64,7 @@ class Directory {
     const uint64_t head = head_for(probe);
     return locate_in(bottom_node(head), head, probe);
   }
-  // The two halves of `locate`, for batches. The first returns a node of level 0.
+  // The two steps of `locate`, for batches. bottom_node() returns a node of level 0.
   uint64_t head_for(const Probe& probe) const;
   uint32_t bottom_node(uint64_t head) const {
     uint32_t node = 0;
@@ -83,7 +84,7 @@ class Directory {
 
   uint32_t pending_count() const { return pending_count_; }
   const Pending& pending(uint32_t item) const { return pending_[item]; }
-  // The last slot of the directory whose fence is not larger than the pending slot's.
+  // Returns the last directory slot whose fence is not larger than that of the pending slot.
   uint32_t pending_after(uint32_t item) const { return afters_[item]; }
   bool is_full() const { return pending_count_ == changes_max_; }
   void insert_pending(uint32_t item, uint32_t after, const Pending& pending);
@@ -96,16 +97,17 @@ class Directory {
   bool has_right_heads() const;
 
  private:
-  // 8^11 slots are more than 32 bits can count.
+  // 8^11 slots are more than a 32-bit number can count.
   static constexpr uint32_t kLevelsMax = 11;
 
   Directory() = default;
 
-  // Returns the last head of the node that is not larger, as an index of the level. The first head
-  // of the node is never larger. Unused heads are all ones, so the largest head also counts them.
+  // Returns the last head of the node that is not larger than `head`, as an index into the level.
+  // The first head of a node is never larger. Unused heads have the largest value, so a search for
+  // this value also counts them; std::min corrects this.
   uint32_t step(uint32_t level, uint32_t node, uint64_t head) const {
     const uint64_t* heads = heads_[level] + node * kFanout;
-    // Without a loop and without branches on the data.
+    // Has no loop, and no branches that depend on the data.
     const auto counts = [&](uint32_t i) { return static_cast<uint32_t>(heads[i] <= head); };
     const uint32_t smaller = counts(0) + counts(1) + counts(2) + counts(3) + counts(4) + counts(5) +
                              counts(6) + counts(7);
@@ -119,7 +121,7 @@ class Directory {
   uint32_t levels_ = 0;
   uint32_t skipped_ = 0;  // leading bytes that the keys of all fences share
   uint32_t pending_count_ = 0;
-  uint32_t changes_max_ = 0;  // most pending slots, and most dead slots
+  uint32_t changes_max_ = 0;  // largest number of pending slots, and of dead slots
   uint32_t dead_ = 0;
   size_t bytes_ = 0;
   std::array<uint32_t, kLevelsMax> sizes_{};  // heads of each level
@@ -127,7 +129,7 @@ class Directory {
   Record** fences_ = nullptr;
   Leaf** leaves_ = nullptr;
   Pending* pending_ = nullptr;
-  uint32_t* afters_ = nullptr;  // apart from pending_, because every search reads some of them
+  uint32_t* afters_ = nullptr;  // not in pending_, because every search reads some of them
 };
 
 }  // namespace keydrome::csb

@@ -1,10 +1,11 @@
-// Implements del and replace.
+// Implements del() and replace().
 #include "structures/csb/tree.h"
 
 namespace keydrome::csb {
 namespace {
 
-// A leaf with so few records takes those of the next leaf, if both then have at most kMerged.
+// A leaf with at most this many records takes the records of the next leaf, if both leaves together
+// have at most kMerged.
 constexpr uint32_t kSmall = Leaf::kCapacity * 3 / 8;
 constexpr uint32_t kMerged = Leaf::kCapacity * 3 / 4;
 
@@ -20,8 +21,8 @@ int Tree::del(KeydromeBytes key, KeydromeBytes payload) noexcept {
   return remove(Probe::of(key, payload));
 }
 
-// Never fails: without memory for a new directory the old one remains. Only the last leaf can be
-// empty.
+// Never fails: if there is no memory for a new directory, the old one stays in use. Only the last
+// leaf can be empty.
 int Tree::remove(const Probe& pair) {
   const Place place = directory_->locate(pair);
   Leaf* leaf = place.leaf;
@@ -36,9 +37,10 @@ int Tree::remove(const Probe& pair) {
   return 1;
 }
 
-// Moves the records of the next leaf to the leaf at the place, and drops the next leaf. The next
-// leaf's slot is the first one after the place that refers to another leaf. If the slot is pending,
-// it is removed, otherwise it becomes dead. Dead slots of the next leaf follow it directly.
+// Moves the records of the next leaf to the leaf at `place`, and frees the next leaf. The first
+// slot of the next leaf is the first one after `place` that refers to another leaf. If this slot is
+// pending, it is removed. Otherwise it becomes dead. All dead slots of the next leaf follow
+// directly, and now refer to the remaining leaf.
 void Tree::merge_next(const Place& place) {
   Leaf* leaf = place.leaf;
   Leaf* next = leaf->next;
@@ -67,8 +69,9 @@ void Tree::merge_next(const Place& place) {
   memory_.drop(next);
 }
 
-// If the new pair comes between the same two records of the leaf, only the record changes. This is
-// so if the key has one payload and its record is neither the first nor the last of the leaf.
+// If the new pair belongs between the same two records of the leaf as the old pair, only the record
+// is replaced. This is the case if the key has one payload, and its record is neither the first nor
+// the last of the leaf.
 int Tree::replace(KeydromeBytes key, KeydromeBytes before_bytes, KeydromeBytes now_bytes) noexcept {
   const Probe before = Probe::of(key, before_bytes);
   const Probe now = Probe::of(key, now_bytes);

@@ -1,4 +1,4 @@
-// Implements put and load. All memory is allocated before the first change.
+// Implements put() and load(). All memory is allocated before the first change.
 #include "structures/csb/tree.h"
 
 namespace keydrome::csb {
@@ -25,7 +25,7 @@ int Tree::load(const KeydromeRun& run) noexcept {
   return 0;
 }
 
-// Inserts a pair that is not there at its place in its leaf.
+// Inserts a new pair into a leaf at `index`, its position in the order.
 int Tree::insert(Leaf* leaf, uint32_t index, const Probe& pair) {
   if (leaf->count == Leaf::kCapacity) return split_and_insert(leaf, index, pair);
   Record* record = memory_.make_record(pair);
@@ -34,8 +34,8 @@ int Tree::insert(Leaf* leaf, uint32_t index, const Probe& pair) {
   return 1;
 }
 
-// Allocates what a split needs, and makes room in the list of pending slots. Returns false if out of
-// memory.
+// Allocates everything that a split needs, and makes room for a pending slot. Returns false if out
+// of memory.
 bool Tree::reserve(const Probe& pair, const Probe& fence_pair, Parts& parts) {
   parts = {memory_.make_record(pair), memory_.make_record(fence_pair), memory_.make_leaf()};
   const bool has_parts = parts.record != nullptr && parts.fence != nullptr && parts.leaf != nullptr;
@@ -46,7 +46,8 @@ bool Tree::reserve(const Probe& pair, const Probe& fence_pair, Parts& parts) {
   return false;
 }
 
-// A leaf into which pairs come in ascending order stays full: the new leaf gets only the new pair.
+// If pairs are inserted in ascending order, the old leaf stays full, and the new leaf gets only the
+// new pair.
 int Tree::split_and_insert(Leaf* leaf, uint32_t index, const Probe& pair) {
   const uint32_t kept = index == leaf->count ? leaf->count : leaf->count / 2;
   const bool is_append = kept == leaf->count;
@@ -65,7 +66,7 @@ int Tree::split_and_insert(Leaf* leaf, uint32_t index, const Probe& pair) {
   if (last_ == leaf) last_ = right;
   ++leaves_;
 
-  // Dead slots that are larger than the fence refer to pairs that are now on the right.
+  // Dead slots after the fence refer to pairs that are now in the right leaf.
   const Place place = directory_->locate(fence_pair);
   directory_->insert_pending(place.item, place.slot, {parts.fence, right});
   for (uint32_t slot = place.slot + 1; slot < directory_->slots(); ++slot) {

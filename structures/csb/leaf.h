@@ -1,7 +1,8 @@
 // Defines Leaf, a sorted block of records. Leaves are linked in the order of their pairs.
 //
-// A leaf has eight groups of eight entries. The first cache line has the first head of each group but
-// the first. So a search reads this line and then the two lines of one group.
+// A *head* is eight bytes of a key as a number (record.h). A leaf has eight groups of eight
+// entries. Its first cache line has the first heads of groups 1 to 7. A search reads this line to
+// choose a group, and then the two lines of the group.
 #pragma once
 
 #include <algorithm>
@@ -14,14 +15,14 @@
 namespace keydrome::csb {
 
 struct Entry {
-  uint64_t head;  // of the record's key
+  uint64_t head;  // head of the record's key
   Record* record;
 };
 
 struct alignas(64) Leaf {
   static constexpr uint32_t kGroup = 8;
   static constexpr uint32_t kCapacity = 64;
-  // The head of entries that are not used. No head is larger.
+  // The head of unused entries. No head is larger.
   static constexpr uint64_t kUnused = UINT64_MAX;
 
   std::array<uint64_t, kCapacity / kGroup - 1> group_heads;
@@ -34,15 +35,16 @@ struct alignas(64) Leaf {
     entries.fill({kUnused, nullptr});
   }
 
-  // The index of the first record that is not smaller than the probe. Heads that are equal to the
-  // probe's need the records.
+  // Returns the index of the first record that is not smaller than the probe. Reads records only if
+  // their head is equal to that of the probe.
   uint32_t lower_bound(const Probe& probe) const {
     const uint32_t begin = first_head(probe.head);
     if (begin >= count || entries[begin].head != probe.head) return begin;
     const auto is_smaller = [&](const Entry& entry) {
       return entry.head == probe.head && compare(*entry.record, probe) < 0;
     };
-    if (!is_smaller(entries[begin])) return begin;  // nearly always, because heads seldom repeat
+    // This is nearly always so, because few keys have equal heads.
+    if (!is_smaller(entries[begin])) return begin;
     const Entry* first = entries.data() + begin + 1;
     const Entry* end = entries.data() + count;
     return static_cast<uint32_t>(std::partition_point(first, end, is_smaller) - entries.data());
@@ -67,7 +69,7 @@ struct alignas(64) Leaf {
     update_groups(index);
   }
 
-  // Moves the records from `begin` on to the end of another leaf.
+  // Moves the records from `begin` on to the end of the leaf `to`.
   void move_tail(uint32_t begin, Leaf* to) {
     const uint32_t moved = count - begin;
     const uint32_t end = to->count;
@@ -79,8 +81,8 @@ struct alignas(64) Leaf {
     update_groups(begin);
   }
 
-  // The number of heads that are smaller. Has no branches on the data, because half of them would be
-  // mispredicted.
+  // Returns the number of entries with smaller heads. Has no branches that depend on the data,
+  // because the processor would mispredict half of them.
   uint32_t first_head(uint64_t head) const {
     uint32_t group = 0;
     for (const uint64_t first : group_heads) group += static_cast<uint32_t>(first < head);
@@ -91,7 +93,7 @@ struct alignas(64) Leaf {
            counts(6) + counts(7);
   }
 
-  // Asks for the two lines of the group in which first_head() will end.
+  // Prefetches the two cache lines of the group that first_head() will choose.
   void prefetch_group(uint64_t head) const {
     uint32_t group = 0;
     for (const uint64_t first : group_heads) group += static_cast<uint32_t>(first < head);
@@ -99,7 +101,7 @@ struct alignas(64) Leaf {
     __builtin_prefetch(&entries[group * kGroup + kGroup / 2]);
   }
 
-  // Returns true if the heads of groups and unused entries are right. For check().
+  // Returns true if group_heads and the unused entries are right. For check().
   bool has_right_groups() const {
     for (uint32_t i = 0; i < group_heads.size(); ++i) {
       if (group_heads[i] != entries[(i + 1) * kGroup].head) return false;
@@ -109,7 +111,7 @@ struct alignas(64) Leaf {
   }
 
  private:
-  // Takes over the first heads of groups from the entry at `index` on.
+  // Updates group_heads for all groups from the entry at `index` on.
   void update_groups(uint32_t index) {
     for (uint32_t i = (index + kGroup - 1) / kGroup; i <= group_heads.size(); ++i) {
       if (i > 0) group_heads[i - 1] = entries[i * kGroup].head;

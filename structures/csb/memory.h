@@ -12,7 +12,7 @@
 
 namespace keydrome::csb {
 
-// Has no state of its own, so it is as thread-safe as the environment.
+// Has no state of its own, so its thread safety is that of the environment.
 class Memory : public StructureMemory {
  public:
   using StructureMemory::StructureMemory;

@@ -1,4 +1,4 @@
-// Implements scan, find and find_batch.
+// Implements scan(), find() and find_batch().
 #include <algorithm>
 
 #include "structures/csb/tree.h"
@@ -6,24 +6,25 @@
 namespace keydrome::csb {
 namespace {
 
-// A place in the linked leaves. A local variable of one call: no position outlives a call.
+// A position in the list of leaves. A Cursor is a local variable of one call.
 class Cursor {
  public:
-  // Begins with the first record >= the probe, or > the probe if `after` is true. The leaf is the one
-  // to which the probe belongs.
+  // Starts at the first record >= the probe, or > the probe if `after` is true. `leaf` must be the
+  // leaf to which the probe belongs.
   Cursor(const Leaf* leaf, const Probe& probe, bool after)
       : leaf_(leaf), index_(leaf->lower_bound(probe)) {
     if (after && leaf->has(index_, probe)) ++index_;
   }
 
-  // Returns the record and moves past it. Returns nullptr at the end.
+  // Returns the record at the position and moves to the next one. Returns nullptr at the end.
   const Record* next() {
     while (index_ == leaf_->count) {
       if (leaf_->next == nullptr) return nullptr;
       leaf_ = leaf_->next;
       index_ = 0;
     }
-    // A record is a cache miss. Several misses at a time take little longer than one.
+    // Reading a record is a cache miss. Several misses at the same time take little longer than
+    // one.
     if (index_ + kAhead < leaf_->count) __builtin_prefetch(leaf_->entries[index_ + kAhead].record);
     return leaf_->entries[index_++].record;
   }
@@ -63,8 +64,8 @@ int Tree::find(KeydromeBytes key, KeydromeBytes after, KeydromeBuffer& payload) 
   return answer(Cursor(leaf, from, after.data != nullptr).next(), from, payload);
 }
 
-// Takes kTogether lookups through each step. While one waits for memory, the others use the
-// processor.
+// Runs groups of kTogether lookups step by step: while one lookup waits for memory, the others use
+// the processor.
 void Tree::find_batch(uint32_t count, KeydromeLookup* lookups) const noexcept {
   constexpr uint32_t kTogether = 16;
   for (uint32_t begin = 0; begin < count; begin += kTogether) {

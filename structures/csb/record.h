@@ -1,9 +1,9 @@
 // Defines Record and Probe, and compares them. A Record is a (key, payload) pair that the tree
 // stores. A Probe is a pair that a call looks for.
 //
-// Nodes store the *head* of a key next to the pointer to its record: eight bytes of the key as a
-// big-endian number, padded with zeros. If two heads differ, their order is that of the keys. Only
-// if they are equal a search reads the record.
+// Nodes store the *head* of a key next to the pointer to its record. The head has eight bytes of
+// the key as a big-endian number, padded with zeros. If the heads of two keys differ, the keys have
+// the order of their heads. So a search reads the record only if the heads are equal.
 //
 // Thread safety: a record never changes after it has been made.
 #pragma once
@@ -65,7 +65,7 @@ struct Probe {
             payload.data == nullptr ? 0 : payload.size,
             false};
   }
-  // Where a scan begins.
+  // Returns the probe of a scan: the pair at which the scan starts.
   static Probe of_scan(KeydromeBytes key, KeydromeBytes payload, bool after) {
     Probe probe = of(key, payload);
     probe.past_key = payload.data == nullptr && after;
@@ -74,7 +74,7 @@ struct Probe {
   static Probe of(const Record& record) { return of(record.key_bytes(), record.payload_bytes()); }
 };
 
-// Returns a number < 0, 0 or > 0 if the first bytes are smaller, equal or larger. A prefix is
+// Returns a number < 0, 0 or > 0 if `a` is smaller than, equal to or larger than `b`. A prefix is
 // smaller.
 inline int compare(const uint8_t* a, uint32_t a_size, const uint8_t* b, uint32_t b_size) {
   const uint32_t common = std::min(a_size, b_size);
@@ -91,7 +91,7 @@ inline int compare_keys(const Record& record, const Probe& probe) {
   return compare(record.key(), record.key_size, probe.key, probe.key_size);
 }
 
-// Compares a record with a probe, as `compare` does.
+// Compares a record with a probe. The result has the same meaning as above.
 inline int compare(const Record& record, const Probe& probe) {
   const int order = compare_keys(record, probe);
   if (order != 0) return order;

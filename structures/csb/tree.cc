@@ -1,4 +1,4 @@
-// Makes, destroys and rebuilds the tree.
+// Implements parts of tree.h: makes, destroys and rebuilds the tree.
 #include "structures/csb/tree.h"
 
 #include <new>
@@ -34,8 +34,8 @@ Tree::~Tree() {
   Directory::destroy(memory_, directory_);
 }
 
-// Makes a directory of all slots that are not dead, in order. Returns false if out of memory. The
-// old directory then remains.
+// Makes a new directory with all slots that are not dead, in order. Returns false if out of memory.
+// The old directory then stays in use.
 bool Tree::rebuild() {
   Directory* made = Directory::create(memory_, leaves_);
   if (made == nullptr) return false;

@@ -1,10 +1,10 @@
 // Tree: a cache-conscious tree over pairs of key and payload: linked leaves, and above them a
 // directory in contiguous arrays. Read directory.h first, then leaf.h.
 //
-// Sources: J. Rao, K. Ross, "Making B+-Trees Cache Conscious in Main Memory", SIGMOD 2000; the
-// contest entry that restructures its tree at times (E. Reid's thesis on the SIGMOD 2009 programming
-// contest, section 4.1). ERIS uses such a tree as range partition table (T. Kissinger et al., ADMS
-// 2014, section 4).
+// Sources: J. Rao, K. Ross, "Making B+-Trees Cache Conscious in Main Memory", SIGMOD 2000. An entry
+// of the SIGMOD 2009 programming contest rebuilds its tree from time to time (E. Reid's thesis on
+// the contest, section 4.1). ERIS uses such a tree as its range partition table (T. Kissinger et
+// al., ADMS 2014, section 4).
 //
 // Thread safety: threads may call the const functions at the same time, as long as no thread calls
 // another function. Errors: a function that fails has changed no pair, except load.
@@ -28,7 +28,7 @@ class Tree {
   Tree& operator=(const Tree&) = delete;
   ~Tree();
 
-  // These functions are those of keydrome/structure_class.h.
+  // keydrome/structure_class.h calls these functions and says what they return.
   int put(KeydromeBytes key, KeydromeBytes payload) noexcept;                        // insert.cc
   int load(const KeydromeRun& run) noexcept;                                         // insert.cc
   int del(KeydromeBytes key, KeydromeBytes payload) noexcept;                        // erase.cc
@@ -42,7 +42,7 @@ class Tree {
   uint64_t statistic(uint32_t which) const;                                 // check.cc
 
  private:
-  // What a split needs: the record of the new pair, a fence and a leaf.
+  // Everything that a split needs: a record of the new pair, a record for the fence, and a leaf.
   struct Parts {
     Record* record;
     Record* fence;

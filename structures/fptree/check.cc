@@ -1,4 +1,4 @@
-// Implements check and statistic.
+// Implements check() and statistic().
 #include "structures/fptree/tree.h"
 
 namespace keydrome::fptree {
@@ -13,7 +13,7 @@ class Tree::Checker {
  public:
   explicit Checker(const Tree& tree) : tree_(tree) {}
 
-  // Checks a subtree with the pairs from `low` up to, but not including, `high`; nullptr: no bound.
+  // Checks a subtree. Its pairs must be >= `low` and < `high`; nullptr means no bound.
   Broken check(const void* node, uint32_t level, const Fence* low, const Fence* high) {
     if (level == 0) return check_leaf(*static_cast<const Leaf*>(node), low, high);
     const auto& inner = *static_cast<const Inner*>(node);
@@ -75,7 +75,7 @@ class Tree::Checker {
   }
 
   const Tree& tree_;
-  const Leaf* leaf_ = nullptr;  // the leaf before
+  const Leaf* leaf_ = nullptr;  // the previous leaf
 };
 
 int Tree::check() const {

@@ -1,4 +1,4 @@
-// Implements del and replace.
+// Implements del() and replace().
 #include "structures/fptree/tree.h"
 
 namespace keydrome::fptree {
@@ -18,19 +18,21 @@ int Tree::del(KeydromeBytes key, KeydromeBytes payload) noexcept {
   return 1;
 }
 
-// Removes an empty leaf, and the inner nodes that have no other child. A leaf next to it takes over
-// its range. So leaves are never joined (T. Johnson, D. Shasha, "B-Trees with Inserts and Deletes:
-// Why Free-at-Empty Is Better Than Merge-at-Half", 1993).
+// Removes an empty leaf, and the inner nodes that have no other child. A neighbouring leaf takes
+// over its range. Leaves are freed only when they are empty, and never merged (T. Johnson, D.
+// Shasha, "B-Trees with Inserts and Deletes: Why Free-at-Empty Is Better Than Merge-at-Half",
+// 1993).
 void Tree::remove_leaf(const Path& path) {
   Leaf* leaf = path.leaf;
   if (leaf->before != nullptr) {
     leaf->before->next = leaf->next;
-    leaf->before->used |= leaf->used & Leaf::kDivides;  // if it takes over the fence, too
+    leaf->before->used |= leaf->used & Leaf::kDivides;  // needed if this leaf takes over the fence
   }
   if (leaf->next != nullptr) leaf->next->before = leaf->before;
   memory_.drop(leaf);
   uint32_t depth = path.depth - 1;
-  while (path.nodes[depth]->count == 0) memory_.drop(path.nodes[depth--]);  // not the root
+  // ends at the root at the latest
+  while (path.nodes[depth]->count == 0) memory_.drop(path.nodes[depth--]);
   Inner* node = path.nodes[depth];
   const uint32_t child = path.children[depth];
   const uint32_t fence = child == 0 ? 0 : child - 1;
@@ -55,7 +57,7 @@ int Tree::replace(KeydromeBytes key, KeydromeBytes before, KeydromeBytes now) no
   if (slot_of(target, fresh, print) != kNone) return 2;
   if (&target != &leaf) {
     const int result = put(key, now);
-    if (result == 1) del(key, before);  // needs no memory
+    if (result == 1) del(key, before);  // cannot fail, because it needs no memory
     return result;
   }
   Entry entry;

@@ -1,4 +1,4 @@
-// Implements put.
+// Implements put().
 #include <algorithm>
 #include <numeric>
 
@@ -36,7 +36,8 @@ bool Tree::reserve(const Path& path, Parts& parts) const {
   parts.leaf = memory_.make<Leaf>();
   uint32_t needed = 0;
   while (needed < path.depth && path.nodes[path.depth - 1 - needed]->is_full()) ++needed;
-  if (needed == path.depth) ++needed;  // the root splits, or the leaf is the root: a new root
+  // One more node, as the new root: the root splits, or the leaf is the root.
+  if (needed == path.depth) ++needed;
   bool complete = parts.leaf != nullptr;
   while (complete && parts.inner_count < needed) {
     Inner* inner = memory_.make<Inner>();
@@ -49,10 +50,10 @@ bool Tree::reserve(const Path& path, Parts& parts) const {
   return false;
 }
 
-// Divides a full leaf, to which the probe belongs, in two. Returns false if out of memory.
+// Splits the full leaf to which the probe belongs. Returns false if out of memory.
 //
-// Half of the pairs move to the new leaf. If the probe is larger than all pairs of the tree, none
-// moves, so ascending insertions fill the leaves.
+// Half of the pairs move to the new leaf. If the probe is larger than all pairs of the tree, no
+// pair moves, so ascending insertions leave full leaves.
 bool Tree::split(const Path& path, const Probe& probe) {
   Leaf& left = *path.leaf;
   std::array<uint8_t, Leaf::kSlots> order;
@@ -102,7 +103,8 @@ bool Tree::split(const Path& path, const Probe& probe) {
   return true;
 }
 
-// Adds the right half of a split to the parents, from the lowest level upwards.
+// Adds the right half of a split node to the parent. Splits full parents, from the lowest level
+// upwards.
 void Tree::add_child(const Path& path, Fence fence, void* right, Parts& parts) {
   for (uint32_t depth = path.depth; depth-- > 0;) {
     Inner* node = path.nodes[depth];
@@ -111,7 +113,7 @@ void Tree::add_child(const Path& path, Fence fence, void* right, Parts& parts) {
       node->insert(index, fence, right);
       return;
     }
-    // The middle fence moves up. Ascending insertions leave the left node nearly full.
+    // The fence in the middle moves up. With ascending insertions, the left node stays nearly full.
     const uint32_t stay = index == Inner::kFences ? Inner::kFences - 1 : Inner::kFences / 2;
     Inner* half = parts.inners[--parts.inner_count];
     const Fence middle = node->fence(stay);

@@ -9,7 +9,8 @@
 
 namespace keydrome::fptree {
 
-// Functions return nullptr if out of memory. As thread-safe as the environment.
+// A function that needs memory returns nullptr if there is none. Thread safety: that of the
+// environment.
 class Memory : public StructureMemory {
  public:
   using StructureMemory::StructureMemory;
@@ -34,7 +35,7 @@ class Memory : public StructureMemory {
     if (!payload.empty()) std::memcpy(bytes + key.size(), payload.data(), payload.size());
     return record;
   }
-  // Accepts nullptr.
+  // `record` may be nullptr.
   void drop_record(const Record* record) const {
     if (record == nullptr) return;
     retire(const_cast<Record*>(record), record->bytes(), alignof(Record));

@@ -1,8 +1,14 @@
-// Leaf and Inner: the nodes of the tree.
+// Leaf and Inner: the nodes of a B+-tree.
 //
-// A leaf has room for 48 pairs, in no order. Its first cache line has a bit for each slot that is
-// used and a fingerprint of each key. One comparison of all fingerprints tells which slots may have
-// the key: with 33 pairs in a leaf, a wrong slot matches in about one search of eight.
+// A leaf has room for 48 pairs, in any order. Its first cache line has one bit for each used slot,
+// and a *fingerprint* of each key: one byte of the key's hash. One comparison of all fingerprints
+// shows which slots may have the key. With 33 pairs in a leaf, about one search of eight finds a
+// slot with an equal fingerprint but another key. A slot also has an entry and a *mark*. The mark
+// says if the payload is in the entry itself (inline) or outside (pair.h).
+//
+// The children of an inner node have ascending ranges of pairs. A *fence* is the boundary between
+// two neighbouring nodes. It consists of a *head*, the first eight bytes of a key, and, if needed,
+// a record with the rest (pair.h).
 #pragma once
 
 #include <emmintrin.h>
@@ -20,13 +26,14 @@ namespace keydrome::fptree {
 struct alignas(kCacheLine) Leaf {
   static constexpr uint32_t kSlots = 48;
   static constexpr uint64_t kSlotBits = (uint64_t{1} << kSlots) - 1;
-  // Set in `used` while all payloads are inline and have eight bytes. A reader then needs no marks,
-  // which are in another cache line.
+  // Bit of `used` that is set while all payloads are inline and have eight bytes. Readers then need
+  // no marks, which are in another cache line.
   static constexpr uint64_t kPlain = uint64_t{1} << 63;
-  // Set in `used` if the fence after this leaf may divide the payloads of a key.
+  // Bit of `used` that is set if the boundary to the next leaf may be between two payloads of one
+  // key.
   static constexpr uint64_t kDivides = uint64_t{1} << 62;
 
-  uint64_t used = kPlain;  // a bit for each slot, and the two flags
+  uint64_t used = kPlain;  // one bit for each slot, and the two flags above
   Leaf* next = nullptr;
   std::array<uint8_t, kSlots> prints;
   std::array<uint8_t, kSlots> marks;
@@ -42,7 +49,8 @@ struct alignas(kCacheLine) Leaf {
     return (used & kPlain) != 0 ? static_cast<uint8_t>(kInlineBytes) : marks[slot];
   }
 
-  // Returns a bit for each used slot with this fingerprint. SSE2 is a part of x86-64.
+  // Returns one bit for each used slot with this fingerprint. Uses SSE2, which every x86-64
+  // processor has.
   uint64_t matching(uint8_t print) const {
     const __m128i wanted = _mm_set1_epi8(static_cast<char>(print));
     uint64_t found = 0;
@@ -74,29 +82,30 @@ void for_each_slot(uint64_t slots, const Visit& visit) {
   for (; slots != 0; slots &= slots - 1) visit(static_cast<uint32_t>(std::countr_zero(slots)));
 }
 
-// Child i has the pairs from fence i - 1 up to, but not including, fence i.
+// Child i has the pairs >= fence i - 1 and < fence i.
 struct alignas(kCacheLine) Inner {
   static constexpr uint32_t kFences = 63;
-  static constexpr uint32_t kLine = 8;  // heads in a cache line
+  static constexpr uint32_t kLine = 8;  // number of heads in a cache line
   static constexpr uint64_t kUnused = UINT64_MAX;
 
   // Unused heads are kUnused, so a search need not read `count`, which is in another cache line.
   std::array<uint64_t, kFences + 1> heads;
   std::array<void*, kFences + 1> children;
   std::array<Record*, kFences> rests;
-  uint32_t count = 0;  // fences; there is one more child
-  uint32_t level = 0;  // 1: the children are leaves
+  uint32_t count = 0;  // number of fences; there is one more child
+  uint32_t level = 0;  // 1 if the children are leaves
 
   Inner() { heads.fill(kUnused); }
 
   bool is_full() const { return count == kFences; }
   Fence fence(uint32_t index) const { return {heads[index], rests[index]}; }
 
-  // Returns the child to which the probe belongs: the number of fences that are not larger.
+  // Returns the index of the child to which the probe belongs, i.e. the number of fences that are
+  // not larger.
   uint32_t child_for(const Probe& probe, bool narrow) const {
     uint32_t index = after_head(probe.head);
-    // Fences with the head of the probe. There is more than one only if keys share a head, or if a
-    // key has many payloads.
+    // Skips larger fences with the head of the probe. There is more than one such fence only if
+    // several keys have this head, or if a key has many payloads.
     while (index > 0 && heads[index - 1] == probe.head && rests[index - 1] != nullptr &&
            compare_rest(*rests[index - 1], probe, narrow) > 0) {
       --index;
@@ -115,14 +124,15 @@ struct alignas(kCacheLine) Inner {
     children[index + 1] = right;
     ++count;
   }
-  // Removes a fence, and the child `child`, which is on one of its sides.
+  // Removes a fence and the child with index `child`, which is on one side of the fence.
   void remove(uint32_t index, uint32_t child) {
     std::copy(heads.begin() + index + 1, heads.begin() + count, heads.begin() + index);
     std::copy(rests.begin() + index + 1, rests.begin() + count, rests.begin() + index);
     std::copy(children.begin() + child + 1, children.begin() + count + 1, children.begin() + child);
     heads[--count] = kUnused;
   }
-  // Keeps the first `stay` fences, and moves those after the next one to the empty node `half`.
+  // Keeps the first `stay` fences, drops the next one, and moves all later fences with their
+  // children to the empty node `half`.
   void split(uint32_t stay, Inner& half) {
     half.level = level;
     half.count = count - stay - 1;
@@ -134,16 +144,16 @@ struct alignas(kCacheLine) Inner {
   }
 
  private:
-  // Returns the number of heads that are not larger. Counts in the last head of each cache line, and
-  // then in one line: without branches, which the processor could not predict, and without waits of
-  // one load for the other.
+  // Returns the number of heads that are not larger than `head`. First compares the last head of
+  // each cache line, which selects one line, and then compares all heads of this line. Has no
+  // branches, which the processor could not predict, and no load that waits for another one.
   uint32_t after_head(uint64_t head) const {
     uint32_t lines = 0;
     for (uint32_t i = kLine - 1; i < kFences; i += kLine) lines += heads[i] <= head ? 1 : 0;
     uint32_t found = lines * kLine;
     const uint64_t* line = &heads[found];
     for (uint32_t i = 0; i < kLine; ++i) found += line[i] <= head ? 1 : 0;
-    return head != kUnused ? found : count;  // unused heads are not larger than kUnused
+    return head != kUnused ? found : count;  // unused heads are equal to kUnused
   }
 };
 

@@ -1,8 +1,8 @@
 // Entry, Record, Fence and Probe: how the tree stores pairs of key and payload, and compares them.
 //
-// The *head* of a key is its first eight bytes as a big-endian number, padded with zeros. If two
-// heads differ, their order is that of the keys. In a *narrow* tree all keys have the same size, at
-// most eight bytes, so the head is the whole key.
+// The *head* of a key is its first eight bytes as a big-endian number, padded with zeros. If the
+// heads of two keys differ, the keys have the order of their heads. In a *narrow* tree all keys
+// have the same size of at most eight bytes, so the head is the whole key.
 #pragma once
 
 #include <bit>
@@ -18,8 +18,8 @@ namespace keydrome::fptree {
 
 using Bytes = std::string_view;
 
-// Bytes outside a node. In memory the key and then the payload follow. Narrow trees store no key
-// here. A record never changes.
+// The bytes of a pair outside its node. The key and then the payload follow in memory. Narrow trees
+// store no key here. A record never changes.
 struct Record {
   uint8_t key_size;
   uint8_t payload_size;
@@ -32,8 +32,8 @@ struct Record {
   Bytes payload() const { return {key().data() + key_size, payload_size}; }
 };
 
-// A stored pair without its mark. The mark of a pair is the size of a payload that is in `content`,
-// or kOutside if `content` points to a record.
+// A stored pair without its mark. The mark says what `content` is. If the mark is kOutside,
+// `content` points to a record. Otherwise `content` is the payload, and the mark is its size.
 struct Entry {
   uint64_t head;
   uint64_t content;
@@ -44,14 +44,14 @@ inline constexpr size_t kInlineBytes = sizeof(uint64_t);
 inline const Record* record_of(const Entry& entry) {
   return reinterpret_cast<const Record*>(entry.content);
 }
-// The view may point into `entry`.
+// Returns the payload. The view may point into `entry`.
 inline Bytes payload_of(const Entry& entry, uint8_t mark) {
   if (mark == kOutside) return record_of(entry)->payload();
   return {reinterpret_cast<const char*>(&entry.content), mark};
 }
 
-// Divides two nodes: pairs that are not smaller belong to the right one. Without a record, the fence
-// lies before all keys with this head.
+// The boundary between two nodes. Pairs that are not smaller than the fence belong to the right
+// node. A fence without a record is smaller than all keys with its head.
 struct Fence {
   uint64_t head = 0;
   Record* rest = nullptr;
@@ -80,7 +80,7 @@ struct Probe {
   static Probe of(KeydromeBytes key, KeydromeBytes payload) {
     return {head_of(view_of(key)), view_of(key), view_of(payload)};
   }
-  // The fingerprint of the key: one byte of its hash.
+  // Returns the fingerprint of the key: one byte of its hash.
   uint8_t print(bool narrow) const {
     const uint64_t hash = narrow ? hash_mix(head, 0) : hash_bytes(key);
     return static_cast<uint8_t>(hash >> 32);
@@ -89,7 +89,7 @@ struct Probe {
 
 inline int compare(uint64_t a, uint64_t b) { return (a > b) - (a < b); }
 
-// Compares the keys. Returns a number < 0, 0 or > 0 if the first is smaller, equal or larger.
+// Compares two keys. Returns a number < 0, 0 or > 0 if the first is smaller, equal or larger.
 inline int compare_keys(const Entry& entry, const Probe& probe, bool narrow) {
   const int order = compare(entry.head, probe.head);
   return order != 0 || narrow ? order : record_of(entry)->key().compare(probe.key);
@@ -104,7 +104,7 @@ inline int compare(const Entry& entry, uint8_t mark, const Probe& probe, bool na
   return order != 0 ? order : compare_payloads(payload_of(entry, mark), probe);
 }
 
-// Compares the record of a fence with a probe whose head is that of the fence.
+// Compares the record of a fence with a probe. Both must have the same head.
 inline int compare_rest(const Record& rest, const Probe& probe, bool narrow) {
   const int order = narrow ? 0 : rest.key().compare(probe.key);
   return order != 0 ? order : compare_payloads(rest.payload(), probe);

@@ -1,4 +1,4 @@
-// Implements find, find_batch and scan.
+// Implements find(), find_batch() and scan().
 #include <algorithm>
 
 #include "structures/fptree/tree.h"
@@ -29,8 +29,9 @@ class ByPair {
 
 }  // namespace
 
-// Returns the entry with the smallest payload of the key that is not smaller, or larger if `after`,
-// than that of the probe, and its mark; nullptr if the key has no such payload.
+// Returns the entry with the smallest payload of the probe's key, and its mark. Considers only
+// payloads that are not smaller than that of the probe, or that are larger if `after` is true.
+// Returns nullptr if there is none.
 const Entry* Tree::answer(const Leaf& leaf, const Probe& probe, uint8_t print, bool after,
                           uint8_t& mark) const {
   const Entry* best = nullptr;
@@ -46,7 +47,7 @@ const Entry* Tree::answer(const Leaf& leaf, const Probe& probe, uint8_t print, b
     }
   }
   if (best != nullptr || !leaf.divides() || leaf.next == nullptr) return best;
-  // No leaf is empty. So if further payloads of the key exist, the smallest one is in the next leaf.
+  // No leaf is empty. So if the key has further payloads, the next leaf has the smallest of them.
   const Leaf& next = *leaf.next;
   for_each_slot(next.matching(print), [&](uint32_t slot) {
     const Entry& entry = next.entries[slot];
@@ -69,8 +70,8 @@ int Tree::find(KeydromeBytes key, KeydromeBytes after, KeydromeBuffer& payload) 
   return 1;
 }
 
-// Takes kTogether lookups through each step. While one waits for memory, the others use the
-// processor.
+// Runs groups of kTogether lookups level by level: while one lookup waits for memory, the others
+// use the processor.
 void Tree::find_batch(uint32_t count, KeydromeLookup* lookups) const noexcept {
   constexpr uint32_t kTogether = 16;
   struct Step {
@@ -110,13 +111,13 @@ void Tree::find_batch(uint32_t count, KeydromeLookup* lookups) const noexcept {
   }
 }
 
-// Sorts the pairs of one leaf after the other.
+// Sorts the pairs of one leaf after another, and copies them.
 int Tree::scan(KeydromeBytes key, KeydromeBytes payload, bool after,
                KeydromeRun& run) const noexcept {
   Probe probe = Probe::of(key, payload);
   probe.past_key = after && payload.data == nullptr;
   keydrome_run_clear(&run);
-  bool all = false;  // all pairs of the leaf follow the probe
+  bool all = false;  // true if all pairs of the leaf belong to the scan
   for (const Leaf* leaf = locate(probe); leaf != nullptr; leaf = leaf->next, all = true) {
     std::array<uint8_t, Leaf::kSlots> order;
     uint32_t count = 0;

@@ -1,4 +1,4 @@
-// Offers the tree through contract B (keydrome/structure.h).
+// Exports the fingerprinting B+-tree through contract B (keydrome/structure.h).
 #include "keydrome/structure_class.h"
 #include "structures/fptree/tree.h"
 

@@ -1,3 +1,4 @@
+// Implements parts of tree.h: makes and destroys the tree, searches it, and makes its entries.
 #include "structures/fptree/tree.h"
 
 #include <new>
@@ -51,7 +52,7 @@ Tree::Path Tree::path_to(const Probe& probe) const {
   return path;
 }
 
-// Returns the slot of a pair, or kNone.
+// Returns the slot of a pair, or kNone if the leaf does not have the pair.
 uint32_t Tree::slot_of(const Leaf& leaf, const Probe& probe, uint8_t print) const {
   for (uint64_t left = leaf.matching(print); left != 0; left &= left - 1) {
     const auto slot = static_cast<uint32_t>(std::countr_zero(left));
@@ -60,7 +61,7 @@ uint32_t Tree::slot_of(const Leaf& leaf, const Probe& probe, uint8_t print) cons
   return kNone;
 }
 
-// Returns false if out of memory.
+// Fills `entry` and `mark` for a pair. Returns false if out of memory.
 bool Tree::make_entry(const Probe& probe, Entry& entry, uint8_t& mark) const {
   entry = {probe.head, 0};
   if (narrow_ && probe.payload.size() <= kInlineBytes) {

@@ -25,7 +25,7 @@ class Tree {
   Tree& operator=(const Tree&) = delete;
   ~Tree();
 
-  // These functions are those of keydrome/structure_class.h.
+  // keydrome/structure_class.h calls these functions and says what they return.
   int put(KeydromeBytes key, KeydromeBytes payload) noexcept;                        // insert.cc
   int del(KeydromeBytes key, KeydromeBytes payload) noexcept;                        // erase.cc
   int replace(KeydromeBytes key, KeydromeBytes before, KeydromeBytes now) noexcept;  // erase.cc
@@ -38,18 +38,18 @@ class Tree {
   uint64_t statistic(uint32_t which) const;                                 // check.cc
 
  private:
-  // 2^64 pairs need fewer levels, even if all inner nodes are half full.
+  // Enough for 2^64 pairs, even if all inner nodes are half full.
   static constexpr uint32_t kLevelsMax = 16;
   static constexpr uint32_t kNone = Leaf::kSlots;  // no slot
 
-  // The way from the root to a leaf.
+  // The path from the root to a leaf.
   struct Path {
     Leaf* leaf;
-    uint32_t depth;  // inner nodes
+    uint32_t depth;  // number of inner nodes
     std::array<Inner*, kLevelsMax> nodes;
     std::array<uint32_t, kLevelsMax> children;
   };
-  // What a split needs. All of it is allocated before the tree is changed.
+  // Everything that a split needs. It is allocated before the tree changes.
   struct Parts;
   // Checks a subtree.
   class Checker;

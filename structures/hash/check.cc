@@ -1,4 +1,5 @@
-// Checks the invariants of the table, for tests, and counts lines and entries.
+// Implements check() and statistic() of the table: checks all invariants, and counts lines and
+// entries.
 #include "structures/hash/table.h"
 
 namespace keydrome::hash {
@@ -7,14 +8,14 @@ namespace {
 enum Broken {
   kLeftLocked = 1,  // a version is odd
   kGap,             // a line before the last one of its chain is not full, or the last one is empty
-  kWrongBucket,     // an entry is in another bucket than its hash says
+  kWrongBucket,     // an entry is in a bucket that its hash does not belong to
   kKeyTwice,        // a bucket has two entries of one key
-  kWrongCount,      // the stripes do not sum up to the number of entries
+  kWrongCount,      // the sum of the stripes is not the number of entries
   kWrongOrder,      // the payloads of a key are not ascending
-  kWrongLive        // a Block or Directory counts its live payloads wrongly
+  kWrongLive        // a Block or Directory has a wrong number of live payloads
 };
 
-// Walks over the live payloads of a key, and compares each with the one before.
+// Visits the payloads of a key, and compares each with the previous one.
 class Walk {
  public:
   bool over(const Block& block) {

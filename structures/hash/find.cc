@@ -1,4 +1,5 @@
-// Reads: they take no lock, and write nothing that another thread reads.
+// Implements the reads of the table. They take no lock, and write nothing that another thread
+// reads.
 #include <algorithm>
 #include <bit>
 #include <cstring>
@@ -9,18 +10,18 @@ namespace keydrome::hash {
 namespace {
 
 bool is_unchanged(const Line& home, uint32_t version) {
-  // Needs no stronger order: the loads before it have acquire order.
+  // Relaxed is enough, because the loads before this one are acquire loads.
   return home.version.load(std::memory_order_relaxed) == version;
 }
 
 }  // namespace
 
-// Compares all keys of a line without a branch for each: the processor cannot predict in which slot a
-// key is, and a wrong prediction ends the overlap with the next lookup.
+// Compares all keys of a line without branches. The processor cannot predict in which slot a key
+// is, and after a wrong prediction the lookup would no longer overlap with the next one.
 //
-// A pointer from an entry is followed only after the version has been checked, because its mark and
-// its word may be from different entries. What it points to never moves, and stays allocated until
-// this call ends.
+// Follows the pointer of an entry only after a check of the version. Without this check, `mark` and
+// `word` may come from different entries. The Block or Directory at the pointer never moves, and
+// the runtime keeps its memory until this call ends.
 Table::Answer Table::try_read(const Line& home, uint32_t version, const Probe& probe,
                               const Bytes* after, KeydromeBuffer& payload) const {
   for (const Line* line = &home; line != nullptr; line = line->read_next()) {
@@ -28,11 +29,11 @@ Table::Answer Table::try_read(const Line& home, uint32_t version, const Probe& p
     for (uint32_t matches = line->matches(probe.word); matches != 0; matches &= matches - 1) {
       const auto slot = static_cast<uint32_t>(std::countr_zero(matches));
       const Content content{line->read_word(slot), Line::mark_in(marks, slot)};
-      if (content.kind() == Kind::kFree) break;  // the slots from here on are free
+      if (content.kind() == Kind::kFree) break;  // all further slots are free
       if (!is_unchanged(home, version)) return Answer::kAgain;
       if (!narrow_ && key_at(content) != probe.rest) continue;
       const bool found = copy_after(content, after, payload);
-      // An inline payload cannot have changed, because it was copied before the first check.
+      // An inline payload needs no second check, because it was copied before the first check.
       if (content.kind() != Kind::kInline && !is_unchanged(home, version)) return Answer::kAgain;
       return found ? Answer::kFound : Answer::kNone;
     }
@@ -48,14 +49,14 @@ bool Table::read(const Probe& probe, const Bytes* after, KeydromeBuffer& payload
     if ((version & Line::kLocked) != 0) continue;
     const Answer answer = try_read(*home, version, probe, after, payload);
     if (answer == Answer::kFound) return true;
-    // A split that ended before the version was read may have moved the key. It has then published
-    // the number of buckets before it changed the version.
+    // A split may have moved the key before the version was read. Such a split had already
+    // published the new number of buckets, so the bucket of the hash is then another one.
     if (answer == Answer::kNone && bucket_of(probe.hash, buckets()) == bucket) return false;
   }
 }
 
-// The most frequent read, with few instructions: the key is in its home, with an inline payload.
-// Returns false if it is not so, or if the bucket changes.
+// Handles the most frequent read with few instructions: the key is in the home line, with an inline
+// payload. Returns false if this is not the case, or if another thread changes the bucket.
 inline bool Table::read_inline(const Probe& probe, KeydromeBuffer& payload) const {
   const Line* home = home_of(bucket_of(probe.hash, buckets()));
   const uint32_t version = home->version.load(std::memory_order_acquire);
@@ -67,7 +68,8 @@ inline bool Table::read_inline(const Probe& probe, KeydromeBuffer& payload) cons
       !is_unchanged(*home, version)) {
     return false;
   }
-  std::memcpy(payload.data, &content.word, sizeof content.word);  // every buffer has 8 bytes
+  // every buffer has room for 8 bytes
+  std::memcpy(payload.data, &content.word, sizeof content.word);
   payload.size = content.inline_size();
   return true;
 }
@@ -79,8 +81,8 @@ int Table::find(KeydromeBytes key, KeydromeBytes after, KeydromeBuffer& payload)
   return read(probe, after.data == nullptr ? nullptr : &larger_than, payload) ? 1 : 0;
 }
 
-// Asks for the homes of several keys, and later for their Blocks. So the misses of several lookups
-// overlap.
+// Prefetches the home lines of several keys, and then their Blocks, so that the cache misses of
+// several lookups overlap.
 void Table::find_batch(uint32_t count, KeydromeLookup* lookups) const noexcept {
   constexpr uint32_t kInFlight = 24;
   Probe probes[kInFlight];

@@ -1,4 +1,4 @@
-// Growth: splits buckets, a few in each insertion.
+// Implements the growth of the table: each insertion splits a few buckets.
 #include <algorithm>
 #include <new>
 
@@ -6,13 +6,14 @@
 
 namespace keydrome::hash {
 
-// Divides the entries of a chain among two chains. Needs no memory: k full lines hold 3k entries,
-// and two chains of 3k entries have at most k + 1 lines. The new home is the additional one.
+// Divides the entries of a chain into two chains. Needs no memory: k full lines have 3k entries,
+// and two chains of 3k entries need at most k + 1 lines. The additional line is the home line of
+// the new bucket.
 class Table::Split {
  public:
   Split(Line* old_home, Line* new_home) : ends_{old_home, new_home} {}
 
-  // Takes the next line of the old chain, after its entries have been copied.
+  // Reuses the next line of the old chain, after its entries have been copied.
   void free_line(Line* line) {
     line->next.store(free_, std::memory_order_release);
     free_ = line;
@@ -54,7 +55,8 @@ bool Table::has_segment(uint32_t segment) {
   return true;
 }
 
-// Only one thread splits at a time. Returns false if out of memory: the table then stays as it is.
+// Splits one bucket. Only one thread splits at a time. Returns false, and changes nothing, if out
+// of memory.
 bool Table::split_next() {
   const uint64_t fresh = buckets_.load(std::memory_order_relaxed);
   if (!has_segment(segment_of(fresh))) return false;
@@ -84,7 +86,8 @@ bool Table::split_next() {
     }
     line = next;
   }
-  // Publishes the new bucket. Readers and writers that see the old home unlocked see it, too.
+  // Publishes the new bucket. A thread that sees the old home line unlocked also sees the new
+  // number of buckets.
   buckets_.store(fresh + 1, std::memory_order_release);
   unlock({old_home, version}, true);
   split.retire_rest(memory_);

@@ -1,11 +1,12 @@
-// Line: a cache line with up to three entries. A bucket of the hash table is a chain of lines. The
-// first one, the home, is in the table; the others hold what does not fit into the home.
+// Line: a cache line with up to three entries. An entry is a key with its payloads. A bucket of the
+// hash table is a chain of lines. The first line of a chain, the *home*, is in the table. The
+// others have the entries that the home has no room for.
 //
-// The home's version is a sequence lock for its whole bucket. It is odd while a thread changes the
-// bucket. Readers take no lock: they read the version, then the bucket, then the version again, and
-// repeat if it was odd or has changed. All fields that a writer changes are atomic. Writers store
-// with release order and readers load with acquire order. So a reader that sees any part of a change
-// also sees the odd version that precedes it.
+// The version in the home is a sequence lock for the whole bucket. It is odd while a thread changes
+// the bucket. Readers take no lock. They read the version, then the bucket, then the version again,
+// and repeat this if the version was odd or has changed. All fields that a writer changes are
+// atomic. Writers store with release order, and readers load with acquire order. So a reader that
+// sees a part of a change also sees the odd version, which was stored before.
 #pragma once
 
 #include <atomic>
@@ -25,8 +26,8 @@ enum class Kind : uint8_t {
   kDirectory = 3  // in the Blocks of a Directory
 };
 
-// What an entry says about its payloads. `mark`: the kind, and from bit 2 on the size of an inline
-// payload.
+// The payloads of an entry. The low two bits of `mark` are the kind; the other bits are the size of
+// an inline payload.
 struct Content {
   uint64_t word = 0;  // the inline payload or a pointer
   uint8_t mark = 0;
@@ -44,12 +45,12 @@ struct alignas(kCacheLine) Line {
     std::atomic<uint64_t> word = 0;
   };
 
-  std::atomic<uint32_t> version = 0;  // used in homes only
-  std::atomic<uint32_t> marks = 0;    // a byte per slot; used slots come first
+  std::atomic<uint32_t> version = 0;  // used only in homes
+  std::atomic<uint32_t> marks = 0;    // one byte for each slot; used slots come first
   std::atomic<Line*> next = nullptr;
   Slot slots[kSlots];
 
-  // The functions for readers. They may run during a change.
+  // Functions for readers. They may run during a change.
   uint32_t read_marks() const { return marks.load(std::memory_order_acquire); }
   static uint8_t mark_in(uint32_t marks, uint32_t slot) {
     return static_cast<uint8_t>(marks >> (8 * slot));
@@ -58,7 +59,8 @@ struct alignas(kCacheLine) Line {
   uint64_t read_word(uint32_t slot) const {
     return slots[slot].word.load(std::memory_order_acquire);
   }
-  // A bit for each slot that has this key. Free slots may have one, too, but only after used ones.
+  // Returns one bit for each slot that has this key. Free slots may match, too, but they come after
+  // all used slots.
   uint32_t matches(uint64_t key) const {
     uint32_t bits = 0;
     for (uint32_t slot = 0; slot < kSlots; ++slot) {
@@ -73,7 +75,7 @@ struct alignas(kCacheLine) Line {
     return count;
   }
 
-  // The functions for the thread that has locked the bucket.
+  // Functions for the thread that has locked the bucket.
   void write(uint32_t slot, uint64_t key, const Content& content) {
     slots[slot].key.store(key, std::memory_order_release);
     write_content(slot, content);

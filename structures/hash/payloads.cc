@@ -1,3 +1,4 @@
+// Implements payloads.h: makes, copies and divides Blocks and Directories.
 #include "structures/hash/payloads.h"
 
 #include <algorithm>
@@ -29,7 +30,7 @@ uint32_t bytes_with(size_t key_size, size_t items, size_t payload_bytes) {
   return static_cast<uint32_t>(sizeof(Block) + key_size + items * sizeof(Item) + payload_bytes);
 }
 
-// Fills a new Block from the front.
+// Writes the payloads of a new Block, in order.
 class Writer {
  public:
   Writer(const Memory& memory, Bytes key, uint32_t bytes) {
@@ -69,7 +70,7 @@ uint32_t live_bytes(const Block& block) {
   return bytes;
 }
 
-// Returns a copy without dead payloads and, if `more` is not null, with one payload more.
+// Returns a copy of the Block without dead payloads. If `more` is not null, adds this payload.
 Block* copy_with(const Memory& memory, const Block& block, Bytes key, const Bytes* more) {
   const size_t added = more == nullptr ? 0 : more->size();
   const size_t items = block.live + (more == nullptr ? 0u : 1u);
@@ -86,7 +87,7 @@ Block* copy_with(const Memory& memory, const Block& block, Bytes key, const Byte
   return writer.block();
 }
 
-// Divides the payloads of a Block among two new ones without key. Returns false if out of memory.
+// Divides the payloads of a Block into two new Blocks without key. Returns false if out of memory.
 bool divide(const Memory& memory, const Block& block, Block* (&halves)[2]) {
   uint32_t items[2] = {0, 0}, bytes[2] = {0, 0};
   const uint32_t half = live_bytes(block) / 2 + block.live;
@@ -118,7 +119,7 @@ Directory* make_directory(const Memory& memory, uint32_t count, Bytes key, uint6
   return directory;
 }
 
-// Copies `count` pointers.
+// Copies `count` pointers from one Directory to another.
 void copy_blocks(const Directory& from, uint32_t first, uint32_t count, Directory& to,
                  uint32_t place) {
   for (uint32_t i = 0; i < count; ++i) {
@@ -197,7 +198,7 @@ void kill(Block& block, Bytes payload) {
   --block.live;
 }
 
-// A Block is copied when half of its payloads are dead.
+// A Block is replaced by a smaller copy when half of its payloads are dead.
 bool is_sparse(const Block& block) { return 2 * block.live <= block.count; }
 
 void drop_block(const Memory& memory, uint32_t place, Line& line, uint32_t slot) {

@@ -1,11 +1,13 @@
-// Payloads of one key that do not fit into its entry: Block and Directory.
+// Block and Directory: store the payloads of one key if its entry has no room for them.
 //
-// A Block holds the key, unless the entry does, and some payloads in ascending order. It never
-// changes, except that payloads are marked as dead. So readers need no lock to read a payload, and
-// deleting needs no memory. A new payload needs a new Block; the old one is retired. If a Block
-// would exceed kBlockBytes, its payloads are divided among two Blocks, and a Directory lists them.
-// The Directory's pointers may be replaced; another number of Blocks needs a new Directory. So a
-// million payloads of one key cost a copy of one Block each, and rarely one of the Directory.
+// A Block has some payloads in ascending order. It also has the key if the entry has only the key's
+// hash. A Block never changes, except that payloads are marked as dead. So readers need no lock,
+// and a deletion needs no memory. A new payload needs a new Block, and the old one is retired. If a
+// Block would exceed kBlockBytes, two new Blocks divide its payloads, and a Directory lists the
+// Blocks. A change of one Block replaces a pointer of the Directory. A change of the number of
+// Blocks needs a new Directory. So with a million payloads of one key, an insertion copies one
+// Block, and rarely the Directory.
+// Directory.
 #pragma once
 
 #include <atomic>
@@ -20,7 +22,7 @@ namespace keydrome::hash {
 
 inline constexpr uint32_t kBlockBytes = 1024;
 
-// A payload in a Block, followed by its bytes.
+// A payload in a Block. Its bytes follow in memory.
 struct Item {
   uint8_t size;
   std::atomic<uint8_t> dead;
@@ -33,11 +35,11 @@ struct Item {
 };
 static_assert(sizeof(Item) == 2 && alignof(Item) == 1);
 
-// Followed by the key and the items.
+// The key and the items follow in memory.
 struct Block {
-  uint32_t bytes;  // of the whole allocation
-  uint16_t count;  // items
-  uint16_t live;   // items that are not dead; only for the thread that has locked the bucket
+  uint32_t bytes;  // size of the whole allocation
+  uint16_t count;  // number of items
+  uint16_t live;   // number of live items; only for the thread that has locked the bucket
   uint8_t key_size;
 
   Bytes key() const { return {reinterpret_cast<const char*>(this + 1), key_size}; }
@@ -46,11 +48,11 @@ struct Block {
   }
 };
 
-// Followed by `count` pointers and the key.
+// `count` pointers and the key follow in memory.
 struct Directory {
   uint32_t count;
   uint8_t key_size;
-  uint64_t live;  // of all Blocks; only for the thread that has locked the bucket
+  uint64_t live;  // in all Blocks together; only for the thread that has locked the bucket
 
   static size_t bytes(uint32_t count, size_t key_size) {
     return sizeof(Directory) + count * sizeof(std::atomic<Block*>) + key_size;
@@ -63,7 +65,8 @@ struct Directory {
     return blocks()[number].load(std::memory_order_acquire);
   }
   Bytes key() const { return {reinterpret_cast<const char*>(blocks() + count), key_size}; }
-  // The Block that may hold the payload: the last one that begins with it or with a smaller one.
+  // Returns the Block to which the payload belongs: the last Block whose first payload is not
+  // larger.
   uint32_t place_of(Bytes payload) const;
 };
 
@@ -87,9 +90,9 @@ inline Bytes inline_bytes(const Content& content) {
   return {reinterpret_cast<const char*>(&content.word), content.inline_size()};
 }
 
-// Copies the smallest payload that is larger than *after, or the smallest one if `after` is null.
-// Returns false if there is none. May run during a change; the answer counts only if the bucket's
-// version is still the same afterwards.
+// Copies the smallest payload that is larger than *after, or the smallest payload if `after` is
+// null. Returns false if there is none. May run during a change. The result is right only if the
+// version of the bucket is still the same afterwards.
 bool copy_after(const Content& content, const Bytes* after, KeydromeBuffer& to);
 
 // The functions below are for the thread that has locked the bucket.
@@ -99,12 +102,13 @@ bool contains(const Content& content, Bytes payload);
 // Sets `content` to one payload. Returns false, and changes nothing, if out of memory.
 bool make(const Memory& memory, const Probe& probe, bool narrow, Bytes payload, Content& content);
 
-// Adds a payload that is not there. Stores the new content in `slot` of `line`, and then retires what
-// it replaces. Returns false, and changes nothing, if out of memory.
+// Adds a new payload. Stores the new content in `slot` of `line`, and then retires the old content.
+// Returns false, and changes nothing, if out of memory.
 bool add(const Memory& memory, const Probe& probe, Bytes payload, Line& line, uint32_t slot);
 
-// Marks a payload as dead, and saves memory if it can. Returns how many payloads are left: if none,
-// the caller must remove the entry, and retire its content. An inline payload is only counted.
+// Marks a payload as dead, and frees memory if possible. Returns the number of remaining payloads.
+// If it is 0, the caller must remove the entry and retire its content. An inline payload is not
+// marked, because its entry always has to be removed.
 uint64_t erase(const Memory& memory, bool narrow, Bytes payload, Line& line, uint32_t slot);
 
 void retire_content(const Memory& memory, const Content& content);

@@ -12,15 +12,15 @@ namespace keydrome::hash {
 
 using Bytes = std::string_view;
 
-// Orders payloads as contract B does: in memcmp order, the shorter first on a common prefix.
+// Compares payloads in the order of contract B: by memcmp, and a prefix is smaller.
 inline bool less(Bytes a, Bytes b) { return a.compare(b) < 0; }
 
 struct Probe {
   uint64_t hash;
-  uint64_t word;  // what a slot's `key` must be
-  Bytes rest;     // what a Block's key must be; empty if `word` is the whole key
+  uint64_t word;  // the value of a slot's `key` if the slot has this key
+  Bytes rest;     // the key in the Block; empty if `word` is the whole key
 
-  // `narrow`: all keys of the instance have the same size, at most 8 bytes.
+  // `narrow` is true if all keys of the instance have the same size of at most 8 bytes.
   static Probe of(KeydromeBytes key, bool narrow) {
     if (!narrow) {
       const uint64_t hash = hash_bytes(view_of(key));

@@ -1,4 +1,4 @@
-// Offers the hash table through contract B (keydrome/structure.h).
+// Exports the hash table through contract B (keydrome/structure.h).
 #include "keydrome/structure_class.h"
 #include "structures/hash/table.h"
 

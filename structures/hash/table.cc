@@ -1,3 +1,4 @@
+// Implements parts of table.h: makes and destroys the table, locks buckets, and changes entries.
 #include "structures/hash/table.h"
 
 #include <new>
@@ -34,8 +35,10 @@ Bytes Table::key_at(const Content& content) const {
   return content.kind() == Kind::kBlock ? block_of(content)->key() : directory_of(content)->key();
 }
 
-// Locks the bucket of a hash. A split may move the hash to another bucket before the lock is taken.
-// A split also locks the bucket, so afterwards the bucket is right until unlock().
+// Locks the bucket of a hash. While the function waits for the lock, a split may move the hash to
+// another bucket. So, once it has the lock, the function checks the number of the bucket again.
+// After this check the hash stays in the bucket until unlock(), because a split must lock the
+// bucket, too.
 Table::Locked Table::lock(uint64_t hash) const {
   for (SpinWait wait;; wait.once()) {
     const uint64_t bucket = bucket_of(hash, buckets());
@@ -53,7 +56,7 @@ Table::Locked Table::lock(uint64_t hash) const {
   }
 }
 
-// Readers may continue with the old version if nothing has changed.
+// If nothing has changed, restores the old version, so that readers need not repeat.
 void Table::unlock(const Locked& locked, bool changed) {
   locked.home->version.store(locked.version + (changed ? 2 : 0), std::memory_order_release);
 }
@@ -86,7 +89,7 @@ bool Table::append(Line* home, uint64_t key, const Content& content) {
   return true;
 }
 
-// Removes an entry. The bucket's last entry takes its place, so that used slots come first.
+// Removes an entry. The last entry of the bucket takes its slot, so that used slots come first.
 void Table::remove(Line* home, const Place& place) {
   Line* before = nullptr;
   Line* last = home;

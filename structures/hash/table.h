@@ -1,10 +1,13 @@
-// Table: the hash table. All public functions except check may run at the same time.
+// Table: a hash table that grows by linear hashing. All public functions except check may run at
+// the same time.
 //
-// Linear hashing (W. Litwin, VLDB 1980). The bucket of a hash is its low bits, as many as the number of
-// buckets needs. It is one bit fewer if there is no such bucket yet. The table grows by
-// splitting one bucket at a time. The bucket n is new, and takes some entries of the bucket n minus
-// the highest bit of n. Only this bucket is locked meanwhile. Bucket arrays (segments) double, and
-// never move.
+// Linear hashing (W. Litwin, VLDB 1980) splits one bucket at a time. Let the table have B buckets,
+// and let b be the number of bits in which the numbers of all buckets fit. The low b bits of a hash
+// are the number of its bucket. If there is no such bucket yet, the low b - 1 bits are.
+//
+// A split makes the bucket with number B. All its entries come from one old bucket, whose number is
+// B without its highest bit. Only the old bucket is locked during the split. Buckets are in arrays
+// (*segments*), each as large as all earlier ones together. Segments never move.
 #pragma once
 
 #include <array>
@@ -40,15 +43,17 @@ class Table {
 
  private:
   static constexpr uint32_t kSegments = 48;
-  // A split of all buckets begins when the table has kLoadMax entries per bucket. It ends when the
-  // number of buckets has doubled. Each insertion splits a few buckets meanwhile.
+  // When the table has kLoadMax entries per bucket, a round begins that splits all buckets. It ends
+  // when the number of buckets has doubled. During the round, each insertion splits up to
+  // kSplitsPerPut buckets.
   static constexpr uint64_t kLoadMax = 2;
   static constexpr uint32_t kSplitsPerPut = 4;
-  // Entries are counted in stripes, chosen by the hash. One counter for all would be written by all
-  // threads. One stripe is a sample of all entries.
+  // The number of entries is the sum of kStripes counters (*stripes*). The hash of a key selects
+  // the stripe that counts its entry. With a single counter, all threads would write the same cache
+  // line. Each stripe is also a sample, from which an insertion estimates the sum.
   static constexpr uint64_t kStripes = 64;
 
-  // Where an entry is.
+  // The place of an entry.
   struct Place {
     Line* line = nullptr;  // nullptr: there is no such entry
     uint32_t slot = 0;
@@ -56,7 +61,7 @@ class Table {
   // A bucket that this thread has locked.
   struct Locked {
     Line* home;
-    uint32_t version;  // before it was locked
+    uint32_t version;  // the version before this thread locked the bucket
   };
   // Builds the two chains of a split.
   class Split;
@@ -64,11 +69,11 @@ class Table {
   static uint64_t bucket_of(uint64_t hash, uint64_t buckets) {
     const uint64_t highest = std::bit_floor(buckets);
     const uint64_t bucket = hash & (2 * highest - 1);
-    // A product, because the compiler would make a branch of a condition, and no processor can
-    // predict a bit of a hash.
+    // Uses a multiplication, because the compiler would turn a condition into a branch, and no
+    // processor can predict the bits of a hash.
     return bucket - highest * static_cast<uint64_t>(bucket >= buckets);
   }
-  // Segment 0 has the buckets below kFirstBuckets; segment k those below kFirstBuckets * 2^k.
+  // Segments 0 to k together have the first kFirstBuckets * 2^k buckets.
   static uint32_t segment_of(uint64_t bucket) {
     return static_cast<uint32_t>(std::bit_width(bucket / kFirstBuckets));
   }
@@ -78,7 +83,8 @@ class Table {
   static uint64_t size_of(uint32_t segment) {
     return segment == 0 ? kFirstBuckets : first_of(segment);
   }
-  // A segment's pointer points as many lines before the segment as precede it in the table.
+  // The element of `segments_` is the address of the segment minus the size of all buckets before
+  // it. So one addition gives the address of a bucket.
   Line* home_of(uint64_t bucket) const {
     const uintptr_t origin = segments_[segment_of(bucket)].load(std::memory_order_acquire);
     return reinterpret_cast<Line*>(origin + bucket * sizeof(Line));
@@ -117,7 +123,8 @@ class Table {
   std::atomic<uint64_t> buckets_ = 0;
   std::array<std::atomic<uintptr_t>, kSegments> segments_{};  // 0: not allocated
   alignas(kCacheLine) std::atomic<bool> splitting_ = false;
-  std::atomic<uint64_t> wanted_ = kFirstBuckets;  // the split of all buckets ends here
+  // The number of buckets at the end of the current round.
+  std::atomic<uint64_t> wanted_ = kFirstBuckets;
   std::array<Padded<std::atomic<int64_t>>, kStripes> stripes_;
 };
 

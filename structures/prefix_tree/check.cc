@@ -1,4 +1,4 @@
-// Implements check and statistic, which walk through the whole tree.
+// Implements check() and statistic(), which visit the whole tree.
 #include <algorithm>
 
 #include "structures/prefix_tree/cursor.h"
@@ -32,7 +32,8 @@ Broken check_node(const Node& node) {
   return node.count == count ? kNone : kBitmap;
 }
 
-// The recursion is at most kSymbolsMax calls deep, because it ends where depths do not grow.
+// The recursion is at most kSymbolsMax calls deep, because it stops at a child whose depth is not
+// larger.
 Broken check_nodes(Slot slot, uint32_t depth_min) {
   if (slot.is_empty()) return kEmptyChild;
   if (slot.is_record()) {
@@ -50,9 +51,9 @@ Broken check_nodes(Slot slot, uint32_t depth_min) {
   return broken;
 }
 
-// Two neighbours must first differ at the symbol of the node at which their paths part, and each
-// must have the symbols of its path. Together this says that all pairs below a node share the
-// symbols before its depth.
+// Checks all records in order. Let N be the last common node on the paths to two neighbouring
+// records. The records must first differ at the symbol of N. Each record must also have the symbols
+// of its path. From this follows that all pairs below a node share the symbols before its depth.
 Broken check_records(Slot root) {
   Cursor cursor;
   cursor.seek(root, Probe::of({nullptr, 0}, {nullptr, 0}), false);
@@ -61,7 +62,7 @@ Broken check_records(Slot root) {
     uint32_t parting = kEqual;
     for (uint32_t level = 0; level < cursor.depth(); ++level) {
       const Frame& frame = cursor.frame(level);
-      // The paths part at the last node of which the record's path takes another child than the first.
+      // N is the last node whose child on the record's path is not the first child.
       if (frame.next > 1) parting = frame.node->depth;
       const uint32_t symbol = frame.node->symbol_at(frame.next - 1);
       if (symbol_of(*record, frame.node->depth) != symbol) return kBranch;

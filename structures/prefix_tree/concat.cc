@@ -1,6 +1,6 @@
-// Implements concat, the "link" of ERIS (section 3.3.2): it adds a tree with larger pairs without
-// copying them. Only nodes on the last path of the low tree and on the first path of the high tree
-// change.
+// Implements concat(), which adds a tree with larger pairs without copying pairs. ERIS calls this
+// "link" (T. Kissinger et al., ADMS 2014, section 3.3.2). Changes only nodes on the last path of
+// the low tree and on the first path of the high tree.
 #include <algorithm>
 
 #include "structures/prefix_tree/tree.h"
@@ -8,9 +8,9 @@
 namespace keydrome::prefix_tree {
 namespace {
 
-// Joins two trees at the border between the last pair of one and the first pair of the other. A
-// failure changes nothing: a call makes its node before the call for the children, and changes nodes
-// only after that call.
+// Joins two trees. The *border* is the first symbol in which the last pair of the low tree and the
+// first pair of the high tree differ. A failure changes nothing: join() allocates its node before
+// it calls itself for the children, and changes nodes only after this call.
 class Joiner {
  public:
   Joiner(const Memory& memory, Slot low, Slot high)
@@ -19,13 +19,14 @@ class Joiner {
         first_(first_record(high)),
         border_(Probe::of(*last_).first_difference(*first_)) {}
 
-  // Returns the joined subtree, or nothing if out of memory. The recursion is at most kSymbolsMax
-  // calls deep.
+  // Returns the joined subtree, or an empty slot if out of memory. The recursion is at most
+  // kSymbolsMax calls deep.
   Slot join(Slot low, Slot high) {
     const uint32_t depth = std::min({depth_of(low), depth_of(high), border_});
     const Side left{low, depth_of(low) == depth ? low.node() : nullptr};
     const Side right{high, depth_of(high) == depth ? high.node() : nullptr};
-    // Before the border, the last child on the left and the first on the right have one symbol.
+    // Before the border, the last child on the left and the first child on the right have the same
+    // symbol.
     const bool is_shared = depth < border_;
     const uint32_t total = left.count() + right.count() - (is_shared ? 1 : 0);
 
@@ -50,7 +51,8 @@ class Joiner {
   }
 
  private:
-  // A subtree as a list of children of the joined node: the children of `node`, or itself.
+  // One of the two subtrees, as a list of children of the joined node. If `node` is nullptr, the
+  // subtree itself is the child.
   struct Side {
     Slot slot;
     Node* node;
@@ -62,8 +64,8 @@ class Joiner {
 
   static uint32_t depth_of(Slot slot) { return slot.is_node() ? slot.node()->depth : kEqual; }
 
-  // Puts the children of both sides into the target. `shared`, if not empty, replaces the last child
-  // on the left and the first on the right.
+  // Puts the children of both sides into the target. If `shared` is not empty, it replaces the last
+  // child on the left and the first child on the right.
   void fill(Node* target, const Side& left, const Side& right, Slot shared) {
     const uint32_t skipped = shared.is_empty() ? 0 : 1;
     if (target == right.node) {
@@ -94,7 +96,7 @@ class Joiner {
   const Memory& memory_;
   const Record* last_;
   const Record* first_;
-  uint32_t border_;  // the first symbol that differs between the last and the first pair
+  uint32_t border_;  // the first symbol in which the last and the first pair differ
 };
 
 }  // namespace

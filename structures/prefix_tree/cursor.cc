@@ -1,12 +1,13 @@
-// Moves a cursor to a pair.
+// Implements Cursor::seek(), which moves a cursor to a pair.
 #include "structures/prefix_tree/cursor.h"
 
 namespace keydrome::prefix_tree {
 
-// Descends to a record as if the pair existed, and compares the pair with this record. The nodes
-// above the first difference are on the path of the pair. The subtree there contains the record. If
-// its root branches at the difference, the pair is between two of its children. If the symbols
-// before its root differ, all its pairs are on one side of the probe.
+// Follows the symbols of the probe (record.h) to some record. Then finds the first symbol in which
+// the probe and the record differ. All nodes that branch before this symbol are on the probe's path.
+// Below them is a subtree with the record. If the subtree branches at this symbol, the probe belongs
+// between two children of its root. If it branches later, all its pairs are on one side of the
+// probe.
 void Cursor::seek(Slot root, const Probe& probe, bool after) {
   depth_ = 0;
   pending_ = Slot();

@@ -1,5 +1,4 @@
-// Cursor: walks through the records in order, from a given pair. It is a local variable of one call:
-// no position outlives a call.
+// Cursor: visits the records in order, from a given pair. A Cursor is a local variable of one call.
 #pragma once
 
 #include <array>
@@ -10,20 +9,20 @@
 
 namespace keydrome::prefix_tree {
 
-// The node at a step of the path from the root, and the index of the first child after the path.
+// A node on the path from the root, and the index of the first child after the path.
 struct Frame {
   Node* node;
   uint32_t next;
 };
 
-// The nodes above a place of the tree. If `pending` is not empty, it is the subtree at the place: the
-// root, or the child before `next` of the last frame.
+// `frames_` has the nodes above the position. If `pending_` is not empty, it is the subtree at the
+// position: the root, or the child before `next` of the last frame.
 class Cursor {
  public:
   // Moves to the first pair >= the probe, or > the probe if `after` is true.
   void seek(Slot root, const Probe& probe, bool after);
 
-  // Returns the record at the place and moves past it. Returns nullptr at the end.
+  // Returns the record at the position and moves to the next one. Returns nullptr at the end.
   const Record* next() {
     Slot slot = pending_;
     pending_ = Slot();
@@ -35,7 +34,7 @@ class Cursor {
         continue;
       }
       slot = top.node->children()[top.next++];
-      // A record is a cache miss. Four misses at a time take little longer than one.
+      // Reading a record is a cache miss. Four misses at the same time take little longer than one.
       if (top.next + kAhead <= top.node->count) {
         top.node->children()[top.next + kAhead - 1].prefetch();
       }

@@ -1,16 +1,17 @@
-// Implements del and replace.
+// Implements del() and replace().
 #include "structures/prefix_tree/tree.h"
 
 namespace keydrome::prefix_tree {
 namespace {
 
-// The place of a record, and the place of the node above it (nullptr if the record is the root).
+// The slot of a record, and the slot of the node above it. `parent` is nullptr if the record is the
+// root.
 struct Place {
   Slot* slot;
   Slot* parent;
 };
 
-// Returns the only place where the pair can be. The tree must not be empty.
+// Returns the only place at which the pair can be. The tree must not be empty.
 Place place_of(Slot* root, const Probe& pair) {
   Place place{root, nullptr};
   while (place.slot->is_node()) {
@@ -27,9 +28,9 @@ int Tree::del(KeydromeBytes key, KeydromeBytes payload) noexcept {
   return remove(Probe::of(key, payload));
 }
 
-// A node whose last but one child goes is replaced by the last one. A node that is less than three
-// quarters of the next smaller size moves to it. Without memory for that it remains as it is, so it
-// never fails.
+// If a node keeps only one child, the child replaces the node. If the remaining children
+// would fill at most three quarters of a node of the next smaller size, such a node replaces it. If
+// there is no memory for it, the old node stays, so remove() never fails.
 int Tree::remove(const Probe& pair) {
   if (root_.is_empty()) return 0;
   const Place place = place_of(&root_, pair);
@@ -58,8 +59,8 @@ int Tree::remove(const Probe& pair) {
   return 1;
 }
 
-// If the node above the record branches before the first symbol that changes, then the new pair
-// belongs to the same place, and no other pair does. This is so whenever the key has one payload.
+// If the node above the record branches before the first symbol that changes, the new pair belongs
+// to the same place, and no other pair does. This is always the case if the key has one payload.
 int Tree::replace(KeydromeBytes key, KeydromeBytes before_bytes, KeydromeBytes now_bytes) noexcept {
   const Probe before = Probe::of(key, before_bytes);
   const Probe now = Probe::of(key, now_bytes);

@@ -1,4 +1,4 @@
-// Implements find and find_batch.
+// Implements find() and find_batch().
 #include <algorithm>
 
 #include "structures/prefix_tree/cursor.h"
@@ -7,8 +7,9 @@
 namespace keydrome::prefix_tree {
 namespace {
 
-// Returns the child that holds the smallest pair of the key if any child does, or nothing. A node
-// that branches after the key's end has pairs of only one key, and the first of them is the smallest.
+// Returns the child that contains the smallest pair of the key, or nullptr. If a node branches
+// after the end of the key, all its pairs can have only one key, and its first child has the
+// smallest pair.
 inline const Slot* child_for(const Node& node, const Probe& key) {
   if (node.depth > key.key_size) return node.children();
   const uint32_t symbol = node.depth < key.key_size ? key.key[node.depth] + 1u : kEnd;
@@ -45,8 +46,9 @@ int Tree::find(KeydromeBytes key, KeydromeBytes after, KeydromeBuffer& payload) 
   return answer(slot.record(), from, payload);
 }
 
-// Takes kTogether lookups one level down at a time. While one waits for memory, the others use the
-// processor. A level has two waits: for the header of the node and for the child's slot.
+// Runs groups of kTogether lookups level by level: while one lookup waits for memory, the others
+// use the processor. Each level waits twice: for the header of the node, and for the slot of the
+// child.
 void Tree::find_batch(uint32_t count, KeydromeLookup* lookups) const noexcept {
   constexpr uint32_t kTogether = 16;
   for (uint32_t begin = 0; begin < count; begin += kTogether) {

@@ -1,9 +1,9 @@
-// Implements put and load.
+// Implements put() and load().
 //
-// An insertion needs the position of the first symbol in which the new pair differs from all stored
-// pairs that share the most symbols with it. It finds the position by comparing the pair with one
-// such record. Then it descends from the root to the place where this position belongs. There it
-// adds a child to a node, or makes a node with two children.
+// An insertion needs a *neighbour*: a stored pair that shares the most symbols with the new pair.
+// Their first different symbol gives the position at which the new pair branches off. The insertion
+// then descends from the root to this position. There it adds a child to a node, or makes a node
+// with two children.
 #include "structures/prefix_tree/tree.h"
 
 namespace keydrome::prefix_tree {
@@ -25,8 +25,8 @@ int Tree::add(const Probe& pair) {
   return insert(pair, position, neighbour);
 }
 
-// Inserts a pair that shares the symbols before `position`, but not more, with `neighbour`, and not
-// more with any other record.
+// Inserts a pair. `neighbour` shares the symbols before `position` with it. No record shares more
+// symbols with it.
 int Tree::insert(const Probe& pair, uint32_t position, const Record& neighbour) {
   Slot* place = &root_;
   while (place->is_node() && place->node()->depth < position) {
@@ -53,8 +53,8 @@ int Tree::insert(const Probe& pair, uint32_t position, const Record& neighbour) 
   return 1;
 }
 
-// The largest record shares the most symbols with a pair that comes after it, so no search for the
-// neighbour is needed.
+// The pairs of a run come after all records, so the largest record is the neighbour, and no search
+// is needed.
 int Tree::load(const KeydromeRun& run) noexcept {
   uint32_t at = 0;
   for (uint32_t i = 0; i < run.pairs; ++i) {

@@ -12,7 +12,7 @@
 
 namespace keydrome::prefix_tree {
 
-// Has no state of its own, so it is as thread-safe as the environment.
+// Has no state of its own, so its thread safety is that of the environment.
 class Memory : public StructureMemory {
  public:
   using StructureMemory::StructureMemory;
@@ -24,8 +24,8 @@ class Memory : public StructureMemory {
   }
   void drop(Node* node) const { retire(node, Node::bytes(node->size_class), kNodeAlignment); }
 
-  // Makes a node of another size with the same children, and drops the old one. Returns nullptr if
-  // out of memory. The old node then remains.
+  // Makes a node of another size with the same children, and frees the old node. If out of memory,
+  // returns nullptr and keeps the old node.
   Node* resize(Node* node, uint32_t size_class) const {
     Node* made = make_node(node->depth, size_class);
     if (made == nullptr) return nullptr;

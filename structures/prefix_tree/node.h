@@ -1,16 +1,17 @@
 // Defines Node, an inner node of the tree, and Slot, a tagged pointer to a node or a record.
 //
-// A node branches on one symbol of the pairs below it: the symbol at position `depth` (record.h).
-// The symbols before it are the same in all these pairs, and no node stores them. A node has at
-// least two children, so positions at which the pairs below do not differ have no nodes.
+// A node branches at the symbol with position `depth` (record.h). All pairs below the node share
+// the symbols before this position, and no node stores these symbols. A node has at least two
+// children, so there is no node for a position at which all its pairs agree.
 //
-//   bits     1 for each byte that has a child (256 bits)
+//   bits     one bit for each byte, set if the byte has a child (256 bits)
 //   ranks    number of children before each 64 bits; ranks[0] is 1 if the end has a child
-//   children in the order of their symbols, without gaps
+//   children the children, in the order of their symbols, without gaps
 //
-// The original prefix tree has an array of 256 pointers in each node. Ten million random keys would
-// then need two million nodes of 2 KiB each with two or three children. The bitmap costs some
-// instructions and no second cache line in small nodes: header and three children are 64 bytes.
+// The nodes of the original prefix tree are arrays of 256 pointers. Ten million random keys would
+// need two million such nodes of 2 KiB, each with two or three children. The bitmap costs some
+// instructions, but no second cache line in small nodes: the header and three children have 64
+// bytes.
 #pragma once
 
 #include <array>
@@ -24,7 +25,7 @@ namespace keydrome::prefix_tree {
 
 struct Node;
 
-// A pointer to a node or a record, or nothing. Records have the lowest bit set.
+// A pointer to a node or to a record, or empty. Pointers to records have the lowest bit set.
 class Slot {
  public:
   Slot() = default;
@@ -43,7 +44,8 @@ class Slot {
   uintptr_t bits_ = 0;
 };
 
-// Counts bits. Without -mpopcnt, which the build does not use, the compiler's own is a call.
+// Counts bits. Without -mpopcnt, which the build does not use, the compiler's built-in would be a
+// slower call.
 inline uint32_t count_bits(uint64_t bits) {
   bits -= (bits >> 1) & 0x5555555555555555u;
   bits = (bits & 0x3333333333333333u) + ((bits >> 2) & 0x3333333333333333u);
@@ -52,8 +54,8 @@ inline uint32_t count_bits(uint64_t bits) {
 }
 
 struct Node {
-  // Numbers of children for which nodes have room. The first five fill 1, 2, 4, 8 and 16 cache
-  // lines.
+  // The numbers of children that nodes can have room for. Nodes of the first five sizes have 1, 2,
+  // 4, 8 and 16 cache lines.
   static constexpr std::array<uint16_t, 6> kCapacities = {3, 11, 27, 59, 123, 257};
 
   std::array<uint64_t, 4> bits;
@@ -61,7 +63,7 @@ struct Node {
   uint8_t depth;
   uint8_t size_class;  // index of kCapacities
   uint16_t count;
-  // The children follow in memory.
+  // The children follow the node in memory.
 
   Node(uint32_t node_depth, uint32_t node_class)
       : bits{},
@@ -91,7 +93,7 @@ struct Node {
     return ((bits[byte / 64] >> (byte % 64)) & 1) != 0;
   }
 
-  // The number of children with smaller symbols.
+  // Returns the number of children with smaller symbols.
   uint32_t rank(uint32_t symbol) const {
     if (symbol == kEnd) return 0;
     if (symbol == kPast) return count;
@@ -100,7 +102,7 @@ struct Node {
     return ranks[byte / 64] + count_bits(bits[byte / 64] & below);
   }
 
-  // The symbol of a child. Not for hot paths.
+  // Returns the symbol of a child. Too slow for frequent use.
   uint32_t symbol_at(uint32_t index) const {
     if (index < ranks[0]) return kEnd;
     uint32_t word = 3;
@@ -110,7 +112,7 @@ struct Node {
     return word * 64 + static_cast<uint32_t>(std::countr_zero(left)) + 1;
   }
 
-  // Adds a child. The node is not full and has no child of this symbol.
+  // Adds a child. The node must not be full, and must not have a child with this symbol.
   void insert(uint32_t symbol, Slot child) {
     const uint32_t index = rank(symbol);
     std::memmove(children() + index + 1, children() + index, (count - index) * sizeof(Slot));
@@ -124,7 +126,7 @@ struct Node {
     flip(symbol, -1);
   }
 
-  // Adds the children [from, to) of another node, all with larger symbols, at the end.
+  // Appends the children [from, to) of another node. All of them must have larger symbols.
   void append(const Node& other, uint32_t from, uint32_t to) {
     for (uint32_t i = from; i < to; ++i) {
       children()[count] = other.children()[i];
@@ -132,13 +134,13 @@ struct Node {
     }
   }
 
-  // Keeps only the first children.
+  // Keeps only the first `kept` children.
   void truncate(uint32_t kept) {
     while (count > kept) flip(symbol_at(count - 1u), -1);
   }
 
  private:
-  // Enters a symbol into the bitmap (change 1) or takes it out (change -1).
+  // Sets the bit of a symbol (change 1) or clears it (change -1), and updates the ranks.
   void flip(uint32_t symbol, int change) {
     uint32_t word = 0;
     if (symbol == kEnd) {
@@ -157,13 +159,13 @@ static_assert(sizeof(Node) == 40 && Node::kCapacities[0] * sizeof(Slot) + sizeof
 static_assert(kSymbolsMax <= UINT8_MAX, "a depth fits in a byte");
 inline constexpr size_t kNodeAlignment = 64;
 
-// The record with the smallest pair below a slot that is not empty.
+// Returns the record with the smallest pair below a slot that is not empty.
 inline Record* first_record(Slot slot) {
   while (!slot.is_record()) slot = slot.node()->children()[0];
   return slot.record();
 }
 
-// The record with the largest pair below a slot that is not empty.
+// Returns the record with the largest pair below a slot that is not empty.
 inline Record* last_record(Slot slot) {
   while (!slot.is_record()) slot = slot.node()->children()[slot.node()->count - 1];
   return slot.record();

@@ -2,9 +2,9 @@
 // stores. A Probe is a pair that a call looks for.
 //
 // The tree sees a pair as a sequence of *symbols*: the bytes of the key, an end, the bytes of the
-// payload, and an end. A byte b has the symbol b + 1. The end is symbol 0, so a key precedes the
-// longer keys that begin with it. No sequence is a prefix of another one. So one trie over these
-// sequences holds keys of all sizes, and any number of payloads of one key.
+// payload, and an end. A byte b has the symbol b + 1, and the end has the symbol 0. So a key comes
+// before longer keys that begin with it, and no sequence is a prefix of another. Therefore one trie
+// can contain keys of all sizes, and any number of payloads of one key.
 //
 // Thread safety: only Tree::replace changes a record, and it has exclusive access.
 #pragma once
@@ -20,10 +20,11 @@
 namespace keydrome::prefix_tree {
 
 inline constexpr uint32_t kEnd = 0;
-// Larger than every symbol. It comes after the key in the probe for "after the largest payload".
+// Larger than every symbol. A probe that is larger than all payloads of a key has this symbol after
+// the bytes of the key.
 inline constexpr uint32_t kPast = 257;
 inline constexpr uint32_t kSymbolsMax = KEYDROME_KEY_BYTES_MAX + KEYDROME_PAYLOAD_BYTES_MAX + 2;
-// No symbol differs. Larger than every depth.
+// The result of first_difference() if no symbol differs. Larger than every depth.
 inline constexpr uint32_t kEqual = kSymbolsMax;
 
 // A stored pair. In memory the key bytes and then the payload bytes follow the two size fields.
@@ -42,7 +43,7 @@ struct Record {
   }
   size_t bytes() const { return bytes(key_size, payload_size); }
 };
-// Leaves the lowest bit of a record's address free, for Slot.
+// An alignment that keeps the lowest bit of a record's address free, because Slot uses this bit.
 inline constexpr size_t kRecordAlignment = 2;
 
 // Returns the number of leading bytes that are equal.
@@ -72,7 +73,7 @@ struct Probe {
     return {static_cast<const uint8_t*>(key.data), static_cast<const uint8_t*>(payload.data),
             key.size, payload.data == nullptr ? 0 : payload.size, false};
   }
-  // Where a scan begins.
+  // Returns the probe of a scan: the pair at which the scan starts.
   static Probe of_scan(KeydromeBytes key, KeydromeBytes payload, bool after) {
     Probe probe = of(key, payload);
     probe.past_key = payload.data == nullptr && after;
@@ -82,7 +83,7 @@ struct Probe {
     return {record.key(), record.payload(), record.key_size, record.payload_size, false};
   }
 
-  // The symbol at a position up to the last one of the probe.
+  // Returns the symbol at a position, which must not be after the last symbol of the probe.
   uint32_t symbol(uint32_t position) const {
     if (position < key_size) return key[position] + 1u;
     if (position == key_size) return kEnd;
@@ -91,7 +92,7 @@ struct Probe {
     return byte < payload_size ? payload[byte] + 1u : kEnd;
   }
 
-  // The position of the first symbol that differs from the record's, or kEqual.
+  // Returns the position of the first symbol in which the record differs, or kEqual.
   uint32_t first_difference(const Record& record) const {
     const uint32_t key_common =
         equal_bytes(key, record.key(), std::min<uint32_t>(key_size, record.key_size));

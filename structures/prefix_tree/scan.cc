@@ -1,4 +1,4 @@
-// Implements scan.
+// Implements scan(), which copies pairs into a run.
 #include "structures/prefix_tree/cursor.h"
 #include "structures/prefix_tree/tree.h"
 

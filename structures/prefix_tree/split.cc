@@ -1,14 +1,15 @@
-// Implements split, the "unlink" of ERIS (section 3.3.2): it moves a range of pairs to another tree
-// without copying them. Only the nodes on the path to the boundary have pairs of both ranges. So
-// the costs are those of one descent and of dividing at most one node per level.
+// Implements split(), which moves a range of pairs to another tree without copying pairs. ERIS
+// calls this "unlink" (T. Kissinger et al., ADMS 2014, section 3.3.2). Only nodes on the path to
+// the boundary have pairs on both sides. So a split costs one descent, and the division of at most
+// one node per level.
 #include "structures/prefix_tree/cursor.h"
 #include "structures/prefix_tree/tree.h"
 
 namespace keydrome::prefix_tree {
 namespace {
 
-// How the path to the boundary divides the node of one level: the first `before` children go left,
-// those from `next` on go right. The child between them, if any, has been divided itself.
+// How the path to the boundary divides the node of one level. The first `before` children go left,
+// and those from `next` on go right. If there is a child between them, it has been divided before.
 struct Cut {
   Node* node;
   uint32_t before;
@@ -31,13 +32,13 @@ struct Halves {
   Slot right;
 };
 
-// Divides trees along a path. All memory is reserved first.
+// Divides trees along a path. First allocates all memory.
 class Divider {
  public:
   Divider(const Cursor& cursor, const Memory& low, const Memory& high)
       : cursor_(cursor), low_(low), high_(high) {}
 
-  // Makes the nodes that `divide` needs for right halves. Returns false if out of memory.
+  // Makes the nodes that divide() needs for the right parts. Returns false if out of memory.
   bool reserve() {
     bool has_left = false;
     bool has_right = !cursor_.pending().is_empty();
@@ -69,7 +70,7 @@ class Divider {
   }
 
  private:
-  // `child`: the halves of the child that has been divided.
+  // Divides one node. `child` has the two parts of the child on the path, if there is one.
   Halves divide_node(const Cut& cut, const Halves& child, Node* made) {
     Node* node = cut.node;
     const bool is_all_left = cut.after() == 0 && child.right.is_empty();
@@ -93,7 +94,7 @@ class Divider {
     return {shrink(node), right};
   }
 
-  // Replaces a node with one child by the child, and one that is too large by a smaller one.
+  // Replaces a node with one child by this child, and a node that is too large by a smaller one.
   Slot shrink(Node* node) {
     if (node->count == 1) {
       const Slot child = node->children()[0];
@@ -106,7 +107,7 @@ class Divider {
     return Slot(made == nullptr ? node : made);
   }
 
-  // Drops the nodes of the levels from `level` on.
+  // Frees the nodes of `level` and of all deeper levels.
   void give_back(uint32_t level) {
     for (; level < cursor_.depth(); ++level) {
       if (made_[level] != nullptr) high_.drop(made_[level]);
@@ -116,7 +117,7 @@ class Divider {
   const Cursor& cursor_;
   const Memory& low_;
   const Memory& high_;
-  std::array<Node*, kSymbolsMax> made_;  // by level; nullptr: no node is needed
+  std::array<Node*, kSymbolsMax> made_;  // by level; nullptr if the level needs no node
 };
 
 }  // namespace

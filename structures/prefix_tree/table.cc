@@ -1,4 +1,4 @@
-// Offers the prefix tree through contract B (keydrome/structure.h).
+// Exports the prefix tree through contract B (keydrome/structure.h).
 #include "keydrome/structure_class.h"
 #include "structures/prefix_tree/tree.h"
 

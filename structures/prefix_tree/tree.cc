@@ -1,9 +1,10 @@
-// Drops the nodes and records of the prefix tree.
+// Implements Tree::drop_subtree(), which frees the nodes and records of a subtree.
 #include "structures/prefix_tree/tree.h"
 
 namespace keydrome::prefix_tree {
 
-// The recursion is at most kSymbolsMax calls deep, because depths grow from a node to its children.
+// The recursion is at most kSymbolsMax calls deep, because a child has a larger depth than its
+// node.
 void Tree::drop_subtree(Slot slot) {
   if (slot.is_empty()) return;
   if (slot.is_record()) {

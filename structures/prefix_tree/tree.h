@@ -25,7 +25,7 @@ class Tree {
   Tree& operator=(const Tree&) = delete;
   ~Tree() { drop_subtree(root_); }
 
-  // These functions are those of keydrome/structure_class.h.
+  // keydrome/structure_class.h calls these functions and says what they return.
   int put(KeydromeBytes key, KeydromeBytes payload) noexcept;                        // insert.cc
   int load(const KeydromeRun& run) noexcept;                                         // insert.cc
   int del(KeydromeBytes key, KeydromeBytes payload) noexcept;                        // erase.cc
@@ -50,8 +50,8 @@ class Tree {
   Slot root_;
 };
 
-// Returns a record below the slot, which must not be empty. If the tree has records that begin with
-// the first n symbols of the probe, then so does the returned record, for each n.
+// Returns a record below the slot, which must not be empty. No record below the slot shares more
+// leading symbols with the probe.
 inline Record* closest_record(Slot slot, const Probe& probe) {
   while (!slot.is_record()) {
     const Node& node = *slot.node();

@@ -1,8 +1,8 @@
-// Implements put and del. A change first searches without locks. Then it locks the nodes whose links
-// it changes, and checks that these links are still those that the search has read. If not, it
-// begins again.
+// Implements put() and del(). A change first searches without locks. It then locks the nodes whose
+// links it changes, and checks that these links are still those that the search has read. If not,
+// it starts again.
 //
-// Locks are taken from larger to smaller nodes, so no deadlock can occur.
+// There is no deadlock, because all threads lock larger nodes before smaller ones.
 #include "structures/skiplist/list.h"
 
 namespace keydrome::skiplist {
@@ -18,7 +18,8 @@ class Locks {
     while (count_ > 0) nodes_[--count_]->unlock();
   }
 
-  // The nodes before a pair come from low to high levels, so equal ones follow each other.
+  // The caller passes the nodes of all levels, the lowest level first. A node that several levels
+  // have in common then comes several times in a row, and is locked once.
   void take(Node* node) {
     if (count_ > 0 && nodes_[count_ - 1] == node) return;
     node->lock();
@@ -49,7 +50,8 @@ List::Path List::search(const Probe& probe) const {
   return path;
 }
 
-// Links from low to high levels. All links of the new node are set before the first link to it.
+// Sets all links of the new node before the first link to it, and then links it from the lowest to
+// the highest level.
 int List::put(KeydromeBytes key, KeydromeBytes payload) noexcept {
   const Probe pair = Probe::of(key, payload);
   Node* node = nullptr;
@@ -79,8 +81,9 @@ int List::put(KeydromeBytes key, KeydromeBytes payload) noexcept {
   }
 }
 
-// Unlinks from high to low levels, so a node in a list of a high level is in all lists below. If
-// another thread is still linking the node, the check of a high level fails.
+// Unlinks the node from the highest to the lowest level, so a node that a high level contains is in
+// all lower levels, too. If another thread is still linking the node, the check of a high level
+// fails.
 int List::del(KeydromeBytes key, KeydromeBytes payload) noexcept {
   const Probe pair = Probe::of(key, payload);
   for (SpinWait wait;; wait.once()) {
@@ -90,7 +93,7 @@ int List::del(KeydromeBytes key, KeydromeBytes payload) noexcept {
     {
       Locks locks;
       locks.take(node);
-      if (node->marked) return 0;  // it has left the list since the search
+      if (node->marked) return 0;  // another thread has deleted it since the search
       bool is_valid = true;
       for (uint32_t level = 0; level < node->height && is_valid; ++level) {
         Node* before = path.before[level];

@@ -1,4 +1,4 @@
-// Checks the invariants of the list, for tests, and counts nodes.
+// Implements check() and statistic(): checks the invariants of the list, and counts nodes.
 #include <algorithm>
 
 #include "structures/skiplist/list.h"
@@ -8,9 +8,9 @@ namespace {
 
 enum Broken {
   kWrongOrder = 1,  // the nodes of a level are not ascending
-  kWrongHeight,     // a level has a node without a link of this level, or lacks one that has it
-  kWrongHead,       // a head is not that of its key
-  kLeftBehind,      // a node is locked or marked
+  kWrongHeight,     // a level contains a node without a link of this level, or lacks one with it
+  kWrongHead,       // the head of a node is not that of its key
+  kLeftBehind,      // a node is locked or marked, although no change is running
 };
 
 int broken_in(const Node& node, uint32_t level) {
@@ -21,7 +21,7 @@ int broken_in(const Node& node, uint32_t level) {
   return next != nullptr && compare(*next, own) <= 0 ? kWrongOrder : 0;
 }
 
-// Returns the first node from `node` on that has a link of the level.
+// Returns the first node, from `node` on, that has a link of this level.
 const Node* first_of(const Node* node, uint32_t level) {
   while (node != nullptr && node->height <= level) node = node->next();
   return node;
@@ -56,7 +56,7 @@ uint64_t List::statistic(uint32_t which) const {
     case KEYDROME_STATISTIC_NODES:
     case KEYDROME_STATISTIC_SLOTS:
     case KEYDROME_STATISTIC_SLOTS_USED:
-      return nodes;  // a node is a place for one pair
+      return nodes;  // each node has room for one pair
     default:
       return 0;
   }

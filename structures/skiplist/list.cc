@@ -1,4 +1,4 @@
-// Makes and destroys the list. Implements the reads.
+// Implements parts of list.h: makes and destroys the list, and reads it.
 #include "structures/skiplist/list.h"
 
 #include <bit>
@@ -9,8 +9,8 @@
 namespace keydrome::skiplist {
 namespace {
 
-// A node has two links with probability 1/4, three with 1/16, and so on. The number depends only on
-// the pair, so no generator of random numbers is shared by threads.
+// Returns the number of links of a node: at least 2 with probability 1/4, at least 3 with 1/16, and
+// so on. It depends only on the pair, so threads need not share a generator of random numbers.
 uint32_t height_of(const Probe& pair) {
   const uint64_t hash = hash_mix(hash_bytes(pair.key), hash_bytes(pair.payload));
   constexpr uint64_t kLowest = uint64_t{1} << 2 * (kHeightMax - 1);
@@ -41,11 +41,12 @@ Node* List::make_node(const Probe& pair) const {
   return memory == nullptr ? nullptr : new (memory) Node(pair, height);
 }
 
-// Returns the first node >= the probe or, if `after` is true, > the probe. On its way down it
-// compares no node twice: `next` of a level that is that of the level above is larger.
+// Returns the first node >= the probe, or > the probe if `after` is true. Compares no node twice:
+// if the next node of a level is also that of the level above, it is known to be larger.
 //
-// It may come over nodes that have left the list since. Their links no longer change. So the answer
-// was the first one at the time when the last node before it was in the list, or left it.
+// The search may pass nodes that other threads have deleted. The links of such nodes no longer
+// change. So the result was right when the last node before it was in the list, or when this node
+// was deleted.
 Node* List::first(const Probe& probe, bool after) const {
   const int before_most = after ? 0 : -1;
   const Node* before = start_;

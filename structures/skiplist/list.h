@@ -4,9 +4,9 @@
 // Herlihy, Y. Lev, V. Luchangco, N. Shavit, "A Simple Optimistic Skiplist Algorithm", SIROCCO 2007.
 //
 // Thread safety: all functions except check may run at the same time. Reads take no lock and never
-// wait. Changes lock the few nodes whose links they change. The pairs of the list are those of
-// level 0: a pair enters and leaves the list with one store to a link of level 0. The runtime frees
-// retired nodes only after all calls that could read them have ended.
+// wait. Changes lock the few nodes whose links they change. Level 0 decides which pairs the list
+// contains: one store to a link of level 0 adds or removes a pair. The runtime frees retired nodes
+// only after all calls that could read them have ended.
 #pragma once
 
 #include <array>
@@ -25,7 +25,7 @@ class List {
   List& operator=(const List&) = delete;
   ~List();
 
-  // These functions are those of keydrome/structure_class.h.
+  // keydrome/structure_class.h calls these functions and says what they return.
   int put(KeydromeBytes key, KeydromeBytes payload) noexcept;
   int del(KeydromeBytes key, KeydromeBytes payload) noexcept;
   int scan(KeydromeBytes key, KeydromeBytes payload, bool after, KeydromeRun& run) const noexcept;
@@ -34,7 +34,8 @@ class List {
   uint64_t statistic(uint32_t which) const;
 
  private:
-  // Where a pair belongs: for each level, the last node before it, and what its link says.
+  // The position of a pair: for each level, the last node before the pair, and the node that its
+  // link leads to.
   struct Path {
     std::array<Node*, kHeightMax> before;
     std::array<Node*, kHeightMax> next;
@@ -46,7 +47,7 @@ class List {
   void drop(Node* node) const { memory_.retire(node, node->bytes(), alignof(Node)); }
 
   const StructureMemory memory_;
-  Node* const start_;  // before all pairs; has all links
+  Node* const start_;  // comes before all pairs, and has a link of each level
 };
 
 }  // namespace keydrome::skiplist

@@ -1,9 +1,9 @@
 // Node: one pair of the skip list, with its links. Probe: a pair that a call looks for.
 //
-// In memory, the links of a node follow it, one for each level, and then the bytes of the key and
-// of the payload. The *head* of a key is its first eight bytes as a big-endian number, padded with
-// zeros. If two heads differ, their order is that of the keys, so most comparisons read only the
-// cache line that has the link, too.
+// The links of a node follow it in memory, one for each level, and then the bytes of the key and of
+// the payload. The *head* of a key is its first eight bytes as a big-endian number, padded with
+// zeros. If the heads of two keys differ, the keys have the order of their heads. So most
+// comparisons read only the cache line that also has the link.
 #pragma once
 
 #include <atomic>
@@ -34,8 +34,8 @@ inline uint64_t head_of(std::string_view key) {
   return head;
 }
 
-// The bytes must stay valid during the call. If `past_key` is true, the probe is larger than every
-// pair with the same key.
+// The pair that a call looks for. Its bytes must stay valid during the call. If `past_key` is true,
+// the probe is larger than every pair with the same key.
 struct Probe {
   uint64_t head;
   std::string_view key;
@@ -47,8 +47,8 @@ struct Probe {
   }
 };
 
-// Thread safety: links are atomic, `marked` belongs to the thread that has locked the node, and the
-// rest never changes.
+// Thread safety: links are atomic. `marked` may be used only by the thread that has locked the
+// node. The rest never changes.
 struct Node {
   using Link = std::atomic<Node*>;
 
@@ -77,11 +77,12 @@ struct Node {
 
   Link& link(uint32_t level) { return reinterpret_cast<Link*>(this + 1)[level]; }
   const Link& link(uint32_t level) const { return reinterpret_cast<const Link*>(this + 1)[level]; }
-  // Links of level 0 decide what is in the list. Loads and stores of these links are in one order
-  // for all threads, so a thread that has changed the list sees what others changed before.
+  // Links of level 0 decide which pairs the list contains. All threads see the loads and stores of
+  // these links in one order (seq_cst), so a thread that has changed the list also sees all earlier
+  // changes.
   Node* next() const { return link(0).load(std::memory_order_seq_cst); }
   Node* next(uint32_t level) const {
-    // Pairs with set_next of the thread that has made the next node.
+    // Pairs with the release in set_next(), called by the thread that has made the next node.
     return level == 0 ? next() : link(level).load(std::memory_order_acquire);
   }
   void set_next(uint32_t level, Node* node) {
@@ -99,8 +100,8 @@ struct Node {
 };
 static_assert(sizeof(Node) % alignof(Node::Link) == 0);
 
-// Returns a number < 0, 0 or > 0 if the keys' order says so. Equal heads of keys with eight bytes
-// are equal keys.
+// Returns a number < 0, 0 or > 0 if the key of the node is smaller than, equal to or larger than
+// that of the probe. If both keys have eight bytes, equal heads mean equal keys.
 inline int compare_keys(const Node& node, const Probe& probe) {
   if (node.head != probe.head) return node.head < probe.head ? -1 : 1;
   if (node.key_size == sizeof probe.head && probe.key.size() == sizeof probe.head) return 0;

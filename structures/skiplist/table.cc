@@ -1,4 +1,4 @@
-// Offers the list through contract B (keydrome/structure.h).
+// Exports the skip list through contract B (keydrome/structure.h).
 #include "keydrome/structure_class.h"
 #include "structures/skiplist/list.h"
 

@@ -1,4 +1,4 @@
-// Offers std::set through contract B (keydrome/structure.h).
+// Exports std::set through contract B (keydrome/structure.h).
 #include <set>
 
 #include "keydrome/structure_class.h"

@@ -1,4 +1,4 @@
-// Offers oneTBB's concurrent hash map through contract B (keydrome/structure.h).
+// Exports oneTBB's concurrent hash map through contract B (keydrome/structure.h).
 #include <tbb/concurrent_hash_map.h>
 
 #include <functional>
@@ -17,7 +17,7 @@ using keydrome::ShortBytes;
 using keydrome::TextKeys;
 using keydrome::view_of;
 
-// Numbers have oneTBB's own hash, and texts that of the standard library.
+// Numbers use oneTBB's own hash, and texts the hash of the standard library.
 struct HashOfTexts {
   using is_transparent = void;
   static std::string_view view(std::string_view key) { return key; }
@@ -26,7 +26,8 @@ struct HashOfTexts {
   static bool equal(const auto& a, const auto& b) { return view(a) == view(b); }
 };
 
-// An insertion has succeeded, but there is no memory for more buckets. A later one tries again.
+// Thrown if an insertion has succeeded, but there is no memory for more buckets. A later insertion
+// tries again.
 struct NoBuckets : std::bad_alloc {};
 
 // The environment's memory. Thread-safe.
@@ -35,7 +36,7 @@ class Resource final : public std::pmr::memory_resource {
   explicit Resource(const KeydromeEnvironment& environment) : memory_(environment) {}
 
  private:
-  static constexpr size_t kEntryMax = 256;  // the map allocates more only for buckets
+  static constexpr size_t kEntryMax = 256;  // the map allocates larger blocks only for buckets
 
   void* do_allocate(size_t size, size_t alignment) override {
     void* memory = memory_.allocate(size, alignment);
@@ -63,7 +64,7 @@ class HashedPairs {
     for (const auto& [key, payload] : entries_) Pair{key, payload}.drop(memory_);
   }
 
-  // A key has at most one payload, so a key that is there has this one.
+  // A key has at most one payload, so if the key exists, it has this payload.
   int put(KeydromeBytes key, KeydromeBytes payload) {
     if (typename Map::const_accessor at; entries_.find(at, Keys::probe(key))) return 0;
     const auto pair = Pair::make(memory_, Keys::probe(key), view_of(payload));
@@ -115,7 +116,7 @@ class HashedPairs {
 
   const keydrome::StructureMemory memory_;
   Resource resource_;
-  // Mutable, because oneTBB's lookup of a key of another type is not const.
+  // Mutable, because oneTBB's lookup with another key type is not const.
   mutable Map entries_{typename Map::allocator_type(&resource_)};
 };
 

@@ -21,7 +21,7 @@ KeydromeStructureTable g_table{};
 
 bool has(uint32_t capability) { return (g_table.capabilities & capability) != 0; }
 
-// Makes keys of 8 bytes, or of the size that the structure needs.
+// Makes pairs with keys of 8 bytes, or of the only size that the structure can hold.
 PairSource small_source(uint64_t seed = 1, uint32_t universe = 300) {
   return {Shape::kInt64, seed, universe, Limits::of(g_table)};
 }
@@ -94,8 +94,8 @@ TEST(StructureContract, InputsAreCopied) {
   expect_same(structure, {stored}, source);
 }
 
-// Makes each allocation of an operation fail, one after the other. After each failure the structure
-// must be unchanged.
+// Makes each allocation of an operation fail once. After each failure the structure must be
+// unchanged.
 TEST(StructureContract, MemoryFailureChangesNothing) {
   constexpr uint64_t kSeed = 23;
   constexpr uint32_t kOperations = 6000 / kLess;
@@ -130,7 +130,8 @@ TEST(StructureContract, MemoryFailureChangesNothing) {
       ASSERT_TRUE(environment.failed()) << "the call failed, but no allocation failed";
       ASSERT_EQ(environment.bytes(), bytes_before);
       ++failures;
-      // Operations with several allocations are rare in most structures, and then all are checked.
+      // Always checks after the failure of a second or later allocation of one operation, because
+      // operations with several allocations are rare in most structures.
       if ((successes > 0 && failures < 500) || failures % 16 == 0) {
         ASSERT_EQ(structure.check(), 0);
         expect_same(structure, model, source);
@@ -144,7 +145,7 @@ TEST(StructureContract, MemoryFailureChangesNothing) {
 
 TEST(StructureContract, SharedReads) {
   if (!has(KEYDROME_SHARED_READS) && !has(KEYDROME_THREAD_SAFE)) {
-    return;  // the structure does not claim shared reads
+    return;  // the structure does not promise shared reads
   }
   WatchedEnvironment environment;
   PairSource source(Shape::kText, 29, 5000, Limits::of(g_table));

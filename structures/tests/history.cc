@@ -1,3 +1,4 @@
+// Implements history.h: searches for an order of the calls that explains all their results.
 #include "structures/tests/history.h"
 
 #include <algorithm>
@@ -8,7 +9,7 @@
 namespace keydrome {
 namespace {
 
-// A bit for each payload that the key has.
+// One bit for each payload, set if the key has the payload.
 using State = uint32_t;
 
 bool contains(State state, int payload) { return (state >> payload & 1) != 0; }
@@ -22,7 +23,8 @@ int smallest_after(State state, int after) {
   return Call::kNone;
 }
 
-// If `before` does not exist and `now` does, 0 and 2 are both right.
+// Returns the state after a replace. If `before` does not exist and `now` does, both 0 and 2 are
+// right results.
 std::optional<State> after_replace(State state, const Call& call) {
   if (call.result == 0 && !contains(state, call.payload)) return state;
   if (call.result == 2 && contains(state, call.now)) return state;
@@ -30,7 +32,7 @@ std::optional<State> after_replace(State state, const Call& call) {
   return with(without(state, call.payload), call.now);
 }
 
-// Returns the state after the call, or nothing if the call cannot have its result in this state.
+// Returns the state after a call, or nothing if the call cannot return its result in this state.
 std::optional<State> after_call(State state, const Call& call) {
   if (call.kind == Call::Kind::kFind) {
     if (call.result != smallest_after(state, call.payload)) return {};
@@ -44,7 +46,7 @@ std::optional<State> after_call(State state, const Call& call) {
   return inserts ? with(state, call.payload) : without(state, call.payload);
 }
 
-// How many calls of each thread have taken effect, and the state that they left.
+// A point of the search: how many calls of each thread have taken effect, and the resulting state.
 struct Point {
   std::vector<size_t> done;
   State state;
@@ -52,7 +54,8 @@ struct Point {
   auto operator<=>(const Point&) const = default;
 };
 
-// No call can take effect after the end of another one that has not yet taken effect.
+// Returns the earliest end of the calls that have not yet taken effect. A call that begins later
+// cannot take effect next.
 uint64_t deadline(const History& history, const Point& point) {
   uint64_t first_end = UINT64_MAX;
   for (size_t thread = 0; thread < history.size(); ++thread) {
@@ -64,8 +67,8 @@ uint64_t deadline(const History& history, const Point& point) {
 
 }  // namespace
 
-// Tries all orders that the times allow, each point once (J. Wing, C. Gong, "Testing and Verifying
-// Concurrent Objects", 1993; remembering points is from G. Lowe, "Testing for Linearizability", 2017).
+// Tries all orders that the times allow (J. Wing, C. Gong, "Testing and Verifying Concurrent
+// Objects", 1993). Visits each point only once (G. Lowe, "Testing for Linearizability", 2017).
 bool is_linearizable(const History& history) {
   std::vector<Point> open{{std::vector<size_t>(history.size(), 0), 0}};
   std::set<Point> seen{open.front()};

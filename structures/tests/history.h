@@ -18,16 +18,16 @@ struct Call {
 
   Kind kind;
   int payload;     // kFind: the bound `after`, or kNone; kReplace: `before`
-  int now;         // kReplace only
+  int now;         // only for kReplace: the new payload
   int result;      // kFind: the payload, or kNone; others: as in contract B, negative on an error
-  uint64_t begin;  // all begins and ends are different
+  uint64_t begin;  // no two begins or ends are equal
   uint64_t end;
 };
 
-// The calls of each thread, in the order in which it made them.
+// By thread: its calls in the order in which it made them.
 using History = std::vector<std::vector<Call>>;
 
-// Returns whether the calls are linearizable on a key that has no payloads at first.
+// Returns true if the calls are linearizable. The key must have no payload before the first call.
 bool is_linearizable(const History& history);
 
 }  // namespace keydrome

@@ -1,4 +1,5 @@
-// Tests the judge of recorded calls (history.h) with histories that are right and wrong.
+// Tests is_linearizable() (history.h) with histories that are linearizable and histories that are
+// not.
 #include "structures/tests/history.h"
 
 #include <gtest/gtest.h>

@@ -1,7 +1,7 @@
-// Tests structures that promise KEYDROME_THREAD_SAFE (keydrome/structure.h) with eight threads:
-// calls must be linearizable, scans must return each pair that exists all the time, and failed
-// allocations must change nothing. Other structures promise nothing that is tested here.
-// contract_test.cc has main().
+// Tests structures that promise KEYDROME_THREAD_SAFE (keydrome/structure.h) with eight threads.
+// Calls must be linearizable, scans must return each pair that exists all the time, and calls whose
+// allocations fail must change nothing. For structures without this promise, the tests check
+// nothing. contract_test.cc has main().
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -25,16 +25,16 @@ namespace keydrome {
 namespace {
 
 constexpr uint32_t kThreads = 8;
-// After this many steps all threads wait for each other, and retired memory is freed.
+// After each kSteps steps, all threads wait for each other, and retired memory is freed.
 constexpr uint32_t kSteps = 100;
 constexpr uint32_t kRounds = 40 / kLess;
-constexpr uint32_t kNumbers = 600;  // keys
+constexpr uint32_t kNumbers = 600;  // number of keys
 constexpr uint64_t kSeed = 41;
 
 bool is_thread_safe() { return (table().capabilities & KEYDROME_THREAD_SAFE) != 0; }
 
-// Payloads are in the order of their numbers. Their sizes differ, because a structure may store
-// short payloads in another way than long ones.
+// Returns a payload. Payloads have the order of their numbers. They have several sizes, because a
+// structure may store short payloads in another way than long ones.
 std::string payload_of(int number) {
   constexpr uint32_t kSizes[] = {8, 1, KEYDROME_PAYLOAD_BYTES_MAX};
   const uint32_t size = std::min(kSizes[number], Limits::of(table()).payload_bytes_max);
@@ -54,7 +54,7 @@ class Threads : public testing::TestWithParam<Shape> {
     return prefix + std::to_string(1000 + number);
   }
 
-  // Calls `step` with the number of the thread, kRounds * kSteps times in each thread.
+  // Calls `step` with the number of the thread: kRounds * kSteps times in each thread.
   void run(const std::function<void(uint32_t, std::mt19937_64&)>& step) {
     std::printf("seed %llu\n", static_cast<unsigned long long>(kSeed));
     std::barrier all_wait(kThreads, [this]() noexcept { environment_.free_retired(); });
@@ -71,7 +71,7 @@ class Threads : public testing::TestWithParam<Shape> {
     for (std::thread& thread : threads) thread.join();
   }
 
-  // Returns the payloads of a key in their order.
+  // Returns the payloads of a key in order.
   std::vector<std::string> payloads_of(const std::string& key) const {
     std::vector<std::string> all;
     std::optional<std::string> after;
@@ -89,8 +89,9 @@ class Threads : public testing::TestWithParam<Shape> {
   Structure structure_{table(), create()};
 };
 
-// All threads change a few keys, and these calls are recorded. Each thread also changes keys of its
-// own between them. It knows the results of these calls, however the others change the nodes.
+// All threads change a few shared keys, and these calls are recorded. In between, each thread
+// changes its own keys. It knows the right results of these calls, regardless of how other threads
+// change the nodes.
 class RecordedThreads : public Threads {
  protected:
   static bool is_shared(uint32_t number) { return number % 150 == 75; }
@@ -112,7 +113,7 @@ class RecordedThreads : public Threads {
                     payload_of(static_cast<int>(random() % static_cast<uint64_t>(payloads())))};
     Model& own = own_[thread];
     const bool exists = own.count(pair) > 0;
-    // The keys of a thread become many and few by turns.
+    // The thread first inserts most of its keys, then deletes them, and so on.
     if (own.empty() || own.size() > kNumbers / kThreads) grows_[thread] = own.empty();
     const bool inserts = random() % 4 < (grows_[thread] ? 3u : 1u);
     const int result = inserts ? structure_.put(pair) : structure_.del(pair);
@@ -185,7 +186,7 @@ class RecordedThreads : public Threads {
     }
   }
 
-  // Returns the number of a payload. It is one that no call can return if the bytes are wrong.
+  // Returns the number of a payload. For wrong bytes, returns a number that no call can return.
   static int number_of(const std::optional<std::string>& payload) {
     if (!payload) return Call::kNone;
     for (int number = 0; number < payloads(); ++number) {
@@ -194,8 +195,8 @@ class RecordedThreads : public Threads {
     return static_cast<int>(Call::kPayloadsMost);
   }
 
-  // Returns a larger number than all calls before. Relaxed order suffices on x86-64, where it is a
-  // full barrier, and keeps the clock from hiding races from ThreadSanitizer.
+  // Returns a number larger than those of all earlier calls. Relaxed order is enough on x86-64,
+  // where the operation is a full barrier. A stronger order would hide races from ThreadSanitizer.
   uint64_t tick() {
 #ifdef KEYDROME_SANITIZED
     return clock_.fetch_add(1, std::memory_order_relaxed);
@@ -209,8 +210,8 @@ class RecordedThreads : public Threads {
       EXPECT_TRUE(is_linearizable(histories_[i])) << "calls on key " << kShared[i];
     }
   }
-  // The instance has what the threads know of their own keys. Reads of the shared keys after all
-  // calls join the histories.
+  // Each thread's own keys must have the payloads that the thread expects. The shared keys are read
+  // once more, and these reads are added to the histories.
   void expect_final_state() {
     EXPECT_EQ(structure_.check(), 0);
     Model expected;
@@ -281,12 +282,13 @@ TEST_P(RecordedThreads, AReplacedPayloadIsNeverMissing) {
   EXPECT_EQ(structure_.check(), 0);
 }
 
-// Every third pair exists all the time. Six threads insert and delete the others, two threads scan.
+// Every third pair exists all the time. Six threads insert and delete the other pairs, and two
+// threads scan.
 class ScanningThreads : public Threads {
  protected:
   static constexpr uint32_t kScanners = 2;
 
-  // The second of three pairs has the key of the first, if the structure can hold that.
+  // Pair 3n + 1 has the same key as pair 3n, if the structure can have several payloads for a key.
   Pair pair(uint32_t number) const {
     const bool second = number % 3 == 1 && payloads() > 1;
     return {key(second ? number - 1 : number), payload_of(second ? 1 : 0)};
@@ -309,7 +311,7 @@ class ScanningThreads : public Threads {
       EXPECT_GE(structure_.del(pair), 0);
     }
   }
-  // One scan, in runs of at most `limit` pairs.
+  // Makes one scan, in runs of at most `limit` pairs.
   void scan(const Pair& from, uint32_t limit) {
     auto expected = stable_.lower_bound(from);
     Pair after = from;

@@ -1,4 +1,4 @@
-// Implements model_checks.h.
+// Implements model_checks.h: compares a structure with a std::set of pairs.
 #include "structures/tests/model_checks.h"
 
 #include <gtest/gtest.h>
@@ -9,7 +9,7 @@ namespace keydrome {
 
 namespace {
 
-// Returns the first pair of the model that a scan with the same arguments must return.
+// Returns the first pair of the model that a scan with these arguments must return.
 Model::const_iterator bound(const Model& model, const std::string& key,
                             const std::optional<std::string>& payload, bool after) {
   if (payload) {
@@ -33,7 +33,7 @@ void expect_scan_agrees(const Structure& structure, const Model& model, const Pa
   if (!scanned.more) {
     ASSERT_EQ(expected, model.end()) << "the structure says that no pair follows";
   } else if (scanned.pairs.size() < limit) {
-    // The run may be shorter than its limit only if the next pair does not fit.
+    // A run shorter than its limit is right only if the next pair does not fit.
     size_t bytes = 0;
     for (const Pair& pair : scanned.pairs) bytes += 2 + pair.first.size() + pair.second.size();
     ASSERT_NE(expected, model.end()) << "the run has room, and no pair follows";

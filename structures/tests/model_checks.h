@@ -11,26 +11,26 @@
 
 namespace keydrome {
 
-// The table under test: a copy, as the runtime makes it. Functions that are absent are NULL.
+// Returns the table under test. It is a copy, as in the runtime. Absent functions are NULL.
 const KeydromeStructureTable& table();
 
-// Tests divide their numbers of operations, pairs and keys by this. It is larger under sanitizers,
-// because sanitizers are slow and need only a few operations to find memory errors and races.
+// Tests divide their numbers of operations, pairs and keys by this factor. It is larger under
+// sanitizers, which are slow, but need only a few operations to find memory errors and races.
 #ifdef KEYDROME_SANITIZED
 inline constexpr uint32_t kLess = 4;
 #else
 inline constexpr uint32_t kLess = 1;
 #endif
 
-// Checks that the instance has exactly the pairs of the model: by a scan in runs of at most `limit`
-// pairs, or by lookups if the structure is unordered. `source` has made the keys.
+// Checks that the instance has exactly the pairs of the model. Uses scans in runs of at most
+// `limit` pairs, or lookups if the structure is unordered. `source` must have made the keys.
 void expect_same(const Structure& structure, const Model& model, const PairSource& source,
                  uint32_t limit = 64);
 
-// Checks `scan` from a random place, with runs of 1, 2 and 64 pairs and with little capacity.
+// Checks `scan` from a random position, with runs of 1, 2 and 64 pairs and with little capacity.
 void expect_scans_agree(const Structure& structure, const Model& model, PairSource& source);
 
-// Checks `find` and `find_batch`, if they are there, with random keys.
+// Checks `find` and `find_batch` with random keys, if the structure has them.
 void expect_lookups_agree(const Structure& structure, const Model& model, PairSource& source);
 
 }  // namespace keydrome

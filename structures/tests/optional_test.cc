@@ -52,7 +52,7 @@ TEST_P(Optional, ReplaceAgreesWithTheModel) {
   for (uint32_t i = 0; i < kUniverse; ++i) {
     const Pair probe = source_.pair();
     const auto found = model_.lower_bound({probe.first, ""});
-    // Half of the replacements are of a payload that exists.
+    // Half of the replacements replace a payload that exists.
     const bool known = source_.below(2) == 0 && found != model_.end();
     const Pair before = known ? *found : probe;
     const Pair now{before.first, source_.payload()};
@@ -111,7 +111,7 @@ TEST_P(Optional, ReplaceThatFailsChangesNothing) {
   expect_unchanged();
 }
 
-// Loads a part of the pairs in runs of several lengths, after some pairs that were put.
+// Puts some pairs, and then loads the rest in runs of several lengths.
 TEST_P(Optional, LoadAppends) {
   if (table().load == nullptr) return;  // optional: this structure has no load
   Model all;
@@ -142,19 +142,20 @@ TEST_P(Optional, LoadAppends) {
   ASSERT_NO_FATAL_FAILURE(load());
   ASSERT_NO_FATAL_FAILURE(load());  // an empty run
   ASSERT_NO_FATAL_FAILURE(expect_unchanged());
-  for (uint32_t i = 0; i < kUniverse; ++i) {  // the structure works as one that was filled by put
+  // the loaded structure works like one that was filled by put
+  for (uint32_t i = 0; i < kUniverse; ++i) {
     const Pair pair = source_.pair();
     ASSERT_EQ(structure_.del(pair), static_cast<int>(model_.erase(pair)));
   }
   expect_unchanged();
 }
 
-// Moves the upper part to an instance of another environment and back.
+// Moves the upper part of the pairs to an instance in another environment, and back.
 TEST_P(Optional, SplitAndConcatMovePairs) {
   if (table().split == nullptr) return;  // optional: this structure has no split
   ASSERT_NO_FATAL_FAILURE(fill(kUniverse));
   for (int round = 0; round < 12; ++round) {
-    // The first rounds split below all pairs, and above all pairs.
+    // The first rounds split before the first pair and after the last pair.
     std::string key = source_.key();
     if (round == 0) key = source_.smallest_key();
     if (round == 1 && !model_.empty()) key = model_.rbegin()->first;
@@ -168,7 +169,7 @@ TEST_P(Optional, SplitAndConcatMovePairs) {
     ASSERT_EQ(high.check(), 0);
     ASSERT_NO_FATAL_FAILURE(expect_same(structure_, low_model, source_));
     ASSERT_NO_FATAL_FAILURE(expect_same(high, high_model, source_));
-    for (uint32_t i = 0; i < 200; ++i) {  // both work
+    for (uint32_t i = 0; i < 200; ++i) {  // both instances must work
       const Pair pair = source_.pair();
       Model& model = pair.first < key ? low_model : high_model;
       Structure& part = pair.first < key ? structure_ : high;

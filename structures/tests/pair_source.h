@@ -20,7 +20,7 @@ inline std::string big_endian(uint64_t value, size_t size) {
   return text;
 }
 
-// What a table cannot hold.
+// What a structure cannot hold, according to its table.
 struct Limits {
   uint32_t key_bytes_only;
   uint32_t payload_bytes_max;
@@ -31,7 +31,7 @@ struct Limits {
     return {table.key_bytes_only, most == 0 ? KEYDROME_PAYLOAD_BYTES_MAX : most,
             table.payloads_max};
   }
-  // Returns true if the structure can hold the pair in addition to those of the model.
+  // Returns true if the structure can hold the pair in addition to the pairs of the model.
   bool admits(const Model& model, const Pair& pair) const {
     if (payloads_max == 0 || model.count(pair) > 0) return true;
     auto at = model.lower_bound({pair.first, ""});
@@ -51,13 +51,13 @@ class PairSource {
   uint64_t below(uint64_t bound) { return random_() % bound; }
   Pair pair() { return {key(), payload()}; }
 
-  // The size that all keys have, or 0 if sizes differ.
+  // Returns the size that all keys have, or 0 if the sizes differ.
   uint32_t key_bytes() const {
     if (limits_.key_bytes_only != 0) return limits_.key_bytes_only;
     if (shape_ == Shape::kInt32) return 4;
     return shape_ == Shape::kInt64 ? 8 : 0;
   }
-  // Not larger than any key.
+  // Returns a key that is not larger than any other key.
   std::string smallest_key() const { return std::string(key_bytes(), '\0'); }
 
   std::string key() {
@@ -96,7 +96,7 @@ class PairSource {
   }
 
  private:
-  // Draws 0 and the largest number often, because a structure may use them as marks.
+  // Returns 0 and the largest number often, because a structure may use these numbers as marks.
   static uint64_t extreme(uint64_t number) {
     if (number % 16 == 0) return 0;
     if (number % 16 == 1) return UINT64_MAX;

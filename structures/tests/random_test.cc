@@ -71,8 +71,8 @@ TEST_P(RandomOperations, AgreeWithTheModel) {
   expect_same(structure_, model_, source_);
 }
 
-// A scan in runs, with changes between the runs: each run continues after the last pair of the run
-// before, even if this pair has been deleted.
+// A scan in runs, with changes between the runs. Each run starts after the last pair of the
+// previous run, even if this pair has been deleted.
 TEST_P(RandomOperations, ScansContinueAfterChanges) {
   if (!structure_.is_ordered()) return;  // optional: this structure has no scan
   for (uint32_t i = 0; i < std::min(run_.universe, 2000u); ++i) {

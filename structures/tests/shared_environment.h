@@ -18,9 +18,9 @@
 namespace keydrome {
 
 // Checks that each block is retired once, with its size and alignment. Retired memory is freed only
-// by free_retired(), when no call runs that may still read it. New memory is full of garbage. A
-// thread that allocates sometimes lets others run, who then meet a change that is half done.
-// Thread-safe, except free_retired().
+// by free_retired(), at a time at which no call that may still read it is running. New memory is
+// full of garbage. A thread that allocates sometimes yields its processor, so that other threads
+// see its change half done. Thread-safe, except free_retired().
 class SharedEnvironment {
  public:
   SharedEnvironment() { environment_ = {sizeof environment_, 0, this, allocate, retire}; }
@@ -32,9 +32,10 @@ class SharedEnvironment {
   }
 
   const KeydromeEnvironment* get() const { return &environment_; }
-  // Lets `successes` more allocations succeed, and the later ones fail. Negative: none fails.
+  // Lets the next `successes` allocations succeed, and all later ones fail. If negative, no
+  // allocation fails.
   void fail_after(int successes) { budget_ = successes; }
-  // Lets one of `period` allocations fail. 0: none fails.
+  // Makes one of `period` allocations fail. If 0, none fails.
   void fail_every(unsigned period) { period_ = period; }
   size_t bytes() const { return bytes_; }
 

@@ -26,13 +26,14 @@ namespace keydrome {
 using Pair = std::pair<std::string, std::string>;
 using Model = std::set<Pair>;
 
-// What an environment does with retired memory: it overwrites and frees it at once, or keeps it
-// unchanged until free_retired(), because calls of other threads may still read it.
+// What an environment does with retired memory. kFreed: it overwrites and frees the memory at once.
+// kKept: it keeps the memory unchanged until free_retired(), because calls of other threads may
+// still read it.
 enum class Retired { kFreed, kKept };
 
-// An environment that counts allocated bytes, checks that a block is retired once, with the size of
-// its allocation, and lets allocations fail on demand. New memory is full of garbage. Thread-safe,
-// except free_retired().
+// An environment that counts allocated bytes and makes allocations fail on demand. It checks that
+// each block is retired once, with the size of its allocation. New memory is full of garbage.
+// Thread-safe, except free_retired().
 class WatchedEnvironment {
  public:
   explicit WatchedEnvironment(Retired retired = Retired::kFreed)
@@ -46,13 +47,13 @@ class WatchedEnvironment {
   }
 
   const KeydromeEnvironment* get() const { return &environment_; }
-  // Lets `successes` more allocations succeed, and all later allocations fail. If `successes` is
+  // Lets the next `successes` allocations succeed, and all later ones fail. If `successes` is
   // negative, no allocation fails.
   void fail_after(int successes) { budget_ = successes; }
   bool failed() const { return failed_; }
   void forget_failure() { failed_ = false; }
   size_t bytes() const { return bytes_; }
-  // Call it while no call runs.
+  // Must be called while no other call runs.
   void free_retired() {
     for (void* memory : retired_) std::free(memory);
     retired_.clear();
@@ -115,7 +116,7 @@ inline std::string text_of(KeydromeBytes bytes) {
   return bytes.size == 0 ? "" : std::string(static_cast<const char*>(bytes.data), bytes.size);
 }
 
-// The pairs of a run, and whether the structure says that more pairs may follow.
+// The pairs of a run, and whether more pairs may follow according to the structure.
 struct Scanned {
   std::vector<Pair> pairs;
   bool more = false;
@@ -128,7 +129,7 @@ class RunBuffer {
       : bytes_(capacity + kGuard, kMark), run_{nullptr, capacity, 1, limit, 1} {}
 
   KeydromeRun* get() {
-    run_.data = bytes_.data();  // here, so that copies are right
+    run_.data = bytes_.data();  // set here, so that a copy of the object points to its own bytes
     return &run_;
   }
   uint32_t capacity() const { return run_.capacity; }
@@ -156,14 +157,14 @@ class RunBuffer {
   KeydromeRun run_;
 };
 
-// One instance of a structure, with functions that take strings.
+// One instance of a structure, with functions that accept strings.
 class Structure {
  public:
-  // `key_bytes`: the size of all keys, or 0 if sizes differ.
+  // `key_bytes` is the size of all keys, or 0 if sizes differ.
   Structure(const KeydromeStructureTable& table, const WatchedEnvironment& environment,
             uint32_t key_bytes = 0)
       : Structure(table, table.create(environment.get(), setup(key_bytes).get())) {}
-  // Takes an instance.
+  // Takes over an existing instance.
   Structure(const KeydromeStructureTable& table, KeydromeStructure* instance)
       : table_(table), instance_(instance) {}
   Structure(const Structure&) = delete;
@@ -173,7 +174,7 @@ class Structure {
   }
 
   KeydromeStructure* get() const { return instance_; }
-  // Gives the instance away.
+  // Returns the instance, which the caller then owns.
   KeydromeStructure* release() { return std::exchange(instance_, nullptr); }
   bool is_ordered() const { return (table_.capabilities & KEYDROME_UNORDERED) == 0; }
 
@@ -190,8 +191,8 @@ class Structure {
   int check() const { return table_.check == nullptr ? 0 : table_.check(instance_); }
   uint64_t statistic(uint32_t which) const { return table_.statistic(instance_, which); }
 
-  // Scans one run from (key, payload). Without a payload: from the smallest payload or, if `after`
-  // is true, after the largest payload.
+  // Scans one run from (key, payload). Without a payload, the scan starts at the smallest payload
+  // of the key or, if `after` is true, after the largest one.
   Scanned scan(const std::string& key, const std::optional<std::string>& payload, bool after,
                RunBuffer run) const {
     const KeydromeBytes from = payload ? bytes_of(*payload) : kNoPayload;
@@ -200,8 +201,8 @@ class Structure {
     return {run.pairs(), more == 1};
   }
 
-  // Returns all pairs, in the order of the structure, read in runs of at most `limit` pairs. `from`
-  // is not larger than any key.
+  // Returns all pairs in the order of the structure. Reads them in runs of at most `limit` pairs.
+  // `from` must not be larger than any key.
   std::vector<Pair> all(const std::string& from, uint32_t limit) const {
     std::vector<Pair> pairs;
     Scanned scanned = scan(from, std::nullopt, false, RunBuffer(limit));
@@ -214,7 +215,8 @@ class Structure {
     return pairs;
   }
 
-  // Returns the smallest payload of the key that is larger than `after`, or the smallest one.
+  // Returns the smallest payload of the key or, if `after` is given, the smallest one larger than
+  // *after.
   std::optional<std::string> find(const std::string& key,
                                   const std::optional<std::string>& after = std::nullopt) const {
     char bytes[KEYDROME_PAYLOAD_BYTES_MAX];
@@ -226,7 +228,7 @@ class Structure {
     return std::string(bytes, payload.size);
   }
 
-  // All payloads of a key, each found after the one before.
+  // Returns all payloads of a key. Finds each payload with the previous one as `after`.
   std::vector<std::string> payloads(const std::string& key) const {
     std::vector<std::string> all;
     for (auto next = find(key); next; next = find(key, next)) all.push_back(*next);

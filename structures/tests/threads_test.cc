@@ -1,6 +1,6 @@
 // Lets several threads use one instance of a thread-safe data structure of contract B
-// (keydrome/structure.h): each change and each lookup must take effect at one moment, and a scan
-// must return what existed throughout. contract_test.cc has main().
+// (keydrome/structure.h). Each change and each lookup must take effect at one moment. A scan must
+// return every pair that exists during the whole scan. contract_test.cc has main().
 #include <gtest/gtest.h>
 
 #include <array>
@@ -19,7 +19,7 @@ namespace {
 constexpr uint32_t kThreads = 4;
 constexpr uint64_t kSteps = 30'000 / (kLess * kLess);
 
-// Calls `work` with the number of each thread. No thread begins before all are there.
+// Calls `work` with the number of each thread. No thread calls it before all threads have started.
 void run(uint32_t threads, const std::function<void(uint32_t)>& work) {
   std::atomic<uint32_t> ready = 0;
   std::vector<std::thread> all;
@@ -33,7 +33,7 @@ void run(uint32_t threads, const std::function<void(uint32_t)>& work) {
   for (std::thread& thread : all) thread.join();
 }
 
-// The parameter is the size of all keys: 8, or 0 for keys of several sizes.
+// The parameter is the size of all keys: 8 bytes, or 0 for keys of several sizes.
 class ConcurrentCalls : public testing::TestWithParam<uint32_t> {
  protected:
   static bool applies() {
@@ -53,8 +53,8 @@ class ConcurrentCalls : public testing::TestWithParam<uint32_t> {
     return number;
   }
 
-  // Returns the smallest payload of the key that is larger than `after`, or the smallest one. Uses
-  // scan, as the runtime does, if there is no find.
+  // Returns the smallest payload of the key or, if `after` is given, the smallest one larger than
+  // *after. If the structure has no find, uses scan, as the runtime does.
   std::optional<std::string> find(const std::string& of,
                                   const std::optional<std::string>& after = std::nullopt) const {
     if (table().find != nullptr) return structure_.find(of, after);
@@ -69,7 +69,7 @@ class ConcurrentCalls : public testing::TestWithParam<uint32_t> {
 
 INSTANTIATE_TEST_SUITE_P(KeySizes, ConcurrentCalls, testing::Values(8u, 0u));
 
-// Each thread inserts keys of its own, and after each one looks for an earlier one.
+// Each thread inserts its own keys, and after each insertion looks for an earlier key.
 TEST_P(ConcurrentCalls, NoKeyIsMissedWhileOthersGrow) {
   if (!applies()) return;
   std::atomic<uint64_t> wrong = 0;
@@ -93,8 +93,9 @@ TEST_P(ConcurrentCalls, NoKeyIsMissedWhileOthersGrow) {
   }
 }
 
-// All threads insert and delete the same few pairs. Of each pair, as many insertions as deletions
-// succeed, and one more if it is there at the end.
+// All threads insert and delete the same few pairs. For each pair, the numbers of successful
+// insertions and deletions must be equal, except that there is one more insertion if the pair
+// exists at the end.
 TEST_P(ConcurrentCalls, ChangesOfOnePairTakeTurns) {
   if (!applies()) return;
   constexpr uint64_t kPairs = 7;
@@ -115,8 +116,8 @@ TEST_P(ConcurrentCalls, ChangesOfOnePairTakeTurns) {
   }
 }
 
-// One key always has its smallest and its largest payload. The threads insert and delete others
-// between them.
+// One key always has its smallest and its largest payload. The threads insert and delete payloads
+// between these two.
 TEST_P(ConcurrentCalls, PayloadsOfOneKeyStayInOrder) {
   if (!applies() || !is_many()) return;
   const std::string one = key(1);
@@ -143,8 +144,8 @@ TEST_P(ConcurrentCalls, PayloadsOfOneKeyStayInOrder) {
   EXPECT_EQ(structure_.check(), 0);
 }
 
-// One thread moves a key between two payloads: it inserts the new one before it deletes the old one.
-// So the key always has a payload.
+// One thread replaces a key's payload by another one, again and again. It inserts the new payload
+// before it deletes the old one, so the key always has a payload.
 TEST_P(ConcurrentCalls, AKeyThatMovesIsAlwaysThere) {
   if (!applies() || !is_many()) return;
   const std::string one = key(1);
@@ -165,8 +166,9 @@ TEST_P(ConcurrentCalls, AKeyThatMovesIsAlwaysThere) {
   EXPECT_EQ(wrong.load(), 0u);
 }
 
-// Two threads insert one key each, and then look for the other's. At least one must find it. Each
-// thread waits for the other for a short time, because a fault shows only if they run together.
+// Two threads each insert a key and then look for the key of the other thread. At least one of them
+// must find it. The threads wait a short time for each other, because a fault shows only if they
+// run at the same time.
 TEST_P(ConcurrentCalls, AChangeIsSeenAtOnce) {
   if (!applies()) return;
   constexpr uint32_t kTurns = 2000;
@@ -186,7 +188,8 @@ TEST_P(ConcurrentCalls, AChangeIsSeenAtOnce) {
   for (uint64_t i = 0; i < kSteps; ++i) ASSERT_TRUE(found[0][i] || found[1][i]) << "round " << i;
 }
 
-// Each replacement adds 1 to a payload of a few keys, so the sum of the payloads counts them.
+// Each replacement adds 1 to a payload of one of a few keys, so the sum of the payloads must be the
+// number of replacements.
 TEST_P(ConcurrentCalls, ReplacementsAreNotLost) {
   if (!applies() || table().replace == nullptr) return;
   constexpr uint64_t kKeys = 5;
@@ -213,7 +216,8 @@ TEST_P(ConcurrentCalls, ReplacementsAreNotLost) {
   }
 }
 
-// Every second key stays. The others come and go while one thread scans.
+// Every second key stays in the structure. Other threads insert and delete the rest while one
+// thread scans.
 TEST_P(ConcurrentCalls, ScansReturnWhatStays) {
   if (!applies() || !structure_.is_ordered()) return;
   constexpr uint64_t kKeys = 400;

@@ -15,23 +15,25 @@
  *    Pairs are unique and ordered by (key, payload). The payloads of one key are ordered in an
  *    unordered structure, too.
  * 2. Ownership. Inputs are valid only during the call, so the structure must copy bytes that it
- *    keeps. The structure copies outputs into the caller's buffers. No call leaves state
- *    that a later call needs: there are no positions. The structure takes all memory from
+ *    keeps. The structure copies outputs into the caller's buffers. No call depends on a position
+ *    that an earlier call left: there are no cursors. The structure takes all memory from
  *    `allocate` of its KeydromeEnvironment and gives it back with `retire`.
  * 3. Threads. Functions never block, never start threads, and use no mutable global or thread-local
- *    state. create, destroy, load, split, concat and check have their instances for themselves. Of
- *    the other functions, the following may run at the same time on one instance:
- *      no capability   one call
- *      SHARED_READS    calls with a const instance, while no other call runs
- *      OPTIMISTIC      calls with a const instance, also during one other call
- *      THREAD_SAFE     all calls
- * 4. Memory in use. The runtime frees retired memory, or gives it out again, only after every call
- *    has ended that ran when it was retired. The structure needs no epochs of its own. Functions
- *    with a const instance retire only what they have allocated in the same call.
+ *    state. While create, destroy, load, split, concat or check runs, no other call uses the same
+ *    instances. Which other functions may run at the same time on one instance depends on the
+ *    capabilities:
+ *      no capability   one call at a time.
+ *      SHARED_READS    calls with a const instance together, or one other call alone.
+ *      OPTIMISTIC      calls with a const instance together, and besides them one other call.
+ *      THREAD_SAFE     all calls together.
+ * 4. Memory in use. The runtime frees or reuses retired memory only after all calls have ended that
+ *    were running when the memory was retired. So the structure needs no epochs of its own.
+ *    Functions with a const instance retire only memory that the same call has allocated.
  * 5. Errors. Functions that return int return a negative number on an error. The instance is then
  *    unchanged, and the contents of the output buffers are undefined.
- * 6. Limits. The table states what the structure cannot hold. The runtime passes nothing beyond
- *    these limits: calls of contract A that would need it fail, and Keydrome says so in words.
+ * 6. Limits. The table states the limits of keys and payloads that the structure can hold. The
+ *    runtime never exceeds them. A call of contract A that would exceed a limit fails, and the
+ *    report names the limit.
  *
  * structures/student is the smallest example, structures/btree a fast one. */
 #ifndef KEYDROME_STRUCTURE_H_
@@ -95,7 +97,7 @@ typedef struct {
   /* Allocates memory. `alignment` is a power of two, at most 2 MiB. Returns NULL if out of
    * memory. Blocks have no headers, so a structure needs no allocator of its own. */
   void* (*allocate)(void* context, size_t size, size_t alignment);
-  /* Frees memory (rule 4). Takes memory of every environment of the same runtime. `size` and
+  /* Frees memory (rule 4). The memory may come from any environment of the same runtime. `size` and
    * `alignment` are those of `allocate`. */
   void (*retire)(void* context, void* memory, size_t size, size_t alignment);
 } KeydromeEnvironment;
@@ -112,8 +114,8 @@ enum {
   KEYDROME_TORN = -2 /* only from reads with OPTIMISTIC: a change was under way; call again */
 };
 
-/* Capabilities: promises about behaviour. Optional functions have none: a pointer that is not NULL
- * says that the function exists. */
+/* Capabilities: promises about behaviour. No capability says that an optional function exists: the
+ * function exists if its pointer is not NULL. */
 enum {
   /* Functions that take a const instance may run together while nothing changes it. */
   KEYDROME_SHARED_READS = 1u << 0,
@@ -122,10 +124,10 @@ enum {
    * once, every pair that existed during the whole call, and no pair that never existed during
    * it. */
   KEYDROME_THREAD_SAFE = 1u << 1,
-  /* Functions that take a const instance may run during one function that changes it. They end,
-   * touch only memory of the instance, and may return wrong results or KEYDROME_TORN. The runtime
-   * then calls them again (sequence lock). Loops must be bounded; what a change writes and a read
-   * reads are relaxed atomics. */
+  /* Functions that take a const instance may run during one function that changes it. They must
+   * then end, touch only memory of the instance, and may return wrong results or KEYDROME_TORN. The
+   * runtime detects the change with a sequence lock and calls them again. So their loops must be
+   * bounded. Data that a change writes and that they read must be relaxed atomics. */
   KEYDROME_OPTIMISTIC = 1u << 2,
   /* Calls consist of plain loads and stores and of calls of the environment. They contain no
    * instruction that always aborts a hardware transaction (lock elision). */
@@ -186,8 +188,9 @@ typedef struct {
    * changes. */
   int (*replace)(KeydromeStructure* instance, KeydromeBytes key, KeydromeBytes before,
                  KeydromeBytes now);
-  /* Appends the pairs of the run, in ascending order and all larger than those of the instance.
-   * Returns 0. After an error, the instance may contain some of them; the runtime destroys it. */
+  /* Appends the pairs of the run. They are in ascending order, and larger than all pairs of the
+   * instance. Returns 0. After an error, the instance may contain some of them; the runtime
+   * destroys it. */
   int (*load)(KeydromeStructure* instance, const KeydromeRun* run);
   /* Moves the pairs with keys >= `key` to a new instance in the given environment, and returns it.
    * Returns NULL if memory runs out; nothing has then moved. */
@@ -235,9 +238,9 @@ static inline uint32_t keydrome_run_read(const KeydromeRun* run, uint32_t at, Ke
   return at + 2u + key->size + payload->size;
 }
 
-/* Returns the table of the structure's functions, always the same pointer. It may choose a table by
- * the processor's features. This is the only symbol that a structure exports. The attribute exports
- * it even if the structure is compiled with hidden visibility. */
+/* Returns the table of the structure's functions. The function always returns the same pointer, but
+ * may choose the table by the processor's features. It is the only symbol that a structure exports.
+ * The attribute exports it even if the structure is compiled with hidden visibility. */
 #if defined(__GNUC__)
 __attribute__((visibility("default")))
 #endif

@@ -1,5 +1,6 @@
-/* Makes a structure of contract B (structure.h) from a C++20 class. The class has the functions of
- * the structure as members, and this header the table, the handles and the errors.
+/* Makes a structure of contract B (structure.h) from a C++20 class. The members of the class are
+ * the functions of the structure. This header adds the table of functions, and converts handles and
+ * exceptions.
  *
  *     class Tree {
  *      public:
@@ -25,10 +26,10 @@
  *       int concat(Tree& high);  // takes the pairs of `high`, and leaves it empty unless it fails
  *       int check() const;
  *       uint64_t statistic(uint32_t which) const;
- *   - Members are public and not overloaded; others count as absent.
- *   - Members may throw std::bad_alloc where the functions return KEYDROME_NO_MEMORY. The constructor
- *     must, and has then freed its memory. Every other exception ends the process. A member that is
- *     noexcept is called without the cost of a handler.
+ *   - Members must be public and not overloaded. A private or overloaded member counts as absent.
+ *   - If memory runs out, a member may throw std::bad_alloc, and the function returns
+ *     KEYDROME_NO_MEMORY. The constructor must throw it, and must then have freed its memory. Every
+ *     other exception ends the process. A noexcept member is called without the cost of a handler.
  *
  * Thread safety: that of the class. */
 #ifndef KEYDROME_STRUCTURE_CLASS_H_
@@ -99,7 +100,8 @@ class StructureResource final : public std::pmr::memory_resource {
   const StructureMemory memory_;
 };
 
-/* What a table says about its structure. The limits are those of KeydromeStructureTable; 0: none. */
+/* The facts in a table, except its functions. The limits are those of KeydromeStructureTable; 0: no
+ * limit. */
 struct StructureFacts {
   const char* name;
   const char* description;

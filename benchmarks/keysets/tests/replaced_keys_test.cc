@@ -45,8 +45,9 @@ bool has(const Keys& sorted, const Key& key) {
 
 KeyType type_of(const std::string& name) { return name == "int64" ? INT : VARCHAR; }
 
-// Returns the content of a file with as many keys as the instance says that it may use. The keys
-// are hard to keep apart from those of checks: large integers, and strings that begin with '!'.
+// Returns the content of a key file. The number of keys is the largest number that the instance may
+// use. Many keys look like the keys of the extra check transactions: they are large integers, or
+// strings that begin with '!'.
 std::string content_for(const workload::Workload& workload, const workload::Parameters& parameters,
                         KeyType type, std::mt19937_64& rng) {
   const auto count = static_cast<std::size_t>(workload.demand(parameters).all_keys() * 1.05 + 50);
@@ -110,7 +111,8 @@ TEST_F(ReplacedKeys, SessionsWithReplacedKeysAreJudged) {
     const KeyType type = type_of(manifest.instances.find(instance)->second.keys);
     const auto workload = benchmark(name).make(instance);
     std::string content = content_for(*workload, parameters, type, rng);
-    // The test index recognises the keys of checks: negative integers, and strings with '!' first.
+    // The test index takes negative integers and strings that begin with '!' for keys of check
+    // transactions. So the file must not contain such keys.
     if (type == INT) {
       for (std::size_t at = 15; at < content.size(); at += 8) content[at] &= 0x3f;
     } else {

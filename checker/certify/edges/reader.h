@@ -85,11 +85,11 @@ class Reader {
   // already shows the violation.
   void check_session(uint32_t writer, uint32_t element, const char* text);
 
-  // Reports that the reader saw a record which an earlier transaction of its own thread must have
-  // deleted without reading it. Its delete removed at least one record, because it returned
-  // SUCCESS. It surely removed this record if the same thread had inserted the record before, or if
-  // the key never had another record. Like check_session(), does nothing unless kRuleRealTime is
-  // switched off.
+  // Reports that the reader saw a record that an earlier transaction of the same thread must have
+  // deleted. The earlier transaction deleted all payloads of the key without having read this
+  // record, and its delete returned SUCCESS. So it deleted at least one record. It surely deleted
+  // this record if its thread had inserted the record before, or if the key never had another
+  // record. Like check_session(), does nothing unless kRuleRealTime is switched off.
   void check_own_blind_deletes(uint32_t inserter, uint32_t element);
 
   // Returns true if the element exists for the reader in every serial order that respects real

@@ -110,7 +110,7 @@ std::string crash_evidence(const HangInputs& inputs) {
   constexpr std::size_t kThreadsWithCalls = 12;
   const uint64_t now = now_ns();
   Stacks stacks = read_stacks(inputs.stack_page);
-  // The text shows the first threads only, and one that crashed must be among them.
+  // The text shows only the first threads, so threads that crashed must come first.
   std::vector<HungThread> crashed, others;
   const std::size_t count = inputs.phase == nullptr ? 0 : inputs.phase->threads.size();
   for (std::size_t t = 0; t < count; ++t) {
@@ -118,7 +118,8 @@ std::string crash_evidence(const HangInputs& inputs) {
     if (auto stack = stacks.extract(inputs.watch->thread_id(t))) {
       thread.stack = std::move(stack.mapped());
     }
-    // Of a very large phase with many threads, only the threads that the text shows cost time here.
+    // Describes in detail only the threads that the text shows, because a large phase may have many
+    // threads.
     if (thread.position.in_call && (t < kThreadsWithCalls || !thread.stack.empty())) {
       thread.before = calls_before(*inputs.script, inputs.phase->threads[t], thread.position.op);
     }

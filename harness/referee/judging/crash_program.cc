@@ -140,7 +140,8 @@ class TableWriter {
   }
 
   std::string entry_of(const Op& op) {
-    // Of an operation that only waits for a time, the program keeps the place.
+    // An operation that only waits for a time becomes YIELD, so that the numbers of later
+    // operations stay the same.
     if (op.code == OpCode::kArrive || op.code == OpCode::kUntil) return "{YIELD}";
     if (op.code == OpCode::kOpen) slots_[op.slot] = script_.indexes[op.argument].type;
     const std::array<std::string, 6> fields = {
@@ -194,7 +195,7 @@ class TableWriter {
         op.code == OpCode::kInsert || op.code == OpCode::kDeletePair ||
         (op.code == OpCode::kBareCall && format::BareCall::unpacked(op.argument).has_payload());
     if (has_text) return text(script_.pools.payloads[op.payload]);
-    // Of a read, this field is not an argument of the call.
+    // In a read, this field is not an argument of the call.
     if (op.code == OpCode::kGet || format::is_scan(op.code)) return "0";
     return std::to_string(op.payload);
   }

@@ -35,10 +35,9 @@ std::string end_finding(const RunVerdict& verdict) {
   return verdict.name == "timed_out" ? "hang" : verdict.name;  // a stuck call is never `too_slow`
 }
 
-// For advisory instances, in which a failed check is only a warning. Returns true if the library
-// crashed, threw an exception or did not return from a call, although the contract allowed all
-// calls so far. Such an end is never only a warning. A slow phase or a reached limit may be only a
-// warning.
+// Returns true if the library crashed, threw an exception or did not return from a call, although
+// the contract allowed all calls so far. In an advisory instance a failed check is only a warning,
+// but such an end never is. A slow phase or a reached limit may be only a warning.
 bool ended_in_legal_calls(const PreparedSession& session, const SessionResult& result,
                           const RunVerdict& verdict) {
   const bool crashed = result.stop == StopReason::kClosed && verdict.name == "crashed";

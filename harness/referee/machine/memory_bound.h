@@ -16,10 +16,10 @@
 
 namespace keydrome {
 
-// Makes all threads of the process allocate from one heap, which then uses memory again that any of
-// them has freed. By default, the allocator gives threads heaps of their own, so the referee's peak
-// depends on which thread takes which part of a computation: it varied by 15 % from run to run, and
-// was up to 9 % higher. Call it before the first thread starts.
+// Makes all threads of the process allocate from one heap, in which memory that one thread has
+// freed can be used by another. By default, threads have heaps of their own. The referee's peak
+// then depended on which thread took which part of a computation: it varied by 15 % from run to
+// run, and was up to 9 % higher. Call this function before the first thread starts.
 void share_heap();
 
 // Bounds the referee's memory to `bytes`. If the referee's parent process has set a lower limit,

@@ -1,6 +1,6 @@
-// Compares the adaptive radix tree with a std::set of pairs, for distributions of keys that make
-// nodes of every kind grow, shrink and merge. The test of contract B (structures/tests) covers
-// what all structures have in common.
+// Compares the adaptive radix tree with a std::set of pairs. The sets of keys make nodes of every
+// kind grow, shrink and merge. The test of contract B (structures/tests) covers what all structures
+// have in common.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -22,7 +22,7 @@ constexpr uint32_t kDivisor = 10;
 constexpr uint32_t kDivisor = 1;
 #endif
 
-// Makes the key of a number. Numbers are smaller than `numbers`.
+// A set of keys. `key` makes the key of a number, which must be less than `numbers`.
 struct Distribution {
   const char* name;
   uint32_t numbers;
@@ -45,14 +45,14 @@ const Distribution kDistributions[] = {
     {"prefixes of each other", 129, 0, [](uint32_t n) { return std::string(n, 'a'); }},
     {"prefixes of two bytes", 2046, 0,
      [](uint32_t n) {
-       std::string key;  // the binary digits of n + 2 after the first one
+       std::string key;  // the binary digits of n + 2 without the first digit
        for (n += 2; n > 1; n /= 2) key.insert(key.begin(), n % 2 == 0 ? '\0' : '\xFF');
        return key;
      }},
     {"numbers as text", 3000, 0, [](uint32_t n) { return std::to_string(n); }},
 };
 
-// Payloads that are prefixes of each other, and the longest one.
+// Payloads of which several are prefixes of others, and the longest possible payload.
 const std::string kPayloads[] = {"", std::string(1, '\0'), "12345678", "1234567890",
                                  std::string(KEYDROME_PAYLOAD_BYTES_MAX, '\xFF')};
 
@@ -74,7 +74,7 @@ class ArtModel : public testing::TestWithParam<Distribution> {
     ASSERT_EQ(structure_.all(from, 64), std::vector<Pair>(model_.begin(), model_.end()));
   }
 
-  // Scans a few pairs from a random pair, which is often not stored.
+  // Scans a few pairs from a random pair, which in most cases is not stored.
   void expect_scan_agrees(const Pair& from, bool after) {
     auto at = after ? model_.upper_bound(from) : model_.lower_bound(from);
     std::vector<Pair> expected;
@@ -93,7 +93,8 @@ class ArtModel : public testing::TestWithParam<Distribution> {
     ASSERT_EQ(structure_.put(pair), model_.insert(pair).second ? 1 : 0);
   }
   void del(const Pair& pair) {
-    const int result = structure_.del(pair);  // first, because the model may own the pair
+    // The structure comes first, because `pair` may refer to a pair of the model.
+    const int result = structure_.del(pair);
     ASSERT_EQ(result, static_cast<int>(model_.erase(pair)));
   }
 
@@ -108,7 +109,8 @@ TEST_P(ArtModel, RandomOperations) {
   seed(7);
   for (uint32_t i = 0; i < kOperations; ++i) {
     const Pair pair{key(), payload()};
-    // The tree grows in the first half and shrinks in the second.
+    // Inserts more often in the first half and deletes more often in the second half, so the tree
+    // grows and then shrinks.
     if (below(10) < (i < kOperations / 2 ? 8u : 2u)) {
       ASSERT_NO_FATAL_FAILURE(put(pair));
     } else {
@@ -124,7 +126,7 @@ TEST_P(ArtModel, RandomOperations) {
   ASSERT_NO_FATAL_FAILURE(expect_agrees());
 }
 
-// Inserts all keys in one order and deletes them in another one.
+// Inserts all keys in one order and deletes them in another order.
 TEST_P(ArtModel, Orders) {
   std::vector<std::string> ascending;
   for (uint32_t i = 0; i < GetParam().numbers; ++i) ascending.push_back(GetParam().key(i));
@@ -151,7 +153,8 @@ TEST_P(ArtModel, Orders) {
   }
 }
 
-// Lets each allocation of each operation fail. A failed operation changes nothing. del never fails.
+// Makes each allocation of each operation fail once. A failed operation must change nothing, and
+// del must never fail.
 TEST_P(ArtModel, FailedAllocationsChangeNothing) {
   constexpr uint32_t kOperations = 4000 / kDivisor;
   seed(11);
@@ -207,7 +210,8 @@ TEST_P(ArtModel, ReplaceAgrees) {
 
 INSTANTIATE_TEST_SUITE_P(Distributions, ArtModel, testing::ValuesIn(kDistributions));
 
-// The payloads of a key are part of the tree, so many of them cost no more than many keys.
+// The payloads of a key are part of the tree, so a million payloads of one key must cost no more
+// than a million keys.
 TEST(ArtPayloads, MillionOfOneKey) {
   constexpr uint32_t kCount = 1000000 / kDivisor;
   std::printf("seed 17\n");

@@ -1,5 +1,5 @@
-// Tests what only this tree has: pages, the kinds of its nodes, merged paths, memory per pair, and a
-// check() that detects damage.
+// Tests features that only the adaptive radix tree has: pages, the kinds of its nodes, merged
+// paths, memory per pair, and a check() that detects damage.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -47,7 +47,7 @@ TEST(ArtShape, PairsShareAPageUntilItIsFull) {
   EXPECT_EQ(owned.tree->nodes(), 0u);
   ASSERT_EQ(owned.put(numbered("key", kPagePairs)), 1);
   EXPECT_EQ(owned.tree->nodes(), 1u);
-  EXPECT_EQ(owned.tree->root().depth(), 6u);  // the digits before agree
+  EXPECT_EQ(owned.tree->root().depth(), 6u);  // all pairs have the same digits before
   EXPECT_EQ(owned.tree->check(), 0);
 }
 
@@ -68,7 +68,8 @@ TEST(ArtShape, DeletionsMarkPairsAndThenShrinkThePage) {
   owned.environment.fail_after(0);
   for (uint32_t i = 0; i < 10; ++i) ASSERT_EQ(owned.del(numbered("key", i)), 1);
   EXPECT_EQ(owned.environment.bytes(), bytes);
-  ASSERT_EQ(owned.del(numbered("key", 10)), 1);  // a smaller page would need memory
+  // a smaller page would need memory, so the page stays
+  ASSERT_EQ(owned.del(numbered("key", 10)), 1);
   EXPECT_EQ(owned.environment.bytes(), bytes);
   owned.environment.fail_after(-1);
   ASSERT_EQ(owned.del(numbered("key", 11)), 1);
@@ -84,7 +85,8 @@ TEST(ArtShape, DeletionsMarkPairsAndThenShrinkThePage) {
   EXPECT_EQ(owned.tree->check(), 0);
 }
 
-// The only node is as large as its children need, and shrinks later than it grew.
+// A node is as large as its children need. It shrinks at a smaller number of children than it grew
+// at.
 TEST(ArtShape, NodesGrowAndShrink) {
   OwnedTree owned;
   const auto key = [](uint32_t i) { return big_endian(uint64_t{i} << 8, 4); };
@@ -107,7 +109,8 @@ TEST(ArtShape, NodesGrowAndShrink) {
   }
 }
 
-// Two children per step, which are pages: small nodes are copied when they get a child.
+// Each step inserts two children, which are pages. A small node is replaced by a copy when it gets
+// a child.
 TEST(ArtShape, SmallNodesGrow) {
   OwnedTree owned;
   for (uint32_t byte = 0; byte < 20; ++byte) {
@@ -144,7 +147,7 @@ TEST(ArtShape, OnlyPrefixesNeedForks) {
     ASSERT_EQ(owned.put("abc" + std::string(1, byte)), 1);
   }
   EXPECT_EQ(owned.tree->slots(), 2u);
-  ASSERT_EQ(owned.put("abcz"), 1);  // a Node48 after the fork, of equal depth
+  ASSERT_EQ(owned.put("abcz"), 1);  // a Node48 below the fork, with the same depth
   EXPECT_EQ(owned.tree->slots(), 2u + Node48::kCapacity);
   EXPECT_EQ(owned.tree->check(), 0);
   ASSERT_EQ(owned.del("abc"), 1);
@@ -233,7 +236,7 @@ TEST(ArtShape, CheckSeesDamage) {
   EXPECT_NE(owned.tree->check(), 0);
   swap_slots(node.children[0], node.children[1]);
 
-  node.bytes[3] ^= 1;  // unused, must repeat the largest byte
+  node.bytes[3] ^= 1;  // an unused element, which must repeat the largest byte
   EXPECT_NE(owned.tree->check(), 0);
   node.bytes[3] ^= 1;
 

@@ -1,5 +1,5 @@
-// Lets eight threads use one adaptive radix tree: no key that is there is missed while nodes grow,
-// shrink and disappear, no answer mixes two states, and no change is lost.
+// Lets eight threads use one adaptive radix tree. While nodes grow, shrink and disappear, no thread
+// may miss a stored key, no result may mix two states, and no change may be lost.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -58,7 +58,8 @@ class ArtThreads : public testing::Test {
   int replace(const std::string& key, const std::string& before, const std::string& now) {
     return table_.replace(tree_, bytes_of(key), bytes_of(before), bytes_of(now));
   }
-  // Returns the smallest payload, or the smallest one larger than `after`, or kNone.
+  // Returns the smallest payload or, if `after` is given, the smallest payload larger than *after.
+  // Returns kNone if there is none.
   std::string find(const std::string& key, const std::string* after = nullptr) const {
     char bytes[KEYDROME_PAYLOAD_BYTES_MAX];
     KeydromeBuffer payload{bytes, 0, sizeof bytes};
@@ -66,13 +67,13 @@ class ArtThreads : public testing::Test {
     const int found = table_.find(tree_, bytes_of(key), from, &payload);
     return found == 1 ? std::string(bytes, payload.size) : kNone;
   }
-  // At most `limit` pairs with keys >= `from`.
+  // Returns at most `limit` pairs with keys >= `from`.
   std::vector<Pair> scan(const std::string& from, uint32_t limit) const {
     RunBuffer run(limit, limit * KEYDROME_RUN_BYTES_MIN);
     EXPECT_GE(table_.scan(tree_, bytes_of(from), kNoPayload, 0, run.get()), 0);
     return run.pairs();
   }
-  // Like ASSERT_TRUE, for all threads.
+  // Does the same as ASSERT_TRUE, but for all threads.
   void must(bool right) {
     if (!right) ++wrong_;
   }
@@ -92,15 +93,15 @@ using KeyOf = std::string (*)(uint32_t number);
 std::string random_number(uint32_t number) { return big_endian(number * 0x9E3779B97F4A7C15u, 8); }
 std::string dense_number(uint32_t number) { return big_endian(number, 8); }
 std::string text(uint32_t number) { return "a key of some length " + std::to_string(number); }
-// Each key is a prefix of others, so there are forks.
+// Returns keys of which each is a prefix of others, so the tree has forks.
 std::string nested(uint32_t number) {
   std::string key;
   for (++number; number > 0; number /= 3) key += "ab\xFF"[number % 3];
   return key;
 }
 
-// Each thread inserts keys of its own, deletes some, and after each looks for one that it inserted
-// before. Then it deletes all but a few.
+// Each thread inserts its own keys and deletes some of them. After each change it looks for a key
+// that it inserted earlier. At the end it deletes all but a few keys.
 class ArtThreadsKeys : public ArtThreads, public testing::WithParamInterface<KeyOf> {};
 
 TEST_P(ArtThreadsKeys, GrowAndShrinkTogether) {
@@ -134,9 +135,9 @@ TEST_P(ArtThreadsKeys, GrowAndShrinkTogether) {
 INSTANTIATE_TEST_SUITE_P(Keys, ArtThreadsKeys,
                          testing::Values(random_number, dense_number, text, nested));
 
-// All threads insert and delete the same few pairs, so nodes change at the same time as what is
-// above and below them. Every success counts: a pair was inserted once more often than deleted if it
-// is there at the end, and otherwise as often.
+// All threads insert and delete the same few pairs, so nodes change at the same time as their
+// parents and children. If a pair exists at the end, one more insertion than deletions must have
+// succeeded. Otherwise their numbers must be equal.
 class ArtThreadsFew : public ArtThreads, public testing::WithParamInterface<KeyOf> {
  protected:
   static constexpr uint32_t kPairs = 160;
@@ -147,7 +148,7 @@ class ArtThreadsFew : public ArtThreads, public testing::WithParamInterface<KeyO
       std::mt19937 random(thread);
       for (uint32_t i = 0; i < 2 * kSteps; ++i) {
         const auto number = static_cast<uint32_t>(random() % kPairs);
-        // Mostly insertions for a while, and then mostly deletions.
+        // For a while most changes are insertions, and then most are deletions.
         const bool inserts = random() % 8 < (i / 512 % 2 == 0 ? 6u : 2u);
         const int result = inserts ? put(GetParam()(number), "") : del(GetParam()(number), "");
         must(result == 0 || result == 1 || (inserts && result == KEYDROME_NO_MEMORY));
@@ -177,8 +178,8 @@ TEST_P(ArtThreadsFew, FailedAllocationsChangeNothing) {
 INSTANTIATE_TEST_SUITE_P(Keys, ArtThreadsFew,
                          testing::Values(random_number, dense_number, text, nested));
 
-// All threads visit the same pages, and each deletes one pair of every page. The last one of a page
-// must not delete the pair of another thread.
+// All threads change the same pages: in each page, each thread deletes its own pair. The thread
+// that deletes the last pair of a page must not remove the pair of another thread with it.
 TEST_F(ArtThreads, EachThreadDeletesItsPairOfAPage) {
   create(0);
   for (uint32_t i = 0; i < 4 * kSteps; ++i) {
@@ -195,8 +196,9 @@ TEST_F(ArtThreads, EachThreadDeletesItsPairOfAPage) {
   EXPECT_TRUE(scan("", 1).empty());
 }
 
-// Each replacement adds 1 to a payload of a few keys, so the sum of the payloads counts them. With
-// `spread`, the key has so many other payloads that they are not in one page.
+// Each replacement adds 1 to a payload of one of a few keys, so the sum of the payloads must be the
+// number of replacements. With `spread`, each key has so many other payloads that several pages
+// contain them.
 class ArtThreadsCount : public ArtThreads, public testing::WithParamInterface<bool> {};
 
 TEST_P(ArtThreadsCount, UpdatesAreNotLost) {
@@ -237,8 +239,9 @@ TEST_P(ArtThreadsCount, UpdatesAreNotLost) {
 
 INSTANTIATE_TEST_SUITE_P(Spread, ArtThreadsCount, testing::Bool());
 
-// A thread sees to it that a key always has the payload "a" or "b", besides so many others that they
-// are not in one page. So the smallest one is "a" or "b", and at no time another one.
+// One thread changes a key so that it always has the payload "a" or "b". Several pages contain the
+// other payloads of the key. The smallest payload is therefore "a" or "b" at every moment, and a
+// search must not return another one.
 TEST_F(ArtThreads, SmallestPayloadIsThatOfOneMoment) {
   create(8);
   const std::string key = dense_number(7);
@@ -273,8 +276,8 @@ TEST_F(ArtThreads, SmallestPayloadIsThatOfOneMoment) {
   expect_right();
 }
 
-// Even numbers stay, and threads insert and delete odd numbers. A scan returns all even numbers of
-// its range, in order, and odd ones only with their payload.
+// Even numbers stay in the tree, while threads insert and delete odd numbers. A scan must return
+// all even numbers of its range, in order, and odd numbers only with their own payload.
 class ArtThreadsScans : public ArtThreads, public testing::WithParamInterface<uint32_t> {
  protected:
   static constexpr uint32_t kNumbers = 6000;
@@ -282,7 +285,7 @@ class ArtThreadsScans : public ArtThreads, public testing::WithParamInterface<ui
 
   static std::string key(uint64_t number) { return big_endian(number * GetParam(), 8); }
 
-  // Inserts the numbers of a thread, deletes them, and so on.
+  // Inserts the odd numbers of a thread, deletes them, and repeats this.
   void change(uint32_t thread) {
     for (uint32_t i = 0; i < 4 * kSteps; ++i) {
       const uint32_t number = i * 8 % kNumbers + 2 * thread + 1;
@@ -294,7 +297,7 @@ class ArtThreadsScans : public ArtThreads, public testing::WithParamInterface<ui
     const std::vector<Pair> pairs = scan(key(even), kLimit);
     must(pairs.size() == kLimit);
     for (const Pair& pair : pairs) {
-      // `even` is the next even number that must come.
+      // `even` is the next even number that the scan must return.
       const bool odd = pair.first == key(even - 1);
       must(odd || pair.first == key(even));
       must(pair.second == text(odd ? even - 1 : even));

@@ -1,5 +1,5 @@
-// Tests the memory that structure_bench gives to structures: aligned, reused, and kept while threads
-// may read it.
+// Tests the memory that structure_bench gives to structures: blocks are aligned and reused, and are
+// kept while other threads may read them.
 #include <gtest/gtest.h>
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// Tests the keys of structure_bench: distinct, the same in every run, with the sizes that the
-// comparison page states, and drawn from the stated distributions.
+// Tests the keys of structure_bench: they are distinct, are the same in every run, have the sizes
+// that the comparison page states, and are drawn from the stated distributions.
 #include "structures/bench/keys.h"
 
 #include <gtest/gtest.h>
@@ -48,7 +48,7 @@ TEST(StructureBenchKeys, NamesLeadBackToTheSets) {
   EXPECT_EQ(key_set_of("texts"), std::nullopt);
 }
 
-// The sum of a draw is the sum of the drawn keys' numbers.
+// The sum of a Queries object must be the sum of the numbers of its keys.
 TEST(StructureBenchKeys, SumsBelongToTheDrawnKeys) {
   const Keys keys = make_keys(KeySet::kUrl, 1000);
   std::map<std::string, uint64_t> number_of;
@@ -64,7 +64,7 @@ TEST(StructureBenchKeys, SumsBelongToTheDrawnKeys) {
   }
 }
 
-// With exponent 0.99 and 1,000 keys, the most popular key has a share of 1 / 7.73.
+// With exponent 0.99 and 1,000 keys, 1 / 7.73 of the lookups are for the most popular key.
 TEST(StructureBenchKeys, ZipfPrefersFewKeys) {
   const Keys keys = make_keys(KeySet::kInt, 1000);
   QuerySource source(keys, 7);

@@ -29,7 +29,7 @@ uint64_t statistic(const Structure& structure, uint32_t which) {
 
 std::vector<Pair> pairs_of(const Structure& structure) { return structure.all("", 50); }
 
-// Tests divide their numbers of pairs by this.
+// Tests divide their numbers of pairs by this factor.
 #ifdef KEYDROME_SANITIZED
 constexpr uint32_t kLess = 4;
 #else
@@ -39,7 +39,8 @@ constexpr uint32_t kLess = 1;
 enum class Keys { kDense, kSparse, kCommonPrefix, kTwoPrefixes, kHighByte, kLowByte, kOneKey };
 enum class Order { kAscending, kDescending, kShuffled };
 
-// Returns about 5,000 pairs in ascending order: some 100 leaves, so the directory is rebuilt many times.
+// Returns about 5,000 pairs in ascending order. They fill some 100 leaves, so the directory is
+// rebuilt many times.
 std::vector<Pair> make_pairs(Keys shape) {
   Model pairs;
   std::mt19937_64 random(3);
@@ -82,7 +83,8 @@ class KeyShapes : public testing::TestWithParam<std::tuple<Keys, Order, Order>> 
   }
 };
 
-// Inserts all pairs in one order, deletes three quarters in another order, and inserts them again.
+// Inserts all pairs in one order, deletes three quarters of them in another order, and inserts
+// these again.
 TEST_P(KeyShapes, GrowAndShrinkAsTheModel) {
   WatchedEnvironment environment;
   Structure structure(table(), environment);
@@ -157,7 +159,7 @@ TEST(Csb, OneKeyHasAMillionPayloads) {
   EXPECT_EQ(pairs_of(structure), (std::vector<Pair>{{"before", ""}, {"key-", ""}}));
 }
 
-// Fails each allocation of operations that split leaves and rebuild the directory.
+// Makes each allocation fail once in operations that split leaves and rebuild the directory.
 TEST(Csb, RebuildsThatFailLoseNothing) {
   WatchedEnvironment environment;
   Structure structure(table(), environment);
@@ -182,7 +184,7 @@ TEST(Csb, RebuildsThatFailLoseNothing) {
       ASSERT_EQ(structure.check(), 0);
     }
   }
-  EXPECT_GT(failures, 0u);  // a record, a fence and a leaf, and then no directory
+  EXPECT_GT(failures, 0u);  // fails for a record, a fence and a leaf, and then for a directory
   environment.fail_after(0);
   for (const Pair& pair : model) ASSERT_EQ(structure.del(pair), 1);
   environment.fail_after(-1);
@@ -213,7 +215,7 @@ TEST(Csb, ChurnDoesNotGrow) {
   EXPECT_LT(environment.bytes(), bytes_early * 11 / 10);
 }
 
-// Remembers the last leaf that was allocated.
+// Stores the address of the last leaf that was allocated.
 struct LeafWatch {
   static void* allocate(void* context, size_t size, size_t) {
     void* memory = std::aligned_alloc(64, (size + 63) / 64 * 64);

@@ -1,6 +1,7 @@
-// Tests features that only this tree has: payloads of a key in several leaves, leaves that are freed
-// when they are empty, full leaves after ascending insertions, and a check() that sees damage. The
-// test of contract B (keydrome/structure.h) covers the features that all structures have.
+// Tests features that only this tree has: payloads of a key in several leaves, leaves that are
+// freed when they are empty, full leaves after ascending insertions, and a check() that detects
+// damage. The test of contract B (keydrome/structure.h) covers the features that all structures
+// have.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -26,13 +27,14 @@ uint64_t statistic(const Structure& structure, uint32_t which) {
 
 class Widths : public testing::TestWithParam<uint32_t> {
  protected:
-  // A key of the width under test. Wide keys share their first 20 bytes.
+  // Returns a key whose size the test's parameter chooses. Wide keys share their first 20 bytes.
   static std::string key(uint64_t number) {
     return GetParam() == 0 ? std::string(20, 'k') + big_endian(number, 8) : big_endian(number, 8);
   }
 };
 
-// A thousand payloads of one key fill many leaves, whose fences all have the head of this key.
+// A thousand payloads of one key fill many leaves. The fences between these leaves all have the
+// head of this key.
 TEST_P(Widths, PayloadsOfOneKeyInManyLeaves) {
   WatchedEnvironment environment;
   Structure structure(table(), environment, GetParam());
@@ -62,7 +64,7 @@ TEST_P(Widths, PayloadsOfOneKeyInManyLeaves) {
   EXPECT_EQ(structure.check(), 0);
 }
 
-// All nodes but one leaf are freed, whether pairs are deleted in order or not.
+// All nodes except one leaf must be freed when all pairs are deleted, in order or in random order.
 TEST_P(Widths, EmptyLeavesAreFreed) {
   for (uint32_t round = 0; round < 3; ++round) {
     WatchedEnvironment environment;
@@ -96,7 +98,7 @@ TEST_P(Widths, AscendingInsertionsFillTheLeaves) {
   EXPECT_GE(used * 100, statistic(structure, KEYDROME_STATISTIC_SLOTS) * 99);
 }
 
-// The payload moves to another leaf, because fences divide the payloads of its key.
+// replace() must move the pair to another leaf, because a fence divides the payloads of its key.
 TEST_P(Widths, ReplaceMovesAPairToItsLeaf) {
   WatchedEnvironment environment;
   Structure structure(table(), environment, GetParam());
@@ -110,7 +112,7 @@ TEST_P(Widths, ReplaceMovesAPairToItsLeaf) {
 
 INSTANTIATE_TEST_SUITE_P(NarrowAndWide, Widths, testing::Values(8u, 0u));
 
-// Keeps the address of the first leaf.
+// Stores the address of the first leaf.
 struct LeafWatch {
   void* leaf = nullptr;
 

@@ -1,5 +1,5 @@
-// Compares the hash table with a std::map of std::sets: random operations, failing allocations, many
-// payloads of one key, growth and churn.
+// Compares the hash table with a std::map of std::sets: random operations, failing allocations,
+// many payloads of one key, growth of the table, and repeated insertion and deletion.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -131,7 +131,7 @@ TEST(HashModel, RandomOperations) {
   }
 }
 
-// Lets the n-th allocation of each call fail: the call must then change nothing.
+// Makes the n-th allocation of each call fail. The call must then change nothing.
 void failing_allocations(uint32_t key_bytes) {
   WatchedEnvironment environment(Retired::kKept);
   Structure table(*keydrome_structure(), environment, key_bytes);
@@ -139,7 +139,8 @@ void failing_allocations(uint32_t key_bytes) {
   std::mt19937_64 random(5);
   for (uint32_t step = 0; step < 10'000 / kSlower; ++step) {
     const std::string key = make_key(Shape::kSparse, random() % 20, key_bytes);
-    // 64 payloads of 50 bytes exceed a Block, so there are Directories, too.
+    // A key has up to 64 payloads of at least 47 bytes. They do not fit into one Block, so
+    // Directories occur, too.
     const std::string payload = std::string(40, 'f') + std::to_string(1'000'000 + random() % 64);
     environment.fail_after(static_cast<int>(random() % 4));
     const uint64_t operation = random() % 4;
@@ -151,7 +152,7 @@ void failing_allocations(uint32_t key_bytes) {
         ASSERT_EQ(result, model[key].insert(payload).second ? 1 : 0);
       }
     } else if (operation == 2) {
-      // Deleting needs no memory.
+      // del needs no memory, so it must succeed.
       ASSERT_EQ(table.del({key, payload}), static_cast<int>(model[key].erase(payload)));
     } else {
       const std::string now = "replaced" + payload;
@@ -182,8 +183,8 @@ TEST(HashModel, CreateReportsFailingAllocations) {
   }
 }
 
-// The cost of a payload must not grow with the number of payloads; a test that takes quadratic time
-// would not end in time.
+// The cost of a payload must not grow with the number of payloads. If the test took quadratic time,
+// it would exceed its time limit.
 TEST(HashModel, ManyPayloadsOfOneKey) {
   constexpr uint64_t kPayloads = 1'000'000 / (kSlower * kSlower);
   WatchedEnvironment environment(Retired::kKept);
@@ -214,7 +215,8 @@ TEST(HashModel, GrowsInSmallStepsAndFindsBatches) {
     for (uint64_t i = 0; i < kKeys; ++i) {
       ASSERT_EQ(table.put({number_key(i * 3, 8), number_key(i, 8)}), 1);
       if (i % 1024 != 0) continue;
-      // At most four new homes for each insertion, and one line that overflows.
+      // Each insertion makes at most four new buckets, with one line each, and needs at most one
+      // further line.
       const uint64_t now = table.statistic(KEYDROME_STATISTIC_NODES);
       ASSERT_LE(now, lines + 1024 * 5);
       lines = now;
@@ -239,7 +241,7 @@ TEST(HashModel, GrowsInSmallStepsAndFindsBatches) {
   }
 }
 
-// Insertions and deletions in turn must not let the memory grow.
+// Repeated insertion and deletion of pairs must not make the memory grow.
 TEST(HashModel, ChurnNeedsNoMoreMemory) {
   constexpr uint64_t kKeys = 20'000 / kSlower;
   WatchedEnvironment environment(Retired::kKept);

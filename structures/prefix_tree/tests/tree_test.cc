@@ -28,7 +28,7 @@ uint64_t statistic(const Structure& structure, uint32_t which) {
 
 std::vector<Pair> pairs_of(const Structure& structure) { return structure.all("", 50); }
 
-// Tests divide their numbers of pairs by this.
+// Tests divide their numbers of pairs by this factor.
 #ifdef KEYDROME_SANITIZED
 constexpr uint32_t kLess = 8;
 #else
@@ -37,7 +37,7 @@ constexpr uint32_t kLess = 1;
 
 enum class Keys { kDense, kSparse, kCommonPrefix, kHighByte, kLowByte, kPrefixes, kDescending };
 
-// Returns keys in ascending order, except for kDescending.
+// Returns the keys in ascending order, or in descending order for kDescending.
 std::vector<std::string> make_keys(Keys shape) {
   std::vector<std::string> keys;
   std::mt19937_64 random(3);
@@ -72,7 +72,7 @@ std::vector<std::string> make_keys(Keys shape) {
 
 class KeyShapes : public testing::TestWithParam<Keys> {};
 
-// Inserts all pairs in the order of the keys, deletes every other one, and then the rest.
+// Inserts all pairs in the order of the keys, deletes every second pair, and then deletes the rest.
 TEST_P(KeyShapes, GrowAndShrinkAsTheModel) {
   WatchedEnvironment environment;
   Structure structure(table(), environment);
@@ -164,7 +164,8 @@ TEST(PrefixTree, BatchesOfAllSizesAgreeWithFind) {
   }
 }
 
-// A key set of several levels: one, two and three symbols, and many payloads of one key.
+// Returns pairs that need several levels: keys of one, two and three symbols, and many payloads of
+// one key.
 Model nested() {
   Model model;
   for (const char* a : {"", "a", "b", "ba", "c", "cab"}) {
@@ -175,7 +176,7 @@ Model nested() {
   return model;
 }
 
-// Splits at each key and joins again. All allocations of concat fail, one after the other.
+// Splits the tree at each key and joins it again. Makes each allocation of concat fail once.
 TEST(PrefixTree, ConcatThatFailsChangesNothing) {
   const Model model = nested();
   std::vector<std::string> cuts{"", "aa", "bb", "cc", "d"};
@@ -247,7 +248,7 @@ TEST(PrefixTree, ChurnDoesNotGrow) {
   EXPECT_LT(environment.bytes(), bytes_early * 11 / 10);
 }
 
-// Remembers the last node that was allocated.
+// Stores the address of the last node that was allocated.
 struct NodeWatch {
   static void* allocate(void* context, size_t size, size_t alignment) {
     void* memory = std::aligned_alloc(64, (size + 63) / 64 * 64);

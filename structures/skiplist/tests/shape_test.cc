@@ -26,7 +26,7 @@ TEST(Skiplist, AQuarterOfTheNodesHasOneLinkMore) {
   EXPECT_LE(structure.statistic(KEYDROME_STATISTIC_HEIGHT), 12u);
 }
 
-// Remembers the first node that was allocated: the one before all pairs.
+// Stores the address of the first node that was allocated, which is the node before all pairs.
 struct NodeWatch {
   static void* allocate(void* context, size_t size, size_t) {
     void* memory = std::malloc(size);
