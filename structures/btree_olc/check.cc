@@ -40,7 +40,7 @@ Broken broken_slots(const Node& node, const Fences& fences) {
 bool has_sound_records(const TextNode& node) {
   uint32_t live = 0;
   for (uint32_t slot = 0; slot < node.count; ++slot) {
-    Pair pair;
+    Pair pair{};
     if (!node.read(slot, pair)) return false;
     live += TextNode::kRecordHeader + pair.key.size + pair.payload.size;
   }

@@ -23,7 +23,7 @@ uint32_t free_bytes(const TextNode& leaf) {
 }  // namespace
 
 bool Leaf::holds_record(const TextNode& leaf, uint32_t slot, const Pair& pair) {
-  Pair held;
+  Pair held{};
   leaf.read(slot, held);
   return equal_bytes(held.key, pair.key) && equal_bytes(held.payload, pair.payload);
 }
@@ -85,7 +85,7 @@ void Leaf::remove_dead_bytes(TextNode& leaf) {
   uint8_t records[kLeafBytesMax];
   uint32_t heap = 0;
   for (uint32_t slot = 0; slot < leaf.count; ++slot) {
-    Pair pair;
+    Pair pair{};
     leaf.read(slot, pair);
     const uint32_t bytes = record_bytes(pair);
     heap += bytes;

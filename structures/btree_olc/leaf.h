@@ -56,7 +56,7 @@ class SlotPair {
   const Pair& get() const { return pair_; }
 
  private:
-  Pair pair_;
+  Pair pair_{};
   uint8_t bytes_[16];
 };
 

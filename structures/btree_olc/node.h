@@ -98,7 +98,7 @@ struct Inner : TextNode {
   // Acquires what was written before the child became visible.
   Node* child(uint32_t index) const { return children[index].load(std::memory_order_acquire); }
   Pair separator(uint32_t slot) const {
-    Pair pair;
+    Pair pair{};
     read(slot, pair);
     return pair;
   }

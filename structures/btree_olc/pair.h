@@ -16,8 +16,8 @@ static_assert(std::endian::native == std::endian::little, "load_big() swaps byte
 
 // Bytes that another object owns.
 struct Span {
-  const uint8_t* data = nullptr;
-  uint32_t size = 0;
+  const uint8_t* data;
+  uint32_t size;
 
   static Span of(KeydromeBytes bytes) {
     return {static_cast<const uint8_t*>(bytes.data), bytes.size};

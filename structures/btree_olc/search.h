@@ -84,7 +84,7 @@ struct NodeSearch {
       }
       return Answer::kFound;
     }
-    Pair pair;
+    Pair pair{};
     if (!text(leaf).read(slot, pair)) return Answer::kTorn;
     if (!equal_bytes(pair.key, key)) return Answer::kNone;
     copy_from_shared(static_cast<uint8_t*>(payload.data), pair.payload.data, pair.payload.size);
@@ -154,7 +154,7 @@ struct NodeSearch {
   static uint32_t place_in_text(const TextNode& leaf, const Probe& probe, uint32_t low,
                                 uint32_t high) {
     return first_not_before(low, high, [&](uint32_t slot) {
-      Pair pair;
+      Pair pair{};
       if (!leaf.read(slot, pair)) return -1;
       return static_cast<int>(compare(pair, probe) < 0);
     });
@@ -189,7 +189,7 @@ struct NodeSearch {
   static Answer emit_text(const TextNode& leaf, uint32_t slot, KeydromeRun& run) {
     const uint32_t count = leaf.used();
     for (; slot < count; ++slot) {
-      Pair pair;
+      Pair pair{};
       if (!leaf.read(slot, pair)) return Answer::kTorn;
       const uint32_t pair_bytes = pair.key.size + pair.payload.size;
       const uint32_t bytes = 2 + pair_bytes;

@@ -34,7 +34,7 @@ void TreeBase::merge(const Probe& probe) {
   if (should_merge(rebuild.leaf().count)) rebuild.merge();
 }
 
-// Both leaves are latched until both are changed, so nobody sees both pairs, or none.
+// Both leaves are latched until both are changed, so no reader sees both pairs, or none.
 int TreeBase::replace_with_tree_latch(const Pair& before, const Pair& now) {
   const TreeLatch::Held held(tree_latch_);
   Rebuild old(*this, Probe::at(before));

@@ -81,6 +81,7 @@ _BTREE = (
     Goal("btree", Figure.BATCH, 3.3, count_min=10_000_000),
     Goal("btree", Figure.BATCH_CHAINED, 5.0, count_min=10_000_000),
     *_scaling("btree"),
+    *_scaling("btree_olc"),
     Goal("btree", Figure.LOOKUP, 3.2, SHORT + LONG),
     Goal("btree", Figure.CHAINED, 2.6, SHORT + LONG),
     Goal("btree", Figure.SCAN, 2.5, SHORT),
