@@ -118,12 +118,18 @@ FACTORS: dict[str, float] = {
     # The estimate still has a margin for records of the final scan, which the judge no longer collects.
     "deletes/churn_oldest": 1.7,
     "duplicates/few": 1.8,
+    "duplicates/one_heavy": 2.0,
     "duplicates/zipf": 1.9,
+    # The log of a recorded phase has room for attempts that a right library does not make.
+    "differential/differential": 3.8,
+    "isolation/isolation": 1.8,
     "keys of lookups/half": 1.8,
-    "keysets/uniform": 1.6,
+    "keysets/uniform": 1.7,
     "keys of lookups/misses_suffix": 2.1,  # they are freed before the session is played
     "linkbench/facebook": 2.3,
     "sigmod2009/preliminary2": 1.6,
+    "scan/full_wide": 1.6,
+    "scan/range_100": 2.1,  # the estimate counts checks after each scan, as after a long one
     "skew/shifting_zipf": 2.5,  # the estimate counts all operations, but the clock ends the phases
     "tpcw/browsing": 1.8,
     "tpcw/ordering": 2.3,
@@ -246,14 +252,18 @@ def test_every_performance_benchmark_has_a_size() -> None:
     assert {name for name, kind in kinds.items() if kind == "performance"} <= played
 
 
-def test_the_estimates_of_instances_are_right(tmp_path: Path) -> None:
-    """With KEYDROME_SOAK: every instance, at smoke and laptop scale."""
+BENCHMARKS = sorted(path.parent.name for path in (ROOT / "benchmarks").glob("*/benchmark.json"))
+
+
+@pytest.mark.parametrize("scale", ["smoke", "laptop"] if SOAK else ["smoke"])
+@pytest.mark.parametrize("benchmark", BENCHMARKS if SOAK else ["skew"])
+def test_the_estimates_of_instances_are_right(benchmark: str, scale: str, tmp_path: Path) -> None:
+    """With KEYDROME_SOAK: every instance, at smoke and laptop scale. Each benchmark is a test of its own, so that the
+    minutes that one takes can be seen, and that one can be played alone."""
     require_root_and_build()
-    names = ["skew/shifting_zipf"]
-    if SOAK:
-        names = [f"{m['name']}/{instance}" for m in _manifests() for instance in m["instances"]]
-    scales = ["smoke", "laptop"] if SOAK else ["smoke"]
-    wrong = [_check(name, {}, scale, tmp_path) for name in names for scale in scales]
+    manifest = json.loads((ROOT / "benchmarks" / benchmark / "benchmark.json").read_text())
+    instances = manifest["instances"] if SOAK else ["shifting_zipf"]
+    wrong = [_check(f"{benchmark}/{instance}", {}, scale, tmp_path) for instance in instances]
     assert [text for text in wrong if text] == []
 
 
