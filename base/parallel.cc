@@ -40,7 +40,9 @@ void in_parallel(std::size_t count, const std::function<void(std::size_t)>& part
   };
   {
     std::vector<std::jthread> threads;  // the destructor joins them
-    const std::size_t wanted = std::min({count, kThreadsMax, usable_cpus()});
+    // Work that uses only idle time is no hurry, and only its own thread can be hurried later.
+    const bool idle = sched_getscheduler(0) == SCHED_IDLE;
+    const std::size_t wanted = idle ? 1 : std::min({count, kThreadsMax, usable_cpus()});
     threads.reserve(wanted);
     try {
       while (threads.size() + 1 < wanted) threads.emplace_back(work);

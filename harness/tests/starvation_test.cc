@@ -131,6 +131,17 @@ TEST(Starvation, AWaitThatHasNotEndedCounts) {
   EXPECT_EQ(slept.step_kept_ns(), 7u) << "the thread had a turn in between";
 }
 
+// The referee's own work during a phase has the lowest priority, so it waits without harm.
+TEST(Starvation, OnlyTheFirstThreadOfTheRefereeCounts) {
+  for (const pid_t thread : {getpid(), getpid() + 1}) {
+    Starvation starvation(0);
+    starvation.begin_step({getpid()}, 0);
+    const uint64_t before_ns = read_thread_schedules(getpid()).at(getpid()).waited_ns;
+    starvation.sample(9 * kSecond, {{{thread, schedule(0, before_ns + 5 * kSecond)}}}, 0);
+    EXPECT_EQ(starvation.step_kept_ns() >= 4 * kSecond, thread == getpid());
+  }
+}
+
 TEST(Starvation, OnlyTheStepCountsForItsLimit) {
   Starvation starvation(0);
   starvation.sample(0, player({{1, schedule(0, 100 * kSecond)}}), 0);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <memory>
 #include <string>
 
 #include "base/parallel.h"
@@ -185,7 +186,12 @@ void judge_counters(const script::Script& script, const script::Outcome& outcome
 
 void judge_script(const script::Script& script, const script::Outcome& outcome,
                   Findings& findings) {
-  const KeyRanks ranks(script.pools);
+  // A replay of a part of the script has pools of its own.
+  const std::shared_ptr<const KeyRanks> shared =
+      outcome.ranks && outcome.ranks->are_of(script.pools)
+          ? outcome.ranks
+          : std::make_shared<KeyRanks>(script.pools);
+  const KeyRanks& ranks = *shared;
   judge_counters(script, outcome, findings);
   const ExpectedState expected(script, ranks, outcome);
   Findings reads = findings.for_part();

@@ -26,8 +26,12 @@ struct OutcomeLayout {
 // Returns the layout for a phase of a script. `pools` are those of the script.
 OutcomeLayout outcome_layout(const PhaseScript& phase, const Pools& pools);
 
-// Writes the header into the memfd's bytes. REQUIRES: the image is zeroed and has layout.size_bytes
-// bytes.
+// Clears the memfd's bytes except the traces, which are most of it. The referee reads a trace only up
+// to the length that the thread has reported, and trusts neither.
+void clear_outcome(const OutcomeLayout& layout, std::span<std::byte> image);
+
+// Writes the header into the memfd's bytes. REQUIRES: the image is cleared and has
+// layout.size_bytes bytes.
 void write_outcome_header(const OutcomeLayout& layout, std::span<std::byte> image);
 
 }  // namespace keydrome::script

@@ -136,6 +136,17 @@ OutcomeLayout outcome_layout(const PhaseScript& phase, const Pools& pools) {
   return layout;
 }
 
+void clear_outcome(const OutcomeLayout& layout, std::span<std::byte> image) {
+  KEYDROME_CHECK(image.size() >= layout.size_bytes);
+  uint64_t from = 0;
+  for (const format::OutcomeHeader::Span& span :
+       std::span(layout.header.spans).first(layout.header.threads)) {
+    std::memset(image.data() + from, 0, span.trace_offset - from);
+    from = span.trace_offset + span.trace_capacity;
+  }
+  std::memset(image.data() + from, 0, layout.size_bytes - from);
+}
+
 void write_outcome_header(const OutcomeLayout& layout, std::span<std::byte> image) {
   KEYDROME_CHECK(image.size() >= layout.size_bytes);
   std::memcpy(image.data(), &layout.header, sizeof layout.header);

@@ -26,6 +26,10 @@
 #include "benchmarks/kit/script/word_follower.h"
 #include "checker/history/event.h"
 
+namespace keydrome::judge {
+class KeyRanks;
+}  // namespace keydrome::judge
+
 namespace keydrome::script {
 
 // The results of one thread in one phase. A word is the 8 bytes in which the player leaves the
@@ -56,6 +60,9 @@ struct PhaseOutcome {
 // phases are missing.
 struct Outcome {
   std::vector<PhaseOutcome> phases;
+  // The ranks of the script's keys, if they were computed while the session was played; otherwise
+  // null. The judges compute them then.
+  std::shared_ptr<const judge::KeyRanks> ranks;
 };
 
 // Returns the clock with which the referee converts the player's ticks. Player and referee run on

@@ -58,7 +58,7 @@ SharedMemory SessionMemory::descriptors() const {
 
 std::span<std::byte> SessionMemory::begin_outcome(const script::OutcomeLayout& layout) {
   const std::span<std::byte> outcome = outcome_->bytes().first(layout.size_bytes);
-  std::memset(outcome.data(), 0, outcome.size());
+  script::clear_outcome(layout, outcome);
   script::write_outcome_header(layout, outcome);
   return outcome;
 }

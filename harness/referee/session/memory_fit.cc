@@ -37,7 +37,8 @@ constexpr double kForWord = 8, kSpareWords = 1.25;  // a quarter more, for attem
 constexpr double kForEnd = 1;                       // how a transaction ended
 constexpr double kForKey = 16;                      // in the pool, and in tables of the generator
 constexpr double kForRank = 12;                     // the judge's tables by key
-constexpr double kForChange = 84;                   // ExpectedState: Change, and its tables by tag
+constexpr double kForSortedKey = 44;                // the same, and what sorting the keys takes
+constexpr double kForChange = 68;                   // ExpectedState: Change, and its tables by tag
 constexpr double kForChangedKey = 28;    // ExpectedState: the table by key, which may have grown
 constexpr double kForScanned = 32;       // TraceRecord and padding; key and payload follow
 constexpr double kForInserted = 12;      // a scanned record that the script inserts
@@ -104,13 +105,18 @@ double referee_bytes(const workload::Demand& demand) {
   const double kept = (demand.load_ops + demand.run_words) * kForWord +
                       (demand.load_ops + demand.transactions) * kForEnd;
   // While the session is played: the memory shared with the player (the jailed process), the next
-  // pieces (portions of the programs), and then the copy of the outcome (the results).
-  const double pieces = std::max(demand.load_ops, demand.run_ops) * kPieceForOp;
-  const double ring = std::min(2 * pieces, demand.threads * kRingOfThread);
+  // pieces (portions of the programs), and then the copy of the outcome (the results). The keys are
+  // sorted during the first phase that is not timed: the load, or else the final scan.
+  const double most_ops = std::max(demand.load_ops, demand.run_ops);
+  const double ring = std::min(2 * most_ops * kPieceForOp, demand.threads * kRingOfThread);
+  const auto pieces = [](double ops) { return std::min(ops * kPieceForOp, kPiecesMax); };
+  const bool loads = demand.load_ops > 0;
   const double words = std::max(demand.load_ops, demand.run_words_most);
   const double outcome = std::max(words * kForWord * kSpareWords, scan_room);
-  const double reading = kept + scan + demand.inserts * kForTag;
-  const double playing = ring + outcome + std::max(std::min(pieces, kPiecesMax), reading);
+  const double reading = kept + scan + demand.inserts * kForTag + numbers * kForRank;
+  const double sorting = (loads ? pieces(demand.load_ops) : kept) + numbers * kForSortedKey;
+  const double running = pieces(demand.run_ops) + (loads ? numbers * kForRank : 0);
+  const double playing = ring + outcome + std::max({sorting, running, reading});
   const double judging = kept + scan + numbers * kForRank + demand.records * kForChangedKey +
                          (demand.inserts + demand.deletes) * kForChange;
   return kReferee + kMargin * (demand.threads * kForThread + script + std::max(playing, judging) +

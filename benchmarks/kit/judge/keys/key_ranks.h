@@ -19,6 +19,8 @@ namespace keydrome::judge {
 class KeyRanks {
  public:
   explicit KeyRanks(const script::Pools& pools);
+  // Returns true if the object was made from these pools.
+  bool are_of(const script::Pools& pools) const { return pools_ == &pools; }
 
   // Returns the rank of the key with this number in the pool of its type.
   uint32_t rank(KeyType type, uint32_t number) const { return rank_of_[type][number]; }
