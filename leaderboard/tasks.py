@@ -16,6 +16,7 @@ from celery.signals import worker_ready, worker_shutting_down
 from django.conf import settings
 
 from leaderboard import plots, services
+from leaderboard.contests.results import store_due_results
 from leaderboard.lead_history import note_leads
 from leaderboard.queue import wakeup
 from leaderboard.worker import (
@@ -92,8 +93,13 @@ def _hold_free_slot(held: ExitStack) -> int:
 
 
 def _wake_results() -> None:
-    """Queue the lost runs again (those whose worker died or hangs), note who leads, and draw plots of new results."""
+    """Do what a wake-up of the results worker is for.
+
+    Queue the lost runs again (those whose worker died or hangs), store the results of contests that have closed, note
+    who leads, and draw the plots of new results.
+    """
     services.recover_and_wake()
+    store_due_results()
     note_leads()
     plots.draw_missing()
 

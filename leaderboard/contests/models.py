@@ -287,6 +287,30 @@ class LogLine(models.Model):
         return f"{self.by}: {self.action}"
 
 
+class Result(models.Model):
+    """The result of a finished contest, which later changes of runs do not change. results.py writes these rows.
+
+    The version with the largest number counts. A decision of the jury after the end makes a further version.
+    """
+
+    contest = models.ForeignKey(Contest, on_delete=models.CASCADE, related_name="results")
+    version = models.PositiveIntegerField()
+    reason = models.CharField(
+        max_length=REASON_MAX, blank=True, help_text="why there is a further version"
+    )
+    content = models.JSONField(help_text="see results.py")
+    stored_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering: ClassVar = ["-version"]
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=["contest", "version"], name="one_result_per_version"),
+        ]
+
+    def __str__(self) -> str:
+        return f"result {self.version} of contest {self.contest_id}"
+
+
 class Message(models.Model):
     """An announcement of a contest. The body is Markdown, which the page sanitises."""
 

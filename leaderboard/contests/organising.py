@@ -26,6 +26,7 @@ from leaderboard.contests.models import (
     Official,
     Role,
 )
+from leaderboard.contests.results import correct
 from leaderboard.services import Refused
 from leaderboard.submissions.reruns import repeat
 from runner.text import printable
@@ -112,6 +113,7 @@ def disqualify(entry: Entry, reason: str, *, by: User) -> None:
         if not changed:
             raise Refused(["the entry is disqualified already"])
         log(entry.contest, by, f"disqualified {_name(entry)}", why)
+        correct(entry.contest, why)
         tell_team(
             entry,
             f"The jury of {entry.contest.name} disqualified your submission {entry.submission_id}. Reason: {why}",
@@ -128,6 +130,7 @@ def restore(entry: Entry, reason: str, *, by: User) -> None:
         if not changed:
             raise Refused(["the entry is not disqualified"])
         log(entry.contest, by, f"restored {_name(entry)}", why)
+        correct(entry.contest, why)
         tell_team(
             entry,
             f"The jury of {entry.contest.name} restored your submission {entry.submission_id}. Reason: {why}",

@@ -11,6 +11,7 @@ urlpatterns = [
     path("new", organiser_views.new, name="new"),
     path("<slug:slug>/", views.front, name="front"),
     path("<slug:slug>/news.atom", views.feed, name="feed"),
+    path("<slug:slug>/result.json", views.result, name="result"),
     path("<slug:slug>/boards/<slug:board_slug>/", views.board, name="board"),
     path("<slug:slug>/team/", team_views.team, name="team"),
     path("<slug:slug>/team/invite/", team_views.invite, name="invite"),

@@ -66,6 +66,7 @@ RULES = [
     Rule("front", CUP, everyone(200)),
     Rule("front", "/contests/none/", everyone(404)),
     Rule("feed", f"{CUP}news.atom", everyone(200)),
+    Rule("result", f"{CUP}result.json", everyone(404)),
     Rule("board", f"{CUP}boards/preliminary1/", everyone(200)),
     Rule("board", f"{CUP}boards/ycsb_a/", everyone(404)),
     Rule("team", f"{CUP}team/", logged_in_only(200)),
