@@ -317,6 +317,11 @@ class Message(models.Model):
     contest = models.ForeignKey(Contest, on_delete=models.CASCADE, related_name="messages")
     title = models.CharField(max_length=200)
     body = models.TextField()
+    address = models.CharField(
+        max_length=300,
+        blank=True,
+        help_text="the address of the contest's page, for links in mails",
+    )
     published_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
@@ -324,3 +329,40 @@ class Message(models.Model):
 
     def __str__(self) -> str:
         return self.title
+
+
+class Subscription(models.Model):
+    """A user's wish to get the announcements of a contest by email."""
+
+    contest = models.ForeignKey(Contest, on_delete=models.CASCADE, related_name="subscriptions")
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="contest_subscriptions"
+    )
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=["contest", "user"], name="one_subscription"),
+        ]
+
+    def __str__(self) -> str:
+        return f"user {self.user_id} follows contest {self.contest_id}"
+
+
+class Delivery(models.Model):
+    """An announcement for one subscriber, sent or still to send. mail.py writes these rows."""
+
+    message = models.ForeignKey(Message, on_delete=models.CASCADE, related_name="deliveries")
+    subscription = models.ForeignKey(
+        Subscription, on_delete=models.CASCADE, related_name="deliveries"
+    )
+    sent_at = models.DateTimeField(null=True, blank=True)
+    tries = models.PositiveSmallIntegerField(default=0)
+
+    class Meta:
+        indexes: ClassVar = [
+            models.Index(fields=["id"], name="delivery_due", condition=Q(sent_at=None)),
+        ]
+
+    def __str__(self) -> str:
+        return f"message {self.message_id} for subscription {self.subscription_id}"

@@ -14,6 +14,7 @@ from django.core.mail import send_mail
 from django.db import transaction
 from django.utils import timezone
 
+from leaderboard.contests.mail import queue_mail
 from leaderboard.contests.models import (
     NOTE_MAX,
     REASON_MAX,
@@ -192,10 +193,11 @@ def set_sign_up(contest: Contest, reason: str, *, closed: bool, by: User) -> Non
         log(contest, by, "closed the sign-up" if closed else "reopened the sign-up", why)
 
 
-def announce(contest: Contest, title: str, body: str, *, by: User) -> Message:
-    """Publish an announcement."""
+def announce(contest: Contest, title: str, body: str, *, by: User, address: str = "") -> Message:
+    """Publish an announcement, and queue it for the subscribers. `address` is that of the contest's front page."""
     with transaction.atomic():
-        message = Message.objects.create(contest=contest, title=title, body=body)
+        message = Message.objects.create(contest=contest, title=title, body=body, address=address)
+        queue_mail(message)
         log(contest, by, f"announced: {title}")
     return message
 

@@ -214,10 +214,21 @@ def announce(request: UserRequest, slug: str) -> HttpResponse:
     preview = request.method == "POST" and form.is_valid()
     if preview and request.POST.get("publish") == "1":
         values = form.cleaned_data
-        organising.announce(found.contest, values["title"], values["body"], by=request.user)
+        organising.announce(
+            found.contest,
+            values["title"],
+            values["body"],
+            by=request.user,
+            address=request.build_absolute_uri(jinja.url("contests:front", slug)),
+        )
         messages.success(request, "The announcement is published.")
         return redirect("contests:front", slug)
-    context = {"contest": found.contest, "form": form, "preview": preview}
+    context = {
+        "contest": found.contest,
+        "form": form,
+        "preview": preview,
+        "subscribers": found.contest.subscriptions.count(),
+    }
     return render(request, "contests/announce.html", context)
 
 

@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from web.contests import organiser_views, team_views, views
+from web.contests import mail_views, organiser_views, team_views, views
 
 app_name = "contests"
 
@@ -12,6 +12,8 @@ urlpatterns = [
     path("<slug:slug>/", views.front, name="front"),
     path("<slug:slug>/news.atom", views.feed, name="feed"),
     path("<slug:slug>/result.json", views.result, name="result"),
+    path("<slug:slug>/mail/", mail_views.subscribe, name="subscribe"),
+    path("<slug:slug>/mail/<str:token>/", mail_views.stop, name="stop_mail"),
     path("<slug:slug>/boards/<slug:board_slug>/", views.board, name="board"),
     path("<slug:slug>/team/", team_views.team, name="team"),
     path("<slug:slug>/team/invite/", team_views.invite, name="invite"),

@@ -64,7 +64,13 @@ def front(request: HttpRequest, slug: str) -> HttpResponse:
     """Show a contest: its phase and dates, who leads, its announcements and its rules."""
     found = visit(request, slug)
     notices = found.contest.notices.filter(user_id=request.user.pk or 0)[:NOTICES]
-    context = {**front_context(found), "visit": found, "notices": notices, "open_runs": 0}
+    context = {
+        **front_context(found),
+        "visit": found,
+        "notices": notices,
+        "open_runs": 0,
+        "subscribed": found.contest.subscriptions.filter(user_id=request.user.pk or 0).exists(),
+    }
     if found.contest.phase is Phase.CLOSED and context["result"] is None:
         context["open_runs"] = open_runs(found.contest)
     return render(request, "contests/front.html", context)

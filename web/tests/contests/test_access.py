@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING
 import pytest
 from django.db import transaction
 
-from leaderboard.contests import organising, teams
-from leaderboard.contests.models import Contest, Invitation
+from leaderboard.contests import mail, organising, teams
+from leaderboard.contests.models import Contest, Invitation, Subscription
 from web.contests.urls import urlpatterns
 from web.tests.world import finish_all
 
 if TYPE_CHECKING:
+    from pytest_django.fixtures import Settings
+
     from web.tests.contests.cups import Cup
 
 pytestmark = pytest.mark.django_db
@@ -66,6 +68,11 @@ RULES = [
     Rule("front", CUP, everyone(200)),
     Rule("front", "/contests/none/", everyone(404)),
     Rule("feed", f"{CUP}news.atom", everyone(200)),
+    Rule("subscribe", f"{CUP}mail/", POST_ONLY),
+    Rule("subscribe", f"{CUP}mail/", logged_in_only(302), "post"),
+    Rule("stop_mail", f"{CUP}mail/{{stop}}/", everyone(200)),
+    Rule("stop_mail", f"{CUP}mail/{{stop}}/", everyone(200), "post"),
+    Rule("stop_mail", f"{CUP}mail/wrong/", everyone(404)),
     Rule("result", f"{CUP}result.json", everyone(404)),
     Rule("board", f"{CUP}boards/preliminary1/", everyone(200)),
     Rule("board", f"{CUP}boards/ycsb_a/", everyone(404)),
@@ -105,7 +112,8 @@ RULES = [
 ]
 
 
-def test_access(cup: Cup) -> None:
+def test_access(cup: Cup, settings: Settings) -> None:
+    settings.KEYDROME_SENDS_MAIL = True
     entry = cup.enter()
     finish_all()
     teams.invite(cup.heron, "bob")
@@ -113,6 +121,9 @@ def test_access(cup: Cup) -> None:
         "entry": entry.pk,
         "invitation": Invitation.objects.get().pk,
         "token": cup.heron.token,
+        "stop": mail.stop_token(
+            Subscription.objects.create(contest=cup.contest, user=cup.world.bob)
+        ),
     }
     for number, who in enumerate(VISITORS):
         browser = cup.browser(who)
