@@ -68,6 +68,9 @@ class Contest(models.Model):
     runs_private = models.BooleanField(
         default=False, help_text="until the results, runs are visible to their own team only"
     )
+    wants_source = models.BooleanField(
+        default=False, help_text="teams hand in the source code of their entries for the finals"
+    )
     admission = models.CharField(max_length=10, choices=Admission.choices, default=Admission.ANYONE)
     guests = models.ManyToManyField(
         settings.AUTH_USER_MODEL, blank=True, related_name="contests_as_guest"
@@ -236,6 +239,20 @@ class Entry(models.Model):
 
     def __str__(self) -> str:
         return f"submission {self.submission_id} in contest {self.contest_id}"
+
+
+class Source(models.Model):
+    """The source code of an entry, as an archive. sources.py stores it; a view sends it to owner and jury only."""
+
+    entry = models.OneToOneField(Entry, on_delete=models.CASCADE, related_name="source")
+    file = models.FileField(max_length=200)
+    file_name = models.CharField(max_length=100, help_text="for display, never used as a path")
+    sha256 = models.CharField(max_length=64)
+    size_bytes = models.BigIntegerField()
+    handed_in_at = models.DateTimeField()
+
+    def __str__(self) -> str:
+        return f"source of entry {self.entry_id}"
 
 
 class Note(models.Model):

@@ -103,7 +103,7 @@ def _entry(contest: Contest, pk: int) -> Entry:
     """Return an entry of this contest, or respond 404."""
     entry = (
         Entry.objects.filter(contest=contest, pk=pk)
-        .select_related("contest", "team", "submission__owner")
+        .select_related("contest", "team", "submission__owner", "source")
         .first()
     )
     if entry is None:
@@ -122,6 +122,7 @@ def entry(request: UserRequest, slug: str, pk: int) -> HttpResponse:
         "contest": found.contest,
         "entry": shown,
         "runs": shown.submission.runs.order_by("-pk"),
+        "source": getattr(shown, "source", None),
         "notes": shown.notes.select_related("author").order_by("pk"),
         "reason_form": ReasonForm(),
     }

@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from web.contests import mail_views, organiser_views, team_views, views
+from web.contests import mail_views, organiser_views, source_views, team_views, views
 
 app_name = "contests"
 
@@ -23,6 +23,8 @@ urlpatterns = [
     path("<slug:slug>/join/<str:token>/", team_views.join, name="join"),
     path("<slug:slug>/submit/", team_views.submit, name="submit"),
     path("<slug:slug>/enter/", team_views.enter, name="enter"),
+    path("<slug:slug>/entries/<int:pk>/source/", source_views.hand_in, name="source"),
+    path("<slug:slug>/entries/<int:pk>/source/file", source_views.download, name="source_file"),
     path("<slug:slug>/edit/", organiser_views.edit, name="edit"),
     path("<slug:slug>/organise/", organiser_views.overview, name="overview"),
     path("<slug:slug>/organise/entries/<int:pk>/", organiser_views.entry, name="entry"),

@@ -6,12 +6,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import pytest
+from django.core.files.base import ContentFile
 from django.db import transaction
 
-from leaderboard.contests import mail, organising, teams
+from leaderboard.contests import mail, organising, sources, teams
 from leaderboard.contests.models import Contest, Invitation, Subscription
 from web.contests.urls import urlpatterns
-from web.tests.world import finish_all
+from web.tests.world import content_of, finish_all
 
 if TYPE_CHECKING:
     from pytest_django.fixtures import Settings
@@ -58,6 +59,8 @@ JUDGE_POST = (302, 404, 404, 404, 404, 302, 302, 302, 302)
 ORGANISE = (302, 404, 404, 404, 404, 404, 200, 200, 200)
 ORGANISE_POST = (302, 404, 404, 404, 404, 404, 302, 302, 302)
 APPOINT = (302, 404, 404, 404, 404, 404, 404, 200, 200)
+SOURCE_OWNER = (302, 404, 200, *[404] * 6)
+SOURCE_FILE = (302, 404, 200, 404, 404, 200, 200, 200, 200)
 POST_ONLY = logged_in_only(405)
 
 CUP = "/contests/cup/"
@@ -93,6 +96,10 @@ RULES = [
     Rule("submit", f"{CUP}submit/", TEAM, "post"),
     Rule("enter", f"{CUP}enter/", POST_ONLY),
     Rule("enter", f"{CUP}enter/", logged_in_only(404), "post"),
+    Rule("source", f"{CUP}entries/{{entry}}/source/", SOURCE_OWNER),
+    Rule("source", f"{CUP}entries/{{entry}}/source/", SOURCE_OWNER, "post"),
+    Rule("source", f"{CUP}entries/0/source/", logged_in_only(404)),
+    Rule("source_file", f"{CUP}entries/{{entry}}/source/file", SOURCE_FILE),
     Rule("edit", f"{CUP}edit/", ORGANISE),
     Rule("edit", f"{CUP}edit/", ORGANISE, "post"),
     Rule("overview", f"{CUP}organise/", SEE),
@@ -116,6 +123,9 @@ def test_access(cup: Cup, settings: Settings) -> None:
     settings.KEYDROME_SENDS_MAIL = True
     entry = cup.enter()
     finish_all()
+    Contest.objects.update(wants_source=True)
+    entry.contest.refresh_from_db()
+    sources.hand_in(entry, ContentFile(b"PK\x03\x04", "a.zip"), "a.zip")
     teams.invite(cup.heron, "bob")
     names = {
         "entry": entry.pk,
@@ -133,6 +143,7 @@ def test_access(cup: Cup, settings: Settings) -> None:
             with transaction.atomic():
                 answer = getattr(browser, rule.method)(path, data)
                 transaction.set_rollback(True)  # every visitor finds the same data
+            content_of(answer)  # closes a file
             assert answer.status_code == rule.statuses[number], f"{rule.method} {path} by {who}"
             if who == "anonymous" and answer.status_code == 302:
                 assert answer["Location"].startswith("/account/login/"), path
