@@ -180,3 +180,20 @@ def test_the_archive_shows_the_stored_result(
         assert (folder / page).read_text() == (again / page).read_text()
     assert "Final result of" in (folder / "index.html").read_text()
     assert "Larch" in (again / "board-preliminary1.html").read_text()
+
+
+def test_a_team_that_leads_twice_is_named_once(cup: Cup, client: Client) -> None:
+    cup.enter(name="first.so")
+    cup.enter(name="second.so", tag=b"2")
+    finish_all()
+    page = client.get(CUP).content.decode()
+    assert "Heron, Heron" not in page
+    assert '<td role="cell" data-label="Leader"><span>Heron</span></td>' in page
+
+
+def test_the_archive_marks_no_phase_as_that_of_now(
+    cup: Cup, played: dict[str, Entry], tmp_path: Path
+) -> None:
+    close(cup)
+    call_command("archive_contest", "cup", str(tmp_path / "archive"), stdout=io.StringIO())
+    assert ">now<" not in (tmp_path / "archive" / "index.html").read_text()
