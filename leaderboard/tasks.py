@@ -16,6 +16,8 @@ from celery.signals import worker_ready, worker_shutting_down
 from django.conf import settings
 
 from leaderboard import plots, services
+from leaderboard.contests.mail import send_due_mail
+from leaderboard.contests.results import store_due_results
 from leaderboard.lead_history import note_leads
 from leaderboard.queue import wakeup
 from leaderboard.worker import (
@@ -92,9 +94,15 @@ def _hold_free_slot(held: ExitStack) -> int:
 
 
 def _wake_results() -> None:
-    """Queue the lost runs again (those whose worker died or hangs), note who leads, and draw plots of new results."""
+    """Do what a wake-up of the results worker is for.
+
+    It queues the lost runs again (those whose worker died or hangs). It stores the results of closed contests, notes
+    who leads, sends queued mails, and draws the plots of new results.
+    """
     services.recover_and_wake()
+    store_due_results()
     note_leads()
+    send_due_mail()
     plots.draw_missing()
 
 

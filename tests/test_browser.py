@@ -12,6 +12,8 @@ from playwright.sync_api import expect, sync_playwright
 
 from leaderboard import catalogue, plots
 from leaderboard.contests import organising, teams
+from leaderboard.contests.mail import stop_token
+from leaderboard.contests.models import Contest, Subscription
 from leaderboard.models import Announcement, Run
 from leaderboard.queue import claims
 from runner.terms import Verdict
@@ -394,6 +396,8 @@ def test_admin_works_under_the_content_policy(
 
 def fill_the_contest(cup: Cup) -> dict[str, list[str]]:
     """Give the contest entries, a disqualification, notes and news; return the addresses for each visitor."""
+    Contest.objects.update(wants_source=True)
+    cup.contest.refresh_from_db()
     cup.heron.contest = cup.contest
     teams.change(cup.heron, "A team with a name that is rather long, really", anonymous=True)
     entry = cup.enter()
@@ -405,12 +409,14 @@ def fill_the_contest(cup: Cup) -> dict[str, list[str]]:
     organising.disqualify(bad, "reads the clock through a file in /dev/shm", by=jury)
     organising.add_note(entry, "looks like the reference", by=jury)
     organising.announce(cup.contest, "Day & night", "The machine is *quiet*.", by=jury)
+    follower, _ = Subscription.objects.get_or_create(contest=cup.contest, user=cup.world.alice)
     here = "/contests/cup/"
     public = ["/contests/", here, f"{here}boards/preliminary1/", f"{here}boards/preliminary2/"]
     entries = [f"{here}organise/entries/{one.pk}/" for one in (entry, bad)]
+    private = (f"{here}mail/{stop_token(follower)}/", f"{here}entries/{entry.pk}/source/")
     pages = ("organise/", "organise/announce/", "organise/roles/", "organise/log/", "edit/")
     return {
-        "alice": [*public, f"{here}team/", f"{here}submit/"],
+        "alice": [*public, f"{here}team/", f"{here}submit/", *private],
         "tim": [here],
         "olga": [*entries, f"{here}team/", f"{here}join/{cup.heron.token}/", "/contests/new"]
         + [here + page for page in pages],

@@ -39,8 +39,10 @@ def markdown(text: str) -> Markup:
     The HTML contains only MARKDOWN_TAGS, and links only to http, https and mailto. HTML tags in the text itself become
     plain text.
     """
+    # The page has its own heading of the first level.
+    rendered = _markdown.render(text).replace("<h1>", "<h2>").replace("</h1>", "</h2>")
     html = nh3.clean(
-        _markdown.render(text),
+        rendered,
         tags=set(MARKDOWN_TAGS),
         attributes={"a": {"href"}},
         url_schemes={"http", "https", "mailto"},

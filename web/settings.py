@@ -369,6 +369,8 @@ CACHES = {"default": env.cache_url("KEYDROME_CACHE_URL", default="locmemcache://
 
 # The maximum size of an uploaded library in bytes. The runner always refuses files above 64 MiB, the default.
 KEYDROME_UPLOAD_BYTES = env.int("KEYDROME_UPLOAD_BYTES", default=64 * 1024 * 1024)
+# The maximum size of the source code that a contestant hands in for a contest's finals.
+KEYDROME_SOURCE_BYTES = env.int("KEYDROME_SOURCE_BYTES", default=16 * 1024 * 1024)
 # How many files a user may upload per hour. Organisers are not limited.
 KEYDROME_UPLOADS_PER_HOUR = env.int("KEYDROME_UPLOADS_PER_HOUR", default=30)
 FILE_UPLOAD_TEMP_DIR = str(VAR_DIR / "uploads")

@@ -68,6 +68,9 @@ class Contest(models.Model):
     runs_private = models.BooleanField(
         default=False, help_text="until the results, runs are visible to their own team only"
     )
+    wants_source = models.BooleanField(
+        default=False, help_text="teams hand in the source code of their entries for the finals"
+    )
     admission = models.CharField(max_length=10, choices=Admission.choices, default=Admission.ANYONE)
     guests = models.ManyToManyField(
         settings.AUTH_USER_MODEL, blank=True, related_name="contests_as_guest"
@@ -238,6 +241,20 @@ class Entry(models.Model):
         return f"submission {self.submission_id} in contest {self.contest_id}"
 
 
+class Source(models.Model):
+    """The source code of an entry, as an archive. sources.py stores it; a view sends it to owner and jury only."""
+
+    entry = models.OneToOneField(Entry, on_delete=models.CASCADE, related_name="source")
+    file = models.FileField(max_length=200)
+    file_name = models.CharField(max_length=100, help_text="for display, never used as a path")
+    sha256 = models.CharField(max_length=64)
+    size_bytes = models.BigIntegerField()
+    handed_in_at = models.DateTimeField()
+
+    def __str__(self) -> str:
+        return f"source of entry {self.entry_id}"
+
+
 class Note(models.Model):
     """A private note of the organisers about an entry."""
 
@@ -287,12 +304,41 @@ class LogLine(models.Model):
         return f"{self.by}: {self.action}"
 
 
+class Result(models.Model):
+    """The result of a finished contest, which later changes of runs do not change. results.py writes these rows.
+
+    The version with the largest number counts. A decision of the jury after the end makes a further version.
+    """
+
+    contest = models.ForeignKey(Contest, on_delete=models.CASCADE, related_name="results")
+    version = models.PositiveIntegerField()
+    reason = models.CharField(
+        max_length=REASON_MAX, blank=True, help_text="why there is a further version"
+    )
+    content = models.JSONField(help_text="see results.py")
+    stored_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering: ClassVar = ["-version"]
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=["contest", "version"], name="one_result_per_version"),
+        ]
+
+    def __str__(self) -> str:
+        return f"result {self.version} of contest {self.contest_id}"
+
+
 class Message(models.Model):
     """An announcement of a contest. The body is Markdown, which the page sanitises."""
 
     contest = models.ForeignKey(Contest, on_delete=models.CASCADE, related_name="messages")
     title = models.CharField(max_length=200)
     body = models.TextField()
+    address = models.CharField(
+        max_length=300,
+        blank=True,
+        help_text="the address of the contest's page, for links in mails",
+    )
     published_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
@@ -300,3 +346,40 @@ class Message(models.Model):
 
     def __str__(self) -> str:
         return self.title
+
+
+class Subscription(models.Model):
+    """A user's wish to get the announcements of a contest by email."""
+
+    contest = models.ForeignKey(Contest, on_delete=models.CASCADE, related_name="subscriptions")
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="contest_subscriptions"
+    )
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=["contest", "user"], name="one_subscription"),
+        ]
+
+    def __str__(self) -> str:
+        return f"user {self.user_id} follows contest {self.contest_id}"
+
+
+class Delivery(models.Model):
+    """An announcement for one subscriber, sent or still to send. mail.py writes these rows."""
+
+    message = models.ForeignKey(Message, on_delete=models.CASCADE, related_name="deliveries")
+    subscription = models.ForeignKey(
+        Subscription, on_delete=models.CASCADE, related_name="deliveries"
+    )
+    sent_at = models.DateTimeField(null=True, blank=True)
+    tries = models.PositiveSmallIntegerField(default=0)
+
+    class Meta:
+        indexes: ClassVar = [
+            models.Index(fields=["id"], name="delivery_due", condition=Q(sent_at=None)),
+        ]
+
+    def __str__(self) -> str:
+        return f"message {self.message_id} for subscription {self.subscription_id}"

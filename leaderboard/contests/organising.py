@@ -14,6 +14,7 @@ from django.core.mail import send_mail
 from django.db import transaction
 from django.utils import timezone
 
+from leaderboard.contests.mail import queue_mail
 from leaderboard.contests.models import (
     NOTE_MAX,
     REASON_MAX,
@@ -26,6 +27,7 @@ from leaderboard.contests.models import (
     Official,
     Role,
 )
+from leaderboard.contests.results import correct
 from leaderboard.services import Refused
 from leaderboard.submissions.reruns import repeat
 from runner.text import printable
@@ -112,6 +114,7 @@ def disqualify(entry: Entry, reason: str, *, by: User) -> None:
         if not changed:
             raise Refused(["the entry is disqualified already"])
         log(entry.contest, by, f"disqualified {_name(entry)}", why)
+        correct(entry.contest, why)
         tell_team(
             entry,
             f"The jury of {entry.contest.name} disqualified your submission {entry.submission_id}. Reason: {why}",
@@ -128,6 +131,7 @@ def restore(entry: Entry, reason: str, *, by: User) -> None:
         if not changed:
             raise Refused(["the entry is not disqualified"])
         log(entry.contest, by, f"restored {_name(entry)}", why)
+        correct(entry.contest, why)
         tell_team(
             entry,
             f"The jury of {entry.contest.name} restored your submission {entry.submission_id}. Reason: {why}",
@@ -189,10 +193,11 @@ def set_sign_up(contest: Contest, reason: str, *, closed: bool, by: User) -> Non
         log(contest, by, "closed the sign-up" if closed else "reopened the sign-up", why)
 
 
-def announce(contest: Contest, title: str, body: str, *, by: User) -> Message:
-    """Publish an announcement."""
+def announce(contest: Contest, title: str, body: str, *, by: User, address: str = "") -> Message:
+    """Publish an announcement, and queue it for the subscribers. `address` is that of the contest's front page."""
     with transaction.atomic():
-        message = Message.objects.create(contest=contest, title=title, body=body)
+        message = Message.objects.create(contest=contest, title=title, body=body, address=address)
+        queue_mail(message)
         log(contest, by, f"announced: {title}")
     return message
 

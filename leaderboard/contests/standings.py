@@ -22,18 +22,39 @@ from leaderboard.ranking import rank_intervals
 from leaderboard.ranking.visible_ranks import CACHE_SECONDS, cached_ranks
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from leaderboard.contests.models import Contest, Team
     from results.stats.family import Rank
 
 
 @dataclass(frozen=True, slots=True)
+class Played:
+    """A counted run of a contest's entry. `candidate.user_id` is the id of the team, which is ranked as one."""
+
+    candidate: rank_intervals.Candidate
+    submission_id: int
+    file_name: str
+
+
+@dataclass(frozen=True, slots=True)
+class BoardRuns:
+    """All that decides a board of a contest: its counted runs, which are of one benchmark version and machine class."""
+
+    board: Board
+    machine_class: str
+    runs: tuple[Played, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Standing:
-    """A row of a contest's board: a team's entry, merged from its runs of one binary, and its rank interval."""
+    """A row of a contest's board: a team's entry, merged from its runs of one binary, and its rank interval.
+
+    `entry.run_id` is the newest of these runs.
+    """
 
     team: Team
-    run: Run
+    file_name: str
     entry: rank_intervals.Entry
     rank: Rank
 
@@ -70,24 +91,40 @@ def boards_of(contest: Contest) -> list[Board]:
 
 
 def contest_boards(contest: Contest, *, live: bool = False) -> list[ContestBoard]:
-    """Return all boards of a contest. With `live`, the freeze does not apply.
+    """Return all boards of a contest, computed from the runs. With `live`, the freeze does not apply.
 
     4 SQL statements, or 1 if there are no runs.
     """
+    found, teams = counted_runs(contest, live=live)
+    return [rank_board(runs, teams) for runs in found]
+
+
+def counted_runs(
+    contest: Contest, *, live: bool = False, disqualified: bool = False
+) -> tuple[list[BoardRuns], dict[int, Team]]:
+    """Return the runs that decide each board of a contest, and the teams by id.
+
+    With `disqualified`, the runs of disqualified entries are included. At most 4 SQL statements.
+    """
     boards = boards_of(contest)
-    runs = _runs(contest, boards, live=live)
-    return [_board(contest, board, runs) for board in boards]
+    runs = _runs(contest, boards, live=live, disqualified=disqualified)
+    teams = {run.pk: _team(contest, run) for run in runs}
+    return [_board_runs(board, runs, teams) for board in boards], {
+        team.pk: team for team in teams.values()
+    }
 
 
-def _runs(contest: Contest, boards: Iterable[Board], *, live: bool) -> list[Run]:
+def _runs(
+    contest: Contest, boards: Iterable[Board], *, live: bool, disqualified: bool
+) -> list[Run]:
     """Return the eligible runs of the contest's entries, with the teams. At most 4 SQL statements."""
     wanted = Q(pk__in=[])
     for board in boards:
         wanted |= Q(benchmark=board.benchmark, instance=board.instance)
-    counted = Q(
-        submission__contest_entries__contest=contest,
-        submission__contest_entries__disqualified_at__isnull=True,
-    )
+    # One filter, so that all conditions are about the same entry.
+    counted = Q(submission__contest_entries__contest=contest)
+    if not disqualified:
+        counted &= Q(submission__contest_entries__disqualified_at__isnull=True)
     if contest.is_frozen and not live:
         counted &= Q(
             submission__contest_entries__entered_at__lte=contest.freezes_at,
@@ -114,8 +151,8 @@ def _team(contest: Contest, run: Run) -> Team:
     )
 
 
-def _board(contest: Contest, board: Board, runs: list[Run]) -> ContestBoard:
-    """Return one board. It ranks runs of the newest counted benchmark version, on the class with the most runs."""
+def _board_runs(board: Board, runs: Iterable[Run], teams: Mapping[int, Team]) -> BoardRuns:
+    """Return the runs of one board: those of the newest counted benchmark version, on the class with the most runs."""
     found = [
         run
         for run in runs
@@ -125,31 +162,47 @@ def _board(contest: Contest, board: Board, runs: list[Run]) -> ContestBoard:
     found = [run for run in found if run.benchmark_version == newest]
     classes = Counter(run.machine.machine_class for run in found if run.machine)
     chosen = min(classes, key=lambda name: (-classes[name], name), default="")
-    by_id = {run.pk: run for run in found if run.machine and run.machine.machine_class == chosen}
-    teams = {run.pk: _team(contest, run) for run in by_id.values()}
-    entries = rank_intervals.choose(
-        [
-            rank_intervals.Candidate(
-                run_id=run.pk,
-                user_id=teams[run.pk].pk,
-                blob_sha256=run.submission.blob_sha256,
-                configuration=run.submission.configuration,
-                ratios=tuple(run.detail.ratios),
-                provisional=run.provisional or board.provisional,
+    return BoardRuns(
+        board,
+        chosen,
+        tuple(
+            Played(
+                rank_intervals.Candidate(
+                    run_id=run.pk,
+                    user_id=teams[run.pk].pk,
+                    blob_sha256=run.submission.blob_sha256,
+                    configuration=run.submission.configuration,
+                    ratios=tuple(run.detail.ratios),
+                    provisional=run.provisional or board.provisional,
+                ),
+                run.submission_id,
+                run.submission.file_name,
             )
-            for run in by_id.values()
-        ],
+            for run in found
+            if run.machine and run.machine.machine_class == chosen
+        ),
+    )
+
+
+def rank_board(found: BoardRuns, teams: Mapping[int, Team]) -> ContestBoard:
+    """Return the board with its rows. `teams` has the teams by id. Executes no SQL."""
+    board = found.board
+    names = {run.candidate.run_id: run.file_name for run in found.runs}
+    entries = rank_intervals.choose(
+        [run.candidate for run in found.runs],
         per_user=board.per_user,
         lower_is_better=board.lower_is_better,
     )
-    best = {entry.user_id: (teams[entry.run_id], entry) for entry in reversed(entries)}
+    best = {entry.user_id: (teams[entry.user_id], entry) for entry in reversed(entries)}
     shown = entries[: board.top]
     ranks = cached_ranks([entry.ratios for entry in shown], lower_is_better=board.lower_is_better)
     rows = [
-        Standing(teams[entry.run_id], by_id[entry.run_id], entry, rank)
+        Standing(teams[entry.user_id], names[entry.run_id], entry, rank)
         for entry, rank in zip(shown, ranks, strict=True)
     ]
-    return ContestBoard(board, chosen, tuple(rows), tuple(best.values()))
+    return ContestBoard(
+        board, found.machine_class if rows else "", tuple(rows), tuple(best.values())
+    )
 
 
 def combined_standing(boards: list[ContestBoard]) -> list[CombinedRow]:

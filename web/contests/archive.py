@@ -27,7 +27,8 @@ def write_archive(contest: Contest, folder: Path) -> list[Path]:
     for name in STYLES:
         shutil.copyfile(_STATIC / name, folder / Path(name).name)
     public = Visit(contest, frozenset(), None)
-    common = {"styles": [Path(name).name for name in STYLES]}
+    # No phase is marked as that of now, since the archive is read at any time.
+    common = {"styles": [Path(name).name for name in STYLES], "phase": None}
     front = front_context(public)
     pages = {"index.html": {**front, **common, "board": None}}
     for found, _ in front["boards"]:

@@ -6,12 +6,14 @@ from itertools import pairwise
 from typing import Any, ClassVar
 
 from django import forms
+from django.conf import settings
 from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
 
 from leaderboard import catalogue
 from leaderboard.boards import all_boards
 from leaderboard.contests.models import REASON_MAX, TEAM_NAME_MAX, Contest, Role
+from web import jinja
 from web.submissions.forms import Choices, Label, UploadForm
 
 _DATES = ("opens_at", "freezes_at", "closes_at", "results_at")
@@ -53,6 +55,7 @@ class ContestForm(forms.ModelForm):  # type: ignore[type-arg] # generic only in 
             "rules",
             "questions",
             "runs_private",
+            "wants_source",
             "admission",
             "team_size",
             "quota_open",
@@ -67,6 +70,7 @@ class ContestForm(forms.ModelForm):  # type: ignore[type-arg] # generic only in 
             "results_at": "Results (UTC)",
             "questions": "Questions and answers",
             "runs_private": "Runs are private until the results",
+            "wants_source": "Teams hand in source code for the finals",
             "admission": "Admission",
             "team_size": "Most members of a team",
             "quota_open": "Submissions of a team in 24 hours while open",
@@ -152,6 +156,30 @@ class ContestUploadForm(UploadForm):
         assert isinstance(configuration, forms.ChoiceField)  # noqa: S101 - declared above, for the type checker
         names = [(name, name) for name in catalogue.configurations()]
         configuration.choices = [("", "none: a whole library"), *names]
+
+
+class SourceForm(forms.Form):
+    """An archive with the source code of an entry."""
+
+    use_required_attribute = False
+
+    file = forms.FileField(
+        label="Archive",
+        max_length=100,
+        widget=forms.FileInput(attrs={"accept": ".zip,.gz,.tgz,.xz,.zst"}),
+        error_messages={"required": "Choose a file.", "empty": "The file is empty."},
+    )
+
+    def __init__(self, *args: Any, too_large: bool = False, **kwargs: Any) -> None:  # noqa: ANN401 - Django's
+        """Say the size limit. `too_large` says that the upload was stopped because of its size."""
+        super().__init__(*args, **kwargs)
+        self._too_large = too_large
+        limit = jinja.size(settings.KEYDROME_SOURCE_BYTES)
+        self.fields[
+            "file"
+        ].help_text = f"A .zip, .tar.gz, .tar.xz or .tar.zst file of at most {limit}."
+        if too_large:
+            self.fields["file"].error_messages["required"] = f"The file is larger than {limit}."
 
 
 class AnnounceForm(forms.Form):

@@ -103,7 +103,7 @@ def _entry(contest: Contest, pk: int) -> Entry:
     """Return an entry of this contest, or respond 404."""
     entry = (
         Entry.objects.filter(contest=contest, pk=pk)
-        .select_related("contest", "team", "submission__owner")
+        .select_related("contest", "team", "submission__owner", "source")
         .first()
     )
     if entry is None:
@@ -122,6 +122,7 @@ def entry(request: UserRequest, slug: str, pk: int) -> HttpResponse:
         "contest": found.contest,
         "entry": shown,
         "runs": shown.submission.runs.order_by("-pk"),
+        "source": getattr(shown, "source", None),
         "notes": shown.notes.select_related("author").order_by("pk"),
         "reason_form": ReasonForm(),
     }
@@ -214,10 +215,21 @@ def announce(request: UserRequest, slug: str) -> HttpResponse:
     preview = request.method == "POST" and form.is_valid()
     if preview and request.POST.get("publish") == "1":
         values = form.cleaned_data
-        organising.announce(found.contest, values["title"], values["body"], by=request.user)
+        organising.announce(
+            found.contest,
+            values["title"],
+            values["body"],
+            by=request.user,
+            address=request.build_absolute_uri(jinja.url("contests:front", slug)),
+        )
         messages.success(request, "The announcement is published.")
         return redirect("contests:front", slug)
-    context = {"contest": found.contest, "form": form, "preview": preview}
+    context = {
+        "contest": found.contest,
+        "form": form,
+        "preview": preview,
+        "subscribers": found.contest.subscriptions.count(),
+    }
     return render(request, "contests/announce.html", context)
 
 

@@ -45,7 +45,7 @@ def board_lines(visit: Visit, found: ContestBoard) -> tuple[list[Line], Axis]:
     lines = []
     for row in found.rows:
         hidden = visit.hides(row.team)
-        name, variant = entry_name(row.run.submission.file_name, row.run.submission.configuration)
+        name, variant = entry_name(row.file_name, row.entry.configuration)
         entry = row.entry
         lines.append(
             Line(
@@ -53,7 +53,7 @@ def board_lines(visit: Visit, found: ContestBoard) -> tuple[list[Line], Axis]:
                 leads=row.rank.low == 1,
                 name=jinja.printable(visit.team_name(row.team)),
                 detail=HIDDEN if hidden else f"{name} \N{MIDDLE DOT} {variant}",
-                run_id=None if hidden else row.run.pk,
+                run_id=None if hidden else row.entry.run_id,
                 value=entry.score,
                 low=entry.low,
                 high=entry.high,

@@ -11,7 +11,7 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods, require_POST
 
 from leaderboard.contests import entries, teams
-from leaderboard.contests.models import Invitation, Team
+from leaderboard.contests.models import Invitation, Source, Team
 from leaderboard.models import Submission
 from leaderboard.services import Refused
 from web import jinja
@@ -94,6 +94,7 @@ def _team_context(request: UserRequest, found: Visit, form: TeamForm) -> dict[st
         "invite_form": InviteForm(),
         "members": mine.members.select_related("user").order_by("pk"),
         "entries": entered,
+        "sources": set(Source.objects.filter(entry__team=mine).values_list("entry_id", flat=True)),
         "offered": offered.order_by("-pk")[:OFFERED],
         "left": entries.left_today(mine),
     }

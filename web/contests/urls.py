@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from web.contests import organiser_views, team_views, views
+from web.contests import mail_views, organiser_views, source_views, team_views, views
 
 app_name = "contests"
 
@@ -11,6 +11,9 @@ urlpatterns = [
     path("new", organiser_views.new, name="new"),
     path("<slug:slug>/", views.front, name="front"),
     path("<slug:slug>/news.atom", views.feed, name="feed"),
+    path("<slug:slug>/result.json", views.result, name="result"),
+    path("<slug:slug>/mail/", mail_views.subscribe, name="subscribe"),
+    path("<slug:slug>/mail/<str:token>/", mail_views.stop, name="stop_mail"),
     path("<slug:slug>/boards/<slug:board_slug>/", views.board, name="board"),
     path("<slug:slug>/team/", team_views.team, name="team"),
     path("<slug:slug>/team/invite/", team_views.invite, name="invite"),
@@ -20,6 +23,8 @@ urlpatterns = [
     path("<slug:slug>/join/<str:token>/", team_views.join, name="join"),
     path("<slug:slug>/submit/", team_views.submit, name="submit"),
     path("<slug:slug>/enter/", team_views.enter, name="enter"),
+    path("<slug:slug>/entries/<int:pk>/source/", source_views.hand_in, name="source"),
+    path("<slug:slug>/entries/<int:pk>/source/file", source_views.download, name="source_file"),
     path("<slug:slug>/edit/", organiser_views.edit, name="edit"),
     path("<slug:slug>/organise/", organiser_views.overview, name="overview"),
     path("<slug:slug>/organise/entries/<int:pk>/", organiser_views.entry, name="entry"),

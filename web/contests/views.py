@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from django.http import Http404, HttpResponse
+from django.http import Http404, HttpResponse, JsonResponse
 from django.shortcuts import render
 from django.utils.feedgenerator import Atom1Feed
 from django.views.decorators.http import require_safe
 
 from leaderboard.contests.models import Contest, Phase
-from leaderboard.contests.standings import combined_standing, contest_boards
+from leaderboard.contests.results import contest_standing, newest_result, open_runs
 from web import jinja
 from web.boards.rows import result_column
 from web.contests.access import visit
@@ -42,14 +42,16 @@ def every_contest(request: HttpRequest) -> HttpResponse:
 def front_context(found: Visit, *, live: bool = False) -> dict[str, Any]:
     """Return what the front page and the archive show of a contest: boards, leaders, the combined ranking, messages.
 
-    5 SQL statements, or 2 if there are no results.
+    2 SQL statements for a stored result, and otherwise at most 6.
     """
-    boards = contest_boards(found.contest, live=live)
-    combined, axis = combined_lines(found, combined_standing(boards), len(boards))
+    standing = contest_standing(found.contest, live=live)
+    boards = standing.boards
+    combined, axis = combined_lines(found, standing.combined, len(boards))
     return {
         "contest": found.contest,
         "phase": found.contest.phase,
         "phases": Phase,
+        "result": standing.result,
         "boards": [(board, board_lines(found, board)[0]) for board in boards],
         "combined": combined,
         "axis": axis,
@@ -62,17 +64,27 @@ def front(request: HttpRequest, slug: str) -> HttpResponse:
     """Show a contest: its phase and dates, who leads, its announcements and its rules."""
     found = visit(request, slug)
     notices = found.contest.notices.filter(user_id=request.user.pk or 0)[:NOTICES]
-    context = {**front_context(found), "visit": found, "notices": notices}
+    context = {
+        **front_context(found),
+        "visit": found,
+        "notices": notices,
+        "open_runs": 0,
+        "subscribed": found.contest.subscriptions.filter(user_id=request.user.pk or 0).exists(),
+    }
+    if found.contest.phase is Phase.CLOSED and context["result"] is None:
+        context["open_runs"] = open_runs(found.contest)
     return render(request, "contests/front.html", context)
 
 
 def board_context(found: Visit, board_slug: str, *, live: bool = False) -> dict[str, Any]:
     """Return what the page of a contest's board shows. Responds 404 if the contest does not have the board."""
-    for board in contest_boards(found.contest, live=live):
+    standing = contest_standing(found.contest, live=live)
+    for board in standing.boards:
         if board.board.slug == board_slug:
             lines, axis = board_lines(found, board)
             return {
                 "contest": found.contest,
+                "result": standing.result,
                 "found": board,
                 "board": board.board,
                 "lines": lines,
@@ -90,6 +102,23 @@ def board(request: HttpRequest, slug: str, board_slug: str) -> HttpResponse:
     live = found.official and request.GET.get("live") == "1"
     context = {**board_context(found, board_slug, live=live), "visit": found}
     return render(request, "contests/board.html", context)
+
+
+@require_safe
+def result(request: HttpRequest, slug: str) -> JsonResponse:
+    """Return the stored result of a finished contest as JSON, or respond 404 if there is none yet."""
+    found = visit(request, slug)
+    stored = newest_result(found.contest)
+    if stored is None:
+        raise Http404
+    head = {
+        "contest": found.contest.slug,
+        "name": found.contest.name,
+        "version": stored.version,
+        "reason": stored.reason,
+        "stored": stored.stored_at.isoformat(timespec="seconds"),
+    }
+    return JsonResponse({**head, **stored.content})
 
 
 @require_safe

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from django.core.management.base import BaseCommand, CommandError
 
 from leaderboard.contests.models import Contest, Phase
+from leaderboard.contests.results import newest_result, open_runs, store_due_results
 from web.contests.archive import write_archive
 
 if TYPE_CHECKING:
@@ -33,6 +34,12 @@ class Command(BaseCommand):
         if contest.phase is not Phase.CLOSED:
             raise CommandError(
                 f"the contest is not closed yet: wait until its results at {contest.results_at:%Y-%m-%d %H:%M} UTC"
+            )
+        if newest_result(contest) is None:
+            store_due_results()
+        if newest_result(contest) is None:
+            raise CommandError(
+                f"{open_runs(contest)} runs of the contest have not ended, so it has no result yet: try again later"
             )
         if folder.exists() and any(folder.iterdir()):
             raise CommandError(f"{folder} is not empty: name a new or empty folder")

@@ -6,14 +6,17 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import pytest
+from django.core.files.base import ContentFile
 from django.db import transaction
 
-from leaderboard.contests import organising, teams
-from leaderboard.contests.models import Contest, Invitation
+from leaderboard.contests import mail, organising, sources, teams
+from leaderboard.contests.models import Contest, Invitation, Subscription
 from web.contests.urls import urlpatterns
-from web.tests.world import finish_all
+from web.tests.world import content_of, finish_all
 
 if TYPE_CHECKING:
+    from pytest_django.fixtures import Settings
+
     from web.tests.contests.cups import Cup
 
 pytestmark = pytest.mark.django_db
@@ -56,6 +59,8 @@ JUDGE_POST = (302, 404, 404, 404, 404, 302, 302, 302, 302)
 ORGANISE = (302, 404, 404, 404, 404, 404, 200, 200, 200)
 ORGANISE_POST = (302, 404, 404, 404, 404, 404, 302, 302, 302)
 APPOINT = (302, 404, 404, 404, 404, 404, 404, 200, 200)
+SOURCE_OWNER = (302, 404, 200, *[404] * 6)
+SOURCE_FILE = (302, 404, 200, 404, 404, 200, 200, 200, 200)
 POST_ONLY = logged_in_only(405)
 
 CUP = "/contests/cup/"
@@ -66,6 +71,12 @@ RULES = [
     Rule("front", CUP, everyone(200)),
     Rule("front", "/contests/none/", everyone(404)),
     Rule("feed", f"{CUP}news.atom", everyone(200)),
+    Rule("subscribe", f"{CUP}mail/", POST_ONLY),
+    Rule("subscribe", f"{CUP}mail/", logged_in_only(302), "post"),
+    Rule("stop_mail", f"{CUP}mail/{{stop}}/", everyone(200)),
+    Rule("stop_mail", f"{CUP}mail/{{stop}}/", everyone(200), "post"),
+    Rule("stop_mail", f"{CUP}mail/wrong/", everyone(404)),
+    Rule("result", f"{CUP}result.json", everyone(404)),
     Rule("board", f"{CUP}boards/preliminary1/", everyone(200)),
     Rule("board", f"{CUP}boards/ycsb_a/", everyone(404)),
     Rule("team", f"{CUP}team/", logged_in_only(200)),
@@ -85,6 +96,10 @@ RULES = [
     Rule("submit", f"{CUP}submit/", TEAM, "post"),
     Rule("enter", f"{CUP}enter/", POST_ONLY),
     Rule("enter", f"{CUP}enter/", logged_in_only(404), "post"),
+    Rule("source", f"{CUP}entries/{{entry}}/source/", SOURCE_OWNER),
+    Rule("source", f"{CUP}entries/{{entry}}/source/", SOURCE_OWNER, "post"),
+    Rule("source", f"{CUP}entries/0/source/", logged_in_only(404)),
+    Rule("source_file", f"{CUP}entries/{{entry}}/source/file", SOURCE_FILE),
     Rule("edit", f"{CUP}edit/", ORGANISE),
     Rule("edit", f"{CUP}edit/", ORGANISE, "post"),
     Rule("overview", f"{CUP}organise/", SEE),
@@ -104,14 +119,21 @@ RULES = [
 ]
 
 
-def test_access(cup: Cup) -> None:
+def test_access(cup: Cup, settings: Settings) -> None:
+    settings.KEYDROME_SENDS_MAIL = True
     entry = cup.enter()
     finish_all()
+    Contest.objects.update(wants_source=True)
+    entry.contest.refresh_from_db()
+    sources.hand_in(entry, ContentFile(b"PK\x03\x04", "a.zip"), "a.zip")
     teams.invite(cup.heron, "bob")
     names = {
         "entry": entry.pk,
         "invitation": Invitation.objects.get().pk,
         "token": cup.heron.token,
+        "stop": mail.stop_token(
+            Subscription.objects.create(contest=cup.contest, user=cup.world.bob)
+        ),
     }
     for number, who in enumerate(VISITORS):
         browser = cup.browser(who)
@@ -121,6 +143,7 @@ def test_access(cup: Cup) -> None:
             with transaction.atomic():
                 answer = getattr(browser, rule.method)(path, data)
                 transaction.set_rollback(True)  # every visitor finds the same data
+            content_of(answer)  # closes a file
             assert answer.status_code == rule.statuses[number], f"{rule.method} {path} by {who}"
             if who == "anonymous" and answer.status_code == 302:
                 assert answer["Location"].startswith("/account/login/"), path

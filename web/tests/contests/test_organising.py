@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
 
@@ -225,3 +226,21 @@ def test_the_archive_needs_no_server(cup: Cup, tmp_path: Path) -> None:
         call_command("archive_contest", "cup", str(folder))
     with pytest.raises(CommandError, match="known contests: cup"):
         call_command("archive_contest", "cap", str(folder))
+
+
+def test_the_form_of_a_contest_shows_its_boards_at_once(cup: Cup) -> None:
+    """A closed fold hid the boards, even after the error "Choose at least one board."."""
+    for browser in (cup.browser("staff").get, cup.browser("staff").post):
+        page = browser("/contests/new").content.decode()
+        assert re.search(r"<details open>\s*<summary>Boards", page)
+
+
+def test_the_overview_says_the_phase(cup: Cup) -> None:
+    move(cup.contest, freezes_at=0)
+    page = " ".join(cup.browser("jury").get("/contests/cup/organise/").content.decode().split())
+    assert "Phase: frozen boards. The contest has 1 team and 0 entries." in page
+
+
+def test_headings_of_the_first_level_stay_headings(cup: Cup, client: Client) -> None:
+    Contest.objects.update(rules="# Fair play")
+    assert "<h2>Fair play</h2>" in client.get("/contests/cup/").content.decode()

@@ -1,0 +1,306 @@
+"""Fills a PostgreSQL database with many runs of many users, so that pages can be measured at the size of a large site.
+
+    DATABASE_URL=postgres://... .venv/bin/python -m tools.bench.many_runs --runs 10000000 --users 1000
+
+The tables must exist and have no runs. Each submission has one timed run and one run of every gate, a required
+correctness test. The rows are written with COPY in batches, each of which is a transaction, so an interrupted program
+leaves complete batches. The entries of the boards are those that the site would compute: the best libraries of each
+user, with the ranks of the best ones. No library is executed; the numbers are invented from a fixed seed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import math
+import os
+import random
+import sys
+import time
+from collections import defaultdict
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from datetime import datetime
+
+    from django.db.models import Model
+
+    from leaderboard.boards import Board
+
+BATCH_SUBMISSIONS = 5_000
+SESSIONS = 15
+MACHINE_CLASS = "Invented CPU, 2 CPUs, 24 GiB"
+SEED = 2009
+
+
+@dataclass
+class Table:
+    """The rows of a batch for one table. Columns that are not given have the defaults of the model."""
+
+    model: type[Model]
+    columns: tuple[str, ...]
+    rows: list[tuple[Any, ...]] = field(default_factory=list)
+
+    def write(self) -> None:
+        """Append the rows to the table with COPY, and forget them."""
+        from django.db import connection  # noqa: PLC0415 - needs Django set up
+
+        fields = self.model._meta.concrete_fields  # noqa: SLF001 - Django's documented API
+        rest = [one for one in fields if one.attname not in self.columns]
+        defaults = tuple(_text(one.get_default()) for one in rest)
+        names = ", ".join((*self.columns, *(one.attname for one in rest)))
+        statement = f"COPY {self.model._meta.db_table} ({names}) FROM STDIN"  # noqa: SLF001 - as above
+        with connection.cursor() as cursor, cursor.copy(statement) as copy:
+            for row in self.rows:
+                copy.write_row((*row, *defaults))
+        self.rows.clear()
+
+
+def _text(value: object) -> object:
+    """Return a value as COPY takes it: lists and mappings become JSON."""
+    return json.dumps(value) if isinstance(value, list | dict) else value
+
+
+@dataclass(frozen=True)
+class Best:
+    """A user's library on a board."""
+
+    score: float
+    run: int
+    digest: str
+    ratios: tuple[float, ...]
+
+
+def fill(runs: int, users: int) -> int:
+    """Write about this many runs; return how many were written."""
+    from leaderboard.boards import all_boards  # noqa: PLC0415 - needs Django set up
+    from leaderboard.catalogue import gate_targets  # noqa: PLC0415 - as above
+
+    boards = all_boards()
+    gates = gate_targets()
+    wanted = math.ceil(runs / (1 + len(gates)))
+    owners, machine = _people(users)
+    best: dict[tuple[str, int], list[Best]] = defaultdict(list)
+    begin = time.monotonic()
+    for first in range(0, wanted, BATCH_SUBMISSIONS):
+        last = min(first + BATCH_SUBMISSIONS, wanted)
+        _batch(range(first, last), owners, machine, boards, best)
+        done = last * (1 + len(gates))
+        rate = done / (time.monotonic() - begin)
+        print(f"{done:,} of {wanted * (1 + len(gates)):,} runs, {rate:,.0f} a second", flush=True)
+    _write_entries(boards, best)
+    _finish()
+    return wanted * (1 + len(gates))
+
+
+def _people(users: int) -> tuple[list[int], int]:
+    """Create the users and the machine; return their ids."""
+    from django.contrib.auth.models import User  # noqa: PLC0415 - needs Django set up
+
+    from leaderboard.models import Machine  # noqa: PLC0415 - as above
+
+    # "!" is a password that nobody can enter.
+    User.objects.bulk_create(
+        User(username=f"racer{number}", password="!")  # noqa: S106 - see above
+        for number in range(users)
+    )
+    machine = Machine.objects.create(name="invented", machine_class=MACHINE_CLASS)
+    found = User.objects.filter(username__startswith="racer").order_by("pk")
+    return list(found.values_list("pk", flat=True)), machine.pk
+
+
+def _batch(
+    numbers: range,
+    owners: Sequence[int],
+    machine: int,
+    boards: Sequence[Board],
+    best: dict[tuple[str, int], list[Best]],
+) -> None:
+    """Write the submissions with these numbers, and their runs, in one transaction."""
+    from django.db import transaction  # noqa: PLC0415 - needs Django set up
+    from django.utils import timezone  # noqa: PLC0415 - as above
+
+    from leaderboard.catalogue import current_version, gate_targets  # noqa: PLC0415 - as above
+    from leaderboard.models import Run, RunDetail, Submission  # noqa: PLC0415 - as above
+
+    gates = [(target, current_version(target.benchmark)) for target in gate_targets()]
+    submissions = Table(
+        Submission,
+        ("id", "owner_id", "created_at", "file_name", "blob_sha256", "size_bytes", "kind"),
+    )
+    runs = Table(Run, _RUN_COLUMNS)
+    details = Table(RunDetail, ("run_id", "ratios", "drawn_at"))
+    now = timezone.now()
+    for number in numbers:
+        chance = random.Random(f"{SEED} {number}")  # noqa: S311 - no secret
+        at = now - timedelta(minutes=numbers.stop - number)
+        owner = owners[number % len(owners)]
+        board = boards[(number + number // len(owners)) % len(boards)]
+        digest = hashlib.sha256(str(number).encode()).hexdigest()
+        name = f"tree{number % 50}.so"
+        submissions.rows.append((number + 1, owner, at, name, digest, 50_000, "index"))
+        ratios = _ratios(chance)
+        first_run = number * (1 + len(gates)) + 1
+        middle = sorted(ratios)[SESSIONS // 2]
+        for place, (target, version) in enumerate(gates):
+            request = (target.benchmark, version, target.instance, "correctness")
+            runs.rows.append(
+                _run_row(
+                    first_run + place,
+                    submission=number + 1,
+                    request=request,
+                    at=at,
+                    machine=machine,
+                )
+            )
+        timed = first_run + len(gates)
+        version = current_version(board.benchmark)
+        request = (board.benchmark, version, board.instance, "performance")
+        runs.rows.append(
+            _run_row(
+                timed,
+                submission=number + 1,
+                request=request,
+                at=at,
+                machine=machine,
+                score=middle,
+                slug=board.slug,
+            )
+        )
+        details.rows.append((timed, json.dumps(ratios), at))
+        mine = best[board.slug, owner]
+        mine.append(Best(middle, timed, digest, tuple(ratios)))
+        mine.sort(key=lambda one: one.score if board.lower_is_better else -one.score)
+        del mine[board.per_user :]
+    with transaction.atomic():
+        for table in (submissions, runs, details):
+            table.write()
+
+
+_RUN_COLUMNS = (
+    *("id", "submission_id", "benchmark", "benchmark_version", "instance", "kind", "scale"),
+    *("sessions", "seeds", "state", "machine_id", "slot", "attempt", "progress", "verdict"),
+    *("jail_level", "score", "score_low", "score_high", "total_ms", "deadlocks"),
+    *("transactions_failed", "transactions_completed", "eligible", "ranked_on"),
+    *("created_at", "started_at", "finished_at"),
+)
+
+
+def _run_row(
+    pk: int,
+    *,
+    submission: int,
+    request: tuple[str, int | None, str, str],
+    at: datetime,
+    machine: int,
+    score: float | None = None,
+    slug: str = "",
+) -> tuple[Any, ...]:
+    """Return a finished run that passed. A run with a score is ranked on the board `slug`."""
+    sessions = SESSIONS if score else 1
+    numbers = (score, score * 0.98, score * 1.02, score * 100) if score else (None,) * 4
+    counts = (7, 0, 80_000) if score else (None,) * 3
+    ranked_on = json.dumps([slug] if slug else [])
+    return (
+        *(pk, submission, *request, "paper", sessions, "[]", "done", machine, 0, 1, 1.0),
+        *("passed", "full", *numbers, *counts, bool(slug), ranked_on),
+        *(at, at, at),
+    )
+
+
+def _ratios(chance: random.Random) -> list[float]:
+    """Return the ratios of the sessions of a library: a level of its own, and a noise of one per cent."""
+    level = chance.lognormvariate(-0.2, 0.5)
+    return [round(level * chance.lognormvariate(0.0, 0.01), 6) for _ in range(SESSIONS)]
+
+
+def _write_entries(boards: Sequence[Board], best: dict[tuple[str, int], list[Best]]) -> None:
+    """Write the entries of all boards, and the ranks of the best ones."""
+    from leaderboard.catalogue import current_version  # noqa: PLC0415 - needs Django set up
+    from leaderboard.models import BoardEntry  # noqa: PLC0415 - as above
+
+    table = Table(
+        BoardEntry,
+        (
+            *("id", "board", "benchmark_version", "machine_class", "user_id", "user_rank"),
+            *("run_id", "blob_sha256", "score", "score_low", "score_high", "ratios"),
+            *("provisional", "position", "rank_low", "rank_high"),
+        ),
+    )
+    ids = iter(range(1, sys.maxsize))
+    for board in boards:
+        entries = [
+            (one, owner, place)
+            for (slug, owner), mine in best.items()
+            if slug == board.slug
+            for place, one in enumerate(mine)
+        ]
+        entries.sort(key=lambda e: e[0].score if board.lower_is_better else -e[0].score)
+        for (one, owner, place), rank in zip(entries, _ranks(entries, board), strict=True):
+            table.rows.append(
+                (
+                    *(next(ids), board.slug, current_version(board.benchmark), MACHINE_CLASS),
+                    *(owner, place, one.run, one.digest, one.score),
+                    *(one.score * 0.98, one.score * 1.02, json.dumps(one.ratios), False, *rank),
+                )
+            )
+    table.write()
+
+
+def _ranks(
+    entries: Sequence[tuple[Best, int, int]], board: Board
+) -> Iterator[tuple[int | None, int | None, int | None]]:
+    """Yield position and rank interval of each entry; those below the shown ones have none."""
+    from leaderboard.ranking import rank_intervals  # noqa: PLC0415 - needs Django set up
+
+    shown = [one.ratios for one, _, _ in entries[: board.top]]
+    for rank in rank_intervals.rank(shown, lower_is_better=board.lower_is_better):
+        yield rank.position, rank.low, rank.high
+    for _ in entries[board.top :]:
+        yield None, None, None
+
+
+def _finish() -> None:
+    """Let the next rows of the site get free ids, and give the planner its statistics."""
+    from django.core.management.color import no_style  # noqa: PLC0415 - needs Django set up
+    from django.db import connection  # noqa: PLC0415 - as above
+
+    from leaderboard.models import BoardEntry, Run, Submission  # noqa: PLC0415 - as above
+
+    with connection.cursor() as cursor:
+        for statement in connection.ops.sequence_reset_sql(
+            no_style(), [Submission, Run, BoardEntry]
+        ):
+            cursor.execute(statement)
+        cursor.execute("ANALYZE")
+
+
+def main() -> None:
+    """Fill the database of DATABASE_URL."""
+    parser = argparse.ArgumentParser(description="Fill a PostgreSQL database with many runs.")
+    parser.add_argument("--runs", type=int, default=300_000)
+    parser.add_argument("--users", type=int, default=1_000)
+    options = parser.parse_args()
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "web.settings")
+    import django  # noqa: PLC0415 - after the environment is set
+
+    django.setup()
+    from django.db import connection  # noqa: PLC0415 - needs the set-up
+
+    from leaderboard.models import Run  # noqa: PLC0415 - as above
+
+    if connection.vendor != "postgresql":
+        raise SystemExit("this program needs PostgreSQL: set DATABASE_URL")
+    if Run.objects.exists():
+        raise SystemExit("the database has runs already: use an empty one")
+    begin = time.monotonic()
+    written = fill(options.runs, options.users)
+    print(f"{written:,} runs in {time.monotonic() - begin:.0f} s")
+
+
+if __name__ == "__main__":
+    main()
