@@ -101,7 +101,8 @@ def write_bundle(
 def read_bundle(data: bytes, public_key: str | None = None) -> Bundle:
     """Return the bundle in `data` after a check of its digests and its signature.
 
-    `public_key` is the key that must have signed it; None accepts every key. Raises BundleError for anything else.
+    If `public_key` is given, the bundle must be signed with this key. Raises BundleError if the data are not a right
+    bundle.
     """
     files = _unpack(data)
     for name in (RUN, MANIFEST, SIGNATURE):
