@@ -137,7 +137,7 @@ def _check_signature(manifest: bytes, signature: bytes) -> str:
     """Return the public key that signed the manifest."""
     fields = ObjectReader(parse_object(signature, SIGNATURE), SIGNATURE)
     if fields.text("algorithm") != "ed25519":
-        raise BundleError(f"{SIGNATURE}: the algorithm is not ed25519")
+        raise BundleError(f"{SIGNATURE}: this program checks only the algorithm ed25519")
     key = fields.text("public_key")
     try:
         Ed25519PublicKey.from_public_bytes(bytes.fromhex(key)).verify(
