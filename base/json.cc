@@ -2,7 +2,9 @@
 // functions here convert values between its type and Json.
 #include "base/json.h"
 
+#include <cerrno>
 #include <cmath>
+#include <cstring>
 #include <fstream>
 #include <limits>
 #include <nlohmann/json.hpp>
@@ -107,9 +109,13 @@ Result<Json> Json::parse(std::string_view text) {
 }
 
 Result<Json> Json::parse_file(const std::string& path) {
+  errno = 0;
   std::ifstream file(path, std::ios::binary);
   std::ostringstream text;
-  if (!file || !(text << file.rdbuf())) return Error{path + ": cannot read the file"};
+  if (!file || !(text << file.rdbuf())) {
+    const std::string reason = errno != 0 ? std::strerror(errno) : "it is empty";
+    return Error{path + ": cannot read the file (" + reason + ")"};
+  }
   Result<Json> parsed = parse(text.str());
   if (!parsed) return Error{path + ": " + parsed.error().message};
   return parsed;

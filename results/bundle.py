@@ -101,7 +101,8 @@ def write_bundle(
 def read_bundle(data: bytes, public_key: str | None = None) -> Bundle:
     """Return the bundle in `data` after a check of its digests and its signature.
 
-    `public_key` is the key that must have signed it; None accepts every key. Raises BundleError for anything else.
+    If `public_key` is given, the bundle must be signed with this key. Raises BundleError if the data are not a right
+    bundle.
     """
     files = _unpack(data)
     for name in (RUN, MANIFEST, SIGNATURE):
@@ -136,7 +137,7 @@ def _check_signature(manifest: bytes, signature: bytes) -> str:
     """Return the public key that signed the manifest."""
     fields = ObjectReader(parse_object(signature, SIGNATURE), SIGNATURE)
     if fields.text("algorithm") != "ed25519":
-        raise BundleError(f"{SIGNATURE}: the algorithm is not ed25519")
+        raise BundleError(f"{SIGNATURE}: this program checks only the algorithm ed25519")
     key = fields.text("public_key")
     try:
         Ed25519PublicKey.from_public_bytes(bytes.fromhex(key)).verify(

@@ -64,7 +64,7 @@ class Audit:
 
     @property
     def looks_ahead(self) -> bool:
-        """Return True if the library may look ahead, because the excess is large and even its lower bound is large."""
+        """Return True if the excess is so large that the library may look ahead."""
         return self.is_decided and self.excess_low_ns > EXCESS_NS_MIN and self.share > SHARE_MIN
 
     def to_json(self) -> dict[str, Any]:

@@ -1,5 +1,5 @@
-// Tests that keydrome/structure_class.h makes a structure from a class: which functions the table
-// has, how members are called, and what becomes of failures.
+// Tests that keydrome/structure_class.h makes a structure from a class. The tests check which
+// functions the table has, how these call the members, and which results they return for failures.
 #include "keydrome/structure_class.h"
 
 #include <gtest/gtest.h>
@@ -29,7 +29,7 @@ struct Environment {
   }
 };
 
-// Holds at most one pair, in memory of the environment: the part of a pair that tests need.
+// A structure of at most one pair, whose memory comes from the environment.
 class OnePair {
  public:
   OnePair(const KeydromeEnvironment& environment, const KeydromeSetup& setup)

@@ -103,8 +103,9 @@ bool needs_real_time(const Violation& violation) {
       violation.edges, [](const ViolationEdge& edge) { return edge.kind == EdgeKind::kRealTime; });
 }
 
-// Moves the violations that have a real-time edge to the front. The order within each of the two
-// groups stays the same.
+// Moves the violations that have a real-time edge to the front. Such an edge leads from a
+// transaction that has returned to one that began later. The order within each of the two groups
+// stays the same.
 std::vector<Violation> real_time_first(std::vector<Violation> found) {
   std::vector<Violation> ordered, rest;
   for (Violation& violation : found) {

@@ -49,7 +49,8 @@ class OpenOptions {
 
   // Returns what the reads of open elements imply. Let D be a possible deleter of an element, and S
   // a transaction that saw the element. Then D precedes the inserter of the element, or S precedes
-  // D. Each Choice has D as `reader` and S as `deleter`.
+  // D. Each struct Choice (dependencies.h) of the result contains these two possible edges. Its
+  // member `reader` is D, and its member `deleter` is S.
   std::vector<Choice> reads(const std::vector<history::Transaction>& committed) const;
 
   // Makes the next choice. Returns false if all combinations or the maximum number of choices were

@@ -165,8 +165,8 @@ class Splitter {
   }
 
   // In each call of a transaction, replaces the element by the element of the insert that the call
-  // saw. Returns false if the transaction names a record and overlaps another transaction that
-  // inserted this record a second or later time.
+  // saw. Returns false if another transaction, which overlaps this one, inserted a record of these
+  // calls again. It is then unknown which insert a call saw.
   bool rename(const Transaction& transaction) {
     bool known = true;
     for_each_call(history_, transaction, [&](uint32_t position, const Event& /*event*/) {

@@ -34,11 +34,11 @@
 // Contract B (data structures without transactions)
 //
 // The runtime is a library of contract A that calls a structure. For one get, it calls the
-// structure's functions seek and next. The floor is a loop that makes the same two calls of
-// structures/null, through the pointers of the structure's table. The program compares the floor
-// with the time per get of interpreter and runtime together, in the configuration bare, which
-// isolates nothing. So the call of contract A's get counts as cost of the harness. In the row
-// "transactions of one get", the calls that begin and commit the transaction count as cost, too.
+// structure's function find. The floor is a loop that makes the same call of structures/null,
+// through the pointer in the structure's table. The program compares the floor with the time per
+// get of interpreter and runtime together, in the configuration bare, which isolates nothing. So
+// the call of contract A's get counts as cost of the harness. In the row "transactions of one get",
+// the calls that begin and commit the transaction count as cost, too.
 //
 // A timed call is one whose latency the player measures, by reading the clock. Targets on a machine
 // whose floor is 1.5 ns: a get may exceed the floor by at most
@@ -436,9 +436,9 @@ int run(const Subjects& subjects, const std::string& json_path) {
           .prefix = "beyond the call: ",
           .rows = index_rows(plain, contest_tables, contest),
           .floor_ns = {}};
-  Group b{.floor_name = "B, floor: loop over operations, seek and next",
+  Group b{.floor_name = "B, floor: loop over operations and find",
           .floor = [&] { return structure_floor(*subjects.structure, calls); },
-          .prefix = "beyond both calls: ",
+          .prefix = "beyond find: ",
           .rows = structure_rows(plain),
           .floor_ns = {}};
   Bench index_bench(subjects.index);

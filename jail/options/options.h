@@ -12,8 +12,8 @@ enum { kMaxBinds = 64, kMaxPassFds = 16, kFirstUid = 60000, kMaxGroup = 100 };
 /* A slot selects the user and the control groups of a jail. Slots are numbered from 0 to
  * kSlots - 1. The commands of `keydrome` take free slots from kFirstLocalSlot on. The processes
  * that execute the runs of a Keydrome site, and most tests, use slots with lower numbers
- * (runner/slots.py). `jail --check` prints what isolation the machine offers. To find this out, it
- * sets up a jail; without --slot, in a free slot from kFirstLocalSlot on. */
+ * (runner/slots.py). `jail --check` sets up a jail to find out what isolation the machine offers.
+ * Without --slot, it uses a free slot from kFirstLocalSlot on. */
 enum { kSlots = 1000, kFirstLocalSlot = 900 };
 
 struct bind {

@@ -1,4 +1,4 @@
-"""Tests of bundles: what was signed is what is read, and every change is noticed."""
+"""Tests of bundles: a reader gets exactly the files that were signed, and notices every change."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_equal_runs_give_equal_bundles() -> None:
 @given(place=st.integers(0), change=st.integers(1, 255))
 @example(place=834, change=1)  # an offset that points before the file
 def test_no_changed_byte_changes_what_is_read(place: int, change: int) -> None:
-    """A changed bundle is refused, or the change is in a part of the ZIP format that says nothing."""
+    """A changed bundle is refused, unless the change is in a part of the ZIP format that readers ignore."""
     data = bytearray(write_bundle(FILES, SOFTWARE, KEY))
     data[place % len(data)] ^= change
     try:

@@ -76,8 +76,8 @@ int Tree::kill(const Found& found) {
 
 namespace {
 
-// Returns true if only one child is left after the node loses a child, so that this child must
-// replace the node. Sets `sparse` if a smaller node should replace the node.
+// Returns true if the node has two children: when it loses one, the other must replace the node.
+// Sets `sparse` if so few children then remain that a smaller node should replace this node.
 bool keeps_one(Link node, bool& sparse) {
   const auto judge = [&](uint32_t live, uint32_t shrink) {
     sparse = live - 1 <= shrink;

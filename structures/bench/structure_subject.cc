@@ -45,8 +45,9 @@ Result<const KeydromeStructureTable*> load_structure(const std::string& path) {
   }
   const KeydromeStructureTable* table = entry();
   if (table == nullptr || table->version != KEYDROME_STRUCTURE_VERSION) {
-    return Error{path + ": this program needs version " +
-                 std::to_string(KEYDROME_STRUCTURE_VERSION) + " of contract B"};
+    return Error{path + ": this program needs a structure of contract B, version " +
+                 std::to_string(KEYDROME_STRUCTURE_VERSION) +
+                 ": compile it with keydrome/structure.h of this repository"};
   }
   return table;
 }

@@ -1,4 +1,5 @@
-// StructureSubject: a structure of contract B as a subject of structure_bench.
+// StructureSubject: lets the program structure_bench measure a structure, a data structure that
+// implements contract B (keydrome/structure.h).
 #pragma once
 
 #include <memory>
@@ -38,7 +39,8 @@ class StructureSubject : public Subject {
   uint64_t payload_of(std::string_view key) const;
   void update(std::string_view key, uint64_t payload);
 
-  // a copy, in which functions beyond the library's table are null
+  // A copy of the library's table. A library that was compiled with an older header has a shorter
+  // table; the functions that it lacks are null here.
   const KeydromeStructureTable table_;
   const bool integers_, huge_pages_;
   std::unique_ptr<Arena> arena_;

@@ -131,7 +131,7 @@ uint32_t Directory::settle(uint32_t slot, uint64_t head, const Probe& probe) con
 Place Directory::locate_in(uint32_t node, uint64_t head, const Probe& probe) const {
   const uint32_t slot = settle(step(0, node, head), head, probe);
   uint32_t item = 0;
-  // finds the first item whose `after` is not smaller
+  // Finds the first pending slot whose pending_after() is not smaller than the slot of the pair.
   for (uint32_t size = pending_count_; size > 0;) {
     const uint32_t half = (size + 1) / 2;
     item += half * static_cast<uint32_t>(afters_[item + half - 1] < slot);

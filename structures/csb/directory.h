@@ -7,8 +7,8 @@
 // it. Eight heads are one node and one cache line. All nodes of a level are contiguous. So nodes
 // need no pointers: the children of node i are the nodes 8i to 8i + 7 of the level below.
 //
-//   level 2   0                       512 heads of level 0 per head
-//   level 1   0  8 16 ..              the numbers are slots of level 0
+//   level 2   0 64 128 ..             the numbers are slots
+//   level 1   0  8 16 ..
 //   level 0   0  1  2  3  4  5 ..
 //   fences    -  f1 f2 f3 f4 f5 ..    the first fence is smaller than all pairs
 //   leaves    L0 L1 L2 L2 L4 L5 ..    slot 3 is dead: its leaf was merged into L2

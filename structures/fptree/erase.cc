@@ -26,12 +26,13 @@ void Tree::remove_leaf(const Path& path) {
   Leaf* leaf = path.leaf;
   if (leaf->before != nullptr) {
     leaf->before->next = leaf->next;
-    leaf->before->used |= leaf->used & Leaf::kDivides;  // needed if this leaf takes over the fence
+    // If the previous leaf takes over the fence after the removed leaf, it also needs its flag.
+    leaf->before->used |= leaf->used & Leaf::kDivides;
   }
   if (leaf->next != nullptr) leaf->next->before = leaf->before;
   memory_.drop(leaf);
   uint32_t depth = path.depth - 1;
-  // ends at the root at the latest
+  // The loop ends at the root at the latest, because an inner root has a fence.
   while (path.nodes[depth]->count == 0) memory_.drop(path.nodes[depth--]);
   Inner* node = path.nodes[depth];
   const uint32_t child = path.children[depth];

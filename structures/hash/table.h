@@ -32,7 +32,7 @@ class Table {
   Table& operator=(const Table&) = delete;
   ~Table();
 
-  // These functions are those of keydrome/structure_class.h.
+  // keydrome/structure_class.h calls these functions and says what they return.
   int put(KeydromeBytes key, KeydromeBytes payload) noexcept;
   int del(KeydromeBytes key, KeydromeBytes payload) noexcept;
   int replace(KeydromeBytes key, KeydromeBytes before, KeydromeBytes now) noexcept;

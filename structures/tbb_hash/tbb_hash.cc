@@ -17,7 +17,7 @@ using keydrome::ShortBytes;
 using keydrome::TextKeys;
 using keydrome::view_of;
 
-// Numbers use oneTBB's own hash, and texts the hash of the standard library.
+// The hash of keys that are texts. Keys that are numbers use oneTBB's own hash.
 struct HashOfTexts {
   using is_transparent = void;
   static std::string_view view(std::string_view key) { return key; }

@@ -124,10 +124,11 @@ enum {
    * once, every pair that existed during the whole call, and no pair that never existed during
    * it. */
   KEYDROME_THREAD_SAFE = 1u << 1,
-  /* Functions that take a const instance may run during one function that changes it. They must
-   * then end, touch only memory of the instance, and may return wrong results or KEYDROME_TORN. The
-   * runtime detects the change with a sequence lock and calls them again. So their loops must be
-   * bounded. Data that a change writes and that they read must be relaxed atomics. */
+  /* Functions that take a const instance (*reads*) may run during one function that changes it. A
+   * read may then return wrong results or KEYDROME_TORN. The runtime detects the change with a
+   * sequence lock and calls the read again. Even during a change, a read must end, so its loops must
+   * be bounded, and it must touch only memory of the instance. Data that a change writes and that a
+   * read uses must be relaxed atomics. */
   KEYDROME_OPTIMISTIC = 1u << 2,
   /* Calls consist of plain loads and stores and of calls of the environment. They contain no
    * instruction that always aborts a hardware transaction (lock elision). */

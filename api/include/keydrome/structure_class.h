@@ -28,8 +28,9 @@
  *       uint64_t statistic(uint32_t which) const;
  *   - Members must be public and not overloaded. A private or overloaded member counts as absent.
  *   - If memory runs out, a member may throw std::bad_alloc, and the function returns
- *     KEYDROME_NO_MEMORY. The constructor must throw it, and must then have freed its memory. Every
- *     other exception ends the process. A noexcept member is called without the cost of a handler.
+ *     KEYDROME_NO_MEMORY. A constructor that gets too little memory must free what it has
+ *     allocated, and must throw std::bad_alloc. Every other exception ends the process. A noexcept
+ *     member is called without the cost of a handler.
  *
  * Thread safety: that of the class. */
 #ifndef KEYDROME_STRUCTURE_CLASS_H_

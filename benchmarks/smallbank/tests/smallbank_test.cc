@@ -1,6 +1,6 @@
-// Tests the benchmark "smallbank". The check of all balances must report each of its findings if a
-// test makes the corruption that causes it. Write skew must be found, and the mix must be the
-// published one.
+// Tests the benchmark "smallbank". A test corrupts the balances in each way that the check of all
+// balances knows, and the check must report the right finding. Write skew must be found, and the
+// mix of transactions must be the published one.
 #include <gtest/gtest.h>
 
 #include <array>
