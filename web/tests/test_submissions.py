@@ -335,10 +335,13 @@ def test_a_finding_of_several_lines_keeps_them(alice: Client, world: World) -> N
 
 
 def test_a_run_page_says_why_it_is_not_ranked(alice: Client, world: World) -> None:
-    run = run_of(world.submit())
+    submission = world.submit()
+    run = run_of(submission)
     finish_all(verdicts={"unit": Verdict.FAILED})
     page = alice.get(f"/runs/{run.pk}/").content.decode()
-    assert "Not ranked because the unit tests did not pass: failed." in page
+    gate = run_of(submission, "unit")
+    reason = f'<a href="/runs/{gate.pk}/">the unit tests did not pass: failed</a>'
+    assert f"Not ranked because {reason}." in page
     assert BoardEntry.objects.count() == 0
 
 
