@@ -56,11 +56,11 @@ inline uint64_t load_head(Span bytes, uint32_t at) {
 // A place between pairs: before (key, payload), or after it if `after`, or after all payloads of
 // the key if `past_key`.
 struct Probe {
-  Span key;
-  Span payload;
+  Span key{};
+  Span payload{};
   bool after = false;
   bool past_key = false;
-  uint64_t key_head = load_head(key, 0);
+  uint64_t key_head = load_head(key, 0);  // as heads are in nodes without a prefix
 
   static Probe at(const Pair& pair) { return {pair.key, pair.payload}; }
 };
