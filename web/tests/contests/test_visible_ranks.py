@@ -158,7 +158,7 @@ def test_hidden_entries_cost_two_statements(
 ) -> None:
     with django_assert_num_queries(4):
         client.get(BOARD_PATH)
-    with django_assert_num_queries(4):
+    with django_assert_num_queries(5):
         client.get("/boards/")
     teams.change(cup.heron, "Heron", anonymous=True)
     cup.enter(name="zebra2.so", tag=b"2")
