@@ -312,7 +312,9 @@ def test_a_run_page_says_why_it_is_not_ranked(alice: Client, world: World) -> No
     run = run_of(world.submit())
     finish_all(verdicts={"unit": Verdict.FAILED})
     page = alice.get(f"/runs/{run.pk}/").content.decode()
-    assert "Not ranked because the unit tests did not pass: failed." in page
+    gate = run_of(run.submission, "unit")
+    reason = f'<a href="/runs/{gate.pk}/">the unit tests did not pass: failed</a>'
+    assert f"Not ranked because {reason}." in page
     assert BoardEntry.objects.count() == 0
 
 
