@@ -9,13 +9,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from django.db.models import Count, Max
+from django.db.models import Count, Max, Q
 
 from leaderboard import catalogue
 from leaderboard.contests.visibility import hidden_runs, hidden_until
 from leaderboard.models import BoardEntry, LeadChange
 from leaderboard.ranking.board_result import with_results
-from leaderboard.ranking.visible_ranks import visible_ranks
+from leaderboard.ranking.visible_ranks import ranks_in
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -65,31 +65,40 @@ def standings(
 
     `version` is a version of the benchmark with entries. By default, and if it has none, it is the newest version.
     Without a viewer, the entries are those that everyone may see. Each row has `hidden_until`: when the public will see
-    it, or None. 3 SQL statements for any number of runs, 1 for a board without entries, and 2 more while a contest
+    it, or None. 2 SQL statements for any number of runs, 1 for a board without entries, and 2 more while a contest
     hides entries from this viewer.
     """
     entries = BoardEntry.objects.filter(board=board.slug)
+    hidden = Q(pk__in=())  # organisers see everything
     if not (viewer and viewer.is_authenticated and viewer.is_staff):
-        entries = entries.filter(
-            ~hidden_runs(
-                submission="run__submission", finished_at="run__finished_at", viewer=viewer
-            )
+        hidden = Q(
+            hidden_runs(submission="run__submission", finished_at="run__finished_at", viewer=viewer)
         )
-    sections = list(
-        entries.values_list("benchmark_version", "machine_class")
-        .annotate(newest=Max("run_id"))
-        .order_by("-newest")
+    # Only ranked entries are read here: a large board has thousands of others.
+    found = list(
+        entries.filter(position__isnull=False)
+        .values_list("benchmark_version", "machine_class")
+        .annotate(newest=Max("run_id", filter=~hidden), gaps=Count("pk", filter=hidden))
+        .order_by("benchmark_version", "machine_class")
     )
-    versions = tuple(sorted({found for found, _, _ in sections}, reverse=True))
+    ranks = ranks_in({(board.slug, one, name) for one, name, _, gaps in found if gaps}, viewer)
+    # A section without a visible entry does not exist for the viewer.
+    sections = sorted(
+        (
+            (newest or 0, one, name)
+            for one, name, newest, _ in found
+            if newest or ranks.sections.get((board.slug, one, name))
+        ),
+        reverse=True,
+    )
+    versions = tuple(sorted({one for _, one, _ in sections}, reverse=True))
     shown_version = version if version in versions else catalogue.current_version(board.benchmark)
-    classes = tuple(name for found, name, _ in sections if found == shown_version)
+    classes = tuple(name for _, one, name in sections if one == shown_version)
     chosen = machine_class if machine_class in classes else next(iter(classes), None)
     rows: tuple[BoardEntry, ...] = ()
     if chosen is not None and shown_version is not None:
-        section = (board.slug, shown_version, chosen)
-        ranks = visible_ranks([section], viewer)
         shown = entries.filter(
-            ranks.ranked(), benchmark_version=shown_version, machine_class=chosen
+            ~hidden, ranks.ranked(), benchmark_version=shown_version, machine_class=chosen
         ).annotate(
             hidden_until=hidden_until(submission="run__submission", finished_at="run__finished_at")
         )

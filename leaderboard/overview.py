@@ -21,7 +21,7 @@ from leaderboard.ranking.visible_ranks import visible_ranks
 from runner.terms import Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
     from datetime import datetime
     from typing import Any
 
@@ -46,10 +46,10 @@ class Lead:
     since: datetime | None
 
 
-def leads(boards: Iterable[Board]) -> list[Lead]:
+def leads(boards: Sequence[Board]) -> list[Lead]:
     """Return who leads each of these boards, in their order, among the entries that everyone may see.
 
-    2 SQL statements for any number of boards, and 2 more while a contest hides entries.
+    3 SQL statements for any number of boards, and 2 more while a contest hides entries; 2 if nothing is ranked.
     """
     wanted = {board.slug: catalogue.current_version(board.benchmark) for board in boards}
     current = Q(
@@ -65,13 +65,26 @@ def leads(boards: Iterable[Board]) -> list[Lead]:
         )
         .select_related("run__submission", "user")
         .defer("ratios", "advisories", "run__seeds", "run__submission__facts")
-        .annotate(since=Subquery(first_ranked_at()))
     )
     sections: dict[tuple[str, str], list[BoardEntry]] = defaultdict(list)
     for entry in sorted(ranks.apply(found), key=lambda entry: entry.position or 0):
         if entry.benchmark_version == wanted[entry.board]:
             sections[entry.board, entry.machine_class].append(entry)
-    return [_lead(board, sections) for board in boards]
+    newest = [_newest(board, sections) for board in boards]
+    since = _since([entries[0] for entries in newest if entries])
+    return [
+        Lead(board, tuple(entries), since.get(entries[0].pk) if entries else None)
+        for board, entries in zip(boards, newest, strict=True)
+    ]
+
+
+def _since(leaders: Iterable[BoardEntry]) -> dict[int, datetime | None]:
+    """Return when the first eligible run of each of these entries ended. 1 SQL statement, or none without leaders."""
+    ids = [entry.pk for entry in leaders]
+    if not ids:
+        return {}
+    found = BoardEntry.objects.filter(pk__in=ids).annotate(first=Subquery(first_ranked_at()))
+    return dict(found.values_list("pk", "first"))
 
 
 def first_ranked_at() -> QuerySet[Run, Any]:
@@ -93,12 +106,10 @@ def first_ranked_at() -> QuerySet[Run, Any]:
     )
 
 
-def _lead(board: Board, sections: dict[tuple[str, str], list[BoardEntry]]) -> Lead:
-    """Return the board's lead. `sections` has the entries of each board and machine class."""
+def _newest(board: Board, sections: dict[tuple[str, str], list[BoardEntry]]) -> list[BoardEntry]:
+    """Return the entries on the class with the newest ranked run. `sections` has those of each board and class."""
     classes = [entries for (slug, _), entries in sections.items() if slug == board.slug]
-    newest = max(classes, key=lambda entries: max(entry.run_id for entry in entries), default=[])
-    # `since` is an annotation of the query, which the type of the rows does not have.
-    return Lead(board, tuple(newest), getattr(newest[0], "since", None) if newest else None)
+    return max(classes, key=lambda entries: max(entry.run_id for entry in entries), default=[])
 
 
 def recent_runs(limit: int) -> list[Run]:

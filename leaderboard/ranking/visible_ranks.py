@@ -78,8 +78,16 @@ def visible_ranks(sections: Iterable[Section] | Q, viewer: Viewer | None) -> Vis
             "board", "benchmark_version", "machine_class"
         )
     )
+    return ranks_in(gaps, viewer)
+
+
+def ranks_in(gaps: set[Section], viewer: Viewer | None) -> VisibleRanks:
+    """Return the viewer's ranks in sections where something is hidden from the viewer. 2 SQL statements, 0 for none."""
     if not gaps:
         return VisibleRanks({})
+    hidden = hidden_runs(
+        submission="run__submission", finished_at="run__finished_at", viewer=viewer
+    )
     shown = _best(gaps, ~hidden)
     samples = dict(
         BoardEntry.objects.filter(

@@ -78,21 +78,22 @@ class Best:
 def fill(runs: int, users: int) -> int:
     """Write about this many runs; return how many were written."""
     from leaderboard.boards import all_boards  # noqa: PLC0415 - needs Django set up
-    from leaderboard.catalogue import gate_targets  # noqa: PLC0415 - as above
+    from leaderboard.catalogue import current_version, gate_targets  # noqa: PLC0415 - as above
 
-    boards = all_boards()
-    gates = gate_targets()
+    gates = [
+        (target.benchmark, current_version(target.benchmark), target.instance)
+        for target in gate_targets()
+    ]
     wanted = math.ceil(runs / (1 + len(gates)))
-    owners, machine = _people(users)
-    best: dict[tuple[str, int], list[Best]] = defaultdict(list)
+    site = Site(*_people(users), all_boards(), gates)
     begin = time.monotonic()
     for first in range(0, wanted, BATCH_SUBMISSIONS):
         last = min(first + BATCH_SUBMISSIONS, wanted)
-        _batch(range(first, last), owners, machine, boards, best)
+        _batch(range(first, last), site)
         done = last * (1 + len(gates))
         rate = done / (time.monotonic() - begin)
         print(f"{done:,} of {wanted * (1 + len(gates)):,} runs, {rate:,.0f} a second", flush=True)
-    _write_entries(boards, best)
+    _write_entries(site.boards, site.best)
     _finish()
     return wanted * (1 + len(gates))
 
@@ -103,7 +104,7 @@ def _people(users: int) -> tuple[list[int], int]:
 
     from leaderboard.models import Machine  # noqa: PLC0415 - as above
 
-    # "!" is a password that nobody can enter.
+    # No password has the hash "!".
     User.objects.bulk_create(
         User(username=f"racer{number}", password="!")  # noqa: S106 - see above
         for number in range(users)
@@ -113,21 +114,24 @@ def _people(users: int) -> tuple[list[int], int]:
     return list(found.values_list("pk", flat=True)), machine.pk
 
 
-def _batch(
-    numbers: range,
-    owners: Sequence[int],
-    machine: int,
-    boards: Sequence[Board],
-    best: dict[tuple[str, int], list[Best]],
-) -> None:
+@dataclass
+class Site:
+    """What all batches share: ids of the users and the machine, boards, gates, and the best libraries so far."""
+
+    owners: Sequence[int]
+    machine: int
+    boards: Sequence[Board]
+    gates: Sequence[tuple[str, int | None, str]]  # benchmark, version, instance
+    best: dict[tuple[str, int], list[Best]] = field(default_factory=lambda: defaultdict(list))
+
+
+def _batch(numbers: range, site: Site) -> None:
     """Write the submissions with these numbers, and their runs, in one transaction."""
     from django.db import transaction  # noqa: PLC0415 - needs Django set up
     from django.utils import timezone  # noqa: PLC0415 - as above
 
-    from leaderboard.catalogue import current_version, gate_targets  # noqa: PLC0415 - as above
     from leaderboard.models import Run, RunDetail, Submission  # noqa: PLC0415 - as above
 
-    gates = [(target, current_version(target.benchmark)) for target in gate_targets()]
     submissions = Table(
         Submission,
         ("id", "owner_id", "created_at", "file_name", "blob_sha256", "size_bytes", "kind"),
@@ -136,49 +140,60 @@ def _batch(
     details = Table(RunDetail, ("run_id", "ratios", "drawn_at"))
     now = timezone.now()
     for number in numbers:
-        chance = random.Random(f"{SEED} {number}")  # noqa: S311 - no secret
         at = now - timedelta(minutes=numbers.stop - number)
-        owner = owners[number % len(owners)]
-        board = boards[(number + number // len(owners)) % len(boards)]
+        owner = site.owners[number % len(site.owners)]
         digest = hashlib.sha256(str(number).encode()).hexdigest()
         name = f"tree{number % 50}.so"
         submissions.rows.append((number + 1, owner, at, name, digest, 50_000, "index"))
-        ratios = _ratios(chance)
-        first_run = number * (1 + len(gates)) + 1
-        middle = sorted(ratios)[SESSIONS // 2]
-        for place, (target, version) in enumerate(gates):
-            request = (target.benchmark, version, target.instance, "correctness")
-            runs.rows.append(
-                _run_row(
-                    first_run + place,
-                    submission=number + 1,
-                    request=request,
-                    at=at,
-                    machine=machine,
-                )
-            )
-        timed = first_run + len(gates)
-        version = current_version(board.benchmark)
-        request = (board.benchmark, version, board.instance, "performance")
-        runs.rows.append(
-            _run_row(
-                timed,
-                submission=number + 1,
-                request=request,
-                at=at,
-                machine=machine,
-                score=middle,
-                slug=board.slug,
-            )
-        )
-        details.rows.append((timed, json.dumps(ratios), at))
-        mine = best[board.slug, owner]
-        mine.append(Best(middle, timed, digest, tuple(ratios)))
-        mine.sort(key=lambda one: one.score if board.lower_is_better else -one.score)
-        del mine[board.per_user :]
+        ratios = _ratios(random.Random(f"{SEED} {number}"))  # noqa: S311 - no secret
+        runs.rows += _runs_of(number, ratios, at, site)
+        details.rows.append((runs.rows[-1][0], json.dumps(ratios), at))
+        _keep(Best(_middle(ratios), runs.rows[-1][0], digest, tuple(ratios)), number, site)
     with transaction.atomic():
         for table in (submissions, runs, details):
             table.write()
+
+
+def _board(number: int, site: Site) -> Board:
+    """Return the board for which a submission has its timed run."""
+    return site.boards[(number + number // len(site.owners)) % len(site.boards)]
+
+
+def _middle(ratios: Sequence[float]) -> float:
+    return sorted(ratios)[SESSIONS // 2]
+
+
+def _runs_of(
+    number: int, ratios: Sequence[float], at: datetime, site: Site
+) -> list[tuple[Any, ...]]:
+    """Return the runs of a submission: its gates, and last its timed run."""
+    from leaderboard.catalogue import current_version  # noqa: PLC0415 - needs Django set up
+
+    board = _board(number, site)
+    timed = (board.benchmark, current_version(board.benchmark), board.instance)
+    requests = [(*gate, "correctness") for gate in site.gates] + [(*timed, "performance")]
+    last = len(requests) - 1
+    return [
+        _run_row(
+            number * len(requests) + place + 1,
+            submission=number + 1,
+            request=request,
+            at=at,
+            machine=site.machine,
+            score=_middle(ratios) if place == last else None,
+            slug=board.slug if place == last else "",
+        )
+        for place, request in enumerate(requests)
+    ]
+
+
+def _keep(one: Best, number: int, site: Site) -> None:
+    """Add a library to the best ones of its user on its board, and drop the worst one above the limit."""
+    board = _board(number, site)
+    mine = site.best[board.slug, site.owners[number % len(site.owners)]]
+    mine.append(one)
+    mine.sort(key=lambda best: best.score if board.lower_is_better else -best.score)
+    del mine[board.per_user :]
 
 
 _RUN_COLUMNS = (

@@ -41,6 +41,7 @@ PROGRAMS = {
     "overhead": [str(PYTHON), "-m", "tools.bench.overhead"],
     "queue": [str(PYTHON), "-m", "tools.bench.queue_scale"],
     "board page": [str(PYTHON), "-m", "tools.bench.board_page"],
+    "large site": [str(PYTHON), "-m", "tools.bench.page_load"],
 }
 
 

@@ -40,7 +40,7 @@ def _saved_contest(request: UserRequest, contest: Contest | None) -> tuple[Conte
         saved.guests.set(form.cleaned_data["guest_names"])
         if contest is None:
             saved.officials.create(user=request.user, role=Role.OWNER)
-        changed = ", ".join(form.changed_data)
+        changed = ", ".join(str(form[name].label) for name in form.changed_data)
         organising.log(saved, request.user, f"changed {changed}" if contest else "created it")
     return form, True
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from django.conf import settings
 from django.http import Http404, HttpResponse, JsonResponse
 from django.shortcuts import render
 from django.utils.feedgenerator import Atom1Feed
@@ -69,7 +70,9 @@ def front(request: HttpRequest, slug: str) -> HttpResponse:
         "visit": found,
         "notices": notices,
         "open_runs": 0,
-        "subscribed": found.contest.subscriptions.filter(user_id=request.user.pk or 0).exists(),
+        "subscribed": request.user.is_authenticated
+        and settings.KEYDROME_SENDS_MAIL
+        and found.contest.subscriptions.filter(user_id=request.user.pk).exists(),
     }
     if found.contest.phase is Phase.CLOSED and context["result"] is None:
         context["open_runs"] = open_runs(found.contest)

@@ -52,6 +52,7 @@ RULES = [
     Rule("boards:all", "/boards/", 200, 200, 200, 200),
     Rule("boards:board", "/boards/preliminary1/", 200, 200, 200, 200),
     Rule("boards:history", "/boards/preliminary1/history/", 200, 200, 200, 200),
+    Rule("boards:history", "/boards/none/history/", 404, 404, 404, 404),
     Rule("boards:csv", "/boards/preliminary1.csv", 200, 200, 200, 200),
     Rule("boards:json", "/boards/preliminary1.json", 200, 200, 200, 200),
     Rule("boards:configurations", "/boards/configurations/ycsb/", 200, 200, 200, 200),

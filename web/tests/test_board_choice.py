@@ -160,7 +160,7 @@ def test_the_search_is_text(board: World, client: Client) -> None:
 def test_the_choice_costs_no_statement(
     board: World, client: Client, query: str, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
-    with django_assert_num_queries(3):
+    with django_assert_num_queries(2):
         client.get(f"{PATH}{query}")
 
 

@@ -17,7 +17,6 @@ from leaderboard.models import Artefact, BoardEntry, Run, Submission
 from leaderboard.queue import claims
 from runner.settings import load_settings
 from runner.terms import Verdict
-from runner.tests.samples import make_witness
 from web.tests.world import (
     BOARD,
     World,
@@ -295,31 +294,6 @@ def test_the_run_page_tells_required_and_advisory_findings_apart(
     assert "<td><strong>get(&#34;a&#34;, 39)</strong></td>" in page
     assert "4 more calls that the finding does not depend on" in page
     assert "int main(void)" in page
-    assert "C program that reproduces the violation" in page
-
-
-@pytest.mark.parametrize(
-    ("name", "what"),
-    [
-        ("crashed", "the crash"),
-        ("timed_out", "the call that does not return"),
-        ("exception", "the exception"),
-    ],
-)
-def test_a_program_of_a_crash_does_not_claim_a_violation(
-    name: str, what: str, alice: Client, world: World
-) -> None:
-    run = run_of(world.submit(), "unit")
-    finish_all(verdicts={"unit": Verdict.FAILED})
-    run.refresh_from_db()
-    witness = make_witness().to_json()
-    run.detail.findings = [
-        {**finding.to_json(), "name": name, "witness": witness} for finding in findings()
-    ]
-    run.detail.save()
-    page = alice.get(f"/runs/{run.pk}/").content.decode()
-    assert f"C program that reproduces {what}<" in page
-    assert "reproduces the violation" not in page
 
 
 def test_a_finding_of_several_lines_keeps_them(alice: Client, world: World) -> None:
@@ -335,11 +309,10 @@ def test_a_finding_of_several_lines_keeps_them(alice: Client, world: World) -> N
 
 
 def test_a_run_page_says_why_it_is_not_ranked(alice: Client, world: World) -> None:
-    submission = world.submit()
-    run = run_of(submission)
+    run = run_of(world.submit())
     finish_all(verdicts={"unit": Verdict.FAILED})
     page = alice.get(f"/runs/{run.pk}/").content.decode()
-    gate = run_of(submission, "unit")
+    gate = run_of(run.submission, "unit")
     reason = f'<a href="/runs/{gate.pk}/">the unit tests did not pass: failed</a>'
     assert f"Not ranked because {reason}." in page
     assert BoardEntry.objects.count() == 0

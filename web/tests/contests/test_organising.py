@@ -201,7 +201,7 @@ def test_the_sites_organiser_creates_a_contest_and_owns_it(cup: Cup, olga: Clien
         {**values, "published": "on", "name": "Spring", "guest_names": "alice\r\nbob"},
     )
     assert cup.browser("stranger").get("/contests/spring/").status_code == 200
-    assert spring.log.first().action == "changed name, published"  # type: ignore[union-attr]
+    assert spring.log.first().action == "changed Name, Published"  # type: ignore[union-attr]
 
 
 def test_the_archive_needs_no_server(cup: Cup, tmp_path: Path) -> None:
