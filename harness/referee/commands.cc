@@ -4,12 +4,14 @@
 #include "harness/referee/commands.h"
 
 #include <cstdio>
+#include <memory>
 #include <new>
 #include <optional>
 #include <utility>
 
 #include "base/clock.h"
 #include "base/output_file.h"
+#include "benchmarks/kit/judge/keys/key_ranks.h"
 #include "benchmarks/kit/workload/fingerprint.h"
 #include "harness/referee/judging/judging.h"
 #include "harness/referee/machine/machine.h"
@@ -55,7 +57,11 @@ Result<Json> session_report(PreparedSession& session, const RunArguments& argume
     session.workload->adapt_phase(session.script, phase, so_far);
   };
   starts.playing_ns = now_ns();
-  const SessionResult result = play(session.script, session.jail, progress, adapt);
+  std::shared_ptr<const judge::KeyRanks> ranks;
+  SessionResult result = play(session.script, session.jail, progress, adapt, [&] {
+    ranks = std::make_shared<const judge::KeyRanks>(session.script.pools);
+  });
+  result.outcome.ranks = std::move(ranks);
   starts.judging_ns = now_ns();
   script::drop_unplayed(session.script, result.outcome);
   add_stolen_time(before, cpu_times(), machine);

@@ -89,6 +89,59 @@ struct Place {
   }
 };
 
+// Prefetches the table entries for the words and ops that follow (kWordsAhead). Without this, the
+// judge waits for many cache misses per read.
+class LookAhead {
+ public:
+  LookAhead(const script::Script& script, const KeyRanks& ranks, const ExpectedState& expected,
+            const KnownRecords& known)
+      : script_(script), ranks_(ranks), expected_(expected), known_(known) {}
+
+  // The rules are needed for a word, and probably soon for others.
+  void expect_unknown() { unknown_ahead_ = kUnknownAhead; }
+
+  // `rest` are the words after those of the op with this number.
+  void from_op(std::span<const format::Op> ops, uint64_t op, const Place& at,
+               std::span<const uint64_t> rest) {
+    from_word(rest);
+    if (unknown_ahead_ == 0) return;
+    --unknown_ahead_;
+    constexpr uint32_t kSteps = 4;  // the rank, and three steps for its key
+    for (uint32_t step = 0; step < kSteps; ++step) {
+      const uint64_t later = op + (kSteps - step) * kWordsAhead;
+      if (later < ops.size()) prefetch(ops[later], at, step);
+    }
+  }
+
+  // `rest` are the words after one of a scan.
+  void from_word(std::span<const uint64_t> rest) const {
+    constexpr std::size_t kFirst = (ExpectedState::kPrefetchSteps + 1) * kWordsAhead;
+    if (kFirst < rest.size()) known_.prefetch(rest[kFirst]);
+    if (unknown_ahead_ == 0) return;
+    for (uint32_t step = 0; step < ExpectedState::kPrefetchSteps; ++step) {
+      const std::size_t ahead = (ExpectedState::kPrefetchSteps - step) * kWordsAhead;
+      if (ahead < rest.size()) expected_.prefetch(format::tag_of_word(rest[ahead]), step);
+    }
+  }
+
+ private:
+  void prefetch(const format::Op& op, const Place& at, uint32_t step) const {
+    if (!format::is_on_records(op.code)) return;
+    const uint32_t index = at.slots[op.slot];  // probably still the slot's index at that op
+    if (index >= script_.indexes.size()) return;
+    const KeyType type = script_.indexes[index].type;
+    if (step == 0) return ranks_.prefetch(type, op.key);
+    if (ranks_.has(type, op.key))
+      expected_.prefetch_key(index, ranks_.rank(type, op.key), step - 1);
+  }
+
+  const script::Script& script_;
+  const KeyRanks& ranks_;
+  const ExpectedState& expected_;
+  const KnownRecords& known_;
+  uint32_t unknown_ahead_ = 0;  // words for which the tables for the rules are prefetched
+};
+
 // Judges the words of a thread. Use each object once.
 class WordJudge {
  public:
@@ -100,6 +153,7 @@ class WordJudge {
         findings_(findings),
         shortcut_(shortcut),
         known_(known),
+        look_ahead_(script, ranks, expected, known),
         groups_(script, ranks, expected, findings),
         writes_(script, ranks, expected, findings) {}
 
@@ -112,7 +166,7 @@ class WordJudge {
                            std::span<const uint64_t> rest) {
                          const Moment moment{phase, thread, step.op, step.transaction};
                          rest_ = rest;
-                         look_ahead(step.op, rest);
+                         look_ahead_.from_op(ops_, step.op, at_, rest);
                          visit(step, words, moment);
                          return pass_known(step, moment, rest);
                        });
@@ -137,7 +191,7 @@ class WordJudge {
     const bool follows = step.op == at_.last_op + 1;
     at_.last_op = step.op;
     if (!words.empty() && is_known(step.op, step.kind, moment, words[0])) return groups_.close();
-    unknown_ahead_ = kUnknownAhead;
+    look_ahead_.expect_unknown();
     for (const uint64_t word : words) check_code(op, format::code_of_word(word));
     if (at_.accepts_any_code) return groups_.close();
     const ReadGroups::Reader reader{
@@ -171,47 +225,13 @@ class WordJudge {
     for (uint64_t op = step.op + 1; op < ops_.size() && passed < rest.size(); ++op, ++passed) {
       const bool alone = (ops_[op].flags & format::kAutoCommit) != 0;
       if (alone || !is_known(op, step.kind, moment, rest[passed])) break;
-      look_ahead(op, rest.subspan(passed + 1));
+      look_ahead_.from_op(ops_, op, at_, rest.subspan(passed + 1));
     }
     if (passed == 0) return 0;
     groups_.close();
     at_.last_op = step.op + passed;
     at_.next = std::max(at_.next, at_.last_op + 1);
     return passed;
-  }
-
-  // Prefetches the table entries for the words and ops that follow (kWordsAhead). Without this, the
-  // judge waits for six cache misses per read. `rest` are the words after those of
-  // the op.
-  void look_ahead(uint64_t op, std::span<const uint64_t> rest) {
-    look_ahead_from(rest);
-    if (unknown_ahead_ == 0) return;
-    --unknown_ahead_;
-    constexpr uint32_t kSteps = 4;  // the rank, and three steps for its key
-    for (uint32_t step = 0; step < kSteps; ++step) {
-      const uint64_t later = op + (kSteps - step) * kWordsAhead;
-      if (later < ops_.size()) look_ahead_at(ops_[later], step);
-    }
-  }
-
-  void look_ahead_from(std::span<const uint64_t> rest) const {
-    constexpr std::size_t kFirst = (ExpectedState::kPrefetchSteps + 1) * kWordsAhead;
-    if (kFirst < rest.size()) known_.prefetch(rest[kFirst]);
-    if (unknown_ahead_ == 0) return;
-    for (uint32_t step = 0; step < ExpectedState::kPrefetchSteps; ++step) {
-      const std::size_t at = (ExpectedState::kPrefetchSteps - step) * kWordsAhead;
-      if (at < rest.size()) expected_.prefetch(format::tag_of_word(rest[at]), step);
-    }
-  }
-
-  void look_ahead_at(const format::Op& op, uint32_t step) const {
-    if (!format::is_on_records(op.code)) return;
-    const uint32_t index = at_.slots[op.slot];  // probably still the slot's index at that op
-    if (index >= script_.indexes.size()) return;
-    const KeyType type = script_.indexes[index].type;
-    if (step == 0) return ranks_.prefetch(type, op.key);
-    if (ranks_.has(type, op.key))
-      expected_.prefetch_key(index, ranks_.rank(type, op.key), step - 1);
   }
 
   // Follows the ops up to this one that say to which index a slot (handle) refers and which codes
@@ -252,8 +272,7 @@ class WordJudge {
     if (!follows || !groups_.continues(op.slot)) groups_.start(reader, fresh);
     for (const uint64_t& word : words) {
       const auto left = static_cast<std::size_t>(&words.back() - &word);
-      if (left > 0)
-        look_ahead_from({&word + 1, left + rest_.size()});  // all words are in one array
+      if (left > 0) look_ahead_.from_word({&word + 1, left + rest_.size()});  // one array
       if (alone) groups_.start(reader, false);
       const uint32_t code = format::code_of_word(word);
       code == SUCCESS ? add(op, word, std::nullopt) : groups_.add_code(code);
@@ -300,10 +319,10 @@ class WordJudge {
   std::span<const format::Op> ops_;
   std::span<const uint64_t> rest_;  // the words after those of the present op
   Place at_;
-  bool legal_ = true;           // all codes of the thread so far are legal
-  uint32_t unknown_ahead_ = 0;  // words for which look_ahead() prefetches the tables for the rules
+  bool legal_ = true;  // all codes of the thread so far are legal
   const bool shortcut_;
   const KnownRecords& known_;
+  LookAhead look_ahead_;
   ReadGroups groups_;
   WriteJudge writes_;
 };

@@ -9,23 +9,21 @@
 #include <sys/random.h>
 
 #include <algorithm>
-#include <memory>
 #include <span>
 #include <string_view>
 #include <vector>
 
 #include "base/check.h"
 #include "base/clock.h"
-#include "benchmarks/kit/judge/keys/key_ranks.h"
 #include "benchmarks/kit/script/outcome_layout.h"
 #include "harness/referee/hang/hang.h"
 #include "harness/referee/hang/pace.h"
 #include "harness/referee/hang/program_position.h"
 #include "harness/referee/hang/thread_facts.h"
+#include "harness/referee/machine/idle_work.h"
 #include "harness/referee/memory/piece_supply.h"
 #include "harness/referee/memory/session_memory.h"
 #include "harness/referee/session/follow_phase.h"
-#include "harness/referee/session/idle_work.h"
 #include "harness/referee/session/partner.h"
 #include "harness/referee/session/phase_account.h"
 
@@ -117,17 +115,19 @@ PhaseTimes times_of(const JailOptions& options, uint64_t start_ns) {
 // store the reason in result_ and return false.
 class Conductor {
  public:
-  Conductor(const script::Script& script, const JailOptions& options, const Progress& progress)
+  Conductor(const script::Script& script, const JailOptions& options, const Progress& progress,
+            const std::function<void()>& idle_work)
       : script_(script),
         memory_(script),
         options_(options),
         progress_(progress),
-        partner_(Partner::create(options, threads_max(script))) {}
+        partner_(Partner::create(options, threads_max(script))),
+        idle_work_(idle_work) {}
 
   SessionResult play(const Adapt& adapt) {
     result_.memory_limit_bytes = options_.memory_bytes;
     const bool complete = start() && load() && play_phases(adapt);
-    end_idle_work();
+    idle_work_.finish();
     JailProcess* jail = partner_->jail();
     if (complete) {
       result_.stage = Stage::kComplete;
@@ -212,7 +212,7 @@ class Conductor {
   // pieces of a phase exceed 512 MiB, the last ones are made during the phase (piece_supply.h).
   bool play_phase(uint32_t index) {
     const script::PhaseScript& phase = script_.phases[index];
-    if (phase.timed) timed(result_.inputs_ns, [&] { return end_idle_work(); });
+    if (phase.timed) idle_work_.finish();
     const script::OutcomeLayout layout = script::outcome_layout(phase, script_.pools);
     std::span<std::byte> outcome;
     PieceSupply pieces = timed(result_.inputs_ns, [&] {
@@ -223,7 +223,7 @@ class Conductor {
     uint64_t start_ns = 0;
     partner_->begin_step();
     if (!start_phase(go, phase, start_ns)) return false;
-    if (!phase.timed) begin_idle_work();
+    if (!phase.timed) idle_work_.start();
     PhaseWatch watch(layout, outcome, partner_->call_slots());
     partner_->set_watch(&watch);
     const uint64_t deadline_ns = now_ns() + options_.plan.limits.phase_timeout_ms * kNsPerMs;
@@ -236,21 +236,6 @@ class Conductor {
     PhaseResult done = result_of(phase);
     account_->stop_clock(start_ns, done);
     return store(std::move(done), layout, outcome);
-  }
-
-  // Ranks the keys, which takes the judge's longest sort, while the library does work that is not
-  // timed. The clock of a timed phase starts only after this work has ended.
-  void begin_idle_work() {
-    if (idle_work_ || result_.outcome.ranks) return;
-    idle_work_.emplace([this] { ranks_ = std::make_shared<const judge::KeyRanks>(script_.pools); });
-  }
-
-  bool end_idle_work() {
-    if (!idle_work_) return false;
-    idle_work_->finish();
-    idle_work_.reset();
-    result_.outcome.ranks = std::move(ranks_);
-    return true;
   }
 
   // Starts the clock before any thread that plays programs runs. A frozen player receives GO only
@@ -331,15 +316,15 @@ class Conductor {
   const std::unique_ptr<Partner> partner_;
   std::optional<PhaseAccount> account_;  // exists after start()
   SessionResult result_;
-  std::shared_ptr<const judge::KeyRanks> ranks_;  // written by idle_work_
-  std::optional<IdleWork> idle_work_;             // destroyed first
+  IdleWork idle_work_;
 };
 
 }  // namespace
 
 SessionResult play(const script::Script& script, const JailOptions& options,
-                   const Progress& progress, const Adapt& adapt) {
-  return Conductor(script, options, progress).play(adapt);
+                   const Progress& progress, const Adapt& adapt,
+                   const std::function<void()>& idle_work) {
+  return Conductor(script, options, progress, idle_work).play(adapt);
 }
 
 }  // namespace keydrome

@@ -1,5 +1,5 @@
 // Implements idle_work.h: starts the thread, and changes its priority.
-#include "harness/referee/session/idle_work.h"
+#include "harness/referee/machine/idle_work.h"
 
 #include <pthread.h>
 #include <sched.h>
@@ -9,12 +9,12 @@
 
 namespace keydrome {
 
-IdleWork::IdleWork(std::function<void()> work) : work_(std::move(work)) {
+// If the system refuses to start a thread, finish() does the work.
+void IdleWork::start() {
+  if (!work_ || std::exchange(started_, true)) return;
   try {
     thread_ = std::thread([this] {
-      const sched_param parameters{};
-      // If the kernel refuses, the work still ends before the next timed phase begins.
-      (void)pthread_setschedparam(pthread_self(), SCHED_IDLE, &parameters);
+      priority_set_.wait();
       try {
         work_();
       } catch (...) {
@@ -22,8 +22,13 @@ IdleWork::IdleWork(std::function<void()> work) : work_(std::move(work)) {
       }
       done_ = true;
     });
-  } catch (const std::system_error&) {  // NOLINT(bugprone-empty-catch): finish() does the work
+  } catch (const std::system_error&) {  // finish() does the work
+    return;
   }
+  // If the kernel refuses, the work still ends before finish() returns.
+  const sched_param parameters{};
+  (void)pthread_setschedparam(thread_.native_handle(), SCHED_IDLE, &parameters);
+  priority_set_.count_down();
 }
 
 IdleWork::~IdleWork() { join(); }
@@ -31,8 +36,8 @@ IdleWork::~IdleWork() { join(); }
 void IdleWork::finish() {
   join();
   if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
-  if (!done_) work_();
-  done_ = true;
+  if (started_ && !done_) work_();
+  done_ = started_;
 }
 
 // Only a thread of ordinary priority is sure to end soon on a busy machine.

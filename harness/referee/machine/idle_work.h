@@ -1,0 +1,43 @@
+// IdleWork: does work of the referee (this process) while other processes work. Its thread has the
+// policy SCHED_IDLE, so it uses only processor time that no other program wants: the library and
+// the player, the jailed process that calls it, always go first.
+//
+// Not thread-safe. Memory that the work uses must outlive the object.
+#pragma once
+
+#include <exception>
+#include <functional>
+#include <latch>
+#include <thread>
+#include <utility>
+
+namespace keydrome {
+
+class IdleWork {
+ public:
+  // The work is done at most once. It may be empty.
+  explicit IdleWork(std::function<void()> work) : work_(std::move(work)) {}
+  // Waits until the work has ended.
+  ~IdleWork();
+  IdleWork(const IdleWork&) = delete;
+  IdleWork& operator=(const IdleWork&) = delete;
+
+  // Starts the work, if it has not been started.
+  void start();
+  // If the work has been started, gives its thread an ordinary priority and waits until it has
+  // ended. An exception of the work is thrown again by the first call; std::bad_alloc is one that
+  // happens.
+  void finish();
+
+ private:
+  void join();
+
+  std::function<void()> work_;
+  std::latch priority_set_{1};  // the thread begins after it, so join() is the last to set it
+  std::exception_ptr failure_;  // written by the thread, read after join()
+  bool started_ = false;
+  bool done_ = false;  // written by the thread, read after join()
+  std::thread thread_;
+};
+
+}  // namespace keydrome
