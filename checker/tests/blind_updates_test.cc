@@ -22,7 +22,7 @@ TEST(BlindUpdates, OverlappingUpdatesAreCertified) {
 }
 
 // A caller may limit the search. A history without a verdict is then undecided, and never wrong.
-TEST(BlindUpdates, FewTriesGiveUpButAccuseNobody) {
+TEST(BlindUpdates, FewTriesLeaveUndecidedWhatIsRight) {
   uint32_t undecided = 0;
   for (uint64_t seed = 1; seed <= rounds(40); ++seed) {
     UpdateOptions options;

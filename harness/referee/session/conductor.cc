@@ -111,6 +111,19 @@ PhaseTimes times_of(const JailOptions& options, uint64_t start_ns) {
           .stuck_ns = options.plan.limits.phase_timeout_ms * kNsPerMs / 2};
 }
 
+// Returns the op that each thread has reached. The player wrote the positions, so the referee does
+// not trust them. They are used only in advisory instances, in which a failed check is a warning.
+// There they decide whether a crash or hang is more than a warning.
+std::vector<uint64_t> positions_of(const script::Script& script, const script::PhaseScript& phase,
+                                   const PhaseWatch& watch) {
+  std::vector<uint64_t> positions;
+  for (std::size_t t = 0; t < phase.threads.size(); ++t) {
+    const std::vector<format::Op>& ops = phase.threads[t];
+    positions.push_back(program_position(script, ops, watch.reached(t, ops)).op);
+  }
+  return positions;
+}
+
 // Plays one session; use each object once. If the session stops, the functions that return bool
 // store the reason in result_ and return false.
 class Conductor {
@@ -260,7 +273,7 @@ class Conductor {
     PhaseTimes times = times_of(options_, start_ns);
     if (watch != nullptr) {
       watch->sample(times.now_ns);
-      note_positions(*phase, *watch);
+      result_.positions = positions_of(script_, *phase, *watch);
       result_.stuck = is_stuck(script_, *phase, *watch, times);
     }
     result_.starved = partner_->starved(result_.stop);
@@ -281,16 +294,6 @@ class Conductor {
     if (!ran_out || phase == nullptr) return;
     result_.detail +=
         result_.slow ? pace_text(*phase, *watch, times) : unfinished_threads(*phase, *watch);
-  }
-
-  // The player wrote the positions, so the referee does not trust them. They are used only in
-  // advisory instances, in which a failed check is a warning. There they decide whether a crash or
-  // hang is more than a warning.
-  void note_positions(const script::PhaseScript& phase, const PhaseWatch& watch) {
-    for (std::size_t t = 0; t < phase.threads.size(); ++t) {
-      const std::vector<format::Op>& ops = phase.threads[t];
-      result_.positions.push_back(program_position(script_, ops, watch.reached(t, ops)).op);
-    }
   }
 
   // Stores the phase and a checked copy of its outcome.
