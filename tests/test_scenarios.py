@@ -21,6 +21,8 @@ from tests.witness_programs import played, wrongly_refused
 if TYPE_CHECKING:
     from pathlib import Path
 
+ALL = 1000  # more programs than a witness has
+
 
 @pytest.mark.parametrize(
     ("name", "configuration"),
@@ -97,21 +99,24 @@ def test_what_happens_on_misuse_is_a_warning(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "programs_min", "always"),
+    ("name", "programs_min", "shown_min"),
     [
-        ("allows_phantoms", 3, True),
-        ("denies_deletes", 10, True),
-        ("drops_1000th_write", 0, False),
-        ("unsorted_scan", 3, False),
+        ("allows_phantoms", 3, ALL),
+        ("denies_deletes", 10, ALL),
+        ("drops_1000th_write", 1, 0),
+        ("unsorted_scan", 3, 1),
     ],
 )
 def test_the_program_of_a_witness_shows_the_fault(
-    name: str, programs_min: int, always: bool, tmp_path: Path
+    name: str, programs_min: int, shown_min: int, tmp_path: Path
 ) -> None:
-    """Every program of a witness shows the fault of the wrong library, and no fault of a right one.
+    """There are programs for the witness. They show the fault of the wrong library, and no fault of a right one.
 
-    The faults of drops_1000th_write and unsorted_scan depend on how many calls the process has made. Most findings of
-    drops_1000th_write are about records that no program inserts, so they must have no program.
+    The faults of two libraries depend on how many calls the process has made before. unsorted_scan is wrong at every
+    tenth getNext, so some programs show the fault. drops_1000th_write is wrong at every thousandth insert, and the
+    program of a scenario makes at most some hundred calls, because a person must be able to read it. So its programs
+    must say that the violation did not occur. The program that shows this fault is that of the benchmark differential,
+    which fills an index first (test_differential.py).
     """
     wrong = library(built_settings(), "faulty", name)
     witness = tmp_path / "witness"
@@ -120,8 +125,12 @@ def test_the_program_of_a_witness_shows_the_fault(
     assert keydrome("check", wrong, *options, var=tmp_path).returncode == 1
     sources = sorted(witness.glob("*.c"))
     assert len(sources) >= programs_min, list(witness.iterdir())
+    silent = {}
     for source in sources:
         program = source.read_text(encoding="utf-8")
         status, said = played(program, [wrong], tmp_path)
-        assert status == 1 or not always, (source.name, said)
+        assert status == 1 or "The violation did not occur" in said, (source.name, said)
+        if status != 1:
+            silent[source.name] = said
         assert wrongly_refused(program, tmp_path) == [], source.name
+    assert len(sources) - len(silent) >= min(shown_min, len(sources)), silent

@@ -21,14 +21,16 @@ namespace {
 // The minimum number of calls in a phase, except the last. Each phase is judged separately and has
 // its own time limit, so a hang is reported sooner if phases are short.
 constexpr uint32_t kPhaseCalls = 20'000;
+constexpr double kLargeCalls = 50'000;  // more than the round of large transactions has
 
 class Differential : public workload::Workload {
  public:
   workload::Demand demand(const workload::Parameters& parameters) const override {
     workload::Demand demand(1);
     const double calls = parameters.number("calls");
-    demand.add_recorded_calls(calls, std::min<double>(calls, 2 * kPhaseCalls));
-    demand.add_bytes(200 * parameters.number("calls"));
+    demand.add_recorded_calls(calls + kLargeCalls,
+                              std::min<double>(calls, 2 * kPhaseCalls) + kLargeCalls);
+    demand.add_bytes(200 * (calls + kLargeCalls));
     return demand;
   }
 

@@ -27,6 +27,10 @@ constexpr uint32_t kNamesPerType = 30;
 // kLongEvery uses the lower probability, so that its transactions have hundreds of calls.
 constexpr uint64_t kEndsPerMille = 110, kEndsLongPerMille = 4;
 constexpr uint64_t kLongEvery = 8;
+// The last round of a long session has the largest transactions that must work: kLargeKeys keys with
+// up to kLargePayloads records each. Shorter sessions, such as those of tests, do without it.
+constexpr uint64_t kLargeFrom = 100'000;
+constexpr uint32_t kLargeKeys = 1'000, kLargePayloads = 10;
 constexpr std::size_t kLongest = MAX_PAYLOAD_LEN - format::kTagBytes;
 constexpr std::size_t kRandomTexts = 24;
 
@@ -95,12 +99,47 @@ class RoundWriter {
     if (in_transaction_) end_transaction();
     read_back();
     empty();
+    close_all();
+  }
+
+  // Writes the round of the large transactions. One inserts thousands of records and aborts, another
+  // inserts as many and commits, and a third deletes all of them and aborts. empty() then deletes
+  // them and commits.
+  void write_large() {
+    indexes_.push_back(add_index(0, kLargeKeys));
+    const auto payloads = static_cast<uint32_t>(rng_.between(kLargePayloads / 2, kLargePayloads));
+    fill(indexes_.front(), payloads);
+    end_transaction(CallKind::kAbort);
+    read_back();
+    for (std::vector<Pair>& used : indexes_.front().used) used.clear();
+    fill(indexes_.front(), payloads);
+    end_transaction(CallKind::kCommit);
+    begin();
+    for (uint32_t key = 0; key < kLargeKeys; ++key)
+      add(CallKind::kDeleteKey, indexes_.front(), 0, key);
+    end_transaction(CallKind::kAbort);
+    read_back();
+    empty();
+    close_all();
+  }
+
+ private:
+  // Begins a transaction that inserts new payloads under each key.
+  void fill(RoundIndex& index, uint32_t payloads) {
+    begin();
+    for (uint32_t i = 0; i < payloads * kLargeKeys; ++i) {
+      const Pair pair{next_tag_++, static_cast<uint32_t>(rng_.below(session_.texts.size()))};
+      index.used[i % kLargeKeys].push_back(pair);
+      add(CallKind::kInsert, index, 0, i % kLargeKeys, pair);
+    }
+  }
+
+  void close_all() {
     for (const RoundIndex& index : indexes_) add(CallKind::kClose, index, 0);
     if (!second_handles_) return;
     for (const RoundIndex& index : indexes_) add(CallKind::kClose, index, kSecondHandles);
   }
 
- private:
   RoundIndex add_index(uint8_t slot, uint32_t keys) {
     RoundIndex index{.index = static_cast<uint16_t>(session_.indexes.size()),
                      .slot = slot,
@@ -145,8 +184,10 @@ class RoundWriter {
   }
 
   void end_transaction() {
-    const bool aborts = rng_.below(4) == 0;
-    session_.calls.push_back({.kind = aborts ? CallKind::kAbort : CallKind::kCommit});
+    end_transaction(rng_.below(4) == 0 ? CallKind::kAbort : CallKind::kCommit);
+  }
+  void end_transaction(CallKind how) {
+    session_.calls.push_back({.kind = how});
     in_transaction_ = false;
   }
 
@@ -277,12 +318,15 @@ Generated generate(uint64_t calls, uint64_t seed) {
   session.texts = random_texts(rng);
   uint32_t next_tag = 1;
   Uses uses{};
-  while (session.calls.size() < calls) {
+  const auto add_round = [&](void (RoundWriter::*write)()) {
     const auto first = static_cast<uint32_t>(session.calls.size());
     const auto number = static_cast<uint32_t>(generated.rounds.size());
-    RoundWriter(session, uses, next_tag, seed, number).write();
+    RoundWriter writer(session, uses, next_tag, seed, number);
+    (writer.*write)();
     generated.rounds.push_back({first, static_cast<uint32_t>(session.calls.size())});
-  }
+  };
+  while (session.calls.size() < calls) add_round(&RoundWriter::write);
+  if (calls >= kLargeFrom) add_round(&RoundWriter::write_large);
   return generated;
 }
 

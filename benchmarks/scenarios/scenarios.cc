@@ -20,6 +20,7 @@ namespace {
 constexpr double kThreadsMax = 128, kCallsOfRun = 2'000, kCallsOfLargeRun = 200'000;
 constexpr double kRunsOfPhase = 80;
 constexpr double kExtremes = 6, kCallsOfExtremes = 5e6;
+constexpr double kCrowds = 17, kCallsOfCrowds = 6e5;
 
 class Scenarios : public workload::Workload {
  public:
@@ -33,6 +34,10 @@ class Scenarios : public workload::Workload {
     demand.add_recorded_calls(
         parameters.number("runs") * kCallsOfRun + large_runs * kCallsOfLargeRun,
         std::max(kRunsOfPhase * kCallsOfRun, std::min(1.0, large_runs) * kCallsOfLargeRun));
+    if (instance_ == "crowds") {
+      const double rounds = parameters.number("runs") / kCrowds + 1;
+      demand.add_recorded_calls(rounds * kCallsOfCrowds, kRunsOfPhase * kCallsOfRun);
+    }
     if (instance_ == "extremes") {
       // The scenarios take turns, and each is played at least once.
       const double rounds = parameters.number("runs") / kExtremes + 1;

@@ -33,8 +33,8 @@ std::span<const std::string_view> scenarios_data();
 namespace scenarios {
 namespace {
 
-// Scenarios that the benchmark does not have, because adding them would change its version. Some of
-// them find lock managers that lose the lock on a gap between keys when the gap is split or merged.
+// Scenarios that the benchmark does not have, because adding them would change its version. One of
+// them finds lock managers that lose the lock on a gap between keys when the gap is merged.
 // tests/faulty/mutants.json names faults that these scenarios find.
 constexpr std::string_view kFurther = R"json({
   "instance": "contract",
@@ -48,10 +48,6 @@ constexpr std::string_view kFurther = R"json({
      "finding": "read_skew", "setup": "1=a 2=b 3=c",
      "steps": ["T1: b d(1,*)", "T2: b d(2,*)", "T3: b d(3,*)", "T1: d(2,*)", "T2: d(3,*)",
                "T3: d(1,*)", "T1: c", "T2: c", "T3: c"]},
-    {"id": "S203", "title": "A gap split by its reader",
-     "about": "A transaction reads a gap and inserts into it. Both halves must stay protected.",
-     "finding": "phantom", "setup": "50=b",
-     "steps": ["T1: b n i(30,x)", "T2: i(10,y)", "T1: g(0) n n c"]},
     {"id": "S204", "title": "The gap of a key whose insert is undone",
      "about": "An insert is undone while its gap is in use. The merged gap must stay protected.",
      "finding": "phantom", "setup": "10=a 20=k 50=b",

@@ -26,6 +26,8 @@ class CrowdStage {
   static constexpr uint32_t kReady = 0, kBarrier = 1;  // events that threads signal
   static constexpr uint8_t kA = 0, kB = 1;             // slots for open handles
   static constexpr uint32_t kMiddleUs = 30;
+  static constexpr uint32_t kBarrierUs = 20'000;
+  static constexpr uint64_t kRoundsNs = 1'500'000'000;
 
   CrowdStage(const Scenario& scenario, const std::string& suffix, KeyType type, uint32_t phase,
              uint32_t class_number, PoolNumbers& pools, script::ScriptBuilder& script)
@@ -76,6 +78,16 @@ class CrowdStage {
   void barrier(script::ThreadBuilder& thread, uint32_t round) {
     thread.signal(kBarrier);
     thread.wait(kBarrier, crowd_.threads * (round + 1));
+  }
+
+  // For rounds of calls that may take long, such as create. Lets all threads wait for each other for
+  // at most kBarrierUs microseconds, and ends the thread if kRoundsNs nanoseconds of the phase have
+  // passed. So a library with slow calls plays fewer rounds, and does not reach the time limit of
+  // the phase. The wait has a limit, because other threads may have ended.
+  void barrier_unless_late(script::ThreadBuilder& thread, uint32_t round) {
+    thread.until(kRoundsNs);
+    thread.signal(kBarrier);
+    thread.yield(kBarrier, crowd_.threads * (round + 1), kBarrierUs);
   }
 
   // Returns the first thread, with a new index open in slot A.

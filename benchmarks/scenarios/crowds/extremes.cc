@@ -11,7 +11,7 @@ using history::EventCall;
 
 namespace {
 
-constexpr uint32_t kPerIndex = 10;    // records of each index
+constexpr uint32_t kPerIndex = 10;    // records of each index; in changes_in_indexes() the indexes
 constexpr uint32_t kPart = 5;         // one transaction uses 1 / kPart of the indexes
 constexpr uint32_t kSameKey = 10;     // every kSameKey-th insert uses key 0
 constexpr uint32_t kSmallAbort = 32;  // changes of the smallest transaction in large_changes()
@@ -85,6 +85,42 @@ class Writer : public CrowdStage {
     thread.close(kA);
   }
 
+  // Each transaction changes kPerIndex indexes: aborts inserts, commits inserts, aborts deletes.
+  void changes_in_indexes() {
+    script::ThreadBuilder thread = script_.thread(phase_, 0);
+    const uint32_t each = std::max(1u, crowd_.records / kPerIndex);
+    std::vector<uint32_t> indexes;
+    for (uint32_t i = 0; i < kPerIndex; ++i) {
+      indexes.push_back(add_index(std::to_string(i)));
+      thread.create(indexes.back());
+    }
+    const auto in_each = [&](const auto& calls) {
+      thread.begin(format::Kind::kScript, class_);
+      for (const uint32_t index : indexes) {
+        thread.open(kA, index);
+        calls();
+        thread.close(kA);
+      }
+    };
+    const auto inserts = [&] { insert(thread, kA, 0, each); };
+    const auto deletes = [&] {
+      for (uint32_t i = 0; i < each; ++i) thread.delete_key(kA, key(i));
+    };
+    const auto scans = [&] {
+      in_each([&] { thread.next_to_end(kA, 2 * each + 1); });
+      thread.commit();
+    };
+    in_each(inserts);
+    thread.abort();
+    scans();
+    in_each(inserts);
+    thread.commit();
+    scans();
+    in_each(deletes);
+    thread.abort();
+    scans();
+  }
+
   void empty_transactions() {
     script::ThreadBuilder thread = alone();
     uint64_t first = thread.size();
@@ -140,6 +176,11 @@ class Judge : public CrowdRecord {
 
   std::string large_changes() const { return found({0, 0, 0, crowd_.records, crowd_.records, 0}); }
 
+  std::string changes_in_indexes() const {
+    const uint64_t all = std::max(1u, crowd_.records / kPerIndex) * kPerIndex;
+    return found({0, all, all});
+  }
+
   std::string empty_transactions() const {
     for (const auto& [call, name] : {std::pair{EventCall::kBegin, "beginTransaction"},
                                      {EventCall::kCommit, "commitTransaction"},
@@ -166,6 +207,11 @@ constexpr std::array kKinds{
               [](const CrowdStage& stage) { Writer(stage).large_transaction(); },
               [](const CrowdRecord& record) -> CrowdFault {
                 return {{}, Judge(record).large_transaction()};
+              }},
+    CrowdKind{"changes_in_indexes",
+              [](const CrowdStage& stage) { Writer(stage).changes_in_indexes(); },
+              [](const CrowdRecord& record) -> CrowdFault {
+                return {{}, Judge(record).changes_in_indexes()};
               }},
     CrowdKind{"empty_transactions",
               [](const CrowdStage& stage) { Writer(stage).empty_transactions(); },
