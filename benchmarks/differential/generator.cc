@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <string>
+#include <type_traits>
 #include <utility>
 
 #include "benchmarks/differential/key_universe.h"
@@ -79,6 +80,7 @@ struct RoundIndex {
 // By key type: how many indexes the rounds have used so far, including reused ones.
 using Uses = std::array<uint32_t, kTypes.size()>;
 
+// Writes the calls of one round. The derived classes decide which.
 class RoundWriter {
  public:
   RoundWriter(Case& session, Uses& uses, uint32_t& next_tag, uint64_t seed, uint32_t number)
@@ -87,59 +89,7 @@ class RoundWriter {
         next_tag_(next_tag),
         rng_(seed, number, workload::Purpose::kStream) {}
 
-  void write() {
-    const Scale scale = random_scale(rng_);
-    end_ = session_.calls.size() + scale.calls;
-    second_handles_ = rng_.below(10) == 0;
-    ends_per_mille_ = rng_.below(kLongEvery) == 0 ? kEndsLongPerMille : kEndsPerMille;
-    const auto indexes =
-        static_cast<uint8_t>(rng_.below(10) < 6 ? 1 : 2 + rng_.below(kIndexesMax - 1));
-    for (uint8_t i = 0; i < indexes; ++i) indexes_.push_back(add_index(i, scale.keys));
-    while (session_.calls.size() < end_) step();
-    if (in_transaction_) end_transaction();
-    read_back();
-    empty();
-    close_all();
-  }
-
-  // Writes the round of the large transactions. One inserts thousands of records and aborts, another
-  // inserts as many and commits, and a third deletes all of them and aborts. empty() then deletes
-  // them and commits.
-  void write_large() {
-    indexes_.push_back(add_index(0, kLargeKeys));
-    const auto payloads = static_cast<uint32_t>(rng_.between(kLargePayloads / 2, kLargePayloads));
-    fill(indexes_.front(), payloads);
-    end_transaction(CallKind::kAbort);
-    read_back();
-    for (std::vector<Pair>& used : indexes_.front().used) used.clear();
-    fill(indexes_.front(), payloads);
-    end_transaction(CallKind::kCommit);
-    begin();
-    for (uint32_t key = 0; key < kLargeKeys; ++key)
-      add(CallKind::kDeleteKey, indexes_.front(), 0, key);
-    end_transaction(CallKind::kAbort);
-    read_back();
-    empty();
-    close_all();
-  }
-
- private:
-  // Begins a transaction that inserts new payloads under each key.
-  void fill(RoundIndex& index, uint32_t payloads) {
-    begin();
-    for (uint32_t i = 0; i < payloads * kLargeKeys; ++i) {
-      const Pair pair{next_tag_++, static_cast<uint32_t>(rng_.below(session_.texts.size()))};
-      index.used[i % kLargeKeys].push_back(pair);
-      add(CallKind::kInsert, index, 0, i % kLargeKeys, pair);
-    }
-  }
-
-  void close_all() {
-    for (const RoundIndex& index : indexes_) add(CallKind::kClose, index, 0);
-    if (!second_handles_) return;
-    for (const RoundIndex& index : indexes_) add(CallKind::kClose, index, kSecondHandles);
-  }
-
+ protected:
   RoundIndex add_index(uint8_t slot, uint32_t keys) {
     RoundIndex index{.index = static_cast<uint16_t>(session_.indexes.size()),
                      .slot = slot,
@@ -168,9 +118,79 @@ class RoundWriter {
                               .text = pair.text});
   }
 
+  void begin() {
+    session_.calls.push_back({.kind = CallKind::kBegin});
+    in_transaction_ = true;
+  }
+
+  void end_transaction(CallKind how) {
+    session_.calls.push_back({.kind = how});
+    in_transaction_ = false;
+  }
+
+  // Reads all records at the end, so that a lost record is found even if no other call reads it.
+  void read_back() {
+    begin();
+    for (const RoundIndex& index : indexes_) {
+      uint64_t records = 1;
+      for (const std::vector<Pair>& used : index.used) records += used.size();
+      for (uint64_t i = 0; i < records; ++i) add(CallKind::kNext, index, 0);
+    }
+    session_.calls.push_back({.kind = CallKind::kCommit});
+    in_transaction_ = false;
+  }
+
+  // Deletes all records, because a later round may use the index.
+  void empty() {
+    begin();
+    for (const RoundIndex& index : indexes_) {
+      for (uint32_t key = 0; key < index.used.size(); ++key) {
+        if (!index.used[key].empty()) add(CallKind::kDeleteKey, index, 0, key);
+      }
+      add(CallKind::kNext, index, 0);
+    }
+    session_.calls.push_back({.kind = CallKind::kCommit});
+    in_transaction_ = false;
+  }
+
+  void close_all() {
+    for (const RoundIndex& index : indexes_) add(CallKind::kClose, index, 0);
+    if (!second_handles_) return;
+    for (const RoundIndex& index : indexes_) add(CallKind::kClose, index, kSecondHandles);
+  }
+
+  Case& session_;
+  Uses& uses_;
+  uint32_t& next_tag_;
+  workload::Rng rng_;
+  std::vector<RoundIndex> indexes_;
+  bool in_transaction_ = false, second_handles_ = false;
+};
+
+// Random calls.
+class RandomRound : public RoundWriter {
+ public:
+  using RoundWriter::RoundWriter;
+
+  void write() {
+    const Scale scale = random_scale(rng_);
+    end_ = session_.calls.size() + scale.calls;
+    second_handles_ = rng_.below(10) == 0;
+    ends_per_mille_ = rng_.below(kLongEvery) == 0 ? kEndsLongPerMille : kEndsPerMille;
+    const auto indexes =
+        static_cast<uint8_t>(rng_.below(10) < 6 ? 1 : 2 + rng_.below(kIndexesMax - 1));
+    for (uint8_t i = 0; i < indexes; ++i) indexes_.push_back(add_index(i, scale.keys));
+    while (session_.calls.size() < end_) step();
+    if (in_transaction_) end_at_random();
+    read_back();
+    empty();
+    close_all();
+  }
+
+ private:
   void step() {
     const uint64_t per_mille = rng_.below(1000);
-    if (in_transaction_ && per_mille < ends_per_mille_) return end_transaction();
+    if (in_transaction_ && per_mille < ends_per_mille_) return end_at_random();
     if (!in_transaction_ && per_mille < 500) return begin();
     RoundIndex& index = indexes_[rng_.below(indexes_.size())];
     if (per_mille >= 990) return reopen(index);
@@ -178,19 +198,9 @@ class RoundWriter {
     data_calls(index);
   }
 
-  void begin() {
-    session_.calls.push_back({.kind = CallKind::kBegin});
-    in_transaction_ = true;
-  }
-
-  void end_transaction() {
+  void end_at_random() {
     end_transaction(rng_.below(4) == 0 ? CallKind::kAbort : CallKind::kCommit);
   }
-  void end_transaction(CallKind how) {
-    session_.calls.push_back({.kind = how});
-    in_transaction_ = false;
-  }
-
   void reopen(const RoundIndex& index) {
     const uint8_t handle = random_handle();
     add(CallKind::kClose, index, handle);
@@ -268,42 +278,47 @@ class RoundWriter {
     return pair;
   }
 
-  // Reads all records at the end, so that a lost record is found even if no other call reads it.
-  void read_back() {
-    begin();
-    for (const RoundIndex& index : indexes_) {
-      uint64_t records = 1;
-      for (const std::vector<Pair>& used : index.used) records += used.size();
-      for (uint64_t i = 0; i < records; ++i) add(CallKind::kNext, index, 0);
-    }
-    session_.calls.push_back({.kind = CallKind::kCommit});
-    in_transaction_ = false;
-  }
-
-  // Deletes all records, because a later round may use the index.
-  void empty() {
-    begin();
-    for (const RoundIndex& index : indexes_) {
-      for (uint32_t key = 0; key < index.used.size(); ++key) {
-        if (!index.used[key].empty()) add(CallKind::kDeleteKey, index, 0, key);
-      }
-      add(CallKind::kNext, index, 0);
-    }
-    session_.calls.push_back({.kind = CallKind::kCommit});
-    in_transaction_ = false;
-  }
-
-  Case& session_;
-  Uses& uses_;
-  uint32_t& next_tag_;
-  workload::Rng rng_;
-  std::vector<RoundIndex> indexes_;
   uint64_t ends_per_mille_ = kEndsPerMille;
   std::size_t end_ = 0;  // number of calls at which the round ends
-  bool in_transaction_ = false, second_handles_ = false;
   // The newest payload that has the next-to-last text. The last text differs from the next-to-last
   // text in one byte.
   Pair twin_{};
+};
+
+// Transactions of thousands of changes. One inserts records and aborts, another inserts as many and
+// commits, and a third deletes all of them and aborts. empty() then deletes them and commits.
+class LargeRound : public RoundWriter {
+ public:
+  using RoundWriter::RoundWriter;
+
+  void write() {
+    indexes_.push_back(add_index(0, kLargeKeys));
+    const auto payloads = static_cast<uint32_t>(rng_.between(kLargePayloads / 2, kLargePayloads));
+    fill(indexes_.front(), payloads);
+    end_transaction(CallKind::kAbort);
+    read_back();
+    for (std::vector<Pair>& used : indexes_.front().used) used.clear();
+    fill(indexes_.front(), payloads);
+    end_transaction(CallKind::kCommit);
+    begin();
+    for (uint32_t key = 0; key < kLargeKeys; ++key)
+      add(CallKind::kDeleteKey, indexes_.front(), 0, key);
+    end_transaction(CallKind::kAbort);
+    read_back();
+    empty();
+    close_all();
+  }
+
+ private:
+  // Begins a transaction that inserts new payloads under each key.
+  void fill(RoundIndex& index, uint32_t payloads) {
+    begin();
+    for (uint32_t i = 0; i < payloads * kLargeKeys; ++i) {
+      const Pair pair{next_tag_++, static_cast<uint32_t>(rng_.below(session_.texts.size()))};
+      index.used[i % kLargeKeys].push_back(pair);
+      add(CallKind::kInsert, index, 0, i % kLargeKeys, pair);
+    }
+  }
 };
 
 }  // namespace
@@ -318,15 +333,14 @@ Generated generate(uint64_t calls, uint64_t seed) {
   session.texts = random_texts(rng);
   uint32_t next_tag = 1;
   Uses uses{};
-  const auto add_round = [&](void (RoundWriter::*write)()) {
+  const auto add_round = [&]<class Kind>(std::type_identity<Kind>) {
     const auto first = static_cast<uint32_t>(session.calls.size());
     const auto number = static_cast<uint32_t>(generated.rounds.size());
-    RoundWriter writer(session, uses, next_tag, seed, number);
-    (writer.*write)();
+    Kind(session, uses, next_tag, seed, number).write();
     generated.rounds.push_back({first, static_cast<uint32_t>(session.calls.size())});
   };
-  while (session.calls.size() < calls) add_round(&RoundWriter::write);
-  if (calls >= kLargeFrom) add_round(&RoundWriter::write_large);
+  while (session.calls.size() < calls) add_round(std::type_identity<RandomRound>());
+  if (calls >= kLargeFrom) add_round(std::type_identity<LargeRound>());
   return generated;
 }
 
