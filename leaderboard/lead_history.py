@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 def note_leads() -> list[LeadChange]:
     """Store each change of a public leader since the last call; return the new rows.
 
-    2 SQL statements if nothing has changed, and 1 more if something has.
+    2 SQL statements if nothing has changed, and 1 more if something has. PostgreSQL needs 1 more for the lock.
     """
     with transaction.atomic():
         board_entries.lock()
