@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <thread>
 
 namespace keydrome {
 namespace {
@@ -58,6 +59,19 @@ TEST_F(ThreadFactsTest, AProcessIsEndingOnlyAfterItHasExited) {
   ASSERT_EQ(waitpid(child_, nullptr, 0), child_);
   EXPECT_TRUE(is_ending(child_)) << "reaped";
   EXPECT_FALSE(is_ending(0)) << "unknown";
+}
+
+// A process that has exited may vanish while its files in /proc are read.
+TEST(ThreadFacts, AProcessThatIsReapedMeanwhileIsEnding) {
+  for (int round = 0; round < 2000; ++round) {
+    const pid_t child = fork();
+    if (child == 0) _exit(0);
+    siginfo_t unused{};
+    ASSERT_EQ(waitid(P_PID, static_cast<id_t>(child), &unused, WEXITED | WNOWAIT), 0);
+    std::thread reaper([&] { waitpid(child, nullptr, 0); });
+    EXPECT_TRUE(is_ending(child)) << "round " << round;
+    reaper.join();
+  }
 }
 
 TEST_F(ThreadFactsTest, AProcessWithoutGrandchildrenIsNoJail) { EXPECT_EQ(program_of(child_), 0); }

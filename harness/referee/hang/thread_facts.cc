@@ -133,7 +133,9 @@ std::vector<ThreadFacts> thread_facts(pid_t process) {
     const std::string name = entry->path().filename().string();
     std::from_chars(name.data(), name.data() + name.size(), facts.outside);
     facts.inside = inside_id(read_text(folder + name + "/status"));
-    add_stat(read_text(folder + name + "/stat"), facts);
+    const std::string stat = read_text(folder + name + "/stat");
+    if (stat.empty()) continue;  // the thread has ended since its status was read
+    add_stat(stat, facts);
     add_call(read_text(folder + name + "/syscall"), facts);
     if (facts.inside != 0) threads.push_back(std::move(facts));
   }
