@@ -34,7 +34,7 @@ from cli.libraries import (
 from cli.progress import shown_progress
 from cli.witness_folder import README, WitnessFolder
 from runner.execute import Inspected, run_inspected
-from runner.gate_end import why_gate_ends
+from runner.gate_end import has_stalled, why_gate_ends
 from runner.inspection.library import LibraryFacts, LibraryKind, inspect_library
 from runner.manifest import Kind, load_benchmarks
 from runner.report import Finding
@@ -73,6 +73,7 @@ class _Tally:
 
     verdict: Verdict = Verdict.PASSED
     sessions: int = 0
+    stalled: int = 0  # instances in which the library made no progress
     cpu_seconds: float = 0.0  # of the jailed processes
     failed_suites: set[str] = field(default_factory=set)
     findings: dict[tuple[str, str], Finding] = field(default_factory=dict)
@@ -107,6 +108,7 @@ class _Tally:
             self.to_debug = self.to_debug or how_to_debug(one.candidate, one.seed, overrides={})
         for finding in result.findings:
             self.findings.setdefault((finding.suite, finding.name), finding)
+        self.stalled += has_stalled((one.name, one.severity) for one in result.findings)
         if result.verdict is Verdict.PASSED:
             return
         self.failed_suites.add(suite)
@@ -290,7 +292,7 @@ def _ends_early(
     """
     if not tally.first_round or check.verified:
         return False
-    if why := why_gate_ends(tally.last_verdict, tally.required):
+    if why := why_gate_ends(tally.last_verdict, tally.required, tally.stalled):
         tally.leave_out(left, why)
         return True
     limit = _ROUND_CPU_SECONDS.get(check.scale)

@@ -6,9 +6,16 @@ and the site use the same rules. A board is a ranking of libraries on one benchm
 
 from __future__ import annotations
 
-from runner.terms import Verdict
+from typing import TYPE_CHECKING
+
+from runner.terms import Severity, Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 REQUIRED_FINDINGS_MAX = 12
+# Each of these tests lasts until the retries are used up, some 6 s, and all of them say the same.
+STALLED_MAX = 3
 _ENDED = {
     Verdict.CRASHED: "the library crashed",
     Verdict.TIMED_OUT: "the library did not return in time",
@@ -16,13 +23,24 @@ _ENDED = {
 }
 
 
-def why_gate_ends(last: Verdict, required: int) -> str:
+def has_stalled(findings: Iterable[tuple[str, str]]) -> bool:
+    """Return whether a transaction of the test failed in every attempt, so that the library must be wrong.
+
+    `findings` has the name and the severity of each finding of the test.
+    """
+    return ("no_progress", Severity.REQUIRED) in findings
+
+
+def why_gate_ends(last: Verdict, required: int, stalled: int = 0) -> str:
     """Return why the tests end after a test with the verdict `last`; an empty text if they continue.
 
     `required` is the number of different required findings of all tests so far. A required finding fails the library.
+    `stalled` is the number of tests that has_stalled().
     """
     if last in _ENDED:
         return _ENDED[last]
     if required >= REQUIRED_FINDINGS_MAX:
         return f"the library already has {required} required findings"
+    if stalled >= STALLED_MAX:
+        return f"the library made no progress in {stalled} tests"
     return ""

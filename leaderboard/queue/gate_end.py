@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from django.db.models.functions import Now
 
 from leaderboard.models import Run, RunDetail, State
-from runner.gate_end import why_gate_ends
+from runner.gate_end import has_stalled, why_gate_ends
 from runner.terms import Severity, Verdict
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ def end_gate_early(run: Run) -> int:
     """
     if not run.is_gate or run.verified or run.verdict in {Verdict.PASSED, Verdict.INFRASTRUCTURE}:
         return 0
-    why = why_gate_ends(Verdict(run.verdict), _required_findings(run.submission))
+    why = why_gate_ends(Verdict(run.verdict), *_required_and_stalled(run.submission))
     if not why:
         return 0
     waiting = run.submission.runs.filter(
@@ -44,18 +44,19 @@ def end_gate_early(run: Run) -> int:
     )
 
 
-def _required_findings(submission: Submission) -> int:
-    """Return the number of different required findings of the submission's correctness tests so far.
+def _required_and_stalled(submission: Submission) -> tuple[int, int]:
+    """Return two numbers about the submission's correctness tests so far.
 
-    A required finding is a fault that makes the library fail.
+    The first is the number of different required findings: faults that make the library fail. The second is the number
+    of tests in which the library made no progress.
     """
     runs = submission.runs.filter(kind="correctness", verified=False, state=State.DONE)
-    stored = RunDetail.objects.filter(run__in=runs).values_list("findings", flat=True)
-    return len(
-        {
-            (finding["suite"], finding["name"])
-            for findings in stored
-            for finding in findings
-            if finding["severity"] == Severity.REQUIRED
-        }
-    )
+    stored = list(RunDetail.objects.filter(run__in=runs).values_list("findings", flat=True))
+    required = {
+        (finding["suite"], finding["name"])
+        for findings in stored
+        for finding in findings
+        if finding["severity"] == Severity.REQUIRED
+    }
+    stalled = sum(has_stalled((one["name"], one["severity"]) for one in each) for each in stored)
+    return len(required), stalled

@@ -15,7 +15,7 @@ from leaderboard.queue import claims
 from leaderboard.submissions.reruns import rerun
 from leaderboard.tests.conftest import enter
 from leaderboard.tests.test_record import gates, ranked, timed
-from runner.gate_end import REQUIRED_FINDINGS_MAX, why_gate_ends
+from runner.gate_end import REQUIRED_FINDINGS_MAX, STALLED_MAX, why_gate_ends
 from runner.report import Finding
 from runner.terms import Severity, Verdict
 
@@ -66,6 +66,18 @@ def test_enough_required_findings_end_the_gate(alice: User, track: Track) -> Non
     assert second.reason.startswith("not run, because the library already has 12 required findings")
 
 
+def test_tests_without_progress_end_the_gate(
+    alice: User, track: Track, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("runner.gate_end.STALLED_MAX", 1)  # the fixture has only two tests
+    first, second = gates(enter(alice))
+    stalled = Finding("phantom", "no_progress", Severity.REQUIRED, "wrong")
+    track.finish(first, verdict=Verdict.FAILED, findings=(stalled,))
+    second.refresh_from_db()
+    assert second.state == State.CANCELLED
+    assert second.reason.startswith("not run, because the library made no progress in 1 tests")
+
+
 @pytest.mark.parametrize(
     ("verdict", "count"),
     [(Verdict.FAILED, REQUIRED_FINDINGS_MAX - 1), (Verdict.PASSED, 0), (Verdict.INFRASTRUCTURE, 0)],
@@ -107,4 +119,8 @@ def test_an_audit_continues(alice: User, organiser: User, track: Track) -> None:
 def test_the_rules() -> None:
     assert why_gate_ends(Verdict.FAILED, REQUIRED_FINDINGS_MAX - 1) == ""
     assert why_gate_ends(Verdict.REFUSED, 0) == ""
+    assert why_gate_ends(Verdict.FAILED, 4, STALLED_MAX - 1) == ""
+    assert (
+        why_gate_ends(Verdict.FAILED, 4, STALLED_MAX) == "the library made no progress in 3 tests"
+    )
     assert why_gate_ends(Verdict.CRASHED, 0) == "the library crashed"
