@@ -206,7 +206,13 @@ constexpr std::array<RoundKind, 9> kKinds = {{
     {.name = "blind", .body = blind, .indexes = 2, .keys = 24, .calls = 8, .percent = 100},
     {.name = "transfer", .body = transfer, .indexes = 2, .keys = 24, .calls = 6, .percent = 100},
     {.name = "wide", .body = mixed, .indexes = 8, .keys = 200, .calls = 40, .percent = 50},
-    {.name = "large", .body = mixed, .indexes = 2, .keys = 20'000, .calls = 12, .percent = 500},
+    {.name = "large",
+     .body = mixed,
+     .indexes = 2,
+     .keys = 20'000,
+     .calls = 12,
+     .percent = 500,
+     .changes = kChangesMax},
 }};
 
 }  // namespace

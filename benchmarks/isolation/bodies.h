@@ -59,6 +59,9 @@ class BodyWriter {
   workload::Rng* rng_;
 };
 
+// The number of changes that a transaction of every library must be able to make.
+inline constexpr uint32_t kChangesMax = 10'000;
+
 // A kind of round: the body that writes its transactions, and the indexes and keys that they share.
 struct RoundKind {
   std::string_view name;
@@ -69,6 +72,8 @@ struct RoundKind {
   uint32_t keys;     // keys of each index
   uint32_t calls;    // average calls of a transaction
   uint32_t percent;  // transactions of each thread, in percent of the parameter `transactions`
+  // Maximum number of changes of the transactions that fill and empty the indexes.
+  uint32_t changes = 50;
 };
 
 // Returns all kinds, in the order in which rounds use them.

@@ -24,7 +24,6 @@ namespace {
 // Events on which threads wait: the indexes are filled; a thread has finished its transactions.
 constexpr uint32_t kReady = 0, kDone = 1;
 constexpr std::array<KeyType, 3> kTypes = {SHORT, VARCHAR, INT};
-constexpr uint32_t kPopulateBatch = 50;  // inserts or deletes per transaction
 // The maximum number of indexes of a run. The number is limited, because a library may hold a
 // descriptor or a memory area for each index. Later rounds reuse the indexes of earlier rounds,
 // which are empty by then.
@@ -84,14 +83,14 @@ class RoundWriter {
     const uint32_t phase =
         script_.add_phase("round " + std::to_string(number) + " " + std::string(kind.name),
                           scale_.threads, {.timed = true, .recorded = true});
-    prepare(script_.thread(phase, 0), key_spaces, number < period_, rng);
+    prepare(script_.thread(phase, 0), key_spaces, number < period_, kind.changes, rng);
     for (uint32_t t = 0; t < scale_.threads; ++t) {
       script::ThreadBuilder out = script_.thread(phase, t);
       if (t > 0) open(out);
       transactions(out, kind, key_spaces, number * scale_.threads + t);
       out.signal(kDone);
     }
-    read_back(script_.thread(phase, 0), key_spaces);
+    read_back(script_.thread(phase, 0), key_spaces, kind.changes);
   }
 
  private:
@@ -102,27 +101,42 @@ class RoundWriter {
     }
   }
 
-  // Inserts a record for every other key, in transactions of kPopulateBatch inserts.
+  // Opens the indexes and fills them. `creates`: no earlier round has created them.
   void prepare(script::ThreadBuilder out, std::span<const KeySpace> key_spaces, bool creates,
-               workload::Rng& rng) {
+               uint32_t changes, workload::Rng& rng) {
     for (const uint32_t index : indexes_) {
       if (creates) out.create(index);
     }
     for (uint32_t i = 0; i < indexes_.size(); ++i) {
       out.open(static_cast<uint8_t>(i), indexes_[i]);
     }
-    for (const KeySpace& space : key_spaces) {
-      for (std::size_t k = 0; k < space.keys.size(); k += std::size_t{2} * kPopulateBatch) {
-        out.begin(format::Kind::kScript, writing_);
-        const std::size_t end = std::min(space.keys.size(), k + std::size_t{2} * kPopulateBatch);
-        for (std::size_t i = k; i < end; i += 2) {
-          const uint32_t text = texts_[rng.below(texts_.size())];
-          out.insert(space.slot, space.keys[i], script_.new_payload(text));
-        }
-        out.commit();
-      }
-    }
+    for (const KeySpace& space : key_spaces) fill(out, space, changes, rng);
     out.signal(kReady);
+  }
+
+  // Inserts a record for every other key, in transactions of `changes` inserts. If a transaction
+  // has the largest number of changes, an equally large one aborts before it.
+  void fill(script::ThreadBuilder& out, const KeySpace& space, uint32_t changes,
+            workload::Rng& rng) {
+    for (std::size_t k = 0; k < space.keys.size(); k += std::size_t{2} * changes) {
+      if (changes == kChangesMax) {
+        insert_half(out, space, k, changes, rng);
+        out.abort();
+      }
+      insert_half(out, space, k, changes, rng);
+      out.commit();
+    }
+  }
+
+  // Begins a transaction that inserts a record for every other key, from position `first`.
+  void insert_half(script::ThreadBuilder& out, const KeySpace& space, std::size_t first,
+                   uint32_t changes, workload::Rng& rng) {
+    out.begin(format::Kind::kScript, writing_);
+    const std::size_t end = std::min(space.keys.size(), first + std::size_t{2} * changes);
+    for (std::size_t i = first; i < end; i += 2) {
+      const uint32_t text = texts_[rng.below(texts_.size())];
+      out.insert(space.slot, space.keys[i], script_.new_payload(text));
+    }
   }
 
   void transactions(script::ThreadBuilder& out, const RoundKind& kind,
@@ -146,7 +160,8 @@ class RoundWriter {
 
   // Reads all records at the end of the round, so that a lost record is found even if no other
   // transaction reads it. Then deletes all keys and checks with a scan that no record is left.
-  void read_back(script::ThreadBuilder out, std::span<const KeySpace> key_spaces) {
+  void read_back(script::ThreadBuilder out, std::span<const KeySpace> key_spaces,
+                 uint32_t changes) {
     out.wait(kDone, scale_.threads);
     out.begin(format::Kind::kScript, read_only_);
     for (uint32_t i = 0; i < indexes_.size(); ++i) {
@@ -154,9 +169,9 @@ class RoundWriter {
     }
     out.commit();
     for (const KeySpace& space : key_spaces) {
-      for (std::size_t k = 0; k < space.keys.size(); k += kPopulateBatch) {
+      for (std::size_t k = 0; k < space.keys.size(); k += changes) {
         out.begin(format::Kind::kScript, writing_);
-        const std::size_t end = std::min(space.keys.size(), k + kPopulateBatch);
+        const std::size_t end = std::min<std::size_t>(space.keys.size(), k + changes);
         for (std::size_t i = k; i < end; ++i) out.delete_key(space.slot, space.keys[i]);
         out.commit();
       }
@@ -193,9 +208,9 @@ class Isolation : public workload::Workload {
     const double keys = all_kinds ? kKeysOnAverage : kKeysMax;
     workload::Demand demand(threads);
     const double transactions = threads * parameters.number("transactions");
-    // Thread 0 inserts half of the keys, reads them back and deletes all keys.
+    // Thread 0 inserts half of the keys, once or twice, reads them back and deletes all keys.
     demand.add_recorded_calls(parameters.number("rounds") * transactions * calls,
-                              transactions * kCallsMax + 2 * kKeysMax);
+                              transactions * kCallsMax + 2.5 * kKeysMax);
     demand.add_keys(parameters.number("rounds") * keys, sizeof(int64_t));
     demand.add_bytes(parameters.number("rounds") * keys * kForKey);
     return demand;
