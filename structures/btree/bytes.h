@@ -2,15 +2,13 @@
 #pragma once
 
 #include <algorithm>
-#include <bit>
 #include <cstdint>
 #include <cstring>
 
 #include "keydrome/structure.h"
+#include "structures/common/big_endian.h"
 
 namespace keydrome::btree {
-
-static_assert(std::endian::native == std::endian::little, "load_big() swaps bytes");
 
 // Bytes that another object owns.
 struct Span {
@@ -51,28 +49,9 @@ inline bool equal_bytes(Span a, Span b) {
   return a.size == 0 || std::memcmp(a.data, b.data, a.size) == 0;
 }
 
-inline uint64_t load_big(const uint8_t* from) {
-  uint64_t value;
-  std::memcpy(&value, from, sizeof value);
-  return __builtin_bswap64(value);
-}
-
-inline void store_big(uint8_t* to, uint64_t value) {
-  value = __builtin_bswap64(value);
-  std::memcpy(to, &value, sizeof value);
-}
-
-// Returns the eight bytes from `at` on as a big-endian number. Bytes past the end count as zero.
-// Reads only bytes of the key: a zero-padded copy of the key would delay the loads from it until
-// its stores have left the store buffer.
+// Returns the head of the bytes from `at` on.
 inline uint64_t load_head(Span key, uint32_t at) {
-  if (at + 8 <= key.size) return load_big(key.data + at);
-  if (at >= key.size) return 0;
-  const uint32_t bytes = key.size - at;
-  if (key.size >= 8) return load_big(key.data + key.size - 8) << (64 - 8 * bytes);
-  uint64_t head = 0;
-  for (uint32_t i = 0; i < bytes; ++i) head |= uint64_t{key.data[at + i]} << (56 - 8 * i);
-  return head;
+  return keydrome::load_head(key.data, key.size, at);
 }
 
 // Returns one byte that depends on all bytes of the key. Equal keys have equal tags.

@@ -3,16 +3,14 @@
 #pragma once
 
 #include <algorithm>
-#include <bit>
 #include <cstdint>
 #include <cstring>
 
 #include "keydrome/structure.h"
 #include "structures/btree_olc/shared.h"
+#include "structures/common/big_endian.h"
 
 namespace keydrome::btree_olc {
-
-static_assert(std::endian::native == std::endian::little, "load_big() swaps bytes");
 
 // Bytes that another object owns.
 struct Span {
@@ -30,27 +28,9 @@ struct Pair {
   Span payload;
 };
 
-inline uint64_t load_big(const uint8_t* from) {
-  uint64_t value;
-  std::memcpy(&value, from, sizeof value);
-  return __builtin_bswap64(value);
-}
-inline void store_big(uint8_t* to, uint64_t value) {
-  value = __builtin_bswap64(value);
-  std::memcpy(to, &value, sizeof value);
-}
-
-// Returns the eight bytes from `at` on as a big-endian number. Bytes past the end count as zero.
-// Reads only bytes of the key: a zero-padded copy would delay the loads from it until its stores
-// have left the store buffer.
+// Returns the head of the bytes from `at` on.
 inline uint64_t load_head(Span bytes, uint32_t at) {
-  if (at + 8 <= bytes.size) return load_big(bytes.data + at);
-  if (at >= bytes.size) return 0;
-  const uint32_t left = bytes.size - at;
-  if (bytes.size >= 8) return load_big(bytes.data + bytes.size - 8) << (64 - 8 * left);
-  uint64_t head = 0;
-  for (uint32_t i = 0; i < left; ++i) head |= uint64_t{bytes.data[at + i]} << (56 - 8 * i);
-  return head;
+  return keydrome::load_head(bytes.data, bytes.size, at);
 }
 
 // A place between pairs: before (key, payload), or after it if `after`, or after all payloads of

@@ -9,12 +9,12 @@
 #pragma once
 
 #include <algorithm>
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 
 #include "keydrome/structure.h"
+#include "structures/common/big_endian.h"
 
 namespace keydrome::csb {
 
@@ -33,18 +33,6 @@ struct Record {
   }
   size_t bytes() const { return bytes(key_size, payload_size); }
 };
-
-// Returns the head of the bytes of a key.
-inline uint64_t head_of(const uint8_t* bytes, uint32_t size) {
-  static_assert(std::endian::native == std::endian::little, "the bytes are swapped");
-  uint64_t head = 0;
-  if (size >= sizeof head) {
-    std::memcpy(&head, bytes, sizeof head);
-    return __builtin_bswap64(head);
-  }
-  for (uint32_t i = 0; i < size; ++i) head |= uint64_t{bytes[i]} << (56 - 8 * i);
-  return head;
-}
 
 // The pair that a call looks for. The bytes must stay valid during the call. If `past_key` is true,
 // the payload is ignored, and the probe is larger than every pair with the same key.

@@ -5,7 +5,6 @@
 // have the same size of at most eight bytes, so the head is the whole key.
 #pragma once
 
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -13,6 +12,7 @@
 
 #include "base/hash.h"
 #include "keydrome/structure_class.h"
+#include "structures/common/big_endian.h"
 
 namespace keydrome::fptree {
 
@@ -56,19 +56,6 @@ struct Fence {
   uint64_t head = 0;
   Record* rest = nullptr;
 };
-
-inline uint64_t head_of(Bytes key) {
-  static_assert(std::endian::native == std::endian::little, "the bytes are swapped");
-  uint64_t head = 0;
-  if (key.size() >= sizeof head) {
-    std::memcpy(&head, key.data(), sizeof head);
-    return __builtin_bswap64(head);
-  }
-  for (size_t i = 0; i < key.size(); ++i) {
-    head |= uint64_t{static_cast<uint8_t>(key[i])} << (56 - 8 * i);
-  }
-  return head;
-}
 
 // The pair that a call looks for. Its bytes must stay valid during the call.
 struct Probe {

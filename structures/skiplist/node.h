@@ -7,7 +7,6 @@
 #pragma once
 
 #include <atomic>
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -16,23 +15,11 @@
 
 #include "base/spin_wait.h"
 #include "keydrome/structure_class.h"
+#include "structures/common/big_endian.h"
 
 namespace keydrome::skiplist {
 
 inline constexpr uint32_t kHeightMax = 16;
-
-inline uint64_t head_of(std::string_view key) {
-  static_assert(std::endian::native == std::endian::little, "the bytes are swapped");
-  uint64_t head = 0;
-  if (key.size() >= sizeof head) {
-    std::memcpy(&head, key.data(), sizeof head);
-    return __builtin_bswap64(head);
-  }
-  for (size_t i = 0; i < key.size(); ++i) {
-    head |= uint64_t{static_cast<uint8_t>(key[i])} << (56 - 8 * i);
-  }
-  return head;
-}
 
 // The pair that a call looks for. Its bytes must stay valid during the call. If `past_key` is true,
 // the probe is larger than every pair with the same key.

@@ -1,34 +1,17 @@
 // Defines Record, a stored pair, and Probe, a key that a call looks for.
 //
-// The *head* of a key is its first eight bytes as a big-endian number, padded with zeros. If two
-// heads differ, their order is that of the keys. Only if they are equal, a comparison reads the
-// keys themselves.
-//
 // Thread safety: a record never changes after it has been made.
 #pragma once
 
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <string_view>
 
 #include "keydrome/structure_class.h"
+#include "structures/common/big_endian.h"
 
 namespace keydrome::ttree {
-
-inline uint64_t head_of(std::string_view key) {
-  static_assert(std::endian::native == std::endian::little, "the bytes are swapped");
-  uint64_t head = 0;
-  if (key.size() >= sizeof head) {
-    std::memcpy(&head, key.data(), sizeof head);
-    return __builtin_bswap64(head);
-  }
-  for (size_t i = 0; i < key.size(); ++i) {
-    head |= uint64_t{static_cast<uint8_t>(key[i])} << (56 - 8 * i);
-  }
-  return head;
-}
 
 // A key that a call looks for. The bytes must stay valid during the call.
 struct Probe {
