@@ -11,17 +11,35 @@ int Tree::del(KeydromeBytes key, KeydromeBytes payload) noexcept {
   if (slot == kNone) return 0;
   drop_entry(leaf.entries[slot], leaf.mark(slot));
   leaf.clear(slot);
-  if (leaf.slots() == 0) {
-    leaf.used |= Leaf::kPlain;
-    if (height_ > 0) remove_leaf(path);
-  }
+  if (leaf.slots() == 0) leaf.used |= Leaf::kPlain;
+  if (height_ > 0 && (leaf.slots() == 0 || give_pairs_away(path))) remove_leaf(path);
   return 1;
 }
 
-// Removes an empty leaf, and the inner nodes that have no other child. A neighbouring leaf takes
-// over its range. Leaves are freed only when they are empty, and never merged (T. Johnson, D.
-// Shasha, "B-Trees with Inserts and Deletes: Why Free-at-Empty Is Better Than Merge-at-Half",
-// 1993).
+// If the leaf has few pairs, moves them to its heir: the leaf that takes over its range when it is
+// removed. Returns true if the pairs have moved. Pairs are unsorted, so they move to any free slots.
+//
+// A leaf is merged at a quarter, not at half: most leaves that are half full soon grow again (T.
+// Johnson, D. Shasha, "B-Trees with Inserts and Deletes: Why Free-at-Empty Is Better Than
+// Merge-at-Half", 1993). Freed only when empty, leaves would take ever more memory while pairs are
+// replaced.
+bool Tree::give_pairs_away(const Path& path) {
+  constexpr uint32_t kFew = Leaf::kSlots / 4, kHeirMax = Leaf::kSlots * 3 / 4;
+  const Leaf& leaf = *path.leaf;
+  const Inner& parent = *path.nodes[path.depth - 1];
+  if (leaf.count() > kFew || parent.count == 0) return false;
+  const uint32_t child = path.children[path.depth - 1];
+  Leaf& heir = *static_cast<Leaf*>(parent.children[child == 0 ? 1 : child - 1]);
+  if (heir.count() + leaf.count() > kHeirMax) return false;
+  for_each_slot(leaf.slots(), [&](uint32_t slot) {
+    heir.write(static_cast<uint32_t>(std::countr_one(heir.slots())), leaf.prints[slot],
+               leaf.mark(slot), leaf.entries[slot]);
+  });
+  return true;
+}
+
+// Removes a leaf without pairs of its own, and the inner nodes that have no other child. The leaf
+// before it under the same parent, or else the leaf after it, takes over its range.
 void Tree::remove_leaf(const Path& path) {
   Leaf* leaf = path.leaf;
   if (leaf->before != nullptr) {

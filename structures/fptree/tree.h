@@ -67,6 +67,7 @@ class Tree {
   bool reserve(const Path& path, Parts& parts) const;
   bool split(const Path& path, const Probe& probe);
   void add_child(const Path& path, Fence fence, void* right, Parts& parts);
+  static bool give_pairs_away(const Path& path);
   void remove_leaf(const Path& path);
   void drop_subtree(void* node, uint32_t level);
   static uint64_t count_inners(const void* node, uint32_t level);

@@ -8,6 +8,8 @@
 #include <cstddef>
 #include <cstdio>
 #include <cstring>
+#include <random>
+#include <set>
 #include <string>
 #include <thread>
 #include <vector>
@@ -141,6 +143,37 @@ TEST(StructureContract, MemoryFailureChangesNothing) {
   std::printf("%u injected failures\n", failures);
   EXPECT_GT(failures, 0u);
   expect_same(structure, model, source);
+}
+
+// Replaces random pairs by others, ten times as often as there are pairs. The memory must not grow.
+TEST(StructureContract, ChurnDoesNotGrow) {
+  constexpr uint32_t kPairs = 20'000 / kLess;
+  WatchedEnvironment environment;
+  const PairSource source = small_source();
+  const uint32_t payload_bytes = std::min(8u, Limits::of(g_table).payload_bytes_max);
+  Structure structure(g_table, environment, source.key_bytes());
+  std::mt19937_64 random(5);
+  std::set<std::string> keys;
+  const auto new_pair = [&] {
+    for (;;) {
+      const std::string key = small_key(source, random());
+      if (keys.insert(key).second) return Pair{key, big_endian(random(), payload_bytes)};
+    }
+  };
+  std::vector<Pair> pairs;
+  for (uint32_t i = 0; i < kPairs; ++i) pairs.push_back(new_pair());
+  for (const Pair& pair : pairs) ASSERT_EQ(structure.put(pair), 1);
+  size_t bytes_early = 0;
+  for (uint32_t i = 0; i < 10 * kPairs; ++i) {
+    if (i == 2 * kPairs) bytes_early = environment.bytes();
+    Pair& pair = pairs[random() % kPairs];
+    ASSERT_EQ(structure.del(pair), 1);
+    keys.erase(pair.first);
+    pair = new_pair();
+    ASSERT_EQ(structure.put(pair), 1);
+  }
+  ASSERT_EQ(structure.check(), 0);
+  EXPECT_LT(environment.bytes(), bytes_early * 11 / 10);
 }
 
 TEST(StructureContract, SharedReads) {

@@ -194,27 +194,6 @@ TEST(Csb, RebuildsThatFailLoseNothing) {
   EXPECT_EQ(pairs_of(structure), std::vector<Pair>(model.begin(), model.end()));
 }
 
-TEST(Csb, ChurnDoesNotGrow) {
-  constexpr uint32_t kPairs = 20000 / kLess;
-  WatchedEnvironment environment;
-  Structure structure(table(), environment);
-  std::mt19937_64 random(5);
-  std::vector<Pair> pairs;
-  const auto new_pair = [&] { return Pair{big_endian(random(), 8), big_endian(random(), 8)}; };
-  for (uint32_t i = 0; i < kPairs; ++i) pairs.push_back(new_pair());
-  for (const Pair& pair : pairs) ASSERT_EQ(structure.put(pair), 1);
-  size_t bytes_early = 0;
-  for (uint32_t i = 0; i < 10 * kPairs; ++i) {
-    if (i == 2 * kPairs) bytes_early = environment.bytes();
-    Pair& pair = pairs[random() % kPairs];
-    ASSERT_EQ(structure.del(pair), 1);
-    pair = new_pair();
-    ASSERT_EQ(structure.put(pair), 1);
-  }
-  ASSERT_EQ(structure.check(), 0);
-  EXPECT_LT(environment.bytes(), bytes_early * 11 / 10);
-}
-
 // Stores the address of the last leaf that was allocated.
 struct LeafWatch {
   static void* allocate(void* context, size_t size, size_t) {
