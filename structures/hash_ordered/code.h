@@ -1,0 +1,44 @@
+// Codes: order-preserving hashes of symbols. A code packs the symbols of a pair from a position on
+// into 64 bits, as many as fit. If one pair is less than another, and the symbols before the
+// position are the same, its code is less or equal.
+//
+// Thread safety: pure functions.
+#pragma once
+
+#include <cstdint>
+
+#include "structures/hash_ordered/pair.h"
+
+namespace keydrome::hash_ordered {
+
+// How a code represents symbols.
+enum class Alphabet : uint8_t {
+  // Eight symbols of 8 bits: the end is equal to the byte 0. Only for keys of the same size: with an
+  // end mark between key and payload, the order would be wrong.
+  kBytes,
+  // Ten symbols as a number with base 75. Letters, digits and a few other characters have numbers of
+  // their own. Other bytes share the numbers between them; the code ends with the first of these.
+  kText,
+  // Seven symbols of 9 bits. Two pairs whose first symbols differ have different codes.
+  kExact,
+};
+
+uint64_t code_of_bytes(const Probe& pair, uint32_t position);
+uint64_t code_of_text(const Probe& pair, uint32_t position);
+uint64_t code_of_symbols(const Probe& pair, uint32_t position, uint32_t mark);
+
+// Returns the code of the symbols from `position` on. `mark`: see Probe::symbol.
+inline uint64_t code_of(const Probe& pair, uint32_t position, uint32_t mark, Alphabet alphabet) {
+  switch (alphabet) {
+    case Alphabet::kBytes:
+      if (position + 8 <= pair.key.size() && position == 0) return pair.head;
+      return code_of_bytes(pair, position);
+    case Alphabet::kText:
+      return code_of_text(pair, position);
+    case Alphabet::kExact:
+      return code_of_symbols(pair, position, mark);
+  }
+  return 0;
+}
+
+}  // namespace keydrome::hash_ordered
