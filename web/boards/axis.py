@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-CONTROL = 1.0  # the control library's ratio to itself
-# On the worse side, the axis ends at this many times the control, or this many times the best entry if even that is
-# worse than the control. Entries beyond the end are drawn as arrows, so that they do not squeeze the others.
+CONTROL = 1.0  # the control library's ratio to itself.
+# On the worse side, the axis ends at this many times the control. If even the best entry is worse than the control, it
+# ends at this many times the best entry. Entries beyond the end become arrows, so that they do not squeeze the others.
 WORSE = 2.2
 # The axis reaches at least this far on the better side.
 BETTER = 1.25
