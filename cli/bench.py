@@ -270,7 +270,7 @@ def _show(outcome: _Outcome, stream: TextIO) -> None:
         out.print(f"{heading + ':':7}{text}", markup=False, soft_wrap=True)
     checked = "this run's own checks" if request.benchmark.kind is Kind.PERFORMANCE else "the suite"
     subject = f"{outcome.library['file']}, {checked}"
-    # The findings have said the reason already.
+    # The findings already give the reason.
     reason = "" if result.findings else result.reason
     table.show_verdict(out, subject, result.verdict, reason)
 

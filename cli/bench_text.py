@@ -80,8 +80,8 @@ def speed(summary: Summary, metric: Metric, request: Request) -> str:
         text += f": {shown.label} {shown.text(ours)}{unit} against {shown.text(theirs)}{unit}"
     if summary.sessions >= RANKED_SESSIONS_MIN:
         return text
-    few = "one session" if summary.sessions == 1 else f"{summary.sessions} sessions"
-    return f"{text}; {few} cannot tell more"
+    few = "one session is" if summary.sessions == 1 else f"{summary.sessions} sessions are"
+    return f"{text}; {few} too few to say more"
 
 
 def _compared(summary: Summary, metric: Metric) -> str:
@@ -100,7 +100,7 @@ def _compared(summary: Summary, metric: Metric) -> str:
 def right(request: Request, verdict: Verdict) -> str:
     """Return whether the results of this run were right, and what this run does not judge."""
     if verdict is not Verdict.PASSED:
-        return "no result counts, because the library did not pass"
+        return "the results do not count, because the library did not pass"
     if request.benchmark.kind is Kind.CORRECTNESS:
         return (
             f"the suite {request.benchmark.name} found no fault; `keydrome check` runs all suites"
@@ -144,7 +144,7 @@ def control_change(sessions: tuple[Session, ...], metric: str) -> float | None:
 
 
 def what_next(request: Request, result: SeriesResult, summary: Summary) -> str:
-    """Return the command that tells more, or an empty string."""
+    """Return what to run next to learn more, or an empty string."""
     for session in result.sessions:
         if debugging := how_to_debug(session.candidate, session.seed, request.overrides):
             return debugging
@@ -154,7 +154,7 @@ def what_next(request: Request, result: SeriesResult, summary: Summary) -> str:
         return "`keydrome check LIB --witness DIR` shows the few calls that go wrong"
     if summary.provisional and summary.ratio is not None:
         return (
-            "`keydrome check LIB` for isolation; "
-            f"--sessions {RANKED_SESSIONS_MIN} or more for a result to report"
+            "run `keydrome check LIB` to judge isolation; "
+            f"use --sessions {RANKED_SESSIONS_MIN} or more for a result to report"
         )
-    return "`keydrome check LIB` for isolation"
+    return "run `keydrome check LIB` to judge isolation"

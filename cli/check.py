@@ -79,7 +79,7 @@ class _Tally:
     findings: dict[tuple[str, str], Finding] = field(default_factory=dict)
     not_run: list[str] = field(default_factory=list)  # instances that the first round left out
     why_not_run: str = ""
-    to_debug: str = ""  # what plays the first session again that a crash or a time limit has ended
+    to_debug: str = ""  # how to play again the first session that a crash or a time limit has ended
     last_verdict: Verdict = Verdict.PASSED
     first_round: bool = True
     facts: LibraryFacts = field(default_factory=lambda: LibraryFacts(LibraryKind.UNKNOWN, 0))

@@ -50,11 +50,11 @@ def show_findings(out: Console, findings: Sequence[Finding]) -> None:
     elif warnings:
         names = dict.fromkeys(f.name for f in warnings)
         _line(out, "")
-        _fitted(out, f"Warnings, which fail no library: {', '.join(names)}")
+        _fitted(out, f"Warnings (they do not fail the library): {', '.join(names)}")
 
 
 def _show_warnings(out: Console, warnings: Sequence[Finding]) -> None:
-    _line(out, "Warnings, which fail no library:")
+    _line(out, "Warnings (they do not fail the library):")
     for finding in warnings[:WARNINGS_MAX]:
         first = (finding.detail.splitlines() or [""])[0]
         for line in _wrapped(printable(f"{finding.suite} {finding.name}: {first}"), out.width):

@@ -228,7 +228,7 @@ def _note_too_few_sessions(libraries: int, sessions: int) -> None:
 
 
 def _note_noise() -> None:
-    """Warn before a long run if a state of the machine that can be changed at once makes times noisy."""
+    """Warn before a long run if the machine is busy, because the user can stop other work before the run."""
     for setting in settings_of():
         if setting.name in {"load", "stolen time"} and setting.fit is False:
             _note(

@@ -182,9 +182,10 @@ def _percent(ratio: float) -> str:
 
 
 def _counted_text(compared: Compared) -> str:
-    """Return how many blocks are valid. The repetition of a block may turn out to be one more than was requested.
+    """Return how many blocks are valid. There may be more than were requested.
 
-    The largest allowed change follows from all blocks, so a later block can make an earlier one valid again.
+    The largest allowed change depends on all blocks. So a later block can make an earlier one valid again, although
+    that one has already been repeated.
     """
     counted, wanted, ran = len(compared.counted), compared.wanted, len(compared.blocks.blocks)
     text = f"{counted} of {ran} blocks are valid"

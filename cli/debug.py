@@ -40,12 +40,12 @@ if TYPE_CHECKING:
 _COULD_NOT_PLAY = 2
 # What gdb returns with -return-child-result if the process has not exited.
 _GDB_NO_EXIT = 255
-# The thread sanitizer of some kernels and compilers ends at once if addresses are random.
+# On some kernels, a program with the thread sanitizer exits at once if the kernel randomises addresses.
 _FIXED_ADDRESSES = ("setarch", "--addr-no-randomize")
 
 
 class Tool(StrEnum):
-    """What watches the library. STACK is gdb without questions: it prints the stacks after a crash."""
+    """What watches the library. STACK is gdb without interaction: after a crash it prints the stacks and ends."""
 
     GDB = "gdb"
     STACK = "stack"
@@ -105,7 +105,7 @@ def debug_command(
 
 
 def how_to_debug(report: Report, seed: str, overrides: Mapping[str, int]) -> str:
-    """Return what plays a session again that a crash or a time limit has ended. Return "" for other sessions."""
+    """Return how to play a session again if a crash or a time limit has ended it, or "" for other sessions."""
     played = debug_command(report.benchmark, report.instance, report.scale, seed, overrides)
     if report.verdict is Verdict.CRASHED:
         return f"`{played} --tool stack` plays the crash in gdb, without a jail"
@@ -207,8 +207,8 @@ def _introduction(name: str, request: Request, debugged: Debugged) -> list[str]:
         lines.append(f"valgrind: {shlex.join(debugged.command(Tool.VALGRIND))}")
     if debugged.has_thread_sanitizer:
         lines.append(
-            "note: the thread sanitizer does not see how Keydrome's own code orders threads; benchmarks of clients "
-            "without scripted order, such as ycsb and isolation, give no false reports"
+            "note: the thread sanitizer does not see how Keydrome's own code orders threads, so it can report races "
+            "that do not exist if a benchmark orders its threads, as scenarios does; use ycsb or isolation instead"
         )
     return lines
 

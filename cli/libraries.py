@@ -61,7 +61,7 @@ def find_library(text: str, settings: Settings) -> Named:
 
 
 def find_runnable(text: str, settings: Settings) -> Named:
-    """Return what find_library() returns. Raises UsageError also if the file cannot be a library."""
+    """Return what find_library() returns. Also raises UsageError if the file cannot be a library."""
     named = find_library(text, settings)
     path = named.path
     if not path.is_file():

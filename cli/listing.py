@@ -40,7 +40,7 @@ def run(options: argparse.Namespace) -> int:
     found = _matching(_everything(load_settings()), options.words)
     if not any(found.values()):
         raise UsageError(
-            f"nothing has {' and '.join(map(repr, options.words))} in its name or title: "
+            f"no name, title or description contains {' and '.join(map(repr, options.words))}: "
             "`keydrome list` prints everything"
         )
     stream = stream_for_people(options.json)
@@ -114,7 +114,7 @@ def _references(references: Iterable[Reference]) -> list[dict[str, Any]]:
 def _matching(
     everything: Mapping[str, list[dict[str, Any]]], words: list[str]
 ) -> dict[str, list[dict[str, Any]]]:
-    """Return the entries that have every word in their name, title or description; upper and lower case are equal."""
+    """Return the entries whose name, title or description contains every word, ignoring case."""
 
     def matches(entry: dict[str, Any]) -> bool:
         text = " ".join(str(entry.get(key, "")) for key in ("name", "title", "description"))

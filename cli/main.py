@@ -306,7 +306,7 @@ def _add_bench(parser: argparse.ArgumentParser) -> None:
 def _add_debug(parser: argparse.ArgumentParser) -> None:
     parser.description = (
         "Play one session in a process that a debugger or a sanitizer can watch. NOT JUDGED, NOT JAILED: the library "
-        "runs with all your rights. A library that is built with -fsanitize=address or -fsanitize=thread is welcome "
+        "runs with all your rights. It may be built with -fsanitize=address or -fsanitize=thread "
         "(docs/how-to/debug-a-library.md). Returns 0 if every call returned, 1 if not, 2 after an error."
     )
     _add_library(parser)

@@ -69,7 +69,7 @@ def _check_metric(metric: str, results: list[dict[str, Any]]) -> None:
         raise UsageError(f"--metric: the results have no metric {metric!r}; {has}")
     for instance, other in _compared_by_another(metric, results):
         print(
-            f"keydrome: a comparison on {instance} is left out, because it is by {other}: "
+            f"keydrome: a comparison on {instance} is left out, because it compares by {other}: "
             f"repeat it with --metric {metric}",
             file=sys.stderr,
         )

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from runner.witness import Witness
 
 README = "README.txt"
-# The folder stays small enough for a mail. --all-histories keeps every history.
+# With this limit, the folder is small enough to send by email. --all-histories keeps every history.
 HISTORY_BYTES_MAX = 200_000
 _GUIDE = "docs/how-to/read-a-witness.md"
 _DEBUG_GUIDE = "docs/how-to/debug-a-library.md"
@@ -121,7 +121,7 @@ class WitnessFolder:
         ]
         if self.histories_left_out:
             lines += [
-                f"{self.histories_left_out} large histories are left out; --all-histories keeps all.",
+                f"Large histories that are left out: {self.histories_left_out}; --all-histories keeps all.",
                 "",
             ]
         if self.to_debug:

@@ -1,7 +1,7 @@
-"""Reads a board (a ranking of libraries): its entries on one machine class, and who has led it since when.
+"""Reads a board (a ranking of libraries): its entries on one machine class, and the history of its leaders.
 
 A contest may hide runs from everyone except the team and the officials. Each viewer gets the ranks among the entries
-that the viewer may see, so no gap tells that there are others. The history is the same for all viewers.
+that the viewer may see, so no gap reveals a hidden entry. The history is the same for all viewers.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ def standings(
         hidden = Q(
             hidden_runs(submission="run__submission", finished_at="run__finished_at", viewer=viewer)
         )
-    # Only ranked entries are read here: a large board has thousands of others.
+    # Only ranked entries are read here, because a large board has thousands of unranked ones.
     found = list(
         entries.filter(position__isnull=False)
         .values_list("benchmark_version", "machine_class")
@@ -145,7 +145,7 @@ def board_history(
 ) -> BoardHistory:
     """Return the leaders of a board, by default on the machine class with the newest run. 2 SQL statements at most.
 
-    `before` is the id of the change of lead that ended the oldest reign of the page before.
+    `before` is the id of the change of lead that ended the oldest reign of the previous page.
     """
     public = ~hidden_runs(submission="run__submission", finished_at="run__finished_at")
     sections = list(
@@ -162,7 +162,8 @@ def board_history(
     changes = LeadChange.objects.filter(board=board.slug, machine_class=chosen)
     if before is not None:
         changes = changes.filter(pk__lte=before)
-    # One more row on each side: the newer one ended the first reign, and an older one means a next page.
+    # Read one more row on each side: the newer row ended the first reign, and an older row shows that there is a next
+    # page.
     found = list(
         changes.annotate(public=public)
         .select_related("run__submission__owner")

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 RUNS_MIN = 2
 RUNS_MAX = 6
-# The most runs that the page suggests for a comparison.
+# The largest number of runs that the page suggests for a comparison.
 SUGGESTIONS_MAX = 20
 
 
@@ -50,8 +50,8 @@ class ComparedRun:
 class RunComparison:
     """Runs side by side, and what the tests say about them.
 
-    - `differences`: in which respects the runs did not measure the same, such as "instance". If there are any, or if
-      fewer than two runs have ratios, nothing is tested.
+    - `differences`: the properties, such as "instance", in which the runs differ, so that they cannot be compared. If
+      there are any, or if fewer than two runs have ratios, nothing is tested.
     - `shared`: the number of seeds that all runs have in common. `paired`: whether the test uses only these sessions.
     - `comparison`: the result of the test, which calls each run by its `name`.
     """
@@ -79,7 +79,7 @@ def compared_runs(run_ids: Sequence[int], viewer: Viewer) -> RunComparison | Non
 
 
 def suggestions(run_ids: Sequence[int], viewer: Viewer) -> list[Run]:
-    """Return other runs that measured the same as the last of these runs, best first. At most 2 SQL statements.
+    """Return other runs that can be compared with the last of these runs, best first. At most 2 SQL statements.
 
     Only eligible runs are suggested, which are those that a board may rank.
     """
@@ -111,7 +111,7 @@ def _compared_run(run: Run) -> ComparedRun:
     detail: RunDetail | None = getattr(run, "detail", None)  # absent until the run has ended
     stored = [StoredSession.from_json(row) for row in detail.sessions] if detail else []
     sessions = tuple(session for session in stored if not session.discarded)
-    # `detail.ratios` is empty unless the run passed. Ratios of a failed run are no results.
+    # `detail.ratios` is empty unless the run passed. Ratios of a failed run are not results.
     ratios = {
         session.seed: session.ratio
         for session in sessions
@@ -125,7 +125,8 @@ def _compare(runs: tuple[ComparedRun, ...]) -> RunComparison:
     differences = tuple(name for name in _measured(runs[0].run) if _differs(runs, name))
     tested = [one for one in runs if one.ratios]
     shared = set.intersection(*(set(one.ratios) for one in tested)) if tested else set()
-    # If discarded sessions have left less than half of the seeds, the unpaired test of all sessions decides more.
+    # If fewer than half of the seeds are shared, because sessions were discarded, the unpaired test of all sessions is
+    # more likely to find a difference.
     paired = bool(shared) and 2 * len(shared) >= min(len(one.ratios) for one in tested)
     if differences or len(tested) < RUNS_MIN:
         return RunComparison(runs, differences, len(shared), paired=False, comparison=None)

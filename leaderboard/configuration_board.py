@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 
     from leaderboard.models import Run
 
-# The most rows of a configuration board. The filters lead to the others.
+# The largest number of rows of a configuration board. Users find the other rows with the filters.
 ROWS_MAX = 60
-# The most values that a filter offers.
+# The largest number of values that a filter offers.
 OPTIONS_MAX = 200
 # The value of the filters `strategy` and `concurrency` for a whole library, which brings its own.
 OWN = "own"
@@ -191,7 +191,8 @@ def _rows(entries: QuerySet[BoardEntry], boards: Iterable[Board]) -> list[tuple[
     """Return the keys of the rows, and of one more than are shown. 1 SQL statement.
 
     The rows that were measured on most workloads come first. Of these, the one that loses least against the control
-    library comes first. This order is only for the cut at ROWS_MAX, because the robustness needs the sessions.
+    library comes first. This order only decides which rows are beyond ROWS_MAX. The page sorts the rows by robustness,
+    which SQL cannot compute, because it needs the ratios of the sessions.
     """
     higher = [board.slug for board in boards if not board.lower_is_better]
     cost = Case(

@@ -10,7 +10,7 @@ from django.db import models
 class LeadChange(models.Model):
     """A change of the public leader of a board on one machine class. lead_history.py writes these rows.
 
-    `run` is the newest run of the entry that leads from `since` on. It is empty if the board had no entry any more.
+    `run` is the newest run of the entry that leads from `since` on. It is empty if the board no longer had an entry.
     """
 
     board = models.CharField(max_length=64)

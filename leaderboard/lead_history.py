@@ -1,6 +1,6 @@
-"""Notes when another entry takes the lead of a board, so that the board has a history.
+"""Records when another entry takes the lead of a board, so that the board has a history.
 
-The results worker calls `note_leads` after results were stored and every few seconds. The bench worker does not do
+The results worker calls `note_leads` after results are stored, and every few seconds. The bench worker does not do
 this, because its database role must not read what contests hide.
 """
 

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from leaderboard.boards import Board
 
 
-# The most entries on the page of a user or structure.
+# The largest number of entries on the page of a user or structure.
 ENTRIES_MAX = 500
 
 

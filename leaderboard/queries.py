@@ -54,7 +54,7 @@ if TYPE_CHECKING:
     Viewer: TypeAlias = User | AnonymousUser
 
 STALLED_SECONDS = 60
-PAGE_ROWS = 50  # the most rows of a list on one page
+PAGE_ROWS = 50  # the largest number of rows of a list on one page
 
 # The states of a gate in the list of submissions.
 GATE_WAITING = "waiting"

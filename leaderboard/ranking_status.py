@@ -1,7 +1,7 @@
-"""Says which ranks a run has for a viewer, and why boards do not rank it, with the run that says so.
+"""Says which ranks a run has for a viewer, and why boards do not rank it.
 
-The ranks are those among the entries that the viewer may see, as on the pages of boards. A reason names a run only if
-the viewer may see that run.
+The ranks are those among the entries that the viewer may see, as on the pages of boards. If another run is the cause,
+for example a failed correctness test, the reason names that run, but only if the viewer may see it.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class BoardRank:
 
 @dataclass(frozen=True, slots=True)
 class Reason:
-    """A reason that completes "not ranked because ...", and the id of the run that says so, or None."""
+    """A reason that completes "not ranked because ...", and the id of the run that is the cause, or None."""
 
     text: str
     run_id: int | None = None

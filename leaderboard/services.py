@@ -118,7 +118,7 @@ def submit(
             board_entries.lock()
         elif reason := quotas.reason_against(owner, len(configurations)):
             raise Refused([reason])
-        # A file is refused under all configurations or none, so the first submission says it for all.
+        # A file is refused under all configurations or under none, so one submission is enough to report a refusal.
         every = _store(
             configurations[:1] if refusals else configurations,
             owner=owner,

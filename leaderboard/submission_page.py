@@ -40,7 +40,7 @@ HISTORY_ROWS = 20
 class TimedRun:
     """A timed run, the boards of its benchmark instance, and its ranks on them.
 
-    `reason` says why a run that has ended has no rank, with the run that says so; None if it has one.
+    `reason` says why a run that has ended has no rank, and which run is the cause. It is None if the run has a rank.
     """
 
     run: Run

@@ -94,10 +94,10 @@ def _hold_free_slot(held: ExitStack) -> int:
 
 
 def _wake_results() -> None:
-    """Do what a wake-up of the results worker is for.
+    """Do the work of the results worker.
 
-    It queues the lost runs again (those whose worker died or hangs). It stores the results of closed contests, notes
-    who leads, sends queued mails, and draws the plots of new results.
+    Queue the lost runs again (those whose worker died or hangs). Store the results of closed contests, record who
+    leads, send queued emails, and draw the plots of new results.
     """
     services.recover_and_wake()
     store_due_results()

@@ -234,7 +234,7 @@ class Worker:
     def run_one(self) -> bool:
         """Claim and execute one run, and store its result. Return False if no run could be claimed.
 
-        An exception of the database is passed to the caller. The next call then queues the unfinished run again.
+        Raises the database's exceptions. After an exception, the next call queues the unfinished run again.
         """
         registry.alive(self.slot.machine, busy=False)
         if self.stopping.is_set():
@@ -285,7 +285,7 @@ class Worker:
         return done
 
     def work(self) -> None:
-        """Execute runs until `stop` is called. While no run waits, look into the queue every IDLE_SECONDS."""
+        """Execute runs until `stop` is called. While no run waits, check the queue every IDLE_SECONDS."""
         while not self.stopping.is_set():
             close_old_connections()
             try:

@@ -74,7 +74,7 @@ def test_several_pieces_are_no_fault() -> None:
 
 def test_a_library_that_writes_words_itself_must_find_the_records() -> None:
     """The player, which calls the library, reports each result in a word of 8 bytes. This library writes the words
-    itself. They are right, although its records are empty."""
+    itself. The words are correct, although its records are empty."""
     result = play("forges_words", audited=True, sizes=SEVERAL_PIECES)
     (session,) = result.sessions
     assert session.candidate.verdict is Verdict.PASSED, session.candidate.reason

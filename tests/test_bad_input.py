@@ -243,7 +243,7 @@ def test_the_command_line_reports_the_same(
         ({"configurations": ["fast"]}, "fast is not one of the available"),
     ],
 )
-def test_what_is_no_submission_stays_in_the_form(
+def test_an_invalid_submission_stays_in_the_form(
     alice: Client, changes: dict[str, object], words: str
 ) -> None:
     file = io.BytesIO(good().read_bytes()) if changes else None

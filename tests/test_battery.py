@@ -69,7 +69,7 @@ def test_a_hole_in_the_jail_is_seen(chain: Chain, tmp_path: Path, monkeypatch: p
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_forgery_that_came_through_would_be_seen(chain: Chain) -> None:
+def test_a_forgery_that_succeeds_is_reported(chain: Chain) -> None:
     """The battery must report a case whose library behaves differently from the expected result."""
     faults = chain.play(replace(ALL["D29"], expect=("passed",), findings=("no_such",))).faults
     assert faults[0].startswith("the verdict is failed")
@@ -78,7 +78,7 @@ def test_a_forgery_that_came_through_would_be_seen(chain: Chain) -> None:
     assert chain.play(silent).faults == ["the log lacks 'A01 commit: tried'"]
 
 
-def test_what_is_left_is_seen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_leftovers_are_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(leftovers, "HOST_FILE", tmp_path / "a file of the host")
     work = tmp_path / "work"
     work.mkdir()
@@ -110,7 +110,7 @@ def test_what_is_left_is_seen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     assert any("the host's file" in line for line in found)
 
 
-def test_the_table_is_whole() -> None:
+def test_the_table_of_cases_has_no_gaps() -> None:
     """No number of a case is missing; variants of a case have a letter after the number."""
     wanted = {f"{letter}{n:02d}" for letter, last in LAST.items() for n in range(1, last + 1)}
     assert wanted <= set(ALL)
@@ -123,7 +123,7 @@ def test_the_table_is_whole() -> None:
     assert page.PAGE.read_text().count("\n| ") - len(LAST) == len(ALL)
 
 
-def test_what_a_case_is_proven_by_is_there() -> None:
+def test_the_files_that_a_case_names_exist() -> None:
     for case in ALL.values():
         for name in re.findall(r"[\w./-]+/[\w.-]+\.(?:py|md)", f"{case.proof} {case.note}"):
             assert (cases.ROOT / name).exists(), (case.id, name)

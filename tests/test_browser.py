@@ -455,7 +455,9 @@ def test_a_team_enters_a_contest_without_javascript(
     page.get_by_role("button", name="Submit to this contest").click()
     page.get_by_label("Shared library").set_input_files(library_file)
     page.get_by_role("button", name="Submit and enter").click()
-    expect(page.get_by_role("status").filter(has_text="Submitted and entered.")).to_be_visible()
+    expect(
+        page.get_by_role("status").filter(has_text="The library is submitted, and entered")
+    ).to_be_visible()
     finish_all()
     page.goto("/contests/cup/boards/preliminary1/")
     expect(page.get_by_role("row", name="Larch")).to_contain_text("mine")

@@ -1,4 +1,4 @@
-"""Tests that other tests pass on a machine whose jail slots are partly taken, and at the same time as those of a clone.
+"""Tests that other tests pass while some jail slots are taken, and while another clone runs its tests.
 
 A jail slot is a user and a control group for one jail. A running site's worker holds slot 0, and commands hold others.
 Clones also share the machine's ports, names of sockets and folder for temporary files.

@@ -1,4 +1,4 @@
-"""Tests the C programs that a crash leaves: they must crash like the library, and not with a right library."""
+"""Tests the C programs that a crash leaves: they must crash as the library did, but not with a correct library."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests that the command lines in the documentation are right: their options, and the names that they use.
+"""Tests that the command lines in the documentation are correct: their options, and the names that they use.
 
 The lines are parsed as the command line parses them, but not run: some take an hour, and some need the reader's files.
 """
@@ -58,7 +58,7 @@ class Line:
 
 
 def shell_lines(text: str) -> Iterator[str]:
-    """Yield the lines of all code blocks, continued lines as one, and each turn of a loop as a line of its own."""
+    """Yield the lines of all code blocks, continued lines as one, and each iteration of a loop as a line of its own."""
     for block in BLOCK.findall(text):
         for line in block.replace("\\\n", " ").splitlines():
             loop = LOOP.search(line)

@@ -205,7 +205,7 @@ def look_at_the_run(page: Page, digest: str) -> None:
 
 
 def replay_the_run(page: Page, site: Site, library: Path, folder: Path) -> None:
-    """Download the bundle of the run and play it again. The verdict must be the same; the ratio may not."""
+    """Download the bundle of the run and play it again. The verdict must be the same; the ratio may differ."""
     with page.expect_download() as download:
         page.get_by_role("link", name="signed bundle").click()
     bundle, result = folder / "run.zip", folder / "replay.json"

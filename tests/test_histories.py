@@ -108,7 +108,7 @@ def test_the_program_of_a_cycle_shows_the_fault(number: int, tmp_path: Path) -> 
     Every program of the run is played, so no kind of violation is left out. With the mutant it must either make the
     calls and results of the failed run, and say that these are wrong, or say that the violation did not occur. The
     latter is possible because the order of the payloads of a key is free: a get may return another payload than in the
-    failed run. At least one program must show the fault. With a right library, no program may show a fault.
+    failed run. At least one program must show the fault. With a correct library, no program may show a fault.
     """
     require_root_and_build()
     shown = 0

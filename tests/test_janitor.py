@@ -51,6 +51,6 @@ def test_a_worker_leaves_the_slots_of_other_processes_alone(
     assert not [line for line in caplog.messages if f"slot {other}" in line]
 
 
-def test_a_machine_where_it_cannot_be_done(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_missing_program_is_reported(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("KEYDROME_BUILD", str(tmp_path))
     assert ["No such file" in line for line in janitor.remove_leftovers(0)] == [True]

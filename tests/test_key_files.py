@@ -43,7 +43,7 @@ def integers(path: Path, count: int = KEYS) -> Path:
 
 
 def texts(path: Path, count: int = KEYS) -> Path:
-    """Write strings that are not UTF-8, and that begin with any byte but those that are not allowed."""
+    """Write strings that are not UTF-8, and that begin with any byte that is allowed there."""
     source = random.Random(20)
     firsts = bytes({*range(2, 256)} - {0x0A, 0x0D})
     lines = (

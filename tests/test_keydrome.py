@@ -68,7 +68,7 @@ def test_bench_prints_a_table_and_writes_json_that_fits_its_schema(
         "speed: ",
         "Isolation of transactions is not judged here",
         "machine: load",
-        "next:  `keydrome check LIB` for isolation",
+        "next:  run `keydrome check LIB` to judge isolation",
         "passed",
     ):
         assert words in outcome.stdout
@@ -138,7 +138,7 @@ def test_bench_of_a_wrong_library_shows_the_findings(built: Settings, tmp_path: 
     outcome = keydrome("bench", library(built, "faulty", "success_only"), var=tmp_path)
     assert outcome.returncode == 1, outcome.stdout + outcome.stderr
     assert "\nsigmod2009: " in outcome.stdout
-    assert "no result counts, because the library did not pass" in outcome.stdout
+    assert "the results do not count, because the library did not pass" in outcome.stdout
     assert outcome.stdout.endswith("success_only.so, this run's own checks: failed\n")
     assert len(outcome.stdout.splitlines()) <= 40
 

@@ -1,8 +1,8 @@
 """Tests that the memory of a session is known before the session: estimates are right, and bounds hold.
 
 The estimate of the referee's memory follows from the counts of benchmarks/kit/workload/demand.h. Each case is large
-enough that operations and records decide, not the fixed part of the estimate. With KEYDROME_SOAK, all
-cases are played, and every instance at smoke and laptop scale; otherwise only a few.
+enough that operations and records determine the estimate, not its fixed part. With KEYDROME_SOAK, all cases are played,
+and every instance at smoke and laptop scale; otherwise only a few.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ if TYPE_CHECKING:
 BOARDS = ROOT / "leaderboard" / "boards"
 MACHINE_BYTES, MACHINE_SHARE = 24 << 30, 0.9  # a session may use this share of the memory
 FACTOR_MAX = 1.5
-"""The largest allowed estimate, as a multiple of the memory that was used. A larger one would refuse sessions that
-fit."""
+"""The largest allowed estimate, as a multiple of the memory that was used. With larger estimates, sessions that fit
+would be refused."""
 FIXED_BYTES = 16 << 20
-"""An estimate may exceed the memory that was used by this much: in small sessions, the fixed parts decide."""
+"""An estimate may exceed the memory that was used by this much, because of its fixed parts."""
 _TWO = {"threads": 2}
 SIZES: dict[str, dict[str, int]] = {
     "affinity/scattered": _TWO | {"records": 400_000, "lookups_per_thread": 100_000},
@@ -125,7 +125,7 @@ FACTORS: dict[str, float] = {
     "duplicates/few": 1.8,
     "duplicates/one_heavy": 2.0,
     "duplicates/zipf": 1.9,
-    # The log of a recorded phase has room for attempts that a right library does not make.
+    # The log of a recorded phase has room for attempts that a correct library does not make.
     "differential/differential": 3.8,
     "isolation/isolation": 1.8,
     "keys of lookups/half": 1.8,
@@ -143,8 +143,8 @@ FACTORS: dict[str, float] = {
     "trace/recorded": 1.7,  # the example is so small that the fixed part decides
     "ycsb": 1.7,
 }
-"""The instances, or benchmarks with all their other instances, whose estimates are less exact, with their largest
-factor."""
+"""The largest factors of the instances whose estimates are less exact. The name of a benchmark stands for all its
+instances that are not listed."""
 
 
 def _write_plan(case: Case, folder: Path, scale: str = "smoke") -> Path:
@@ -206,8 +206,8 @@ def _check(
 ) -> str:
     """Play an instance, with these files of the plan. Return what is wrong with its estimates, or "".
 
-    The session may be `small`: then the fixed part of the estimate may decide. The instance may be one of a suite that
-    tests whether a library is right.
+    If the session is `small`, the estimate may be too large by its fixed part. If `is_suite` is True, the instance is
+    that of a correctness suite.
     """
     benchmark, instance = name.split("/")
     case = Case("honest", benchmark, instance, parameters=parameters, phase_timeout_ms=120_000)
@@ -226,9 +226,8 @@ def _check(
         f" {library >> 20} of {limit >> 20} MiB"
     )
     factor = FACTORS.get(" of ".join([*named, name]), FACTORS.get(benchmark, FACTOR_MAX))
-    if (
-        is_suite
-    ):  # small sessions, whose logs have room for attempts that a right library does not make
+    if is_suite:
+        # The sessions are small, and their logs have room for attempts that a correct library does not make.
         factor = math.inf
     most = max(factor * used, used + FIXED_BYTES) if small else factor * used
     fits = used <= guess <= most and library <= limit

@@ -122,7 +122,7 @@ def test_less_isolation_than_required_is_refused(plan: dict[str, Any], tmp_path:
     assert ended.report["phases"] == []
 
 
-def test_jail_that_is_none_is_our_fault(plan: dict[str, Any], tmp_path: Path) -> None:
+def test_a_program_that_is_not_a_jail_is_our_fault(plan: dict[str, Any], tmp_path: Path) -> None:
     plan["jail"]["path"] = "/bin/false"
     ended = run_plan(plan, tmp_path)
     assert ended.report is not None
@@ -172,7 +172,7 @@ def command(*arguments: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-def test_fingerprint_prints_what_belongs_into_the_file() -> None:
+def test_fingerprint_prints_what_the_file_contains() -> None:
     printed = json.loads(command("fingerprint", "sigmod2009").stdout)
     folder = ROOT / "benchmarks" / "sigmod2009"
     version = str(json.loads((folder / "benchmark.json").read_text())["version"])
@@ -187,7 +187,7 @@ def test_fingerprint_prints_what_belongs_into_the_file() -> None:
         ([], "a command is missing"),
         (["dance"], 'unknown command "dance"'),
         (["run"], "run: the argument PLAN.json is missing"),
-        (["run", "a", "--report"], "--report: name the file after this option"),
+        (["run", "a", "--report"], "--report: the name of the file is missing after this option"),
         (["run", "a", "--rapport", "b"], 'run: unknown option "--rapport"'),
     ],
 )

@@ -136,7 +136,7 @@ def test_a_recorded_job_is_certified(settings: Settings) -> None:
     assert all(session.candidate.record for session in report.sessions)
 
 
-def test_the_same_seed_asks_the_same(settings: Settings) -> None:
+def test_the_same_seed_gives_the_same_session(settings: Settings) -> None:
     asked = job(settings, library(settings, "indexes", "global_lock"), seeds=("00000000000000aa",))
     first, second = (execute(asked, go_on, settings).sessions[0].candidate for _ in range(2))
     for name in ("transactions_planned", "records_start"):
@@ -203,7 +203,7 @@ def test_a_job_that_cannot_be_done_says_why(
     assert report.jail_level == ""
 
 
-def test_a_benchmark_that_is_not_there(settings: Settings) -> None:
+def test_a_benchmark_that_does_not_exist_is_refused(settings: Settings) -> None:
     asked = replace(job(settings, library(settings, "indexes", "null")), benchmark="fun")
     report = execute(asked, go_on, settings)
     assert report.verdict is Verdict.REFUSED

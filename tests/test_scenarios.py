@@ -110,7 +110,7 @@ def test_what_happens_on_misuse_is_a_warning(tmp_path: Path) -> None:
 def test_the_program_of_a_witness_shows_the_fault(
     name: str, programs_min: int, shown_min: int, tmp_path: Path
 ) -> None:
-    """There are programs for the witness. They show the fault of the wrong library, and no fault of a right one.
+    """There are programs for the witness. They show the fault of the wrong library, and no fault of a correct one.
 
     The faults of two libraries depend on how many calls the process has made before. unsorted_scan is wrong at every
     tenth getNext, so some programs show the fault. drops_1000th_write is wrong at every thousandth insert, and the

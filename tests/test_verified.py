@@ -29,8 +29,8 @@ def real_jail() -> None:
     ],
 )
 def test_a_right_library_passes(benchmark: str, instance: str, tmp_path: Path) -> None:
-    # The library is mutant_00, the B+-tree under gap locks without a fault. The sizes are small, because a call takes
-    # microseconds if threads share processors.
+    # The library is mutant_00, the B+-tree under gap locks without a fault. The sizes are small, because a call to
+    # another process is slow: it takes microseconds if threads share processors.
     fewer = {"isolation": {"rounds": 9, "transactions": 40}, "differential": {"calls": 20_000}}
     parameters = fewer.get(benchmark, {})
     case = Case(

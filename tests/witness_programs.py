@@ -1,4 +1,4 @@
-"""Builds and runs the C programs of witnesses, against the faulty library and against libraries that are right."""
+"""Builds and runs the C programs of witnesses, with the faulty library and with correct libraries."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def _c_string(text: str) -> str:
 
 @lru_cache(maxsize=1)
 def right_libraries() -> dict[str, list[Path]]:
-    """Return what to link for each right library: global_lock, and the B+-tree under each concurrency control."""
+    """Return what to link for each correct library: global_lock, and the B+-tree under each concurrency control."""
     settings = load_settings()
     built = built_settings()
     folder = Path(mkdtemp(prefix="keydrome-right-"))
@@ -87,7 +87,7 @@ def played(program: str, linked: list[Path], folder: Path) -> tuple[int, str]:
 
 
 def wrongly_refused(program: str, folder: Path) -> list[str]:
-    """Return the right libraries for which the program does not end with 0, with what it said."""
+    """Return the correct libraries for which the program does not end with 0, with what it said."""
     found = []
     for name, linked in right_libraries().items():
         status, said = played(program, linked, folder)

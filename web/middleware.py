@@ -45,7 +45,7 @@ def private_pages(get_response: GetResponse) -> GetResponse:
     """Forbid caches to keep what a logged-in user sees, so that Back shows nothing after the log-out."""
 
     def middleware(request: HttpRequest) -> HttpResponseBase:
-        user = request.user  # who asked; a log-out replaces it
+        user = request.user  # kept, because a log-out replaces request.user
         response = get_response(request)
         if user.is_authenticated and not response.has_header("Cache-Control"):
             add_never_cache_headers(response)

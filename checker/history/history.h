@@ -58,7 +58,7 @@ bool has_unknown_key(const History& history, const Event& event);
 // event is noted in `unknown_keys` or `unknown_arguments`. There are two cases:
 // - getNext returned the unknown key. Then the library made the key up.
 // - The client passed the unknown key to a call. It is a key that the library had made up before.
-//   No call inserts it, so a right library finds nothing under it.
+//   No call inserts it, so a correct library finds nothing under it.
 //
 // Fails if two keys have the same hash. Must be called once for each history, after it is recorded
 // or read from a file. Cost: one hash lookup for each event on a VARCHAR index.

@@ -52,9 +52,9 @@ def sessions(*times_ms: tuple[float, float], metric: str = "total_ms") -> tuple[
     [
         ([(10.0, 18.0)], "1.8 times as fast as the control"),
         ([(18.0, 10.0), (27.0, 15.0)], "1.8 times as slow as the control"),
-        ([(10.0, 18.0)] * 2, "time 10.0 ms against 18.0 ms; 2 sessions cannot tell more"),
+        ([(10.0, 18.0)] * 2, "time 10.0 ms against 18.0 ms; 2 sessions are too few to say more"),
         ([(10.0, 9.0), (10.0, 11.0)], "no difference from the control"),
-        ([(10.0, 18.0)], "; one session cannot tell more"),
+        ([(10.0, 18.0)], "; one session is too few to say more"),
     ],
 )
 def test_how_fast(times: list[tuple[float, float]], words: str, request_of: Request) -> None:
@@ -67,7 +67,7 @@ def test_enough_sessions_can_tell(request_of: Request) -> None:
     metric = request_of.benchmark.metric
     assert metric is not None
     text = speed(summarise(sessions(*[(10.0, 18.0)] * 11), "total_ms"), metric, request_of)
-    assert "cannot tell more" not in text
+    assert "too few" not in text
 
 
 def test_another_metric_names_what_is_better(request_of: Request) -> None:
@@ -85,7 +85,7 @@ def test_passed_says_what_was_not_judged(request_of: Request) -> None:
     recorded = right(replace(request_of, record=True), Verdict.PASSED)
     assert "its transactions were isolated" in recorded
     assert "(--plain)" in right(replace(request_of, plain=True), Verdict.PASSED)
-    assert "no result counts" in right(request_of, Verdict.CRASHED)
+    assert "the results do not count" in right(request_of, Verdict.CRASHED)
 
 
 def test_noise_in_words() -> None:
@@ -114,7 +114,7 @@ def test_a_failed_library_is_sent_to_check(request_of: Request) -> None:
     result = replace(result, verdict=Verdict.PASSED)
     lines = dict(closing("mine.so", request_of, result, summarise(found, "total_ms"), QUIET))
     assert lines["next"] == (
-        "`keydrome check LIB` for isolation; --sessions 11 or more for a result to report"
+        "run `keydrome check LIB` to judge isolation; use --sessions 11 or more for a result to report"
     )
 
 

@@ -42,7 +42,7 @@ def test_one_fault_with_many_names_fits_on_a_screen() -> None:
     assert len(lines) <= 35  # `check` adds at most five lines
     assert lines[0] == "differential: own_insert"
     assert "  and 11 more" in lines
-    assert lines[-1] == "Warnings, which fail no library: second_begin"
+    assert lines[-1] == "Warnings (they do not fail the library): second_begin"
     assert all(len(line) <= 110 for line in lines)
 
 
@@ -55,7 +55,7 @@ def test_a_proof_without_calls_is_completed_by_its_witness() -> None:
 def test_without_a_fault_each_warning_says_what_it_is() -> None:
     grown = replace(WARNING, name="memory_growth", detail="memory grew by 12 KiB " * 8 + "\nlong")
     lines = printed(grown, WARNING)
-    assert lines[0] == "Warnings, which fail no library:"
+    assert lines[0] == "Warnings (they do not fail the library):"
     assert lines[1].startswith("  scenarios memory_growth: memory grew by 12 KiB")
     assert lines[2].startswith("    ")
     assert "long" not in "".join(lines)

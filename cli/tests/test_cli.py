@@ -201,7 +201,7 @@ def test_a_list_can_be_filtered(capsys: pytest.CaptureFixture[str]) -> None:
     assert [entry["name"] for entry in found["libraries"]] == ["global_lock"]
     assert found["benchmarks"] == []
     text = failing(capsys, "list", "no such thing")
-    assert "nothing has 'no such thing' in its name or title" in text
+    assert "no name, title or description contains 'no such thing'" in text
 
 
 def test_the_version(capsys: pytest.CaptureFixture[str]) -> None:

@@ -227,7 +227,7 @@ def test_the_same_file_twice_is_nothing_to_compare(
 
 
 @pytest.mark.usefixtures("built")
-def test_a_file_that_is_no_library_is_excluded_with_a_note(
+def test_a_file_that_is_not_a_library_is_excluded_with_a_note(
     good_library: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     text = tmp_path / "text.so"

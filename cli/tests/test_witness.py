@@ -182,7 +182,7 @@ def test_the_folder_says_where_to_start(tmp_path: Path) -> None:
     text = (folder / "README.txt").read_text()
     assert "The smallest proof: isolation phantom\n\ntwo phantoms" in text
     assert "read sample-small-00000000000000ff-1-phantom.txt" in text
-    assert "1 large histories are left out" in text
+    assert "Large histories that are left out: 1;" in text
     assert sorted(path.name for path in folder.glob("*.history")) == ["small.history"]
     everything = WitnessFolder(folder, all_histories=True)
     everything.keep(result, histories)

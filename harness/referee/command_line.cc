@@ -14,7 +14,8 @@ std::string in_quotes(std::string_view text) { return "\"" + std::string(text) +
 // Stores the value of the option `arguments[at]` in `to`, and moves `at` to the value.
 Result<void> take_value(Arguments arguments, std::size_t& at, const char* what, std::string& to) {
   if (at + 1 >= arguments.size()) {
-    return Error{std::string(arguments[at]) + ": name " + what + " after this option"};
+    return Error{std::string(arguments[at]) + ": the name of " + what +
+                 " is missing after this option"};
   }
   to = arguments[++at];
   return {};

@@ -141,7 +141,7 @@ TEST_F(StarvationTest, ARightLibraryThatIsStarvedDoesNotHang) {
   EXPECT_EQ(alone.stop, StopReason::kNone) << testing::verdict_of(alone);
 }
 
-TEST_F(StarvationTest, NeitherAtTheLimitOfTheSession) {
+TEST_F(StarvationTest, ARightLibraryThatIsStarvedUntilTheLimitOfTheSessionDoesNotHang) {
   const OneProcessor one;
   JailOptions options = limited("honest", 60'000);
   options.wall_ms = 4'000;
@@ -150,7 +150,7 @@ TEST_F(StarvationTest, NeitherAtTheLimitOfTheSession) {
   EXPECT_EQ(decide(result, judge::Findings(), "weak").name, "infrastructure") << result.detail;
 }
 
-TEST_F(StarvationTest, NeitherInVerifiedMode) {
+TEST_F(StarvationTest, ARightLibraryThatIsStarvedInVerifiedModeDoesNotHang) {
   const OneProcessor one;
   JailOptions options = limited("honest", 1'000);
   options.plan.verified = true;
@@ -170,8 +170,8 @@ TEST_F(StarvationTest, ABlockedLibraryHangsHoweverBusyTheMachine) {
   EXPECT_EQ(hangs(result), 1u);
 }
 
-// The other processes must not have real-time priority, so they start before the object `first`
-// exists.
+// `first` gives this process real-time priority, which new processes inherit. The other processes
+// must not have it, so they start before `first` exists.
 TEST_F(StarvationTest, ALibraryThatSpinsOnItsProcessorHangsHoweverBusyTheMachine) {
   for (const int others : {0, 2}) {
     Load load;

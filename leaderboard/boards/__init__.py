@@ -46,7 +46,7 @@ FAMILIES = {
     ),
     "operations": Family(
         "Single operations",
-        "Inserts, deletes, scans, duplicates and changing skew, each for itself.",
+        "Inserts, deletes, scans, duplicates and changing skew, each on its own.",
     ),
 }
 

@@ -38,7 +38,10 @@ def _reason_against(team: Team) -> str:
     """Return why the team cannot enter a submission now; an empty text if it can. Needs the team's row locked."""
     contest = team.contest
     if not contest.accepts_uploads:
-        return f"this contest takes no submissions now: it is {contest.phase.label}"
+        return (
+            f"this contest takes no submissions now (its phase: {contest.phase.label}): "
+            "see the dates on its page"
+        )
     if left_today(team) == 0:
         return (
             f"the team has entered {contest.quota} submissions in the last 24 hours, which is the limit: "

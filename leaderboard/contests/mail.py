@@ -1,7 +1,7 @@
 """Sends the announcements of contests by email to the users who asked for it. The results worker sends them.
 
 A site without a mail server (KEYDROME_SENDS_MAIL) queues and sends nothing. A delivery is marked as sent before it is
-sent. So if the worker dies in between, one user lacks one mail, but no user gets a mail twice.
+sent. So if the worker dies in between, one user misses one email, but no user gets an email twice.
 """
 
 from __future__ import annotations
@@ -111,7 +111,7 @@ def _mail(delivery: Delivery) -> EmailMessage:
     stop = f"{message.address}mail/{stop_token(subscription)}/"
     body = (
         f"{message.body.strip()}\n\n-- \n{_line(contest.name)}: {message.address}\n"
-        f"You get this mail because you asked for the announcements of this contest. To stop it: {stop}\n"
+        f"You get this email because you subscribed to the announcements of this contest. To unsubscribe: {stop}\n"
     )
     return EmailMessage(
         subject=f"[Keydrome] {_line(contest.name)}: {_line(message.title)}",

@@ -349,7 +349,7 @@ class Message(models.Model):
 
 
 class Subscription(models.Model):
-    """A user's wish to get the announcements of a contest by email."""
+    """A user's subscription to the announcements of a contest by email."""
 
     contest = models.ForeignKey(Contest, on_delete=models.CASCADE, related_name="subscriptions")
     user = models.ForeignKey(

@@ -1,6 +1,7 @@
 """Says who may do what in a contest, and carries out what its officials do.
 
-Every action has a reason where a contestant may ask for one, tells the team, and adds a line to the audit log.
+Actions that a contestant may question need a reason. Actions on an entry, except notes, notify the team. Every action
+adds a line to the audit log.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ class Right(Enum):
     SEE = "see the overview, all runs and the audit log"
     JUDGE = "disqualify, restore, re-run, write notes"
     ORGANISE = "change the contest, close the sign-up, announce"
-    APPOINT = "give and take roles"
+    APPOINT = "grant and revoke roles"
 
 
 RIGHTS = {
@@ -122,7 +123,7 @@ def disqualify(entry: Entry, reason: str, *, by: User) -> None:
 
 
 def restore(entry: Entry, reason: str, *, by: User) -> None:
-    """Put a disqualified entry back."""
+    """Restore a disqualified entry."""
     why = _reason(reason)
     with transaction.atomic():
         changed = Entry.objects.filter(pk=entry.pk, disqualified_at__isnull=False).update(
@@ -160,7 +161,7 @@ def rerun(contest: Contest, entries: Iterable[Entry], reason: str, *, by: User) 
                 log(contest, by, f"queued {queued} runs of {_name(entry)} again", why)
                 tell_team(
                     entry,
-                    f"The jury of {contest.name} repeats {queued} runs of your submission {entry.submission_id}. "
+                    f"The jury of {contest.name} queued {queued} runs of your submission {entry.submission_id} again. "
                     f"Reason: {why}",
                 )
     return count
@@ -179,7 +180,7 @@ def add_note(entry: Entry, text: str, *, by: User) -> None:
     """Add a private note about an entry, which only officials see."""
     note = text.strip()
     if not note or len(note) > NOTE_MAX:
-        raise Refused([f"a note has 1 to {NOTE_MAX} characters"])
+        raise Refused([f"write a note of 1 to {NOTE_MAX} characters"])
     with transaction.atomic():
         Note.objects.create(entry=entry, author=by, text=note)
         log(entry.contest, by, f"wrote a note about {_name(entry)}")
@@ -203,18 +204,20 @@ def announce(contest: Contest, title: str, body: str, *, by: User, address: str 
 
 
 def appoint(contest: Contest, user: User, role: str, *, by: User) -> None:
-    """Give a user a role, or take it away if `role` is empty.
+    """Grant a role to a user, or revoke the user's role if `role` is empty.
 
-    Raises Refused if the contest would lose its last owner. The same happens if the user is in a team, because
-    officials see all runs.
+    Raises Refused if the contest would lose its last owner, or if the user is in a team, because officials see all
+    runs.
     """
     with transaction.atomic():
         Contest.objects.select_for_update().get(pk=contest.pk)
         if role and contest.members.filter(user=user).exists():
-            raise Refused([f"{user.get_username()} is in a team of this contest"])
+            raise Refused(
+                [f"{user.get_username()} is in a team of this contest, so cannot have a role in it"]
+            )
         owners = contest.officials.filter(role=Role.OWNER)
         if role != Role.OWNER and list(owners.values_list("user_id", flat=True)) == [user.pk]:
-            raise Refused(["a contest keeps at least one owner: appoint another owner first"])
+            raise Refused(["a contest needs at least one owner: appoint another owner first"])
         if role:
             Official.objects.update_or_create(
                 contest=contest, user=user, defaults={"role": Role(role)}
@@ -222,4 +225,4 @@ def appoint(contest: Contest, user: User, role: str, *, by: User) -> None:
             log(contest, by, f"made {user.get_username()} {Role(role).label}")
         else:
             Official.objects.filter(contest=contest, user=user).delete()
-            log(contest, by, f"took the role of {user.get_username()}")
+            log(contest, by, f"revoked the role of {user.get_username()}")

@@ -1,7 +1,7 @@
 """Stores the result of a contest when it closes, and reads it. Later changes of runs do not change a stored result.
 
-The content of a result has, for each board, the counted runs with the ratios of their sessions, the final rows, and the
-best entry of each team; besides these the combined ranking and the names of the teams. `schema` names the format.
+For each board, the content of a result has the counted runs with the ratios of their sessions, the final rows, and the
+best entry of each team. It also has the combined ranking and the names of the teams. `schema` names the format.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class ContestStanding:
 
 
 def contest_standing(contest: Contest, *, live: bool = False) -> ContestStanding:
-    """Return the stored result of a closed contest, and otherwise the boards of now.
+    """Return the stored result of a closed contest, and otherwise the current boards.
 
     1 SQL statement for a stored result, and otherwise at most 5.
     """
@@ -61,7 +61,7 @@ def contest_standing(contest: Contest, *, live: bool = False) -> ContestStanding
 def newest_result(contest: Contest) -> Result | None:
     """Return the result that counts; None if the contest is not closed or has no result yet. At most 1 SQL statement.
 
-    A result from before the present end of the contest does not count: the organisers have moved the end.
+    A result that was stored before the contest's end date does not count: the organisers have moved the date since.
     """
     if contest.phase is not Phase.CLOSED:
         return None
@@ -166,7 +166,7 @@ def _store(
 
 
 def _teams(contest: Contest, content: dict[str, Any]) -> dict[int, Team]:
-    """Return the teams with the names that they had at the end. They are not in the database in this form."""
+    """Return the teams with the names that they had at the end. The objects are not rows of the database."""
     return {
         int(pk): Team(pk=int(pk), contest=contest, **team) for pk, team in content["teams"].items()
     }

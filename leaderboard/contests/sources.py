@@ -1,7 +1,7 @@
-"""Takes the source code of entries for a contest's finals. Only the entry's owner and the jury may read it.
+"""Accepts the source code of entries for a contest's finals. Only the entry's owner and the jury may read it.
 
-The archive is stored as it is. The site never unpacks it, so it only checks the size and the first bytes, so that a
-contestant who hands in a wrong file learns it at once.
+The archive is stored as it is, and the site never unpacks it. The site checks only the size and the first bytes, so
+that a contestant who hands in a wrong file learns this at once.
 """
 
 from __future__ import annotations
@@ -58,7 +58,9 @@ def hand_in(entry: Entry, file: File[bytes], file_name: str) -> Source:
     limit = settings.KEYDROME_SOURCE_BYTES
     if file.size > limit:
         raise Refused(
-            [f"the archive has {file.size:,} bytes; the limit is {limit:,}: leave out built files"]
+            [
+                f"the archive has {file.size:,} bytes; the limit is {limit:,}: leave out compiled files"
+            ]
         )
     ending = _ending(file)
     digest = hashlib.sha256()
@@ -73,7 +75,7 @@ def hand_in(entry: Entry, file: File[bytes], file_name: str) -> Source:
         source.sha256 = digest.hexdigest()
         source.size_bytes = file.size
         source.handed_in_at = timezone.now()
-        # The name in the storage says nothing, and does not depend on the user.
+        # The name in the storage is random, so it reveals nothing about the entry, and does not depend on the user.
         source.file.save(
             f"sources/{entry.contest_id}/{secrets.token_hex(16)}.{ending}", file, save=False
         )

@@ -1,9 +1,8 @@
 """Computes the boards of a contest from the runs of its entries.
 
-A contest's board has the rules of the site's board, but ranks only the contest's entries, and each team as one. The
-public board of a frozen contest shows the state at the freeze: it counts the entries made and the runs ended by
-then.
-Disqualified and deleted submissions never count.
+A contest's board has the rules of the site's board, but it ranks only the contest's entries, and treats each team as
+one user. The public board of a frozen contest shows the state at the freeze: it counts the entries made and the runs
+ended by then. Disqualified and deleted submissions never count.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Creates teams, invites users, and lets users accept and leave. Each function is one transaction.
 
-A team changes only while its contest takes sign-ups: the contest has not ended its uploads, and its organisers have not
-closed the sign-up. `services.Refused` says why a request is refused.
+Users can create or join a team until the uploads of the contest end, unless the organisers close the sign-up earlier.
+A refused request raises `services.Refused` with the reason.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def _clean(contest: Contest, name: str, *, team: Team | None = None) -> str:
     """Return the name as one line of printable text. Raises Refused if it is empty, too long, taken or misleading."""
     shown = printable(" ".join(name.split()))
     if not shown or len(shown) > TEAM_NAME_MAX:
-        raise Refused([f"the name of a team has 1 to {TEAM_NAME_MAX} characters"])
+        raise Refused([f"choose a name with 1 to {TEAM_NAME_MAX} characters"])
     if shown.casefold().startswith("anonymous team"):
         raise Refused(['names that begin with "Anonymous team" are for anonymous teams'])
     others = contest.teams.exclude(pk=team.pk) if team else contest.teams

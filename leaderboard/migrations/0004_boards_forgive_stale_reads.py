@@ -35,14 +35,14 @@ class Migration(migrations.Migration):
             model_name="run",
             name="faults",
             field=models.JSONField(
-                default=list, help_text="names of the required findings, and stale_read in any case"
+                default=list, help_text="names of the required findings, and stale_read at any severity"
             ),
         ),
         migrations.AddField(
             model_name="run",
             name="ranked_on",
             field=models.JSONField(
-                default=list, help_text="slugs of the boards whose rules it keeps"
+                default=list, help_text="slugs of the boards that may rank the run"
             ),
         ),
         migrations.AlterField(

@@ -1,12 +1,11 @@
 """Implements the queue of runs in the table of runs: enqueue, cancel, claim, heartbeat, requeue.
 
 A worker is a process that executes runs. A claim gives a worker a *lease*: the right to execute the run until a given
-time. Each heartbeat extends the lease.
-After the lease has expired, services.recover_lost queues the run again, and the next claim is a new attempt. Claim,
-heartbeat, start, finish_cancelled and requeue each execute a single conditional UPDATE of the run's row. If a claim
-changes no row, there is no run to claim. If another of these functions changes no row, the worker's attempt no longer
-owns the run, and the worker must discard its result. Only the database's clock sets and compares leases, so a worker
-with a wrong clock does no harm. The code works on SQLite and on PostgreSQL.
+time. Each heartbeat extends the lease. After the lease has expired, services.recover_lost queues the run again, and the
+next claim is a new attempt. Claim, heartbeat, start, finish_cancelled and requeue each execute a single conditional
+UPDATE of the run's row. If a claim changes no row, there is no run to claim. If another of these functions changes no
+row, the worker's attempt no longer owns the run, and the worker must discard its result. Only the database's clock sets
+and compares leases, so a worker with a wrong clock does no harm. The code works on SQLite and on PostgreSQL.
 
 The queue is ordered by priority, then by virtual time, which fairness.py computes so that users share the machines. A
 run takes one unit of virtual time per session. The table Share has a row for each user and priority, with the virtual

@@ -31,7 +31,7 @@ _NOT_CHARGED = (Verdict.INFRASTRUCTURE, Verdict.REFUSED)
 
 @dataclass(frozen=True, slots=True)
 class Left:
-    """How many submissions a user can still make: at once, and in these 24 hours."""
+    """How many more submissions a user can make: `open` by the limit of unfinished ones, `day` by that for 24 hours."""
 
     open: int
     day: int

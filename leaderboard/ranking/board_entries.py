@@ -88,7 +88,7 @@ def refresh(changed: Iterable[Run]) -> None:
 def rebuild() -> int:
     """Recompute every board from the runs in one long transaction; return the number of entries.
 
-    Boards of older benchmark versions stay as they were, because the rules of today would leave them empty.
+    Boards of older benchmark versions stay as they were, because today's rules would leave them empty.
     """
     with transaction.atomic():
         lock()
@@ -296,9 +296,9 @@ def _refill_user(section: _Section, user_id: int) -> None:
 
 
 def _drop_deleted(section: _Section, user_id: int) -> None:
-    """Take this user's entries without a run that still exists off a board of an older benchmark version.
+    """On a board of an older benchmark version, delete this user's entries whose runs have all been deleted.
 
-    Nothing else changes there. An entry whose newest run was deleted links to the newest one that is left. 2 SQL
+    An entry that has other runs then links to the newest run that is left. Nothing else changes there. 2 SQL
     statements, and 1 for each changed entry.
     """
     board = _board(section)

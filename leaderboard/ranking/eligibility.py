@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 # The finding "a transaction did not see data that was committed before the transaction began". Some boards accept it.
 STALE_READ = "stale_read"
 NOT_ACCEPTED = "which this board does not accept"
-# How the reasons begin that name a gate, see _gate, or an audit.
+# How a reason begins that names a gate (see _gate) or an audit.
 _NAMED_GATE = re.compile(r"the (\w+) tests (?:found|did not pass|have not passed)")
 _AUDIT = "an audit of this library"
 

@@ -82,7 +82,7 @@ def reason_against_blocks(runs: Sequence[Run]) -> str:
     problems = [
         (
             len({run.submission_id for run in runs}) < max(len(runs), RUNS_MIN),
-            "each run must be of another submission: choose at least two",
+            "each run must belong to a different submission: choose at least two",
         ),
         (
             any(run.is_gate or run.verified for run in runs),
@@ -98,7 +98,7 @@ def reason_against_blocks(runs: Sequence[Run]) -> str:
         ),
         (
             len(measured) > 1,
-            "the runs do not have the same benchmark, scale and machine class: choose runs that have",
+            "the runs do not have the same benchmark, scale and machine class: choose runs that agree in these",
         ),
         (
             any(f"{run.benchmark}/{run.instance}" not in known for run in runs),

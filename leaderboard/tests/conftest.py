@@ -141,7 +141,7 @@ def library_maker(tmp_path_factory: pytest.TempPathFactory) -> LibraryMaker:
 
 @dataclass(frozen=True)
 class LibraryMaker:
-    """Compiles libraries that export the ten calls. Each variant has other bytes, so each has another digest."""
+    """Compiles libraries that export the ten calls. Each variant has different bytes, and so a different digest."""
 
     folder: Path
 
@@ -211,7 +211,7 @@ def enter(
     scale: str = "paper",
     sessions: int = 15,
 ) -> Submission:
-    """Queue a submission as services.submit does, but without a file. Each `variant` has another digest."""
+    """Queue a submission as services.submit does, but without a file. Each `variant` has a different digest."""
     submission = Submission.objects.create(
         owner=owner,
         file_name=f"library-{variant}.so",

@@ -91,7 +91,9 @@ def test_an_audit_is_not_charged_to_the_owner(
     assert quotas.reason_against(alice) == ""
 
 
-def test_what_the_machine_lost_is_audited_again(alice: User, organiser: User, track: Track) -> None:
+def test_an_audit_that_the_machine_failed_is_repeated(
+    alice: User, organiser: User, track: Track
+) -> None:
     submission = enter(alice)
     judged(track, submission)
     first = schedule.audit_submission(submission, by=organiser)
@@ -163,7 +165,7 @@ def enter_judged(owner: User, track: Track) -> Submission:
 
 
 def test_time_is_added_in_units_of_the_control(alice: User, organiser: User, track: Track) -> None:
-    """The audit adds 500 ms to the library's time (50 ms when ranked), and 1,000 ms to the control's time (100 ms)."""
+    """The audit adds 500 ms to the library's ranked time of 50 ms, and 1,000 ms to the control's of 100 ms."""
     submission = enter(alice)
     judged(track, submission, ratio=0.5)
     audited(track, submission, organiser, ratio=0.5)

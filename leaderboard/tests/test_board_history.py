@@ -1,4 +1,4 @@
-"""Tests who led a board since when, and that the boards of older benchmark versions stay as they were."""
+"""Tests who led a board from when to when, and that the boards of older benchmark versions stay as they were."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def board() -> Board:
 
 
 def leaders(**options: Any) -> list[str]:
-    """Return the names of the leaders, newest first; a dash stands for one that is not public any more."""
+    """Return the names of the leaders, newest first; a dash stands for one that is no longer public."""
     found = board_page.board_history(board(), **options)
     return [
         reign.change.run.submission.owner.username if reign.change and reign.change.run else "-"

@@ -44,7 +44,7 @@ known_versions = st.none() | st.dictionaries(st.sampled_from(BENCHMARKS), st.int
 
 @given(queue=waiting_runs, versions=known_versions, machine_class=st.sampled_from(CLASSES))
 @settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_a_claim_takes_what_the_queryset_has_first(
+def test_a_claim_takes_the_first_run_of_the_queryset(
     alice: User,
     machine: Machine,
     queue: list[tuple[int, int, str, int, str, int | None, State]],

@@ -76,13 +76,15 @@ def test_references_are_submitted_once_per_build(
     assert "mine: 4 runs queued" in run("add_reference", "--scale", "smoke", "--sessions", "3")
 
 
-def test_a_newer_benchmark_is_missing_again(references: Path, repository: Repository) -> None:
+def test_runs_of_a_newer_benchmark_version_are_missing(
+    references: Path, repository: Repository
+) -> None:
     run("add_reference")
     repository.set_version("sigmod2009", 2)
     assert "mine: 4 runs queued" in run("add_reference")
 
 
-def test_what_was_lost_to_the_machine_is_missing_again(references: Path, track: Track) -> None:
+def test_runs_that_the_machine_failed_are_missing(references: Path, track: Track) -> None:
     run("add_reference", "--scale", "smoke")
     first = list(Run.objects.order_by("id"))
     lost = {first[0].pk: "phantom", first[2].pk: "sigmod2009"}
@@ -124,7 +126,7 @@ def test_missing_builds_are_reported(references: Path) -> None:
         run("add_reference", "other")
 
 
-def test_waiting_ends_with_the_last_run_and_tells_each(
+def test_waiting_ends_with_the_last_run_and_reports_each_run(
     references: Path, machine: Machine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Each time the command pauses, one run finishes, as if a worker had executed the run."""
@@ -145,7 +147,7 @@ def test_waiting_ends_with_the_last_run_and_tells_each(
     assert said.rindex("mine, ") < said.index("Preliminary 1 (sigmod2009")
 
 
-def test_a_machine_that_cannot_judge_is_an_error_and_all_is_missing_again(
+def test_a_failure_of_the_machine_is_an_error_and_all_runs_are_missing(
     references: Path, machine: Machine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def work() -> None:
@@ -240,7 +242,7 @@ def test_the_small_commands_say_what_they_did(alice: User, track: Track) -> None
     ranked(track, submission)
     assert run("recover_lost") == "lost runs: 0 queued again, 0 given up, 0 cancelled\n"
     assert run("rerun_stale") == "0 runs queued\n"
-    assert run("rebuild_boards") == "the boards are recomputed; number of entries: 1\n"
+    assert run("rebuild_boards") == "recomputed the boards; number of entries: 1\n"
     assert run("draw") == "checked 3 runs for missing plots\n"
     assert run("warm_plots").startswith("the font cache is built")
     assert [gate.state for gate in gates(submission)] == [State.DONE, State.DONE]

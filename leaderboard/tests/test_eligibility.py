@@ -217,7 +217,7 @@ def is_good_enough(run: GateRun, board: Board) -> bool:
 
 
 @given(FACTS, GATES, st.booleans())
-def test_only_what_keeps_every_rule_is_eligible(
+def test_a_run_is_eligible_only_if_it_breaks_no_rule(
     run: RunFacts, gates: tuple[GateFacts], strict: bool
 ) -> None:
     board = replace(BOARD, strict=strict)

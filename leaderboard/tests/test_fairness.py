@@ -92,7 +92,7 @@ def test_one_users_runs_start_in_their_order(
 
 
 @given(steps)
-def test_of_two_users_who_wait_neither_gets_more_than_a_run_of_each_ahead(
+def test_two_waiting_users_get_equal_machine_time_within_one_run_of_each(
     story: list[tuple[int, int, list[int]] | None],
 ) -> None:
     """While both users always have runs waiting, their machine times differ by at most one run of each.
@@ -157,7 +157,7 @@ def drain(machine: Machine, at_most: int = 100) -> list[Run]:
 
 
 @pytest.mark.django_db
-def test_a_hundred_submissions_do_not_starve_anothers_first(
+def test_a_hundred_submissions_do_not_starve_another_users_first(
     alice: User, bob: User, machine: Machine
 ) -> None:
     for variant in range(100):

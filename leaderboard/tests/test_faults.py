@@ -56,7 +56,7 @@ def test_a_worker_killed_at_any_moment_leaves_one_verdict(
     assert not Run.objects.exclude(pk=hit.pk).exclude(attempt=1).exists()
 
 
-def test_a_run_whose_workers_are_all_killed_is_given_up_at_our_cost(
+def test_a_run_whose_workers_are_all_killed_ends_as_a_failure_of_the_site(
     alice: User, machine: Machine, settings: Any
 ) -> None:
     settings.KEYDROME_SUBMISSIONS_PER_DAY = 1

@@ -42,7 +42,7 @@ def test_text_stays_text_and_names_the_classes() -> None:
 
 
 @pytest.mark.parametrize("committed", [[], [0], [1]])
-def test_a_curve_with_hardly_any_window_is_drawn(committed: list[int]) -> None:
+def test_a_curve_with_at_most_one_window_is_drawn(committed: list[int]) -> None:
     plots.draw_throughput(replace(THROUGHPUT, committed=tuple(committed)))
     plots.draw_latency([])
 

@@ -28,7 +28,7 @@ def end(submission: Submission, verdict: str) -> None:
     submission.runs.update(state=State.DONE, verdict=verdict)
 
 
-def test_a_user_has_so_many_submissions_at_a_time(
+def test_the_number_of_open_submissions_is_limited(
     alice: User, bob: User, library_maker: LibraryMaker
 ) -> None:
     for _ in range(2):
@@ -39,7 +39,9 @@ def test_a_user_has_so_many_submissions_at_a_time(
     submit(bob, library_maker())
 
 
-def test_a_user_has_so_many_submissions_a_day(alice: User, library_maker: LibraryMaker) -> None:
+def test_the_number_of_submissions_a_day_is_limited(
+    alice: User, library_maker: LibraryMaker
+) -> None:
     for number in range(2):
         end(enter(alice, number), "crashed")
     with pytest.raises(
@@ -51,7 +53,7 @@ def test_a_user_has_so_many_submissions_a_day(alice: User, library_maker: Librar
 
 
 @pytest.mark.parametrize("verdict", ["infrastructure", "refused"])
-def test_failures_of_ours_and_refusals_are_not_charged(alice: User, verdict: str) -> None:
+def test_failures_of_the_site_and_refusals_are_not_charged(alice: User, verdict: str) -> None:
     for number in range(5):
         end(enter(alice, number), verdict)
     assert reason_against(alice) == ""

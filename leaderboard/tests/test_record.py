@@ -136,7 +136,7 @@ def test_each_board_decides_whether_it_accepts_a_stale_read(
     assert [board.slug for board in page.accepted_on] == ["preliminary1"]
 
 
-def test_a_gate_lost_to_the_machine_decides_nothing(alice: User, track: Track) -> None:
+def test_a_gate_that_the_machine_failed_does_not_remove_the_row(alice: User, track: Track) -> None:
     run = ranked(track, enter(alice))
     again = enter(alice)
     track.finish(gates(again)[0], verdict=Verdict.INFRASTRUCTURE, ratios=[])
@@ -354,7 +354,7 @@ def test_deleting_stops_what_has_not_finished(alice: User, machine: Machine) -> 
     assert claims.heartbeat(running.pk, running.attempt, 0.5, "") is claims.Heartbeat.CANCEL
 
 
-def test_a_deleted_submission_lends_its_gates_to_no_other(
+def test_the_gates_of_a_deleted_submission_do_not_count_for_another(
     alice: User, bob: User, track: Track
 ) -> None:
     theirs = enter(alice)

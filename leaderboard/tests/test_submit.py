@@ -134,7 +134,7 @@ def test_a_name_with_newlines_and_slashes_is_made_harmless(
         (b"\x7fELF\x02\x01\x01" + bytes(200), "ELF machine 0"),
     ],
 )
-def test_what_is_no_library_is_refused_at_once_with_the_reason(
+def test_a_file_that_is_not_a_library_is_refused_at_once_with_the_reason(
     alice: User, content: bytes, message: str, django_capture_on_commit_callbacks: Any
 ) -> None:
     with django_capture_on_commit_callbacks() as callbacks:

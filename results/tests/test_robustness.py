@@ -54,7 +54,7 @@ def test_enough_sessions_tell_clear_differences_apart() -> None:
 
 
 def test_equal_libraries_are_rarely_told_apart() -> None:
-    """At a level of 5 %, up to 10 of 200 tables are wrong on average. 22 or more are wrong in one test of 2,000."""
+    """At a level of 5 %, at most 10 of 200 tables are wrong on average. The probability of 22 or more is 1/2,000."""
     wrong = 0
     for seed in range(200):
         table = tuple(

@@ -40,7 +40,7 @@ def test_the_interval_does_not_depend_on_the_order(values: list[float], random: 
 
 
 @pytest.mark.parametrize("count", range(1, 13))
-def test_the_coverage_is_what_all_outcomes_say(count: int) -> None:
+def test_the_coverage_equals_a_count_of_all_outcomes(count: int) -> None:
     """Each value is as likely below the true median as above. The test counts all 2^n equally likely cases."""
     interval = median_interval([float(n) for n in range(1, count + 1)])
     low, high = round(interval.low), round(interval.high)

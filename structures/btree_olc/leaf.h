@@ -23,8 +23,8 @@ struct Leaf {
   // Returns false if the leaf has no room for the pair.
   static bool insert(Node& leaf, uint32_t slot, const Pair& pair);
   static void erase(Node& leaf, uint32_t slot);
-  // Replaces the pair of a slot by one that belongs to the same place. Returns false if the leaf has
-  // no room for it in the place of the other.
+  // Replaces the pair of a slot by a pair with the same key that belongs in the same slot. Returns
+  // false, and changes nothing, if the new payload has another size than the old one.
   static bool assign(Node& leaf, uint32_t slot, const Pair& pair);
   // Whether the pair would fit if the pair of `slot` were erased.
   static bool fits_instead(const Node& leaf, uint32_t slot, const Pair& pair);

@@ -29,9 +29,9 @@ class ByPair {
 
 }  // namespace
 
-// Returns the entry with the smallest payload of the probe's key, and its mark. Considers only
-// payloads that are not smaller than that of the probe, or that are larger if `after` is true.
-// Returns nullptr if there is none.
+// Considers the pairs that have the probe's key and a payload that is not smaller than the probe's
+// (if `after` is true: a larger payload). Returns the entry of the smallest such pair, and stores
+// its mark in `mark`. Returns nullptr if there is no such pair.
 const Entry* Tree::answer(const Leaf& leaf, const Probe& probe, uint8_t print, bool after,
                           uint8_t& mark) const {
   const Entry* best = nullptr;

@@ -1,4 +1,4 @@
-// A right library: every second beginTransaction of a thread returns DEADLOCK, which the contract permits.
+// A correct library: every second beginTransaction of a thread returns DEADLOCK, which the contract permits.
 // The gate, the tests that a library must pass, must accept it in the usual time.
 #include "tests/faulty/honest.h"
 

@@ -65,7 +65,7 @@ void look_for_answers(Where where) {
   if (work != nullptr) closedir(work);
 }
 
-// A03: write outside of the working directory.
+// A03: tries to write outside of the working directory.
 void write_outside(Where) {
   for (const char* path : {"/new", "/lib/new", "/usr/lib/new", "/dev/new", "/player", "/library.so",
                            "/lib/x86_64-linux-gnu/libc.so.6"}) {
@@ -118,7 +118,7 @@ void run_setuid_program(Where) {
   }
 }
 
-// A09: make a disk's device file.
+// A09: tries to make a disk's device file.
 void make_devices(Where) {
   refused("block device", mknod("disk", S_IFBLK | 0600, makedev(8, 0)), EPERM);
   refused("character device", mknod("memory", S_IFCHR | 0600, makedev(1, 1)), EPERM);

@@ -170,7 +170,7 @@ void recurse(Where) {
   std::printf("%d\n", descend(&bottom));
 }
 
-// B13: lock memory.
+// B13: tries to lock memory.
 void lock_memory(Where) {
   static char page[8192];
   refused("mlock", mlock(page, sizeof page), EPERM);
@@ -197,7 +197,7 @@ void stop_oneself(Where) {
   sleep_for_ever();
 }
 
-// B18: ignore all signals and spin.
+// B18: ignores all signals and spins.
 void ignore_signals(Where) {
   for (int number = 1; number < NSIG; ++number) signal(number, SIG_IGN);
   sigset_t all;
@@ -240,7 +240,7 @@ void stop_the_supervisor(Where) {
   }
 }
 
-// B23: kill all processes (kill -1).
+// B23: tries to kill all processes (kill -1).
 void kill_everybody(Where) {
   refused("kill all processes", kill(-1, SIGKILL), ESRCH);
   refused("kill another group", kill(-2, SIGKILL), ESRCH);

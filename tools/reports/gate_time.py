@@ -2,7 +2,7 @@
 
 The gate is `keydrome check`: all correctness tests that a library must pass. GOALS says how long it may take. At smoke
 scale the program runs it for the reference libraries, and for every library of the build's lib/faulty: the mutants
-(libraries with one deliberate fault), the right libraries that behave unusually, the hostile and the faulty ones. At
+(libraries with one deliberate fault), the correct libraries that behave unusually, the hostile and the faulty ones. At
 laptop scale it runs the reference libraries only. `--write` writes docs/reference/gate-time.md. Run it alone on the
 machine.
 """

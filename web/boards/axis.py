@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-CONTROL = 1.0  # the control library's ratio to itself
-# How far the axis reaches on the side that is worse than the control, or than the best entry if that is worse. Slow
-# entries beyond become arrows, so that they do not squeeze the others.
+CONTROL = 1.0  # the control library's ratio to itself.
+# On the worse side, the axis ends at this many times the control. If even the best entry is worse than the control, it
+# ends at this many times the best entry. Entries beyond the end become arrows, so that they do not squeeze the others.
 WORSE = 2.2
 # The axis reaches at least this far on the better side.
 BETTER = 1.25
@@ -27,7 +27,7 @@ LABELS = (
     *(0.5, 2.0, 0.2, 5.0, 0.02, 20.0, 0.05, 50.0, 0.3, 3.0, 0.7, 1.5, 0.4, 4.0),
     *(0.8, 0.9, 1.2, 1.1, 0.95, 1.05),
 )
-# The least distance of two labels, in per cent. The control's label is a word and needs more.
+# The smallest distance between two labels, in per cent. The control's label is a word and needs more.
 LABEL_DISTANCE = 11.0
 CONTROL_DISTANCE = 15.0
 
@@ -58,7 +58,7 @@ class Axis:
     high: float
 
     def x(self, ratio: float) -> float:
-        """Return the position of a ratio, within 0 and 100."""
+        """Return the position of a ratio, from 0 to 100."""
         share = math.log(ratio / self.low) / math.log(self.high / self.low)
         return round(100 * min(max(share, 0.0), 1.0), 2)
 
@@ -68,7 +68,7 @@ class Axis:
         return self.x(CONTROL)
 
     def ticks(self) -> tuple[Tick, ...]:
-        """Return the labelled lines except the control's, from left to right. No label is too near to another one."""
+        """Return the labelled lines except the control's, from left to right. No label is too close to another one."""
         chosen: list[Tick] = []
         for value in LABELS:
             tick = Tick(f"{value:g}", self.x(value))

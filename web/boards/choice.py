@@ -1,7 +1,7 @@
-"""Reads from the URL's query in which order a board shows its rows, and which of them.
+"""Reads the order and the filters of a board's rows from the URL's query.
 
 The address has the whole state, so it can be shared, and works without JavaScript. Ranks are always those of the whole
-board. An unknown order counts as the order by rank.
+board. If the order is unknown, the rows are in the order of their ranks.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 BY_RANK = "rank"
 FILTERS = ("structure", "strategy", "concurrency", "user")
 SEARCH_MAX = 100  # characters
-DIGEST_LEAST = 6  # digits of a digest that the search looks for; fewer would match by chance
+DIGEST_LEAST = 6  # the search compares words of at least so many digits with digests; fewer would match by chance
 
 # The columns by which a board can be sorted. A row without a value comes last in both directions.
 ORDERS: dict[str, Callable[[Row], Any]] = {
@@ -47,7 +47,7 @@ class Options:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """The order and the filters of a board. An empty filter selects all rows; `search` is a list of words."""
+    """The order and the filters of a board. A missing filter selects all rows; `search` has words, or is empty."""
 
     order: str
     descending: bool

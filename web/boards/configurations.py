@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 SCHEMA = "keydrome.configuration_board.v1"
 BY_ROBUSTNESS = "robustness"
-COMPARED = 6  # the most runs that the page of comparisons shows
+COMPARED = 6  # the largest number of runs that the page of comparisons shows
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +98,7 @@ class Row:
 
 
 def _costs(entry: BoardEntry | None, board: Board) -> tuple[float, ...]:
-    """Return the ratios of an entry, turned round if larger ones are better."""
+    """Return the ratios of an entry, or 1 / ratio if larger ratios are better."""
     if entry is None:
         return ()
     return tuple(entry.ratios if board.lower_is_better else [1 / ratio for ratio in entry.ratios])

@@ -134,7 +134,7 @@ def rows(standings: Standings) -> list[Row]:
 
 
 def _row(entry: BoardEntry, board: Board) -> Row:
-    # An entry that is not among the board's best has no position. leaderboard.queries.standings omits such entries.
+    # An entry that is not among the board's best has no position. leaderboard.board_page.standings omits such entries.
     if entry.position is None or entry.rank_low is None or entry.rank_high is None:
         message = f"{entry} has no rank: read only entries whose position is not null"
         raise ValueError(message)

@@ -1,4 +1,4 @@
-"""Computes where values lie on the axes of the comparison's plots. Places are percentages of the axis' length."""
+"""Computes where values lie on the axes of the comparison's plots. Places are percentages of the axis's length."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class LogAxis:
         return round(100 * math.log(inside / self.low) / math.log(self.high / self.low), 2)
 
     def ticks(self) -> list[Tick]:
-        """Return the most ticks with round values that are not too many; at least one, except on very short axes."""
+        """Return ticks with round values: as many as possible up to _TICKS_MAX. A very short axis may have none."""
         found: list[float] = []
         for values in (*map(self._decades, _DECADE_STEPS), *map(self._even, reversed(_STEPS))):
             if len(found) < len(values) <= _TICKS_MAX:

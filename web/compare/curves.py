@@ -1,7 +1,7 @@
 """Computes the lines of the comparison's plots of throughput and latency, and the tables next to them.
 
 The functions use no database. The templates draw the lines as SVG within the page, so that plots have the colours and
-the type size of the page. A plot is a square of 1000 by 1000 units, which the browser stretches to its place.
+the type size of the page. A plot is a square of 1000 by 1000 units, which the browser stretches to fit the page.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class Plot:
 
 @dataclass(frozen=True, slots=True)
 class ThroughputTable:
-    """Commits per second of each run in windows of equal length. A run that had ended has None."""
+    """Commits per second of each run in windows of equal length. A rate is None if the run ended before the window."""
 
     rows: list[
         tuple[float, list[float | None]]
@@ -134,7 +134,10 @@ def latency_plots(runs: Sequence[ComparedRun]) -> list[Plot]:
 
 
 def _merged(runs: Sequence[ComparedRun], most: int) -> list[list[ThroughputRow]]:
-    """Return the windows of each run's throughput; all runs merge as many windows, so that at most `most` are left."""
+    """Return the windows of each run's throughput, with the same number of windows merged into one in all runs.
+
+    This number is the smallest one that leaves at most `most` windows.
+    """
     curves = [one.curves.throughput for one in runs]
     longest = max((len(curve.committed) for curve in curves if curve), default=0)
     width = -(-longest // most) or 1
@@ -144,9 +147,9 @@ def _merged(runs: Sequence[ComparedRun], most: int) -> list[list[ThroughputRow]]
 def _steps(
     curve: Sequence[tuple[float, float]], across: LogAxis, up: LogAxis
 ) -> list[tuple[float, float]]:
-    """Return the corners of the stairs of a latency curve (latency_curve() in results/curves.py).
+    """Return the corners of a latency curve (latency_curve() in results/curves.py), which is drawn in steps.
 
-    The latency at a percentile is the bound of the bucket that has it.
+    The latency at a percentile is the upper bound of the bucket that contains the percentile.
     """
     corners: list[tuple[float, float]] = []
     for slower, bound_us in curve:
@@ -160,7 +163,7 @@ def _steps(
 
 
 def _points(corners: Sequence[tuple[float, float]]) -> str:
-    """Return the corners, which lie within 0 and 1, as an SVG attribute. In SVG, y grows downwards."""
+    """Return the corners, which lie between 0 and 1, as an SVG attribute. In SVG, y grows downwards."""
     return " ".join(
         f"{round(_SIDE * x)},{round(_SIDE * (1 - y))}"
         for x, y in corners

@@ -1,4 +1,4 @@
-"""Says in words which runs of a comparison are faster, how that was tested, and how many more sessions would tell."""
+"""Says in words which runs of a comparison are faster, how this was tested, and how many more sessions are needed."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def _words(pair: Pair, by_name: Mapping[str, Column]) -> str:
     start = f"{leader} is better, perhaps by less than {_MARGIN}" if leader else "undecided"
     if pair.more_sessions is None:
         return f"{start}; more than {FORECAST_MAX:,} more sessions of each would be needed"
-    return f"{start}; about {_sessions(pair.more_sessions)} of each would tell"
+    return f"{start}; about {_sessions(pair.more_sessions)} of each would decide"
 
 
 def _sessions(count: int) -> str:
@@ -106,7 +106,7 @@ def verdict(found: RunComparison, columns: Sequence[Column]) -> str:
     if not undecided:
         return text
     if None in forecasts:
-        return f"{text} Some differences are so small that {FORECAST_MAX:,} more sessions would not tell."
+        return f"{text} Some differences are so small that {FORECAST_MAX:,} more sessions would not decide them."
     most = max(count for count in forecasts if count is not None)
     return f"{text} About {_sessions(most)} of each would tell these runs apart, or show that they are equal."
 
@@ -114,8 +114,8 @@ def verdict(found: RunComparison, columns: Sequence[Column]) -> str:
 def sessions_wanted(found: RunComparison) -> int:
     """Return how many sessions of new runs would probably decide all undecided pairs; 0 if nothing is undecided.
 
-    The new runs are compared without the sessions of the old ones, so they need as many as both together. The number
-    is at most the number of sessions that count, and at least RANKED_SESSIONS_MIN.
+    The new runs are compared without the sessions of the old runs. So the number is that of the old sessions plus that
+    of the further ones that are needed. It is at least RANKED_SESSIONS_MIN, and at most MAX_POOLED_SESSIONS.
     """
     comparison = found.comparison
     undecided = [pair for pair in comparison.pairs if pair.relation in _OPEN] if comparison else []
@@ -133,15 +133,15 @@ def method(found: RunComparison) -> str:
     """Return how the runs were tested, or why they were not."""
     if found.differences:
         return (
-            f"These runs cannot be tested against each other, because they did not measure the same: they differ in "
-            f"{_listed(found.differences)}. Their ratios to the control are shown, but no best values are marked."
+            f"These runs cannot be tested against each other, because they did not measure the same thing: they differ "
+            f"in {_listed(found.differences)}. Their ratios to the control are shown, but no best values are marked."
         )
     if found.comparison is None:
         return "Fewer than two of these runs have passed and have ratios to the control, so nothing is tested."
     rules = f"Differences of less than {_MARGIN} count as none."
     if found.paired:
         return (
-            f"The runs have {found.shared} seeds in common: there, all libraries played the same operations. "
+            f"The runs have {found.shared} seeds in common. With one seed, all libraries played the same operations. "
             f"So the ratios are compared seed by seed, with the paired signed-rank test of keydrome compare. {rules}"
         )
     why = (

@@ -44,7 +44,7 @@ _LOWER = frozenset(
     }
 )
 _HIGHER = frozenset({"throughput_tps"})
-# A percentile needs about ten values above it, or a single value decides it.
+# A percentile is shown only if about ten values lie above it. With fewer, a single value could decide it.
 _COUNT_FOR = {"p50_us": 20, "p90_us": 100, "p99_us": 1_000, "p999_us": 10_000}
 _PERCENTILES = {"p50_us": "50", "p90_us": "90", "p99_us": "99", "p999_us": "99.9"}
 _NOT_COMPARED = frozenset({"name", "title", "description", "reference"})
@@ -52,7 +52,7 @@ _NOT_COMPARED = frozenset({"name", "title", "description", "reference"})
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A run of the comparison. `style` is its number, from 1, which decides colour and dashes of its lines.
+    """A run of the comparison. `style` is its number, from 1, which determines the colour and dashes of its lines.
 
     `ratio` is None if the run has no result. `rank` is None if nothing was tested.
     """
@@ -144,9 +144,9 @@ def _own(runs: Iterable[ComparedRun]) -> list[Any]:
 
 
 def number_rows(runs: Sequence[ComparedRun], *, comparable: bool) -> list[Row]:
-    """Return the rows of numbers. The best of a row is marked if the runs are comparable, and if one value is better.
+    """Return the rows of numbers. The best value of a row is marked if the runs are comparable and not all are equal.
 
-    A row has no mark if neither more nor less is better.
+    A row has no mark if neither higher nor lower values are better.
     """
     values = metrics(runs)
     shown: dict[str, tuple[str, Callable[[float], str]]] = {
@@ -162,7 +162,7 @@ def number_rows(runs: Sequence[ComparedRun], *, comparable: bool) -> list[Row]:
 
 
 def _better(name: str, runs: Sequence[ComparedRun]) -> Callable[[list[float]], float] | None:
-    """Return min or max, the function that picks the best value of a metric; None if no value is better."""
+    """Return min or max, the function that picks a metric's best value; None if neither direction is better."""
     benchmark = catalogue.benchmarks().get(runs[0].run.benchmark)
     if benchmark and benchmark.metric and benchmark.metric.name == name:
         return min if benchmark.metric.direction is Direction.LOWER else max

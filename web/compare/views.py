@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from web.http import UserRequest
 
 SCHEMA = "keydrome.compared_runs.v1"
-# Longer numbers are no ids, and a database might reject them.
+# Longer numbers are not ids, and a database might reject them.
 _NUMBER = re.compile(r"[0-9]{1,18}")
 
 
@@ -45,11 +45,11 @@ class _WrongRunsError(ValueError):
 
 
 def _chosen(query: QueryDict) -> list[int]:
-    """Return the ids of the chosen runs, without repetitions. Raises _WrongRunsError if one is no number."""
+    """Return the ids of the chosen runs, without repetitions. Raises _WrongRunsError if one is not a number."""
     texts = [part.strip() for text in query.getlist("runs") for part in text.split(",")]
     given = [text for text in texts if text]
     if not all(_NUMBER.fullmatch(text) for text in given):
-        raise _WrongRunsError("Runs are chosen by their numbers, such as 47.")
+        raise _WrongRunsError("Choose runs by their numbers, for example 47.")
     ids = list(dict.fromkeys(map(int, given)))
     if len(ids) > RUNS_MAX:
         raise _WrongRunsError(f"You chose {len(ids)} runs. At most {RUNS_MAX} can be compared.")
@@ -67,7 +67,7 @@ def _to_export(request: HttpRequest) -> RunComparison:
     """Return the comparison for an export. Raises _WrongRunsError for a wrong list of runs."""
     ids = _chosen(request.GET)
     if len(ids) < RUNS_MIN:
-        raise _WrongRunsError(f"Choose {RUNS_MIN} to {RUNS_MAX} runs: runs=47,59.")
+        raise _WrongRunsError(f"Choose {RUNS_MIN} to {RUNS_MAX} runs, for example runs=47,59.")
     return _found(ids, request)
 
 

@@ -1,4 +1,4 @@
-"""Finds the contest of a request, and checks what the visitor may do there. Everything forbidden responds 404."""
+"""Finds the contest of a request, and checks what the visitor may do there. Forbidden requests get a 404 response."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Visit:
         return Right.SEE in self.rights
 
     def may(self, right: str) -> bool:
-        """Return True if the visitor has the right with this name, in small letters. Templates call this."""
+        """Return True if the visitor has the right with this name, in lower case. Templates call this."""
         return Right[right.upper()] in self.rights
 
     def is_insider(self, team: Team) -> bool:

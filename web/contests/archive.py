@@ -27,7 +27,7 @@ def write_archive(contest: Contest, folder: Path) -> list[Path]:
     for name in STYLES:
         shutil.copyfile(_STATIC / name, folder / Path(name).name)
     public = Visit(contest, frozenset(), None)
-    # No phase is marked as that of now, since the archive is read at any time.
+    # No phase is marked as the current one, because people read the archive at any time.
     common = {"styles": [Path(name).name for name in STYLES], "phase": None}
     front = front_context(public)
     pages = {"index.html": {**front, **common, "board": None}}

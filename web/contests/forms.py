@@ -40,7 +40,7 @@ class ContestForm(forms.ModelForm):  # type: ignore[type-arg] # generic only in 
         label="Named users",
         required=False,
         widget=forms.Textarea(attrs={"rows": 3}),
-        help_text="One user name per line. They count only if admission is limited to named users.",
+        help_text="One user name per line. The list is used only if admission is limited to named users.",
     )
 
     class Meta:
@@ -72,7 +72,7 @@ class ContestForm(forms.ModelForm):  # type: ignore[type-arg] # generic only in 
             "runs_private": "Runs are private until the results",
             "wants_source": "Teams hand in source code for the finals",
             "admission": "Admission",
-            "team_size": "Most members of a team",
+            "team_size": "Maximum number of members in a team",
             "quota_open": "Submissions of a team in 24 hours while open",
             "quota_frozen": "Submissions of a team in 24 hours while boards are frozen",
             "published": "Published",
@@ -95,9 +95,8 @@ class ContestForm(forms.ModelForm):  # type: ignore[type-arg] # generic only in 
         ]
         if self.instance.pk:
             names = self.instance.guests.order_by("username").values_list("username", flat=True)
-            self.fields["guest_names"].initial = "\r\n".join(
-                names
-            )  # as browsers send it, or it would count as changed
+            # Browsers send these line ends. With other ones, the unchanged field would count as changed.
+            self.fields["guest_names"].initial = "\r\n".join(names)
 
     def clean_guest_names(self) -> list[User]:
         """Return the named users."""
@@ -110,7 +109,7 @@ class ContestForm(forms.ModelForm):  # type: ignore[type-arg] # generic only in 
         dates = [cleaned.get(name) for name in _DATES]
         for name, (before, after) in zip(_DATES[1:], pairwise(dates), strict=True):
             if before is not None and after is not None and after < before:
-                self.add_error(name, "This date is earlier than the one before it.")
+                self.add_error(name, "This date must not be earlier than the date above it.")
         return cleaned
 
 
@@ -134,7 +133,7 @@ class InviteForm(forms.Form):
     use_required_attribute = False
 
     user_name = forms.CharField(
-        max_length=150, error_messages={"required": "Write the name of the user."}
+        max_length=150, error_messages={"required": "Enter the name of the user."}
     )
 
 
@@ -171,7 +170,7 @@ class SourceForm(forms.Form):
     )
 
     def __init__(self, *args: Any, too_large: bool = False, **kwargs: Any) -> None:  # noqa: ANN401 - Django's
-        """Say the size limit. `too_large` says that the upload was stopped because of its size."""
+        """Put the size limit into the help text. `too_large`: the upload was stopped because of its size."""
         super().__init__(*args, **kwargs)
         self._too_large = too_large
         limit = jinja.size(settings.KEYDROME_SOURCE_BYTES)
@@ -187,11 +186,11 @@ class AnnounceForm(forms.Form):
 
     use_required_attribute = False
 
-    title = forms.CharField(max_length=200, error_messages={"required": "Write a title."})
+    title = forms.CharField(max_length=200, error_messages={"required": "Enter a title."})
     body = forms.CharField(
         widget=forms.Textarea(attrs={"rows": 8}),
         label="Text (Markdown)",
-        error_messages={"required": "Write a text."},
+        error_messages={"required": "Enter a text."},
     )
 
 
@@ -202,7 +201,7 @@ class ReasonForm(forms.Form):
 
     reason = forms.CharField(
         max_length=REASON_MAX,
-        help_text="The team and the audit log get this reason.",
+        help_text="The team can read this reason, and the audit log keeps it.",
         error_messages={"required": "Give a reason."},
     )
 
@@ -213,7 +212,7 @@ class RoleForm(forms.Form):
     use_required_attribute = False
 
     user_name = forms.CharField(
-        max_length=150, error_messages={"required": "Write the name of the user."}
+        max_length=150, error_messages={"required": "Enter the name of the user."}
     )
     role = forms.ChoiceField(choices=[*Role.choices, ("", "no role")], required=False)
 

@@ -1,4 +1,4 @@
-"""Lets users ask for a contest's announcements by email, and end that by a link in the mail, without a log-in."""
+"""Lets users subscribe to a contest's announcements by email. A link in each email ends this without a log-in."""
 
 from __future__ import annotations
 
@@ -25,27 +25,28 @@ if TYPE_CHECKING:
 @login_required
 @require_POST
 def subscribe(request: UserRequest, slug: str) -> HttpResponse:
-    """Start or end the mails, as the field `on` says. Responds 404 on a site without a mail server."""
+    """Subscribe the user if the field `on` is "1"; otherwise unsubscribe. Responds 404 if the site sends no emails."""
     found = visit(request, slug)
     if not settings.KEYDROME_SENDS_MAIL:
         raise Http404
     if request.POST.get("on") != "1":
         mail.unsubscribe(found.contest, request.user.pk)
-        messages.success(request, "You get no more mails about this contest.")
+        messages.success(request, "You will get no more emails about this contest.")
     elif not request.user.email:
         messages.error(request, "Your account has no email address. Add one, then try again.")
         return redirect("account_email")
     else:
         mail.subscribe(found.contest, request.user)
-        messages.success(request, "You get the announcements of this contest by email.")
+        messages.success(request, "You will get this contest's announcements by email.")
     return redirect("contests:front", slug)
 
 
-# Mail programs post to the link without a token of ours (RFC 8058). Its signature takes the token's place.
+# Mail programs post to this link without a CSRF token (RFC 8058). Instead, the signed token in the link proves that the
+# request comes from the subscriber.
 @csrf_exempt
 @require_http_methods(["GET", "HEAD", "POST"])
 def stop(request: HttpRequest, slug: str, token: str) -> HttpResponse:
-    """Ask (GET) whether the mails should end, or end them (POST). Programs that follow links only get the question."""
+    """Ask whether to unsubscribe (GET), or unsubscribe (POST). So a program that follows the link changes nothing."""
     contest = Contest.objects.filter(slug=slug).first()
     user_id = mail.subscriber_of(contest, token) if contest else None
     if contest is None or user_id is None:

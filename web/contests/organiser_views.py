@@ -142,7 +142,7 @@ def _do(request: UserRequest, action: Callable[[], object], done: str) -> None:
 @login_required
 @require_POST
 def judge(request: UserRequest, slug: str, pk: int) -> HttpResponse:
-    """Disqualify or restore an entry, repeat its runs, or add a note, as the field `action` says."""
+    """Disqualify or restore an entry, repeat its runs, or add a note. The field `action` says which."""
     found = visit(request, slug, Right.JUDGE)
     shown = _entry(found.contest, pk)
     reason = request.POST.get("reason", "")
@@ -150,11 +150,11 @@ def judge(request: UserRequest, slug: str, pk: int) -> HttpResponse:
     actions: dict[str, tuple[Callable[[], object], str]] = {
         "disqualify": (
             lambda: organising.disqualify(shown, reason, by=by),
-            "The entry is disqualified, and the team has a notice.",
+            "The entry is disqualified, and the team is notified.",
         ),
         "restore": (
             lambda: organising.restore(shown, reason, by=by),
-            "The entry is restored, and the team has a notice.",
+            "The entry is restored, and the team is notified.",
         ),
         "rerun": (
             lambda: organising.rerun(found.contest, [shown], reason, by=by),
@@ -209,7 +209,7 @@ def sign_up(request: UserRequest, slug: str) -> HttpResponse:
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def announce(request: UserRequest, slug: str) -> HttpResponse:
-    """Show the form of an announcement, its preview, or publish it, as the pressed button says."""
+    """Show the form of an announcement, or its preview, or publish it. The pressed button decides."""
     found = visit(request, slug, Right.ORGANISE)
     form = AnnounceForm(request.POST if request.method == "POST" else None)
     preview = request.method == "POST" and form.is_valid()
@@ -236,7 +236,7 @@ def announce(request: UserRequest, slug: str) -> HttpResponse:
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def roles(request: UserRequest, slug: str) -> HttpResponse:
-    """Show who has a role, and give or take roles."""
+    """Show who has a role, and grant or revoke roles."""
     found = visit(request, slug, Right.APPOINT)
     form = RoleForm(request.POST if request.method == "POST" else None)
     if request.method == "POST" and form.is_valid():

@@ -58,7 +58,7 @@ def hand_in(request: UserRequest, slug: str, pk: int) -> HttpResponse:
             except Refused as refused:
                 form.add_error("file", jinja.sentence(str(refused)))
             else:
-                messages.success(request, "The source is handed in.")
+                messages.success(request, "The source code has been handed in.")
                 return redirect("contests:source", slug, pk)
     context = {
         "contest": entry.contest,

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 # The team's page offers this many of the user's newest submissions.
 OFFERED = 20
-INVITED = "If this user exists, the invitation is now on the user's page of this contest."
+INVITED = "If this user exists, the user now finds the invitation on this contest's team page."
 
 
 def _refused(form: forms.Form, refused: Refused) -> None:
@@ -110,7 +110,7 @@ def invite(request: UserRequest, slug: str) -> HttpResponse:
         teams.invite(mine, form.cleaned_data["user_name"])
         messages.success(request, INVITED)
     else:
-        messages.error(request, "Write the name of the user whom you want to invite.")
+        messages.error(request, "Enter the name of the user whom you want to invite.")
     return redirect("contests:team", slug)
 
 
@@ -197,7 +197,7 @@ def submit(request: UserRequest, slug: str) -> HttpResponse:
             None, f"Too many uploads in this hour. Try again in {wait // 60 + 1} minutes."
         )
     elif form.is_valid() and (entry := _enter_new(request, mine, form)):
-        messages.success(request, "Submitted and entered.")
+        messages.success(request, "The library is submitted, and entered in the contest.")
         return redirect("submissions:detail", entry.submission_id)
     return render(
         request, "contests/submit.html", _submit_context(found, mine, form), status=status
@@ -233,7 +233,7 @@ def _enter_new(request: UserRequest, mine: Team, form: ContestUploadForm) -> Ent
 @login_required
 @require_POST
 def enter(request: UserRequest, slug: str) -> HttpResponse:
-    """Enter a submission of the user that exists already."""
+    """Enter one of the user's existing submissions."""
     _, mine = with_team(request, slug)
     number = request.POST.get("submission", "")
     wanted = None
@@ -248,5 +248,5 @@ def enter(request: UserRequest, slug: str) -> HttpResponse:
     except Refused as refused:
         _show_refusal(request, refused)
     else:
-        messages.success(request, "The submission is entered.")
+        messages.success(request, "The submission is entered in the contest.")
     return redirect("contests:team", slug)

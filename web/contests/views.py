@@ -100,7 +100,7 @@ def board_context(found: Visit, board_slug: str, *, live: bool = False) -> dict[
 
 @require_safe
 def board(request: HttpRequest, slug: str, board_slug: str) -> HttpResponse:
-    """Show a board of a contest. With `?live=1`, officials see the state of now instead of the freeze."""
+    """Show a board of a contest. With `?live=1`, officials see the current state instead of that at the freeze."""
     found = visit(request, slug)
     live = found.official and request.GET.get("live") == "1"
     context = {**board_context(found, board_slug, live=live), "visit": found}

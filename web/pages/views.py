@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from web.http import UserRequest
 
-# The front page shows this many boards, runs that ended last, and announcements.
+# The front page shows this many boards, most recently finished runs, and announcements.
 LEADS = 6
 RECENT = 6
 NEWS = 2
@@ -31,7 +31,7 @@ NEWS = 2
 
 @require_safe
 def home(request: HttpRequest) -> HttpResponse:
-    """Show who leads, how to take part, the runs that ended last, and the news."""
+    """Show who leads, how to take part, the most recently finished runs, and the news."""
     boards = all_boards()
     found = overview.leads(sorted(boards, key=lambda board: not board.main))
     main = [lead for lead in found if lead.board.main]

@@ -1,7 +1,7 @@
 """Makes the bundle of a run: its export, its plots and a signature of this site (results/bundle.py has the format).
 
-The key follows from the site's secret key. So all processes of a site sign with the same key, and a site with a new
-secret key signs with a new key.
+The signing key is derived from the site's secret key. So all processes of a site sign with the same key, and a site
+with a new secret key signs with a new key.
 """
 
 from __future__ import annotations

@@ -154,12 +154,11 @@ def test_access(world: World, drawn: Submission) -> None:
                 if who == "anonymous" and getattr(rule, who) == LOGIN != rule.owner:
                     assert answer["Location"].startswith("/account/login/"), path
                 Submission.objects.update(deleted_at=None)
-            transaction.set_rollback(
-                True
-            )  # undoes changes, so that every visitor finds the same data
+            # Undo all changes, so that every visitor finds the same data.
+            transaction.set_rollback(True)
 
 
-def test_every_address_of_ours_has_a_rule() -> None:
+def test_every_url_of_the_site_has_a_rule() -> None:
     assert {rule.name for rule in RULES} == set(_own_names(get_resolver().url_patterns))
 
 
@@ -172,7 +171,7 @@ def _own_names(patterns: list[URLPattern | URLResolver], namespace: str = "") ->
             yield from _own_names(pattern.url_patterns, namespace + inner)
 
 
-def test_what_a_post_of_others_would_change_stays(
+def test_posts_of_other_users_change_nothing(
     world: World, submission: Submission, bob: Client, client: Client
 ) -> None:
     waiting = run_of(world.submit(content=world.library + b"x"))

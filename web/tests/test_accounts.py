@@ -104,7 +104,7 @@ def test_organisers_log_in_on_the_page_of_the_site(client: Client, world: World)
     assert "Too many" in answer.content.decode()
 
 
-def test_users_are_no_organisers(alice: Client) -> None:
+def test_users_are_not_organisers(alice: Client) -> None:
     assert alice.get("/admin/", follow=True).status_code == 403
 
 
@@ -212,7 +212,7 @@ def test_pages_before_the_log_in_are_ours(client: Client, path: str) -> None:
     assert 'class="site-nav"' in answer.content.decode()
 
 
-def test_unsent_mail_lies_where_only_the_site_can_read_it() -> None:
+def test_only_the_site_can_read_unsent_mail() -> None:
     folder = Path(live_settings.VAR_DIR) / "mail"
     assert folder.stat().st_mode & 0o077 == 0
     assert (Path(live_settings.VAR_DIR) / "secret-key").stat().st_mode & 0o077 == 0

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.django_db
 
 
-def test_every_board_ranks_what_there_is() -> None:
+def test_every_board_ranks_an_existing_benchmark_instance() -> None:
     for board in all_boards():
         benchmark = find_benchmark(catalogue.benchmarks(), board.benchmark)
         assert benchmark.metric is not None
@@ -43,7 +43,7 @@ def test_every_board_ranks_what_there_is() -> None:
         assert board.description.strip()
 
 
-def test_main_boards_come_with_the_form() -> None:
+def test_the_form_preselects_the_main_boards() -> None:
     assert [board.slug for board in main_boards()] == ["preliminary1", "preliminary2"]
     assert len(all_boards()) > len(main_boards())
     assert [str(target) for target in catalogue.main_targets()] == [
@@ -101,7 +101,9 @@ def test_a_row_draws_its_interval_and_names_structure_and_configuration(
     assert float(low) <= float(dot) <= float(high) < float(control)  # it is twice as fast
 
 
-def test_entries_that_no_data_tell_apart_are_one_group(client: Client, world: World) -> None:
+def test_entries_that_the_data_do_not_tell_apart_are_one_group(
+    client: Client, world: World
+) -> None:
     for number in range(3):
         world.submit(
             (world.alice, world.bob, world.olga)[number],
@@ -115,7 +117,7 @@ def test_entries_that_no_data_tell_apart_are_one_group(client: Client, world: Wo
     assert "These have too few sessions to tell them apart; a forecast needs 5 of each." in page
 
 
-def test_a_group_says_how_many_sessions_would_tell() -> None:
+def test_a_group_says_how_many_sessions_would_tell_entries_apart() -> None:
     close = [0.95, 0.97, 1.0, 1.02, 1.05, 1.08]
     board = next(iter(main_boards()))
     entries = tuple(

@@ -100,7 +100,7 @@ def test_a_full_disk_leaves_no_files(
     assert list(Path(channel.data_folder_out).glob("writing-*")) == []
 
 
-def test_processes_that_write_at_once_lose_nothing_and_nothing_is_read_in_half(
+def test_concurrent_writers_lose_no_message_and_readers_see_only_whole_messages(
     channel: broker.Channel,
 ) -> None:
     folder = channel.data_folder_in

@@ -71,7 +71,7 @@ def test_unrelated_runs_are_not_paired_and_the_page_says_so(
     page = text(client, address(unrelated))
     assert "The ratios cannot be paired, because the runs have different seeds" in page
     assert "No single run is best: the sessions do not separate" in page
-    assert "more sessions of each would tell" in page
+    assert "more sessions of each would decide" in page
     found = client.get(address(unrelated, ".json")).json()
     assert (found["paired"], found["shared_seeds"], found["differences"]) == (False, 0, [])
     quick, near, slow = (run.pk for run in unrelated)
@@ -123,7 +123,7 @@ def test_runs_that_measured_something_else_are_shown_but_not_tested(
     finish_all()
     runs = list(Run.objects.filter(kind="performance"))
     page = text(client, address(runs))
-    assert "did not measure the same: they differ in instance" in page
+    assert "did not measure the same thing: they differ in instance" in page
     assert 'class="best"' not in page
     assert 'id="pairs"' not in page
     found = client.get(address(runs, ".json")).json()
@@ -176,9 +176,9 @@ def test_a_deleted_run_is_missing_for_all_but_organisers(
 @pytest.mark.parametrize(
     ("query", "words"),
     [
-        ("x", "Runs are chosen by their numbers"),
-        ("1;2", "Runs are chosen by their numbers"),
-        ("9" * 30, "Runs are chosen by their numbers"),
+        ("x", "Choose runs by their numbers"),
+        ("1;2", "Choose runs by their numbers"),
+        ("9" * 30, "Choose runs by their numbers"),
         ("1,2,3,4,5,6,7", "At most 6 can be compared"),
     ],
 )

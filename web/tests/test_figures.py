@@ -36,7 +36,7 @@ def test_a_time_has_three_digits_and_no_exponent(value: float, text: str) -> Non
     )
 
 
-def test_what_only_a_benchmark_measures_is_shown_as_it_says() -> None:
+def test_a_metric_of_one_benchmark_is_shown_with_its_own_label() -> None:
     measured = replace(report(), metrics={"inserts_per_s": 12345.6, "unheard_of": 1})
     stored = StoredSession.of(Session("0" * 16, True, measured, None), "total_ms")
     detail = RunDetail(sessions=[stored.to_json()])

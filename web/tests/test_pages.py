@@ -223,7 +223,7 @@ def test_a_request_far_too_large_is_refused_unread(client: Client) -> None:
 
 
 @pytest.mark.parametrize("size", ["-1", "ten", "\N{SUPERSCRIPT TWO}"])
-def test_a_request_whose_size_is_no_number_is_refused_unread(client: Client, size: str) -> None:
+def test_a_request_whose_size_is_not_a_number_is_refused_unread(client: Client, size: str) -> None:
     answer = client.post("/submit/", b"", content_type="text/plain", CONTENT_LENGTH=size)
     assert answer.status_code == 400
     assert "Content-Length" in answer.content.decode()

@@ -352,7 +352,9 @@ def test_a_log_cannot_do_anything_to_the_page(alice: Client, world: World) -> No
     assert "<script>alert" not in page
 
 
-def test_findings_reason_and_description_cannot_either(alice: Client, world: World) -> None:
+def test_findings_reason_and_description_cannot_do_anything_to_the_page(
+    alice: Client, world: World
+) -> None:
     script = "<script>alert(1)</script>\u202e\x1b[31m"
     run = run_of(world.submit(description=script), "unit")
     finish_all(verdicts={"unit": Verdict.FAILED})

@@ -51,7 +51,7 @@ PASSWORD = "a horse and a battery"
 
 
 def compile_library(folder: Path, *, calls: Sequence[str] = CALLS, tag: str = "") -> bytes:
-    """Build a shared library that exports these calls. Each call returns 0; each `tag` makes another digest."""
+    """Build a shared library that exports these calls. Each call returns 0; each `tag` gives a different digest."""
     source = folder / "library.c"
     body = "\n".join(f"int {call}(void) {{ return 0; }}" for call in calls)
     source.write_text(f'{body}\nconst char keydrome_tag[] = "{tag}";\n')

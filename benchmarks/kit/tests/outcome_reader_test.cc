@@ -220,7 +220,7 @@ class CopiedTrace : public ::testing::Test {
 
   std::span<const format::Op> scans() const { return script_.phases.back().threads[0]; }
 
-  // Writes what a right library returns to the scans.
+  // Writes what a correct library returns to the scans.
   std::vector<std::byte> right() const {
     std::vector<std::byte> bytes(1 << 16);
     player::TraceWriter writer(bytes);

@@ -24,8 +24,8 @@ constexpr uint64_t kTickUs = 4'000;  // the kernel may add a thread's CPU time t
 // Measurement is inexact, so it allows 5 ms and 1 % more than this maximum.
 constexpr uint64_t kUnexplainedUs = 5'000;
 constexpr uint64_t kUnexplainedDivisor = 100;
-// The kernel's own threads do a little work at any time, so up to 1 ms, or 1 % of a longer phase,
-// is no finding.
+// The kernel's own threads do a little work at any time. So up to 1 ms, or 1 % of the phase if that
+// is more, is allowed.
 constexpr uint64_t kKernelWorkUs = 1'000;
 constexpr uint64_t kKernelWorkDivisor = 100;
 

@@ -165,8 +165,8 @@ class Command(BaseCommand):
 def all_references() -> list[Reference]:
     """Return every reference library, and every structure under each reference configuration.
 
-    Baselines are left out, because they store nothing and fail every gate, and so are structures without order, because
-    gates scan. Only some configurations are reference configurations, because each adds minutes of
+    Baselines are left out, because they store nothing and fail every gate. Structures without order are left out,
+    because gates scan. Only some configurations are reference configurations, because each one adds minutes of
     measuring to the first ./dev up on a machine.
     """
     runner_settings = load_settings()

@@ -14,6 +14,4 @@ class Command(BaseCommand):
 
     def handle(self, *_args: object, **_options: object) -> None:
         """Recompute the boards and print the number of their entries."""
-        self.stdout.write(
-            f"the boards are recomputed; number of entries: {board_entries.rebuild()}"
-        )
+        self.stdout.write(f"recomputed the boards; number of entries: {board_entries.rebuild()}")

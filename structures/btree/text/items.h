@@ -10,7 +10,8 @@
 
 namespace keydrome::btree {
 
-// The largest key, and eight bytes that a copy of its last word may write.
+// Room for the largest key, and eight bytes more: Text::write_start() always writes eight bytes of a
+// head, even if the key ends within them.
 inline constexpr uint32_t kKeyRoom = KEYDROME_KEY_BYTES_MAX + 8;
 
 // One slot: in a leaf a key with its value, in an inner node a separator with the child to its
@@ -46,8 +47,9 @@ struct TextSeparator {
   }
 };
 
-// The items of one or two neighbouring nodes, and one more. It owns the bytes of keys that nodes
-// store in parts, and of separators.
+// The items of one or two neighbouring nodes, and one more. A node stores a key in parts (prefix,
+// head and rest), so `bytes` has these keys as a whole. It also has copies of the keys of inserted
+// items and of separators.
 struct TextItems {
   static constexpr uint32_t kMost = 2 * 64 + 2;
 

@@ -1,6 +1,6 @@
-// Attack: reads the next gets in the ring, the memory through which the player, the program that
-// calls the library, gets its operations. It searches for eight keys at once, so that the processor
-// waits for their cache misses together.
+// Attack: reads ahead. The player, the program that calls the library, gets its operations through
+// the ring, a piece of shared memory. This library finds the next gets there and searches for eight
+// keys at once, so that the processor waits for their cache misses together.
 // Passes, because all results are right. Must be shown by: audits, which play a session again with
 // the calls made from another process; finding look_ahead (results/look_ahead.py).
 #include "tests/faulty/attacks/fast_reads.h"
@@ -13,7 +13,7 @@ using attacks::kBatch;
 using attacks::NextGet;
 
 constexpr uint32_t kMissesMax = 64;
-// After a look into the ring that was of no use, this many calls do not look.
+// After a look into the ring that did not find the get, this many calls do not look.
 constexpr uint32_t kPauseCalls = 1000;
 
 // The keys of the next gets in the ring, and their payloads once the tree has been searched.

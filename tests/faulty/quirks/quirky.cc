@@ -1,4 +1,4 @@
-// A right library with one quirk (quirk.h).
+// A correct library with one quirk (quirk.h).
 //
 // One lock protects all data. A transaction takes the lock at its first data call and keeps it
 // until it ends, so every history is serial. A thread that does not get the lock in time gets

@@ -42,6 +42,6 @@ class Command(BaseCommand):
                 f"{open_runs(contest)} runs of the contest have not ended, so it has no result yet: try again later"
             )
         if folder.exists() and any(folder.iterdir()):
-            raise CommandError(f"{folder} is not empty: name a new or empty folder")
+            raise CommandError(f"{folder} is not empty: give a new or an empty folder")
         pages = write_archive(contest, folder)
         self.stdout.write(f"wrote {len(pages)} pages; open {pages[0]}")

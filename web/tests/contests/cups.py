@@ -67,7 +67,7 @@ class Cup:
         tag: bytes = b"",
         name: str = "art.so",
     ) -> Entry:
-        """Submit a library to the contest. Each `tag` makes another digest."""
+        """Submit a library to the contest. Each `tag` gives the file a different digest."""
         return entries.enter_new(
             team or self.heron,
             by=by or self.world.alice,

@@ -1,4 +1,4 @@
-"""Tests the mails with a contest's announcements: who gets them, who does not, and how they end."""
+"""Tests the emails with a contest's announcements: who gets them, who does not, and how a subscription ends."""
 
 from __future__ import annotations
 
@@ -76,11 +76,11 @@ def test_the_link_in_the_mail_ends_the_mails_without_a_log_in(cup: Cup) -> None:
     announce(cup)
     send_due_mail()
     (sent,) = mail.outbox
-    (link,) = re.findall(r"To stop it: http://testserver(\S+)", str(sent.body))
+    (link,) = re.findall(r"To unsubscribe: http://testserver(\S+)", str(sent.body))
     assert sent.extra_headers["List-Unsubscribe"] == f"<http://testserver{link}>"
     program = Client(enforce_csrf_checks=True)  # a mail program has no token
-    assert "Stop these mails" in program.get(link).content.decode()
-    assert Subscription.objects.exists()  # a program that follows links has ended nothing
+    assert "Stop these emails" in program.get(link).content.decode()
+    assert Subscription.objects.exists()  # following the link (GET) ends nothing
     assert program.post(link, {"List-Unsubscribe": "One-Click"}).status_code == 200
     assert not Subscription.objects.exists()
     assert program.post(link).status_code == 200
@@ -104,7 +104,7 @@ def test_a_link_ends_only_its_own_subscription(cup: Cup) -> None:
     assert sorted(left) == [("cup", "bob"), ("other", "alice")]
 
 
-def test_who_leaves_gets_not_even_queued_mails(cup: Cup) -> None:
+def test_a_user_who_unsubscribes_gets_no_queued_emails(cup: Cup) -> None:
     subscribe(cup.contest, cup.world.alice)
     announce(cup)
     logged_in(cup.world.alice).post(f"{CUP}mail/", {"on": "0"})

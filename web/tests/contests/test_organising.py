@@ -229,7 +229,7 @@ def test_the_archive_needs_no_server(cup: Cup, tmp_path: Path) -> None:
 
 
 def test_the_form_of_a_contest_shows_its_boards_at_once(cup: Cup) -> None:
-    """A closed fold hid the boards, even after the error "Choose at least one board."."""
+    """In an earlier version they were folded away, even after the error "Choose at least one board."."""
     for browser in (cup.browser("staff").get, cup.browser("staff").post):
         page = browser("/contests/new").content.decode()
         assert re.search(r"<details open>\s*<summary>Boards", page)

@@ -37,7 +37,7 @@ PRELIMINARY1 = f"{CUP}boards/preliminary1/"
 
 @pytest.fixture
 def played(cup: Cup) -> dict[str, Entry]:
-    """A contest with an entry of each of two teams; that of Larch is better."""
+    """A contest with two teams, Heron and Larch, of one entry each. The entry of Larch is better."""
     heron = cup.enter(name="heron.so")
     finish_all()
     larch = cup.enter(
@@ -95,7 +95,7 @@ def test_later_changes_do_not_change_a_finished_contest(
     Contest.objects.update(boards=["preliminary1"])
     assert [client.get(path).content for path in paths] == before
     cup.contest.refresh_from_db()
-    assert len(contest_boards(cup.contest)[0].rows) < 2  # what the runs of now would say
+    assert len(contest_boards(cup.contest)[0].rows) < 2  # the current runs would give another board
 
 
 def test_the_result_waits_for_open_runs(cup: Cup, played: dict[str, Entry], client: Client) -> None:
@@ -191,7 +191,7 @@ def test_a_team_that_leads_twice_is_named_once(cup: Cup, client: Client) -> None
     assert '<td role="cell" data-label="Leader"><span>Heron</span></td>' in page
 
 
-def test_the_archive_marks_no_phase_as_that_of_now(
+def test_the_archive_marks_no_phase_as_the_current_one(
     cup: Cup, played: dict[str, Entry], tmp_path: Path
 ) -> None:
     close(cup)

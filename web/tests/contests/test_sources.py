@@ -93,7 +93,7 @@ def test_a_newer_archive_replaces_the_older_one(
 
 
 @pytest.mark.parametrize("content", [b"int main(void) {}", b"\x7fELF", b"P"])
-def test_what_is_no_archive_is_refused(cup: Cup, entry: Entry, content: bytes) -> None:
+def test_a_file_that_is_not_an_archive_is_refused(cup: Cup, entry: Entry, content: bytes) -> None:
     answer = hand_in(cup, entry, content, name="mine.zip")
     assert "not an archive of a known kind" in answer.content.decode()
     assert not Source.objects.exists()
@@ -118,7 +118,9 @@ def test_source_is_taken_until_the_results(cup: Cup, entry: Entry) -> None:
     assert Source.objects.get().size_bytes == len(ZIP)
 
 
-def test_no_source_for_entries_that_are_out_or_unasked(cup: Cup, entry: Entry) -> None:
+def test_source_is_refused_if_the_entry_is_out_or_the_contest_does_not_ask(
+    cup: Cup, entry: Entry
+) -> None:
     organising.disqualify(entry, "it read the clock", by=cup.officials["jury"])
     assert "the entry is disqualified" in hand_in(cup, entry).content.decode()
     other = cup.enter(tag=b"2")

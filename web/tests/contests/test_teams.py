@@ -38,7 +38,10 @@ def test_a_user_creates_a_team_and_submits(cup: Cup, bob: Client) -> None:
 def test_a_refused_upload_enters_nothing(cup: Cup, alice: Client) -> None:
     move(cup.contest, freezes_at=0, closes_at=0)
     page = alice.post("/contests/cup/submit/", {"file": cup.world.file()}).content.decode()
-    assert "This contest takes no submissions now: it is finals." in page
+    assert (
+        "This contest takes no submissions now (its phase: finals): see the dates on its page."
+        in page
+    )
     assert not cup.contest.entries.exists()
 
 
@@ -119,7 +122,7 @@ def test_a_user_with_entries_cannot_leave(cup: Cup) -> None:
     assert cup.heron.members.get().user == cup.world.alice
 
 
-def test_the_last_member_takes_an_empty_team_along(cup: Cup) -> None:
+def test_an_empty_team_is_deleted_when_its_last_member_leaves(cup: Cup) -> None:
     teams.leave(cup.heron, cup.tim)
     teams.leave(cup.heron, cup.world.alice)
     assert not cup.contest.teams.exists()
