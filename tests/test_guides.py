@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.guide_commands import checkout, code_blocks, run
+from tests.test_documented_commands import ROOT
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -33,6 +34,22 @@ def test_the_guide_to_configurations_ends_with_plots_and_tables(tmp_path: Path) 
     assert report.startswith("smallbank version ")
     assert report.count("\n| btree:") == 3  # the pairs
     assert report.count(" | btree:") == 3  # the libraries
+
+
+def medians(text: str) -> list[str]:
+    """Return the labels of the table of medians, the only one with three columns."""
+    rows = [line.split("│")[1:-1] for line in text.splitlines() if line.startswith("│")]
+    return [cells[0].strip() for cells in rows if len(cells) == 3]
+
+
+@pytest.mark.slow
+def test_the_guide_to_results_has_the_rows_that_bench_prints(tmp_path: Path) -> None:
+    page = "docs/how-to/read-a-result.md"
+    command = code_blocks(page)[0].replace("--sessions 11", "--sessions 1")
+    printed = medians(run(command, checkout(tmp_path)))
+    explained = medians((ROOT / page).read_text())
+    assert len(printed) > 20
+    assert explained == ["", *printed]
 
 
 @pytest.mark.slow
