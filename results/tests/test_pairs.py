@@ -91,6 +91,25 @@ def test_fewer_sessions_than_needed_decide_nothing(libraries: int, sessions: int
         assert {pair.relation for pair in enough.pairs} == {Relation.APART}
 
 
+@pytest.mark.parametrize(
+    ("noise", "faster", "sessions"),
+    [(0.02, 0.05, 25), (0.05, 0.1, 15), (0.1, 0.2, 12), (0.2, 0.5, 10)],
+)
+def test_the_sessions_of_the_guide_find_a_difference(
+    noise: float, faster: float, sessions: int
+) -> None:
+    """docs/how-to/choose-sessions.md says which number finds the difference with a probability of 80 %."""
+    trials = 150
+    found = 0
+    for seed in range(trials):
+        values = blocks(seed, (1.0, 1 + faster, 1 + 2 * faster), sessions, noise=noise)
+        pairs = compare(values, lower_is_better=True).pairs
+        (pair,) = (pair for pair in pairs if {pair.first, pair.second} == {"a", "b"})
+        found += pair.relation is Relation.APART and pair.leader == "a"
+    # Three standard deviations of the number of successes.
+    assert found / trials > 0.8 - 3 * math.sqrt(0.8 * 0.2 / trials)
+
+
 @given(TABLES, st.booleans(), st.randoms(use_true_random=False))
 @settings(max_examples=40)
 def test_neither_the_order_of_blocks_nor_of_libraries_matters(

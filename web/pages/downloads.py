@@ -38,6 +38,14 @@ DOCUMENTS = {
     "measuring.md": "docs/explanation/measuring.md",
 }
 FILES = {**HEADERS, **EXAMPLES, **DOCUMENTS}
+# Files that only the archive contains: examples that consist of a folder, and the page that explains them.
+ARCHIVED = (
+    "api/examples/go/go.mod",
+    "api/examples/go/mine.go",
+    "api/examples/rust/Cargo.toml",
+    "api/examples/rust/src/lib.rs",
+    "docs/how-to/use-another-language.md",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,8 +69,8 @@ def _archive() -> bytes:
     """Return all files as an archive. It is the same for the same files, because it contains no times or owners."""
     packed = io.BytesIO()
     with tarfile.open(fileobj=packed, mode="w:gz", compresslevel=9) as archive:
-        for name, path in sorted(FILES.items(), key=lambda item: item[1]):
-            content = _content(name)
+        for path in sorted((*FILES.values(), *ARCHIVED)):
+            content = (settings.BASE_DIR / path).read_bytes()
             member = tarfile.TarInfo(f"kit/{path.removeprefix('api/')}")
             member.size = len(content)
             archive.addfile(member, io.BytesIO(content))

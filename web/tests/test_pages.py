@@ -181,6 +181,9 @@ def test_the_build_command_of_the_front_page_works_on_the_kit(
     assert found is not None
     subprocess.run(found[1].split(), cwd=tmp_path, check=True)
     assert (tmp_path / "minimal.so").read_bytes().startswith(b"\x7fELF")
+    for path in downloads.ARCHIVED:
+        copied = tmp_path / "kit" / path.removeprefix("api/")
+        assert copied.read_bytes() == (settings.BASE_DIR / path).read_bytes()
 
 
 def test_announcements_are_cleaned_and_drafts_are_hidden(client: Client) -> None:
