@@ -11,7 +11,7 @@ constexpr uint32_t kBase = 75;
 constexpr uint32_t kTextSymbols = 10;  // 75^10 < 2^64
 constexpr uint32_t kExactSymbols = 7, kExactBits = 9;
 // The characters with a number of their own, in ascending order.
-constexpr std::string_view kOwn =
+constexpr std::string_view kDistinct =
     " -./0123456789@ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz";
 
 struct TextNumber {
@@ -19,14 +19,14 @@ struct TextNumber {
   bool shared;  // several symbols have the number
 };
 
-// Numbers by symbol. Symbols between two characters of kOwn share a number.
+// Numbers by symbol. Symbols between two characters of kDistinct share a number.
 constexpr std::array<TextNumber, kLargest + 1> make_text_numbers() {
   std::array<TextNumber, kLargest + 1> numbers{};
   uint8_t number = 0;
   std::size_t own = 0;
   for (uint32_t symbol = 1; symbol <= kLargest; ++symbol) {
     const uint32_t byte = symbol - 1;
-    const bool is_own = own < kOwn.size() && byte == static_cast<uint8_t>(kOwn[own]);
+    const bool is_own = own < kDistinct.size() && byte == static_cast<uint8_t>(kDistinct[own]);
     if (is_own || !numbers.at(symbol - 1).shared) ++number;
     if (is_own) ++own;
     numbers.at(symbol) = {number, !is_own};
