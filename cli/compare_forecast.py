@@ -83,7 +83,7 @@ def lines(blocks: Blocks, wanted: int, margin_ratio: float, block_s: float) -> I
 def _line(
     pair: str, one: Forecast, sizes: tuple[int, int, int], margin_ratio: float, block_s: float
 ) -> str:
-    """Return the forecast in words. `sizes` has the number of pairs, of requested blocks, and of valid blocks so far."""
+    """Return the forecast in words. `sizes` has the numbers of pairs, of requested blocks and of valid blocks."""
     family, wanted, count = sizes
     margin = _percent(math.log(margin_ratio))
     return (

@@ -100,7 +100,7 @@ def test_the_forecast_number_of_blocks_decides_with_the_stated_probability(scatt
         assert ahead <= POWER + tolerance
 
 
-def test_whoever_follows_the_forecast_keeps_the_error_rate() -> None:
+def test_a_user_who_follows_the_forecast_keeps_the_error_rate() -> None:
     """Here the number of blocks is the forecast of the first five, which count too.
 
     `compare` cannot even do this: another number of blocks needs another run. The true ratio is exactly the margin, so
