@@ -65,6 +65,9 @@ _ROUND_CPU_SECONDS = {Scale.SMOKE: 60.0, Scale.LAPTOP: 100.0}
 # The limit of wall time of the first round, as a multiple of its limit of CPU time. If the round would take longer, it
 # ends. If no suite has failed by then, the library is not judged.
 _WALL_FACTOR = 3
+# A library that has failed is not tested further after this wall time: it is known to be wrong, and proofs exist. `laptop`
+# and `paper`, which are chosen for thoroughness, have no such limit.
+_FAILED_SECONDS = {Scale.SMOKE: 40.0}
 _LIBRARY_FAULTS = {Verdict.FAILED, Verdict.CRASHED, Verdict.TIMED_OUT, Verdict.OUT_OF_MEMORY}
 
 
@@ -307,6 +310,11 @@ def _ends_early(
         return False
     if why := why_gate_ends(tally.last_verdict, tally.required, tally.stalled):
         tally.leave_out(left, why)
+        return True
+    enough = _FAILED_SECONDS.get(check.scale)
+    if tally.verdict is Verdict.FAILED and enough is not None and elapsed > enough:
+        why = f"the library has failed, and the suites have taken {elapsed:.0f} s"
+        tally.leave_out(left, f"{why}; {Scale.LAPTOP.value} scale runs them all")
         return True
     limit = _ROUND_CPU_SECONDS.get(check.scale)
     if limit is None:

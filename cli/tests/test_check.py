@@ -112,6 +112,17 @@ def test_findings_of_a_busy_machine_count(
     assert ("gate", "too_slow") not in tally.findings
 
 
+def test_a_library_that_has_failed_is_not_tested_for_more_than_a_minute(
+    settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    machine = Machine(cpu_s=0.2, wall_s=15.0, verdict=Verdict.FAILED)
+    tally = first_round(machine, settings, tmp_path, monkeypatch)
+    assert machine.now_s - 1000 == 45
+    assert tally.why_not_run.startswith("the library has failed, and the suites have taken 45 s")
+    quick = Machine(cpu_s=0.2, wall_s=2.0, verdict=Verdict.FAILED)
+    assert first_round(quick, settings, tmp_path, monkeypatch).not_run == []
+
+
 def test_a_library_that_uses_too_much_cpu_time_is_too_slow(
     settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
