@@ -65,9 +65,9 @@ _ROUND_CPU_SECONDS = {Scale.SMOKE: 60.0, Scale.LAPTOP: 100.0}
 # The limit of wall time of the first round, as a multiple of its limit of CPU time. If the round would take longer, it
 # ends. If no suite has failed by then, the library is not judged.
 _WALL_FACTOR = 3
-# A library that has failed is not tested further after this wall time: it is known to be wrong, and proofs exist. `laptop`
-# and `paper`, which are chosen for thoroughness, have no such limit.
-_FAILED_SECONDS = {Scale.SMOKE: 40.0}
+# A library that has failed is not tested further after this wall time: it is known to be wrong. Larger scales are for
+# thorough tests, so they have no such limit.
+_FAILED_SECONDS = {Scale.SMOKE: 30.0}
 _LIBRARY_FAULTS = {Verdict.FAILED, Verdict.CRASHED, Verdict.TIMED_OUT, Verdict.OUT_OF_MEMORY}
 
 
@@ -308,13 +308,9 @@ def _ends_early(
     """
     if not tally.first_round or check.verified:
         return False
-    if why := why_gate_ends(tally.last_verdict, tally.required, tally.stalled):
+    why = why_gate_ends(tally.last_verdict, tally.required, tally.stalled)
+    if why := why or _why_enough(check.scale, tally.verdict, elapsed):
         tally.leave_out(left, why)
-        return True
-    enough = _FAILED_SECONDS.get(check.scale)
-    if tally.verdict is Verdict.FAILED and enough is not None and elapsed > enough:
-        why = f"the library has failed, and the suites have taken {elapsed:.0f} s"
-        tally.leave_out(left, f"{why}; {Scale.LAPTOP.value} scale runs them all")
         return True
     limit = _ROUND_CPU_SECONDS.get(check.scale)
     if limit is None:
@@ -333,6 +329,14 @@ def _ends_early(
             tally.verdict = Verdict.INFRASTRUCTURE
         return True
     return False
+
+
+def _why_enough(scale: Scale, verdict: Verdict, elapsed: float) -> str:
+    """Return why a library that has failed is not tested further; an empty text if it is."""
+    enough = _FAILED_SECONDS.get(scale)
+    if verdict is not Verdict.FAILED or enough is None or elapsed <= enough:
+        return ""
+    return f"the library has failed, and the suites have taken {elapsed:.0f} s (--scale laptop has no such limit)"
 
 
 def _suites(names: list[str], settings: Settings) -> list[Benchmark]:

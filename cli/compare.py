@@ -51,8 +51,6 @@ if TYPE_CHECKING:
     from runner.request import Request
     from runner.settings import Settings
 
-DEFAULT_SESSIONS = 15
-
 
 @dataclass(frozen=True, slots=True)
 class _File:
