@@ -29,7 +29,7 @@ from cli.libraries import (
     title,
 )
 from cli.neighbours import Neighbours
-from cli.progress import shown_progress
+from cli.progress import announce, shown_progress
 from results.look_ahead import (
     PAIRS_MIN,
     Audit,
@@ -75,6 +75,7 @@ def run(options: argparse.Namespace) -> int:
     request = _request(options, named, here)
     check_rights(request.require)
     people = stream_for_people(options.json)
+    announce(f"reading {display_name(named.path.name)}")
     load = os.getloadavg()[0] / len(os.sched_getaffinity(0))
     with prepared(named.path) as (settings, folder, file):
         digest = hashlib.sha256(file.read_bytes()).hexdigest()

@@ -28,7 +28,7 @@ from cli.input_files import chosen_benchmark, request_of
 from cli.libraries import DEFAULT_CONFIGURATION, find_configuration, find_runnable, is_trusted
 from cli.machine_noise import settings_of
 from cli.neighbours import Neighbours
-from cli.progress import duration, shown_progress
+from cli.progress import announce, duration, shown_progress
 from results.compared import Compared, Library, compare_json
 from results.metrics import with_metric
 from results.stats.pairs import sessions_needed
@@ -151,6 +151,7 @@ def _subjects(
     seen: dict[tuple[str, str], str] = {}
     for number, text in enumerate(options.libraries):
         named = find_runnable(text, settings)
+        announce(f"reading {display_name(named.path.name)}")
         file = _inspected(named.path, folder / f"library-{number}", settings)
         for chosen in _configurations(file.facts, named.configuration, options.config):
             subject = _subject(file, chosen, request, settings)

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 from cli.common import UsageError, seed_series, write_json
 from cli.input_files import chosen_benchmark, request_of
 from cli.libraries import chosen_configuration, configured, find_runnable, title
+from cli.progress import announce
 from runner.inspection.library import LibraryFacts, LibraryKind, inspect_library
 from runner.inspection.rules import sanitizer_runtimes
 from runner.referee import build_plan
@@ -131,6 +132,7 @@ def run(options: argparse.Namespace) -> int:
         raise UsageError(f"{program}: not built yet: run ./dev build, or set KEYDROME_BUILD")
     named = find_runnable(options.library, settings)
     name = display_name(named.path.name)
+    announce(f"reading {name}")
     facts = inspect_library(named.path, settings, trusted=True)
     if facts.kind is LibraryKind.UNKNOWN:
         raise UsageError(f"{name}: {'; '.join(map(str, facts.refusals))}")

@@ -316,7 +316,7 @@ def _validator(root: Path) -> Any:  # noqa: ANN401 - importing jsonschema's type
     slow = Draft202012Validator.VALIDATORS["items"]
 
     def items(validator: Any, schema: Any, instance: Any, parent: Any) -> Iterator[Any]:  # noqa: ANN401
-        """Check the items of an array. jsonschema would take most of its time for the thousands of numbers of a report."""
+        """Check the items of an array. A report has thousands of numbers, for which jsonschema is slow."""
         is_plain = isinstance(instance, list) and "prefixItems" not in parent
         if not is_plain or not all(surely_fits(item, schema) for item in instance):
             yield from slow(validator, schema, instance, parent)
