@@ -12,10 +12,10 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from cli import commands
 from cli.common import UsageError, gibibytes, percent, positive
 from cli.debug import Tool
 from cli.input_files import DEFAULT_BENCHMARK
@@ -31,7 +31,7 @@ from runner.strict import StrictError
 from runner.terms import JailLevel, Scale
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
 _COULD_NOT_JUDGE = 2
 _COMPARE_SESSIONS = 15
@@ -49,19 +49,6 @@ class _Version(argparse.Action):
 
         print(f"keydrome {version('keydrome')}")
         parser.exit()
-
-
-def _command(name: str) -> Callable[[argparse.Namespace], int]:
-    """Return the function of a command, which imports the command's module when it is called.
-
-    Importing the modules of all commands would take a fifth of the time that `bench` needs for Python.
-    """
-
-    def run(options: argparse.Namespace) -> int:
-        status: int = import_module(f"cli.{name}").run(options)
-        return status
-
-    return run
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -102,59 +89,55 @@ def command_parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--version", action=_Version, nargs=0, help="show program's version number and exit"
     )
-    commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    _add_bench(commands.add_parser("bench", help="judge and time a library", allow_abbrev=False))
+    added = parser.add_subparsers(required=True, metavar="COMMAND")
+    _add_bench(added.add_parser("bench", help="judge and time a library", allow_abbrev=False))
     _add_check(
-        commands.add_parser(
+        added.add_parser(
             "check", help="judge a library with the correctness benchmarks", allow_abbrev=False
         )
     )
     _add_compare(
-        commands.add_parser(
+        added.add_parser(
             "compare", help="time several libraries against each other", allow_abbrev=False
         )
     )
     _add_debug(
-        commands.add_parser(
+        added.add_parser(
             "debug",
             help="play a session in a debugger or with a sanitizer: not judged, not jailed",
             allow_abbrev=False,
         )
     )
     _add_plot(
-        commands.add_parser(
-            "plot", help="draw the results of bench and compare", allow_abbrev=False
-        )
+        added.add_parser("plot", help="draw the results of bench and compare", allow_abbrev=False)
     )
     _add_score(
-        commands.add_parser(
+        added.add_parser(
             "score", help="combine results of compare into one score", allow_abbrev=False
         )
     )
     _add_convert_ycsb(
-        commands.add_parser(
+        added.add_parser(
             "convert-ycsb", help="turn what YCSB prints into a recorded trace", allow_abbrev=False
         )
     )
     _add_replay(
-        commands.add_parser(
+        added.add_parser(
             "replay", help="check the bundle of a run and play the run again", allow_abbrev=False
         )
     )
-    inspecting = commands.add_parser("inspect", help="read a library file without running it")
+    inspecting = added.add_parser("inspect", help="read a library file without running it")
     inspecting.add_argument("library", metavar="LIB", help=_LIBRARY_HELP)
     _add_json(inspecting, "facts")
-    inspecting.set_defaults(run=_command("inspect_file"))
+    inspecting.set_defaults(run=commands.run_inspect_file)
     _add_list(
-        commands.add_parser(
-            "list", help="list benchmarks, libraries, structures and configurations"
-        )
+        added.add_parser("list", help="list benchmarks, libraries, structures and configurations")
     )
-    machine_facts = commands.add_parser(
+    machine_facts = added.add_parser(
         "machine", help="show which settings of this machine make timings noisy"
     )
     _add_json(machine_facts, "facts")
-    machine_facts.set_defaults(run=_command("machine"))
+    machine_facts.set_defaults(run=commands.run_machine)
     return parser
 
 
@@ -166,7 +149,7 @@ def _add_list(parser: argparse.ArgumentParser) -> None:
         help="list only what has every word in its name, title or description, for example ycsb",
     )
     _add_json(parser, "list")
-    parser.set_defaults(run=_command("listing"))
+    parser.set_defaults(run=commands.run_listing)
 
 
 def _add_json(parser: argparse.ArgumentParser, what: str) -> None:
@@ -314,7 +297,7 @@ def _add_bench(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="play each session in both modes, timed and verified, and say whether the library may read its next calls",
     )
-    parser.set_defaults(run=_command("bench"))
+    parser.set_defaults(run=commands.run_bench)
 
 
 def _add_debug(parser: argparse.ArgumentParser) -> None:
@@ -331,7 +314,7 @@ def _add_debug(parser: argparse.ArgumentParser) -> None:
         choices=[tool.value for tool in Tool],
         help="run the process in gdb or valgrind; stack runs it in gdb and prints all stacks after a crash",
     )
-    parser.set_defaults(run=_command("debug"))
+    parser.set_defaults(run=commands.run_debug)
 
 
 def _add_compare(parser: argparse.ArgumentParser) -> None:
@@ -371,7 +354,7 @@ def _add_compare(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="compare identical files as well, to see the effect of noise alone",
     )
-    parser.set_defaults(run=_command("compare"))
+    parser.set_defaults(run=commands.run_compare)
 
 
 def _add_plot(parser: argparse.ArgumentParser) -> None:
@@ -394,7 +377,7 @@ def _add_plot(parser: argparse.ArgumentParser) -> None:
         default=Path("plots"),
         help="folder for the plots; default: %(default)s",
     )
-    parser.set_defaults(run=_command("plot"))
+    parser.set_defaults(run=commands.run_plot)
 
 
 def _add_score(parser: argparse.ArgumentParser) -> None:
@@ -406,7 +389,7 @@ def _add_score(parser: argparse.ArgumentParser) -> None:
         help="a file that compare wrote with --json; one file per instance",
     )
     _add_json(parser, "scores")
-    parser.set_defaults(run=_command("score"))
+    parser.set_defaults(run=commands.run_score)
 
 
 def _add_convert_ycsb(parser: argparse.ArgumentParser) -> None:
@@ -430,7 +413,7 @@ def _add_convert_ycsb(parser: argparse.ArgumentParser) -> None:
         default=1,
         help="number of threads; the operations of one key stay in order; default: %(default)s",
     )
-    parser.set_defaults(run=_command("convert_ycsb"))
+    parser.set_defaults(run=commands.run_convert_ycsb)
 
 
 def _add_replay(parser: argparse.ArgumentParser) -> None:
@@ -444,7 +427,7 @@ def _add_replay(parser: argparse.ArgumentParser) -> None:
     )
     _add_json(parser, "comparison")
     _add_require(parser)
-    parser.set_defaults(run=_command("replay"))
+    parser.set_defaults(run=commands.run_replay)
 
 
 def _add_verified(parser: argparse.ArgumentParser) -> None:
@@ -489,4 +472,4 @@ def _add_check(parser: argparse.ArgumentParser) -> None:
         "sessions to DIR",
     )
     _add_all_histories(parser)
-    parser.set_defaults(run=_command("check"))
+    parser.set_defaults(run=commands.run_check)

@@ -24,7 +24,7 @@ def test_output_to_a_file_has_one_line_for_each_session(
 @pytest.mark.parametrize(
     ("is_terminal", "text"), [(True, "keydrome: reading a.so ...\n"), (False, "")]
 )
-def test_only_a_terminal_is_told_what_is_being_read(
+def test_only_a_terminal_shows_what_is_being_read(
     is_terminal: bool,
     text: str,
     capsys: pytest.CaptureFixture[str],
