@@ -1,6 +1,6 @@
 """Runs the commands. Each function imports the module of its command only when the command runs.
 
-Importing the modules of all commands would take a fifth of the time that `keydrome bench` needs for Python.
+Importing the modules of all commands would make every command start later.
 """
 
 # ruff: noqa: PLC0415
