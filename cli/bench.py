@@ -8,7 +8,7 @@ import sys
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TextIO
 
-from cli.bench_text import Noise, closing, described
+from cli.bench_text import Noise, Subject, closing, described
 from cli.common import (
     UsageError,
     check_rights,
@@ -19,9 +19,17 @@ from cli.common import (
     write_json,
 )
 from cli.input_files import chosen_benchmark, request_of
-from cli.libraries import Named, chosen_configuration, configured, find_runnable, is_trusted, title
+from cli.libraries import (
+    Named,
+    as_given,
+    chosen_configuration,
+    configured,
+    find_runnable,
+    is_trusted,
+    title,
+)
 from cli.neighbours import Neighbours
-from cli.progress import shown_progress
+from cli.progress import announce, shown_progress
 from results.look_ahead import (
     PAIRS_MIN,
     Audit,
@@ -67,6 +75,7 @@ def run(options: argparse.Namespace) -> int:
     request = _request(options, named, here)
     check_rights(request.require)
     people = stream_for_people(options.json)
+    announce(f"reading {display_name(named.path.name)}")
     load = os.getloadavg()[0] / len(os.sched_getaffinity(0))
     with prepared(named.path) as (settings, folder, file):
         digest = hashlib.sha256(file.read_bytes()).hexdigest()
@@ -96,7 +105,8 @@ def run(options: argparse.Namespace) -> int:
     }
     steal = float(facts_of_sessions(result.sessions).get("steal_percent", 0.0))
     noise = Noise(load, steal, len(neighbours.seen))
-    _show(_Outcome(name, request, library, result, summary, noise), people)
+    subject = Subject(name, as_given(options.library, options.config))
+    _show(_Outcome(subject, request, library, result, summary, noise), people)
     if options.json is not None:
         write_json(options.json, bench_json(request, library, result, summary))
     if result.verdict is Verdict.PASSED:
@@ -232,9 +242,9 @@ def bench_json(
 
 @dataclass(frozen=True, slots=True)
 class _Outcome:
-    """Everything that the command prints. `name` is the library with its configuration."""
+    """Everything that the command prints."""
 
-    name: str
+    subject: Subject
     request: Request
     library: dict[str, Any]
     result: SeriesResult
@@ -266,7 +276,7 @@ def _show(outcome: _Outcome, stream: TextIO) -> None:
         out.print(f"warning: {busy}", style="yellow", markup=False, soft_wrap=True)
     if request.audited_seeds:
         out.print(_audit_line(summarise_audit(pairs_of(result.sessions))), soft_wrap=True)
-    for heading, text in closing(outcome.name, request, result, summary, outcome.noise):
+    for heading, text in closing(outcome.subject, request, result, summary, outcome.noise):
         out.print(f"{heading + ':':7}{text}", markup=False, soft_wrap=True)
     checked = "this run's own checks" if request.benchmark.kind is Kind.PERFORMANCE else "the suite"
     subject = f"{outcome.library['file']}, {checked}"

@@ -10,7 +10,13 @@ from typing import TYPE_CHECKING
 
 from cli.debug import how_to_debug
 from results.metrics import ranked_by
-from results.summary import RANKED_SESSIONS_MIN, control_number
+from results.summary import (
+    CONFIDENCE,
+    RANKED_SESSIONS_MIN,
+    SESSIONS_MAX,
+    control_number,
+    sessions_to_differ,
+)
 from runner.manifest import Direction, Kind
 from runner.terms import Verdict
 
@@ -28,6 +34,7 @@ _LOAD_MAX = 0.5  # load per CPU, as in cli/machine_noise.py
 _STEAL_PERCENT_MAX = 0.1
 _CHANGE_MAX = 1.1
 _TIME = "total_ms"
+_SAME = 1.05  # closer to 1, a ratio is not worth a number
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,19 +51,27 @@ class Noise:
     neighbours: int
 
 
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """The library: its `name` with its configuration, and how it was `given` on the command line."""
+
+    name: str
+    given: str
+
+
 def closing(
-    name: str, request: Request, result: SeriesResult, summary: Summary, noise: Noise
+    subject: Subject, request: Request, result: SeriesResult, summary: Summary, noise: Noise
 ) -> Iterator[tuple[str, str]]:
-    """Yield the sentences at the end of the output, each with its heading. `name` says what ran."""
+    """Yield the sentences at the end of the output, each with its heading."""
     benchmark = request.benchmark
-    yield "ran", f"{name} on {described(request)}"
+    yield "ran", f"{subject.name} on {described(request)}"
     metric = benchmark.metric
     if summary.ratio is not None and metric is not None:
         yield "speed", speed(summary, metric, request)
     yield "right", right(request, result.verdict)
     if result.sessions and benchmark.kind is Kind.PERFORMANCE:
         yield "noise", noise_text(noise, result.sessions, summary.metric or _TIME)
-    if advice := what_next(request, result, summary):
+    if advice := what_next(subject.given, request, result, summary):
         yield "next", advice
 
 
@@ -74,27 +89,62 @@ def speed(summary: Summary, metric: Metric, request: Request) -> str:
     ours, theirs = (
         medians.get(metric.name) for medians in (summary.medians, summary.control_medians)
     )
-    text = _compared(summary, metric)
+    text = f"{_compared(summary, metric)}{_in_sessions(summary)}"
+    if metric.name != _TIME:
+        text += f", {'less' if metric.direction is Direction.LOWER else 'more'} is better"
     if ours is not None and theirs is not None:
         unit = f" {shown.unit}" if shown.unit else ""
         text += f": {shown.label} {shown.text(ours)}{unit} against {shown.text(theirs)}{unit}"
-    if summary.sessions >= RANKED_SESSIONS_MIN:
-        return text
-    few = "one session is" if summary.sessions == 1 else f"{summary.sessions} sessions are"
-    return f"{text}; {few} too few to say more"
+    return text + _certainty(summary)
 
 
 def _compared(summary: Summary, metric: Metric) -> str:
-    ratio, interval = summary.ratio or 1.0, summary.interval
-    one = summary.sessions == 1
-    if interval is not None and not one and interval.low <= 1 <= interval.high:
-        return f"no difference from {CONTROL} was seen"
+    ratio = summary.ratio or 1.0
+    about = "" if _is_shown(summary) else "about "
     if metric.name != _TIME:
-        better = "less" if metric.direction is Direction.LOWER else "more"
-        return f"{ratio:.2f} times the result of {CONTROL}, {better} is better"
+        return f"{about}{ratio:.2f} times the result of {CONTROL}"
+    if 1 / _SAME < ratio < _SAME:
+        return f"about as fast as {CONTROL}"
     if ratio <= 1:
-        return f"{1 / ratio:.1f} times as fast as {CONTROL}"
-    return f"{ratio:.1f} times as slow as {CONTROL}"
+        return f"{about}{1 / ratio:.1f} times as fast as {CONTROL}"
+    return f"{about}{ratio:.1f} times as slow as {CONTROL}"
+
+
+def _is_shown(summary: Summary) -> bool:
+    """Return whether the sessions show that the candidate differs from the control."""
+    interval = summary.interval
+    return (
+        interval is not None
+        and interval.coverage >= CONFIDENCE
+        and not interval.low <= 1 <= interval.high
+    )
+
+
+def _in_sessions(summary: Summary) -> str:
+    """Return in how many sessions the ratio was on the same side of 1 as its median."""
+    ratios, ratio = summary.ratios, summary.ratio or 1.0
+    if len(ratios) == 1:
+        return " in one session"
+    others = sum((one < 1) != (ratio < 1) for one in ratios)
+    if others == 0:
+        return f" in all {len(ratios)} sessions"
+    return f" in the median of {len(ratios)} sessions, but the other way round in {others} of them"
+
+
+def _certainty(summary: Summary) -> str:
+    """Return what the sessions show, and if this is no difference, about how many sessions would show one."""
+    interval, count = summary.interval, len(summary.ratios)
+    if interval is None:
+        return ""
+    if _is_shown(summary):
+        return f"; a {CONFIDENCE:.0%} interval shows the difference".replace("%", " %")
+    few = "one session cannot" if count == 1 else f"{count} sessions cannot"
+    if interval.coverage >= CONFIDENCE:
+        few = f"{count} sessions do not"
+    needed = sessions_to_differ(summary.ratios)
+    if needed is None:
+        return f"; {few} show a difference, and {SESSIONS_MAX} probably would not either"
+    return f"; {few} show a difference, about {needed} probably would (--sessions {needed})"
 
 
 def right(request: Request, verdict: Verdict) -> str:
@@ -143,18 +193,18 @@ def control_change(sessions: tuple[Session, ...], metric: str) -> float | None:
     return max(values) / min(values) if len(values) > 1 else None
 
 
-def what_next(request: Request, result: SeriesResult, summary: Summary) -> str:
-    """Return what to run next to learn more, or an empty string."""
+def what_next(given: str, request: Request, result: SeriesResult, summary: Summary) -> str:
+    """Return the command that tells more about the library `given`, or an empty string."""
     for session in result.sessions:
-        if debugging := how_to_debug(session.candidate, session.seed, request.overrides):
+        if debugging := how_to_debug(given, session.candidate, session.seed, request.overrides):
             return debugging
     if request.benchmark.kind is Kind.CORRECTNESS:
         return ""
     if result.verdict is not Verdict.PASSED:
-        return "`keydrome check LIB --witness DIR` shows the few calls that go wrong"
+        return f"`keydrome check {given} --witness DIR` shows the few calls that go wrong"
     if summary.provisional and summary.ratio is not None:
         return (
-            "run `keydrome check LIB` to judge isolation; "
+            f"run `keydrome check {given}` to judge isolation; "
             f"use --sessions {RANKED_SESSIONS_MIN} or more for a result to report"
         )
-    return "run `keydrome check LIB` to judge isolation"
+    return f"run `keydrome check {given}` to judge isolation"

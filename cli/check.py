@@ -22,8 +22,9 @@ from cli.common import (
     stream_for_people,
     write_json,
 )
-from cli.debug import how_to_debug
+from cli.debug import how_to_debug, how_to_profile
 from cli.libraries import (
+    as_given,
     check_isolates,
     chosen_configuration,
     configured,
@@ -64,13 +65,17 @@ _ROUND_CPU_SECONDS = {Scale.SMOKE: 60.0, Scale.LAPTOP: 100.0}
 # The limit of wall time of the first round, as a multiple of its limit of CPU time. If the round would take longer, it
 # ends. If no suite has failed by then, the library is not judged.
 _WALL_FACTOR = 3
+# A library that has failed is not tested further after this wall time: it is known to be wrong. Larger scales are for
+# thorough tests, so they have no such limit.
+_FAILED_SECONDS = {Scale.SMOKE: 30.0}
 _LIBRARY_FAULTS = {Verdict.FAILED, Verdict.CRASHED, Verdict.TIMED_OUT, Verdict.OUT_OF_MEMORY}
 
 
 @dataclass(slots=True)
 class _Tally:
-    """The verdict and the findings of all suites that have run so far."""
+    """The verdict and the findings of all suites that have run so far. `library` is as named on the command line."""
 
+    library: str
     verdict: Verdict = Verdict.PASSED
     sessions: int = 0
     stalled: int = 0  # instances in which the library made no progress
@@ -79,7 +84,10 @@ class _Tally:
     findings: dict[tuple[str, str], Finding] = field(default_factory=dict)
     not_run: list[str] = field(default_factory=list)  # instances that the first round left out
     why_not_run: str = ""
-    to_debug: str = ""  # how to play again the first session that a crash or a time limit has ended
+    # how to play again the first session that a crash or a time limit has ended
+    to_debug: str = ""
+    # the most CPU time of a session, and what profiles this session
+    slowest: tuple[int, str] = (0, "")
     last_verdict: Verdict = Verdict.PASSED
     first_round: bool = True
     facts: LibraryFacts = field(default_factory=lambda: LibraryFacts(LibraryKind.UNKNOWN, 0))
@@ -100,12 +108,16 @@ class _Tally:
         self.verdict = Verdict.FAILED
         text = f"{self.why_not_run}; not run: {', '.join(self.not_run)}"
         self.findings[("gate", "too_slow")] = Finding("gate", "too_slow", Severity.REQUIRED, text)
+        self.to_debug = self.to_debug or self.slowest[1]
 
     def add(self, suite: str, result: SeriesResult, facts: LibraryFacts) -> None:
         self.sessions += len(result.sessions)
         self.cpu_seconds += sum(one.candidate.jail.cpu_us or 0 for one in result.sessions) / 1e6
         for one in result.sessions:
-            self.to_debug = self.to_debug or how_to_debug(one.candidate, one.seed, overrides={})
+            profile = how_to_profile(self.library, one.candidate, one.seed)
+            self.slowest = max(self.slowest, (one.candidate.jail.cpu_us or 0, profile))
+            debug = how_to_debug(self.library, one.candidate, one.seed, overrides={})
+            self.to_debug = self.to_debug or debug
         for finding in result.findings:
             self.findings.setdefault((finding.suite, finding.name), finding)
         self.stalled += has_stalled((one.name, one.severity) for one in result.findings)
@@ -136,6 +148,7 @@ class _Check:
     trusted: bool
     witness: WitnessFolder | None
     verified: bool
+    given: str  # the arguments that name the library
 
     def request(
         self,
@@ -182,6 +195,7 @@ def run(options: argparse.Namespace) -> int:
         trusted=is_trusted(named.path, settings),
         witness=_witness_folder(options),
         verified=options.verified,
+        given=as_given(options.library, options.config),
     )
     check_rights(check.level)
     seed = seed_series(options.seed, 1)[0]
@@ -195,7 +209,8 @@ def run(options: argparse.Namespace) -> int:
 
 def _witness_folder(options: argparse.Namespace) -> WitnessFolder | None:
     folder = history_folder(options.witness, "--witness", everything=options.all_histories)
-    return None if folder is None else WitnessFolder(folder, options.all_histories)
+    given = as_given(options.library, options.config)
+    return None if folder is None else WitnessFolder(folder, given, options.all_histories)
 
 
 def _run_suites(check: _Check, library: Path, seed: str, seconds: int) -> _Tally:
@@ -205,7 +220,7 @@ def _run_suites(check: _Check, library: Path, seed: str, seconds: int) -> _Tally
     machine is too busy. In verified mode, in which a process other than the library's makes every call, it always runs
     to its end.
     """
-    tally = _Tally()
+    tally = _Tally(check.given)
     started = time.monotonic()
     deadline = started + seconds
     with prepared(library) as (settings, folder, file), _progress(seconds) as heartbeat:
@@ -292,7 +307,8 @@ def _ends_early(
     """
     if not tally.first_round or check.verified:
         return False
-    if why := why_gate_ends(tally.last_verdict, tally.required, tally.stalled):
+    why = why_gate_ends(tally.last_verdict, tally.required, tally.stalled)
+    if why := why or _why_enough(check.scale, tally.verdict, elapsed):
         tally.leave_out(left, why)
         return True
     limit = _ROUND_CPU_SECONDS.get(check.scale)
@@ -312,6 +328,14 @@ def _ends_early(
             tally.verdict = Verdict.INFRASTRUCTURE
         return True
     return False
+
+
+def _why_enough(scale: Scale, verdict: Verdict, elapsed: float) -> str:
+    """Return why a library that has failed is not tested further; an empty text if it is."""
+    enough = _FAILED_SECONDS.get(scale)
+    if verdict is not Verdict.FAILED or enough is None or elapsed <= enough:
+        return ""
+    return f"the library has failed, and the suites have taken {elapsed:.0f} s (--scale laptop has no such limit)"
 
 
 def _suites(names: list[str], settings: Settings) -> list[Benchmark]:
@@ -375,7 +399,7 @@ def _notes(check: _Check, tally: _Tally, *, is_named: bool) -> Iterator[str]:
         yield f"warning: {check.witness.path}: {check.witness.problem}"
     elif check.witness is not None and is_named:
         yield f"files: {check.witness.path / README} says where to start"
-    elif is_named:
+    elif any(finding.witness is not None for finding in tally.findings.values()):
         yield "next: --witness DIR writes every proof as text, picture and C program"
     if tally.to_debug:
         yield f"debug: {tally.to_debug}"

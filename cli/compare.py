@@ -23,15 +23,15 @@ from cli.common import (
     stream_for_people,
     write_json,
 )
+from cli.compare_forecast import SESSIONS_MAX, Forecaster
 from cli.input_files import chosen_benchmark, request_of
 from cli.libraries import DEFAULT_CONFIGURATION, find_configuration, find_runnable, is_trusted
 from cli.machine_noise import settings_of
 from cli.neighbours import Neighbours
-from cli.progress import duration, shown_progress
+from cli.progress import announce, duration, shown_progress
 from results.compared import Compared, Library, compare_json
 from results.metrics import with_metric
 from results.stats.pairs import sessions_needed
-from results.stats.signed_rank import DIFFERENCES_MAX
 from runner.blocks import CONTROL, FLOOR, run_blocks
 from runner.execute import copy_into
 from runner.inspection.library import LibraryKind, inspect_library
@@ -50,11 +50,6 @@ if TYPE_CHECKING:
     from runner.inspection.library import LibraryFacts
     from runner.request import Request
     from runner.settings import Settings
-
-DEFAULT_SESSIONS = 15
-# Each requested block may be repeated once, so there may be twice as many blocks as requested. The exact test handles
-# at most DIFFERENCES_MAX blocks.
-_SESSIONS_MAX = DIFFERENCES_MAX // 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,13 +84,20 @@ def run(options: argparse.Namespace) -> int:
         _note_too_few_sessions(len(candidates), options.sessions)
         _note_noise()
         neighbours = Neighbours(settings.slot)
+        forecaster = Forecaster(options.sessions, 1 + options.margin / 100)
         with shown_progress(
             f"{request.benchmark.name}/{request.instance}", _label, _line
         ) as heartbeat:
-            beat = neighbours.watched(_estimated(heartbeat))
+            beat = neighbours.watched(_estimated(heartbeat, forecaster))
             try:
                 blocks = run_blocks(
-                    candidates, request, settings, folder, beat, wanted=options.sessions
+                    candidates,
+                    request,
+                    settings,
+                    folder,
+                    beat,
+                    wanted=options.sessions,
+                    after_block=forecaster.after_block,
                 )
             except RefereeError as error:
                 raise UsageError(f"cannot compare on this machine: {error}") from error
@@ -113,9 +115,9 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _request(options: argparse.Namespace, settings: Settings) -> Request:
-    if options.sessions > _SESSIONS_MAX:
+    if options.sessions > SESSIONS_MAX:
         raise UsageError(
-            f"--sessions {options.sessions}: at most {_SESSIONS_MAX} are allowed; if a pair is still undecided after "
+            f"--sessions {options.sessions}: at most {SESSIONS_MAX} are allowed; if a pair is still undecided after "
             "so many sessions, the difference is too small to matter"
         )
     benchmark = chosen_benchmark(options, settings)
@@ -149,6 +151,7 @@ def _subjects(
     seen: dict[tuple[str, str], str] = {}
     for number, text in enumerate(options.libraries):
         named = find_runnable(text, settings)
+        announce(f"reading {display_name(named.path.name)}")
         file = _inspected(named.path, folder / f"library-{number}", settings)
         for chosen in _configurations(file.facts, named.configuration, options.config):
             subject = _subject(file, chosen, request, settings)
@@ -237,8 +240,8 @@ def _note_noise() -> None:
             )
 
 
-def _estimated(heartbeat: Heartbeat) -> Heartbeat:
-    """Return a heartbeat function that says after the rehearsal how long the blocks take."""
+def _estimated(heartbeat: Heartbeat, forecaster: Forecaster) -> Heartbeat:
+    """Return a heartbeat function that says after the rehearsal how long the blocks take, and starts the forecaster."""
     began = time.monotonic()
     is_shown = False
 
@@ -246,6 +249,7 @@ def _estimated(heartbeat: Heartbeat) -> Heartbeat:
         nonlocal is_shown
         if progress.session == 1 and not is_shown:
             is_shown = True
+            forecaster.begin()
             block_s = time.monotonic() - began
             _note(
                 f"a block takes about {duration(block_s)}, so {progress.sessions} blocks take about "

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 from cli.common import UsageError, seed_series, write_json
 from cli.input_files import chosen_benchmark, request_of
 from cli.libraries import chosen_configuration, configured, find_runnable, title
+from cli.progress import announce
 from runner.inspection.library import LibraryFacts, LibraryKind, inspect_library
 from runner.inspection.rules import sanitizer_runtimes
 from runner.referee import build_plan
@@ -35,7 +36,6 @@ if TYPE_CHECKING:
     from runner.report import Report
     from runner.request import Request
     from runner.settings import Settings
-    from runner.terms import Scale
 
 _COULD_NOT_PLAY = 2
 # What gdb returns with -return-child-result if the process has not exited.
@@ -93,20 +93,18 @@ class Debugged:
         return ["gdb", "-q", *batch, *steps, "--args", *played]
 
 
-def debug_command(
-    benchmark: str, instance: str, scale: Scale, seed: str, overrides: Mapping[str, int]
-) -> str:
-    """Return the command that plays a session of a library LIB again."""
+def debug_command(library: str, report: Report, seed: str, overrides: Mapping[str, int]) -> str:
+    """Return the command that plays a session again. `library` names the library as on the command line."""
     changed = "".join(f" -p {name}={value}" for name, value in overrides.items())
     return (
-        f"keydrome debug LIB --benchmark {benchmark} --instance {instance} --scale {scale.value} "
-        f"--seed {seed}{changed}"
+        f"keydrome debug {library} --benchmark {report.benchmark} --instance {report.instance} "
+        f"--scale {report.scale.value} --seed {seed}{changed}"
     )
 
 
-def how_to_debug(report: Report, seed: str, overrides: Mapping[str, int]) -> str:
+def how_to_debug(library: str, report: Report, seed: str, overrides: Mapping[str, int]) -> str:
     """Return how to play a session again if a crash or a time limit has ended it, or "" for other sessions."""
-    played = debug_command(report.benchmark, report.instance, report.scale, seed, overrides)
+    played = debug_command(library, report, seed, overrides)
     if report.verdict is Verdict.CRASHED:
         return f"`{played} --tool stack` plays the crash in gdb, without a jail"
     if report.verdict is Verdict.TIMED_OUT:
@@ -115,6 +113,14 @@ def how_to_debug(report: Report, seed: str, overrides: Mapping[str, int]) -> str
             "`thread apply all backtrace` shows its calls"
         )
     return ""
+
+
+def how_to_profile(library: str, report: Report, seed: str) -> str:
+    """Return what shows where a slow session spends its time."""
+    return (
+        f"`perf record -g {debug_command(library, report, seed, {})}` plays the session that used the most CPU time, "
+        "without a jail; `perf report` then shows which functions take the time"
+    )
 
 
 def run(options: argparse.Namespace) -> int:
@@ -126,6 +132,7 @@ def run(options: argparse.Namespace) -> int:
         raise UsageError(f"{program}: not built yet: run ./dev build, or set KEYDROME_BUILD")
     named = find_runnable(options.library, settings)
     name = display_name(named.path.name)
+    announce(f"reading {name}")
     facts = inspect_library(named.path, settings, trusted=True)
     if facts.kind is LibraryKind.UNKNOWN:
         raise UsageError(f"{name}: {'; '.join(map(str, facts.refusals))}")

@@ -6,6 +6,7 @@ transactions; a configuration says how Keydrome's runtime adds them.
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -146,6 +147,12 @@ def check_isolates(configuration: dict[str, Any] | None) -> None:
         f"(for example --config {DEFAULT_CONFIGURATION}). To time the structure alone: "
         "keydrome bench LIB --config bare --benchmark ycsb -p auto_commit=1 --threads 1"
     )
+
+
+def as_given(library: str, option: str | None) -> str:
+    """Return the arguments that name the library in a command for a shell. `option` is the value of --config."""
+    configured_by = () if option is None else ("--config", option)
+    return shlex.join((library, *configured_by))
 
 
 def title(name: str, configuration: dict[str, Any] | None, *, is_default: bool) -> str:

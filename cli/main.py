@@ -12,24 +12,12 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from cli import (
-    bench,
-    check,
-    compare,
-    convert_ycsb,
-    debug,
-    inspect_file,
-    listing,
-    machine,
-    plot,
-    replay,
-    score,
-)
+from cli import commands
 from cli.common import UsageError, gibibytes, percent, positive
+from cli.debug import Tool
 from cli.input_files import DEFAULT_BENCHMARK
 from cli.libraries import DEFAULT_CONFIGURATION
 from results.stats.family import MARGIN_RATIO
@@ -46,10 +34,21 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 _COULD_NOT_JUDGE = 2
+_COMPARE_SESSIONS = 15
 _LIBRARY_HELP = "a shared object, or the name of a library or structure that `keydrome list` prints"
 # The exit statuses that shells use for these signals: 128 + SIGINT, and 128 + SIGPIPE.
 _INTERRUPTED = 130
 _PIPE_CLOSED = 141
+
+
+class _Version(argparse.Action):
+    """Prints the version. The module that knows it is slow to import, so only this option imports it."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
+        from importlib.metadata import version  # noqa: PLC0415
+
+        print(f"keydrome {version('keydrome')}")
+        parser.exit()
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -87,60 +86,58 @@ def _pipe_closed() -> int:
 def command_parser() -> argparse.ArgumentParser:
     """Return the parser of `keydrome` with all its commands."""
     parser = argparse.ArgumentParser(prog="keydrome", description=__doc__, allow_abbrev=False)
-    parser.add_argument("--version", action="version", version=f"keydrome {version('keydrome')}")
-    commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    _add_bench(commands.add_parser("bench", help="judge and time a library", allow_abbrev=False))
+    parser.add_argument(
+        "--version", action=_Version, nargs=0, help="show program's version number and exit"
+    )
+    added = parser.add_subparsers(required=True, metavar="COMMAND")
+    _add_bench(added.add_parser("bench", help="judge and time a library", allow_abbrev=False))
     _add_check(
-        commands.add_parser(
+        added.add_parser(
             "check", help="judge a library with the correctness benchmarks", allow_abbrev=False
         )
     )
     _add_compare(
-        commands.add_parser(
+        added.add_parser(
             "compare", help="time several libraries against each other", allow_abbrev=False
         )
     )
     _add_debug(
-        commands.add_parser(
+        added.add_parser(
             "debug",
             help="play a session in a debugger or with a sanitizer: not judged, not jailed",
             allow_abbrev=False,
         )
     )
     _add_plot(
-        commands.add_parser(
-            "plot", help="draw the results of bench and compare", allow_abbrev=False
-        )
+        added.add_parser("plot", help="draw the results of bench and compare", allow_abbrev=False)
     )
     _add_score(
-        commands.add_parser(
+        added.add_parser(
             "score", help="combine results of compare into one score", allow_abbrev=False
         )
     )
     _add_convert_ycsb(
-        commands.add_parser(
+        added.add_parser(
             "convert-ycsb", help="turn what YCSB prints into a recorded trace", allow_abbrev=False
         )
     )
     _add_replay(
-        commands.add_parser(
+        added.add_parser(
             "replay", help="check the bundle of a run and play the run again", allow_abbrev=False
         )
     )
-    inspecting = commands.add_parser("inspect", help="read a library file without running it")
+    inspecting = added.add_parser("inspect", help="read a library file without running it")
     inspecting.add_argument("library", metavar="LIB", help=_LIBRARY_HELP)
     _add_json(inspecting, "facts")
-    inspecting.set_defaults(run=inspect_file.run)
+    inspecting.set_defaults(run=commands.run_inspect_file)
     _add_list(
-        commands.add_parser(
-            "list", help="list benchmarks, libraries, structures and configurations"
-        )
+        added.add_parser("list", help="list benchmarks, libraries, structures and configurations")
     )
-    machine_facts = commands.add_parser(
+    machine_facts = added.add_parser(
         "machine", help="show which settings of this machine make timings noisy"
     )
     _add_json(machine_facts, "facts")
-    machine_facts.set_defaults(run=machine.run)
+    machine_facts.set_defaults(run=commands.run_machine)
     return parser
 
 
@@ -152,7 +149,7 @@ def _add_list(parser: argparse.ArgumentParser) -> None:
         help="list only what has every word in its name, title or description, for example ycsb",
     )
     _add_json(parser, "list")
-    parser.set_defaults(run=listing.run)
+    parser.set_defaults(run=commands.run_listing)
 
 
 def _add_json(parser: argparse.ArgumentParser, what: str) -> None:
@@ -300,7 +297,7 @@ def _add_bench(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="play each session in both modes, timed and verified, and say whether the library may read its next calls",
     )
-    parser.set_defaults(run=bench.run)
+    parser.set_defaults(run=commands.run_bench)
 
 
 def _add_debug(parser: argparse.ArgumentParser) -> None:
@@ -314,10 +311,10 @@ def _add_debug(parser: argparse.ArgumentParser) -> None:
     _add_operations(parser)
     parser.add_argument(
         "--tool",
-        choices=[tool.value for tool in debug.Tool],
+        choices=[tool.value for tool in Tool],
         help="run the process in gdb or valgrind; stack runs it in gdb and prints all stacks after a crash",
     )
-    parser.set_defaults(run=debug.run)
+    parser.set_defaults(run=commands.run_debug)
 
 
 def _add_compare(parser: argparse.ArgumentParser) -> None:
@@ -341,7 +338,7 @@ def _add_compare(parser: argparse.ArgumentParser) -> None:
         "--sessions",
         metavar="N",
         type=positive,
-        default=compare.DEFAULT_SESSIONS,
+        default=_COMPARE_SESSIONS,
         help="number of blocks, not counting those that are discarded because of noise; a block runs each library "
         "once; default: %(default)s",
     )
@@ -357,7 +354,7 @@ def _add_compare(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="compare identical files as well, to see the effect of noise alone",
     )
-    parser.set_defaults(run=compare.run)
+    parser.set_defaults(run=commands.run_compare)
 
 
 def _add_plot(parser: argparse.ArgumentParser) -> None:
@@ -380,7 +377,7 @@ def _add_plot(parser: argparse.ArgumentParser) -> None:
         default=Path("plots"),
         help="folder for the plots; default: %(default)s",
     )
-    parser.set_defaults(run=plot.run)
+    parser.set_defaults(run=commands.run_plot)
 
 
 def _add_score(parser: argparse.ArgumentParser) -> None:
@@ -392,7 +389,7 @@ def _add_score(parser: argparse.ArgumentParser) -> None:
         help="a file that compare wrote with --json; one file per instance",
     )
     _add_json(parser, "scores")
-    parser.set_defaults(run=score.run)
+    parser.set_defaults(run=commands.run_score)
 
 
 def _add_convert_ycsb(parser: argparse.ArgumentParser) -> None:
@@ -416,7 +413,7 @@ def _add_convert_ycsb(parser: argparse.ArgumentParser) -> None:
         default=1,
         help="number of threads; the operations of one key stay in order; default: %(default)s",
     )
-    parser.set_defaults(run=convert_ycsb.run)
+    parser.set_defaults(run=commands.run_convert_ycsb)
 
 
 def _add_replay(parser: argparse.ArgumentParser) -> None:
@@ -430,7 +427,7 @@ def _add_replay(parser: argparse.ArgumentParser) -> None:
     )
     _add_json(parser, "comparison")
     _add_require(parser)
-    parser.set_defaults(run=replay.run)
+    parser.set_defaults(run=commands.run_replay)
 
 
 def _add_verified(parser: argparse.ArgumentParser) -> None:
@@ -475,4 +472,4 @@ def _add_check(parser: argparse.ArgumentParser) -> None:
         "sessions to DIR",
     )
     _add_all_histories(parser)
-    parser.set_defaults(run=check.run)
+    parser.set_defaults(run=commands.run_check)

@@ -11,6 +11,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from cli.common import UsageError, output_folder
+from cli.progress import announce
 from cli.read_result import read_result
 from results.metrics import ranked_by
 from results.result_files import BENCH_SCHEMA, BenchResult, CompareResult
@@ -29,6 +30,8 @@ def run(options: argparse.Namespace) -> int:
     """Run the command; return 0 if a plot was drawn, 2 if the results contain nothing to draw."""
     output_folder(options.out, "--out")
     root = load_settings().root
+    count = len(options.reports)
+    announce(f"reading {count} result{'' if count == 1 else 's'}")
     results = [read_result(path, root / "harness" / "schema") for path in options.reports]
     from results.plots.pictures import (  # noqa: PLC0415 - matplotlib is slow to import
         ShownMetric,
@@ -49,8 +52,9 @@ def run(options: argparse.Namespace) -> int:
         )
     drawn = 0
     for picture in pictures(results, metric):
+        announce(f"drawing {picture.name}")
         for path in save(picture, options.out):
-            print(path)
+            print(path, flush=True)
         drawn += 1
     if not drawn:
         print(
@@ -101,18 +105,15 @@ def _compared_by_another(metric: str, results: list[dict[str, Any]]) -> Iterator
 
 
 def save(picture: Picture, folder: Path) -> Iterator[Path]:
-    """Write the files of a plot and yield their paths."""
+    """Write the files of a plot, and yield each path as soon as its file is written."""
     from results.plots.style import ADAPTING, DARK, LIGHT, png, stable, svg  # noqa: PLC0415 - slow
 
     stem = folder / picture.name
-    with stable():
-        files = {
-            ".svg": svg(picture.draw(ADAPTING)),
-            ".png": png(picture.draw(LIGHT)),
-            "-dark.png": png(picture.draw(DARK)),
-        }
-    for suffix, content in files.items():
+    drawings = ((".svg", svg, ADAPTING), (".png", png, LIGHT), ("-dark.png", png, DARK))
+    for suffix, encode, style in drawings:
         path = stem.with_name(stem.name + suffix)
+        with stable():
+            content = encode(picture.draw(style))
         path.write_bytes(content)
         yield path
     table = stem.with_name(stem.name + ".csv")

@@ -1,4 +1,4 @@
-"""Shows the progress of a run on standard error: a bar on a terminal, otherwise a line for each session or suite."""
+"""Shows on standard error what a command does: a bar on a terminal, otherwise a line for each session or suite."""
 
 from __future__ import annotations
 
@@ -18,6 +18,12 @@ if TYPE_CHECKING:
 # Before this part of a run is done, its total time cannot be estimated.
 _ESTIMATE_FROM = 0.02
 _MINUTE_S = 60
+
+
+def announce(text: str) -> None:
+    """Say on a terminal what the command does before its first result. Other output stays short."""
+    if sys.stderr.isatty():
+        print(f"keydrome: {text} ...", file=sys.stderr, flush=True)
 
 
 def session_label(progress: Progress) -> str:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from cli.common import UsageError, check_rights, prepared, stream_for_people, write_json
 from cli.libraries import find_configuration, find_runnable, is_trusted
-from cli.progress import shown_progress
+from cli.progress import announce, shown_progress
 from results.bundle import BYTES_MAX, Bundle, BundleError, read_bundle
 from results.summary import Summary, summarise
 from runner.execute import run_file
@@ -82,6 +82,7 @@ class Original:
 def run(options: argparse.Namespace) -> int:
     """Run the command; return 0 if verdict and ratio are confirmed, 1 if not, 2 if the run could not be played."""
     settings = load_settings()
+    announce(f"reading {display_name(options.bundle.name)}")
     bundle = _read(options.bundle, options.key)
     try:
         original = Original.from_json(bundle.run)

@@ -41,6 +41,7 @@ class WitnessFolder:
     """
 
     path: Path
+    library: str  # as named on the command line
     all_histories: bool = False
     problem: str = ""
     stems: dict[tuple[str, str], str] = field(default_factory=dict)  # of each finding's files
@@ -75,9 +76,7 @@ class WitnessFolder:
         write_file(self.path / f"{name}.json", json.dumps(report.to_json(), allow_nan=False) + "\n")
         for number, finding in enumerate(report.findings, 1):
             if finding.name == _CRASH and not self.to_debug:
-                self.to_debug = debug_command(
-                    report.benchmark, report.instance, report.scale, seed, overrides={}
-                )
+                self.to_debug = debug_command(self.library, report, seed, overrides={})
             if finding.witness is None:
                 continue
             stem = f"{name}-{number}-{finding.name}"
@@ -126,7 +125,10 @@ class WitnessFolder:
             ]
         if self.to_debug:
             lines += [f"To debug the crash: {self.to_debug}", f"How to debug: {_DEBUG_GUIDE}"]
-        lines += [f"To repeat the run: keydrome check LIB --seed {seed}", f"To read more: {_GUIDE}"]
+        lines += [
+            f"To repeat the run: keydrome check {self.library} --seed {seed}",
+            f"To read more: {_GUIDE}",
+        ]
         return "\n".join(lines) + "\n"
 
     def _stem(self, finding: Finding) -> list[str]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from statistics import geometric_mean, median
+from statistics import NormalDist, fmean, geometric_mean, median, stdev
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -25,6 +25,9 @@ RANKED_SESSIONS_MIN = 11
 # time, the result has a note.
 LONG_FINAL_SCAN = 3
 CONFIDENCE = 0.95
+# sessions_to_differ() forecasts up to this many sessions.
+SESSIONS_MAX = 200
+_POWER = 0.8
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,6 +143,48 @@ def median_interval(values: Sequence[float], confidence: float = CONFIDENCE) -> 
     while 2 * (best + 1) <= count + 1 and _coverage(count, best + 1) >= confidence:
         best += 1
     return Interval(ordered[best - 1], ordered[count - best], max(_coverage(count, best), 0.0))
+
+
+def sessions_to_differ(ratios: Sequence[float]) -> int | None:
+    """Estimate how many sessions show that the ratio differs from 1, if these sessions do not show it.
+
+    The result is the smallest number, above that of these sessions, with which median_interval() excludes 1 with a
+    probability of 80 %. The estimate takes the logarithms of the ratios as normal. Returns None if the number is above
+    SESSIONS_MAX. A single ratio has no scatter; for it, the result is the smallest number of sessions that can show
+    anything.
+    """
+    logs = [math.log(ratio) for ratio in ratios]
+    count = len(logs)
+    spread = stdev(logs) * math.sqrt(1 + 1 / count) if count > 1 else 0.0
+    # The probability that the next ratio is on the same side of 1 as the mean of these.
+    same = NormalDist().cdf(abs(fmean(logs)) / spread) if spread > 0 else 1.0
+    for sessions in range(count + 1, SESSIONS_MAX + 1):
+        others = _others_allowed(sessions)
+        if others is not None and _at_most(others, sessions, 1 - same) >= _POWER:
+            return sessions
+    return None
+
+
+def _others_allowed(count: int) -> int | None:
+    """Return how many of `count` values may be on the other side of 1 if the interval of the median excludes 1.
+
+    Returns None if the interval always contains 1, because there are too few values.
+    """
+    allowed, below = None, 0
+    for others in range(count):
+        below += math.comb(count, others)
+        if 1 - 2 * below / (1 << count) < CONFIDENCE:
+            break
+        allowed = others
+    return allowed
+
+
+def _at_most(successes: int, count: int, probability: float) -> float:
+    """Return the probability of at most this many successes in `count` trials."""
+    return math.fsum(
+        math.comb(count, k) * probability**k * (1 - probability) ** (count - k)
+        for k in range(successes + 1)
+    )
 
 
 def _coverage(count: int, rank: int) -> float:

@@ -115,6 +115,7 @@ def run_blocks(
     heartbeat: Callable[[Progress], bool],
     *,
     wanted: int,
+    after_block: Callable[[Blocks], None] | None = None,
 ) -> Blocks:
     """Run the rehearsal, and then blocks until `wanted` of them are valid, that is, not discarded.
 
@@ -122,8 +123,9 @@ def run_blocks(
     and one for each possible repetition. The run ends early if fewer than two libraries are left.
 
     This function calls `heartbeat` with the progress at least once a second, and raises Cancelled if `heartbeat`
-    returns False. Raises RefereeError if the control library fails or the machine cannot run a library,
-    and RequestError if the file of keys changes.
+    returns False. It calls `after_block` with all blocks so far after each block, but not after the rehearsal. Raises
+    RefereeError if the control library fails or the machine cannot run a library, and RequestError if the file of keys
+    changes.
     """
     runner = _Runner(candidates, request, settings, folder, heartbeat)
     result = runner.result
@@ -134,6 +136,8 @@ def run_blocks(
         if enough or len(candidates) - len(result.excluded) < _COMPARED_MIN:
             break
         result.blocks.append(runner.block(seed, number, max(number, wanted)))
+        if after_block is not None:
+            after_block(result)
     return result
 
 

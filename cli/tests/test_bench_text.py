@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from cli.bench_text import Noise, closing, noise_text, right, speed
+from cli.bench_text import CONTROL, Noise, Subject, closing, noise_text, right, speed
 from results.metrics import with_metric
 from results.summary import summarise
 from runner.contract import Session
@@ -20,6 +20,10 @@ from runner.tests import samples
 if TYPE_CHECKING:
     from runner.settings import Settings
 
+MINE = Subject("mine.so under the configuration rw", "./mine.so --config rw")
+ONE = "one session cannot show a difference, about 6 probably would (--sessions 6)"
+THREE = "3 sessions cannot show a difference, about 6 probably would (--sessions 6)"
+MIXED = "but the other way round in 1 of them"
 QUIET = Noise(load=0.1, steal_percent=0.0, neighbours=0)
 
 
@@ -50,11 +54,27 @@ def sessions(*times_ms: tuple[float, float], metric: str = "total_ms") -> tuple[
 @pytest.mark.parametrize(
     ("times", "words"),
     [
-        ([(10.0, 18.0)], "1.8 times as fast as the control"),
-        ([(18.0, 10.0), (27.0, 15.0)], "1.8 times as slow as the control"),
-        ([(10.0, 18.0)] * 2, "time 10.0 ms against 18.0 ms; 2 sessions are too few to say more"),
-        ([(10.0, 9.0), (10.0, 11.0)], "no difference from the control"),
-        ([(10.0, 18.0)], "; one session is too few to say more"),
+        (
+            [(10.0, 18.0)],
+            f"about 1.8 times as fast as {CONTROL} in one session: time 10.0 ms against 18.0 ms; {ONE}",
+        ),
+        (
+            [(64.9, 31.5), (60.0, 31.0), (70.0, 32.0)],
+            f"about 2.1 times as slow as {CONTROL} in all 3 sessions: time 64.9 ms against 31.5 ms; {THREE}",
+        ),
+        (
+            [(64.9, 31.5), (60.0, 30.0), (20.0, 40.0)],
+            f"about 2.0 times as slow as {CONTROL} in the median of 3 sessions, {MIXED}: time 60.0 ms against 31.5 ms",
+        ),
+        (
+            [(10.0, 10.2), (10.0, 9.8)],
+            f"about as fast as {CONTROL} in the median of 2 sessions, {MIXED}",
+        ),
+        (
+            [(10.0, 10.2), (10.0, 9.8)],
+            "; 2 sessions cannot show a difference, and 200 probably would not either",
+        ),
+        ([(10.0, 20.0)] * 5 + [(20.0, 10.0)] * 2, "; 7 sessions do not show a difference, about "),
     ],
 )
 def test_how_fast(times: list[tuple[float, float]], words: str, request_of: Request) -> None:
@@ -63,11 +83,15 @@ def test_how_fast(times: list[tuple[float, float]], words: str, request_of: Requ
     assert words in speed(summarise(sessions(*times), "total_ms"), metric, request_of)
 
 
-def test_enough_sessions_can_tell(request_of: Request) -> None:
+@pytest.mark.parametrize("count", [6, 11])
+def test_enough_sessions_show_the_difference(count: int, request_of: Request) -> None:
     metric = request_of.benchmark.metric
     assert metric is not None
-    text = speed(summarise(sessions(*[(10.0, 18.0)] * 11), "total_ms"), metric, request_of)
-    assert "too few" not in text
+    text = speed(summarise(sessions(*[(10.0, 18.0)] * count), "total_ms"), metric, request_of)
+    assert text == (
+        f"1.8 times as fast as {CONTROL} in all {count} sessions: time 10.0 ms against 18.0 ms; a 95 % interval shows "
+        "the difference"
+    )
 
 
 def test_another_metric_names_what_is_better(request_of: Request) -> None:
@@ -108,13 +132,16 @@ def test_noise_in_words() -> None:
 def test_a_failed_library_is_sent_to_check(request_of: Request) -> None:
     found = sessions((10.0, 18.0))
     result = SeriesResult(Verdict.FAILED, "why", sessions=found)
-    lines = dict(closing("mine.so", request_of, result, summarise(found, "total_ms"), QUIET))
-    assert lines["ran"].startswith("mine.so on sigmod2009/preliminary1 version ")
-    assert "`keydrome check LIB --witness DIR`" in lines["next"]
+    lines = dict(closing(MINE, request_of, result, summarise(found, "total_ms"), QUIET))
+    assert lines["ran"].startswith(
+        "mine.so under the configuration rw on sigmod2009/preliminary1 version "
+    )
+    assert "`keydrome check ./mine.so --config rw --witness DIR`" in lines["next"]
     result = replace(result, verdict=Verdict.PASSED)
-    lines = dict(closing("mine.so", request_of, result, summarise(found, "total_ms"), QUIET))
+    lines = dict(closing(MINE, request_of, result, summarise(found, "total_ms"), QUIET))
     assert lines["next"] == (
-        "run `keydrome check LIB` to judge isolation; use --sessions 11 or more for a result to report"
+        "run `keydrome check ./mine.so --config rw` to judge isolation; "
+        "use --sessions 11 or more for a result to report"
     )
 
 
@@ -123,10 +150,11 @@ def test_a_crash_is_sent_to_the_debugger(request_of: Request) -> None:
     died = replace(session, candidate=replace(session.candidate, verdict=Verdict.CRASHED))
     result = SeriesResult(Verdict.CRASHED, "why", sessions=(died,))
     request = replace(request_of, overrides={"threads": 4})
-    lines = dict(closing("mine.so", request, result, summarise((died,), "total_ms"), QUIET))
+    lines = dict(closing(MINE, request, result, summarise((died,), "total_ms"), QUIET))
     assert lines["next"] == (
-        f"`keydrome debug LIB --benchmark {session.candidate.benchmark} --instance {session.candidate.instance} "
-        "--scale smoke --seed 0000000000000000 -p threads=4 --tool stack` plays the crash in gdb, without a jail"
+        f"`keydrome debug ./mine.so --config rw --benchmark {died.candidate.benchmark} "
+        f"--instance {died.candidate.instance} --scale smoke --seed 0000000000000000 -p threads=4 --tool stack` "
+        "plays the crash in gdb, without a jail"
     )
 
 
@@ -134,6 +162,6 @@ def test_a_library_that_runs_out_of_time_is_sent_to_the_debugger(request_of: Req
     (session,) = sessions((10.0, 18.0))
     slow = replace(session, candidate=replace(session.candidate, verdict=Verdict.TIMED_OUT))
     result = SeriesResult(Verdict.TIMED_OUT, "why", sessions=(slow,))
-    lines = dict(closing("mine.so", request_of, result, summarise((slow,), "total_ms"), QUIET))
+    lines = dict(closing(MINE, request_of, result, summarise((slow,), "total_ms"), QUIET))
     assert "--seed 0000000000000000 --tool gdb` plays the session without a jail" in lines["next"]
     assert "Ctrl-C" in lines["next"]

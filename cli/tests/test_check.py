@@ -14,9 +14,11 @@ from cli import check
 from runner.contract import Session
 from runner.inspection.library import LibraryFacts, LibraryKind
 from runner.manifest import Kind, load_benchmarks
+from runner.report import Finding
 from runner.series import SeriesResult
-from runner.terms import JailLevel, Scale, Verdict
+from runner.terms import JailLevel, Scale, Severity, Verdict
 from runner.tests import samples
+from runner.tests.samples import make_witness
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -61,10 +63,15 @@ def first_round(
     monkeypatch.setattr(check, "inspect_library", lambda *_arguments, **_options: FACTS)
     monkeypatch.setattr(check, "run_inspected", machine.run_inspected)
     monkeypatch.setattr(check, "time", machine)
+    return check._run_suites(wanted(settings), Path("library.so"), "00000000000000aa", 0)
+
+
+def wanted(settings: Settings) -> check._Check:
+    """Return a check with all suites at smoke scale."""
     suites = [
         one for one in load_benchmarks(settings.root).values() if one.kind is Kind.CORRECTNESS
     ]
-    wanted = check._Check(
+    return check._Check(
         suites=suites,
         scale=Scale.SMOKE,
         level=JailLevel.NONE,
@@ -72,8 +79,8 @@ def first_round(
         trusted=False,
         witness=None,
         verified=False,
+        given="./mine.so",
     )
-    return check._run_suites(wanted, Path("library.so"), "00000000000000aa", 0)
 
 
 def test_a_busy_machine_does_not_make_a_library_slow(
@@ -105,6 +112,17 @@ def test_findings_of_a_busy_machine_count(
     assert ("gate", "too_slow") not in tally.findings
 
 
+def test_a_library_that_has_failed_is_not_tested_for_more_than_a_minute(
+    settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    machine = Machine(cpu_s=0.2, wall_s=15.0, verdict=Verdict.FAILED)
+    tally = first_round(machine, settings, tmp_path, monkeypatch)
+    assert machine.now_s - 1000 == 45
+    assert tally.why_not_run.startswith("the library has failed, and the suites have taken 45 s")
+    quick = Machine(cpu_s=0.2, wall_s=2.0, verdict=Verdict.FAILED)
+    assert first_round(quick, settings, tmp_path, monkeypatch).not_run == []
+
+
 def test_a_library_that_uses_too_much_cpu_time_is_too_slow(
     settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -115,6 +133,18 @@ def test_a_library_that_uses_too_much_cpu_time_is_too_slow(
     finding = tally.findings[("gate", "too_slow")]
     assert "s of CPU time in" in finding.detail
     assert "not run: " in finding.detail
+    assert tally.to_debug.startswith("`perf record -g keydrome debug ./mine.so --benchmark ")
+    notes = list(check._notes(wanted(settings), tally, is_named=True))
+    assert f"debug: {tally.to_debug}" in notes
+    assert not any("--witness" in note for note in notes)
+
+
+def test_only_a_proof_is_a_reason_to_ask_for_a_witness(settings: Settings) -> None:
+    tally = check._Tally("./mine.so", verdict=Verdict.FAILED)
+    finding = Finding("isolation", "phantom", Severity.REQUIRED, "two phantoms", make_witness())
+    tally.findings[("isolation", "phantom")] = finding
+    advice = "next: --witness DIR writes every proof as text, picture and C program"
+    assert advice in check._notes(wanted(settings), tally, is_named=True)
 
 
 def test_a_crash_says_how_to_play_it_again(
@@ -123,5 +153,6 @@ def test_a_crash_says_how_to_play_it_again(
     machine = Machine(cpu_s=0.2, wall_s=1.0, verdict=Verdict.CRASHED)
     tally = first_round(machine, settings, tmp_path, monkeypatch)
     assert "--seed 00000000000000aa --tool stack` plays the crash in gdb" in tally.to_debug
+    assert tally.to_debug.startswith("`keydrome debug ./mine.so --benchmark ")
     passed = Machine(cpu_s=0.2, wall_s=1.0)
     assert first_round(passed, settings, tmp_path, monkeypatch).to_debug == ""

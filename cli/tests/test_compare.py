@@ -16,6 +16,7 @@ from jsonschema import Draft202012Validator
 from rich.console import Console
 
 from cli import compare, compare_table
+from cli.compare_forecast import Forecaster
 from cli.main import main
 from results import compared
 from results.compared import Compared, Library, compare_json
@@ -187,7 +188,7 @@ def test_an_undecided_pair_gets_the_number_of_blocks_that_equality_takes(
 
 
 def test_the_time_of_a_block_is_printed_once(capsys: pytest.CaptureFixture[str]) -> None:
-    beat = compare._estimated(lambda _progress: True)
+    beat = compare._estimated(lambda _progress: True, Forecaster(15, 1.03))
     for session in (0, 1, 1, 2):
         assert beat(Progress(session, 15, "a", "start", 0.0))
     text = capsys.readouterr().err
@@ -274,7 +275,8 @@ def test_configurations_and_equal_names(
     other.write_bytes(good_library.read_bytes())
     asked: dict[str, Any] = {}
 
-    def no_blocks(targets: dict[str, Any], *_: object, wanted: int) -> Blocks:
+    def no_blocks(targets: dict[str, Any], *_: object, wanted: int, after_block: object) -> Blocks:
+        assert after_block
         asked.update(targets)
         assert wanted == 6
         return Blocks()

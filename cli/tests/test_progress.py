@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import sys
+
 import pytest
 
-from cli.progress import duration, shown_progress, time_left
+from cli.progress import announce, duration, shown_progress, time_left
 from runner.contract import Progress
 
 
@@ -17,6 +19,20 @@ def test_output_to_a_file_has_one_line_for_each_session(
             for phase in ("create", "populate", "test"):
                 assert heartbeat(Progress(session, 2, "candidate", phase, 0.5))
     assert capsys.readouterr().err == "sample/small: session 1/2\nsample/small: session 2/2\n"
+
+
+@pytest.mark.parametrize(
+    ("is_terminal", "text"), [(True, "keydrome: reading a.so ...\n"), (False, "")]
+)
+def test_only_a_terminal_shows_what_is_being_read(
+    is_terminal: bool,
+    text: str,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: is_terminal)
+    announce("reading a.so")
+    assert capsys.readouterr().err == text
 
 
 def test_the_time_left_follows_from_the_time_taken() -> None:

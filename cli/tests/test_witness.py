@@ -131,7 +131,7 @@ def test_files_of_a_failed_session(tmp_path: Path) -> None:
     folder.mkdir()
     histories = tmp_path / "histories"
     histories.mkdir()
-    kept = WitnessFolder(folder)
+    kept = WitnessFolder(folder, "./mine.so")
     kept.keep(result, histories)
     stem = f"{report.benchmark}-{report.instance}-00000000000000ff"
     assert sorted(path.name for path in folder.iterdir()) == [
@@ -160,7 +160,7 @@ def test_a_full_disk_ends_the_writing_and_nothing_else(
         raise OutputFileError("cannot write x: No space left on device")
 
     monkeypatch.setattr(witness_folder, "write_file", full)
-    kept = WitnessFolder(tmp_path)
+    kept = WitnessFolder(tmp_path, "./mine.so")
     kept.keep(result, tmp_path)
     kept.finish(finding, [finding], "00000000000000ff")
     assert kept.problem == (
@@ -176,7 +176,7 @@ def test_the_folder_says_where_to_start(tmp_path: Path) -> None:
     (histories / "small.history").write_bytes(b"x" * 5)
     folder = tmp_path / "witness"
     folder.mkdir()
-    kept = WitnessFolder(folder)
+    kept = WitnessFolder(folder, "./mine.so")
     kept.keep(result, histories)
     kept.finish(finding, [finding], "00000000000000ff")
     text = (folder / "README.txt").read_text()
@@ -184,7 +184,7 @@ def test_the_folder_says_where_to_start(tmp_path: Path) -> None:
     assert "read sample-small-00000000000000ff-1-phantom.txt" in text
     assert "Large histories that are left out: 1;" in text
     assert sorted(path.name for path in folder.glob("*.history")) == ["small.history"]
-    everything = WitnessFolder(folder, all_histories=True)
+    everything = WitnessFolder(folder, "./mine.so", all_histories=True)
     everything.keep(result, histories)
     assert (folder / "large.history").exists()
 
@@ -194,14 +194,14 @@ def test_the_folder_says_how_to_debug_a_crash(tmp_path: Path) -> None:
     report = replace(samples.report("crashed"), findings=(finding,))
     session = Session("00000000000000ff", candidate_first=True, candidate=report, control=None)
     result = SeriesResult(Verdict.CRASHED, "ended by SIGSEGV", (finding,), (session,))
-    kept = WitnessFolder(tmp_path / "witness")
+    kept = WitnessFolder(tmp_path / "witness", "./mine.so")
     kept.path.mkdir()
     (tmp_path / "histories").mkdir()
     kept.keep(result, tmp_path / "histories")
     kept.finish(finding, [finding], "00000000000000ff")
     text = (kept.path / "README.txt").read_text()
     assert (
-        f"keydrome debug LIB --benchmark {report.benchmark} --instance {report.instance} "
+        f"keydrome debug ./mine.so --benchmark {report.benchmark} --instance {report.instance} "
         f"--scale {report.scale.value} --seed 00000000000000ff\n"
     ) in text
     assert "docs/how-to/debug-a-library.md" in text

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import itertools
+import math
+import random
 from dataclasses import replace
 from statistics import median
 
@@ -10,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from results.summary import median_interval, summarise
+from results.summary import SESSIONS_MAX, median_interval, sessions_to_differ, summarise
 from runner.contract import Session
 from runner.tests.samples import report
 
@@ -78,3 +80,31 @@ def test_without_a_control_there_is_no_ratio() -> None:
 def test_a_median_of_nothing_is_an_error() -> None:
     with pytest.raises(ValueError, match="no values"):
         median_interval([])
+
+
+def test_six_sessions_are_the_fewest_that_show_a_difference() -> None:
+    assert sessions_to_differ([0.5]) == 6
+    assert sessions_to_differ([2.0, 2.0, 2.0]) == 6
+    assert sessions_to_differ([0.5] * 4) == 6
+    assert sessions_to_differ([1.0, 1.0]) is not None
+    assert sessions_to_differ([0.9, 1 / 0.9]) is None
+    assert SESSIONS_MAX == 200
+
+
+def test_the_forecast_of_sessions_is_about_right() -> None:
+    """Most series with the typical forecast show the difference, and most with half as many do not."""
+    generator = random.Random(1)
+
+    def series(count: int) -> list[float]:
+        return [math.exp(generator.gauss(0.06, 0.1)) for _ in range(count)]
+
+    found = [sessions_to_differ(series(5)) or SESSIONS_MAX for _ in range(400)]
+    typical = int(median(found))
+
+    def share(count: int) -> float:
+        intervals = [median_interval(series(count)) for _ in range(300)]
+        return sum(not one.low <= 1 <= one.high for one in intervals) / len(intervals)
+
+    assert 20 <= typical <= 60
+    assert share(typical) >= 0.6
+    assert share(typical // 2) <= 0.65

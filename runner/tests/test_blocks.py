@@ -67,6 +67,7 @@ class Track:
         wanted: int,
         heartbeat: Any = lambda _: True,
         keys: KeyFile | None = None,
+        after_block: Any = None,
     ) -> Blocks:
         request = Request(
             benchmark=parse_benchmark(MANIFEST, "sample"),
@@ -80,7 +81,15 @@ class Track:
             keys=keys,
         )
         targets = {name: Loadable(self.folder / f"{name}.so") for name in names}
-        return run_blocks(targets, request, self.settings, self.folder, heartbeat, wanted=wanted)
+        return run_blocks(
+            targets,
+            request,
+            self.settings,
+            self.folder,
+            heartbeat,
+            wanted=wanted,
+            after_block=after_block,
+        )
 
 
 @pytest.fixture
@@ -133,6 +142,12 @@ def test_each_block_runs_every_library_once_between_two_control_runs(track: Trac
     fractions = [progress.fraction for progress in seen]
     assert fractions == sorted(fractions)
     assert 0 <= fractions[0] < fractions[-1] <= 1
+
+
+def test_the_caller_sees_the_blocks_after_each_block(track: Track) -> None:
+    seen: list[list[float]] = []
+    track.run("ab", 3, after_block=lambda blocks: seen.append(blocks.values()["a"]))
+    assert seen == [[5.0], [5.0] * 2, [5.0] * 3]
 
 
 def test_every_order_is_as_likely() -> None:

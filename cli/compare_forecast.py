@@ -1,0 +1,129 @@
+"""Says during `keydrome compare` how many blocks decide, and how long they take.
+
+The forecast is made once, from the scatter of the first blocks. It shows neither ratios nor which library leads.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+import time
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from cli.progress import duration
+from results.stats.forecast import BLOCKS_MIN, Forecast, forecasts, reachable_margin
+from results.stats.pairs import FORECAST_MAX
+from results.stats.signed_rank import DIFFERENCES_MAX
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from runner.blocks import Blocks
+
+# Each requested block may be repeated once, so there may be twice as many blocks as requested. The exact test handles
+# at most DIFFERENCES_MAX blocks.
+SESSIONS_MAX = DIFFERENCES_MAX // 2
+# Forecasts whose scatters differ by less than this factor agree: a scatter of five blocks is no more certain.
+_AGREE = 2.0
+_LINES_MAX = 6
+
+
+@dataclass(slots=True)
+class Forecaster:
+    """Prints the forecast once, after the first block with which there are BLOCKS_MIN valid blocks.
+
+    `wanted` is the requested number of blocks, `margin_ratio` the largest ratio that counts as equal.
+    """
+
+    wanted: int
+    margin_ratio: float
+    began: float = field(default_factory=time.monotonic)
+    is_said: bool = False
+
+    def begin(self) -> None:
+        """Start the clock of the blocks; the rehearsal has ended."""
+        self.began = time.monotonic()
+
+    def after_block(self, blocks: Blocks) -> None:
+        """Print the forecast if it is time. After the last block there is nothing left to forecast."""
+        ran = len(blocks.blocks)
+        if self.is_said or ran >= self.wanted or len(blocks.counted()) < BLOCKS_MIN:
+            return
+        self.is_said = True
+        block_s = (time.monotonic() - self.began) / ran
+        for line in lines(blocks, self.wanted, self.margin_ratio, block_s):
+            print(f"keydrome: {line}", file=sys.stderr, flush=True)
+
+
+def lines(blocks: Blocks, wanted: int, margin_ratio: float, block_s: float) -> Iterator[str]:
+    """Yield one line for all pairs if their forecasts agree, otherwise one line per pair, the most uncertain first.
+
+    `block_s` is the time of a block in seconds.
+    """
+    values = blocks.values()
+    found = sorted(
+        forecasts(values, math.log(margin_ratio)), key=lambda one: one.scatter, reverse=True
+    )
+    if not found:
+        return
+    count = len(blocks.counted())
+    family = len(found)
+    if found[0].scatter <= _AGREE * found[-1].scatter:
+        pair = f"{found[0].first} / {found[0].second}" if family == 1 else "each pair"
+        yield _line(pair, found[0], (family, wanted, count), margin_ratio, block_s)
+        return
+    for one in found[:_LINES_MAX]:
+        pair = f"{one.first} / {one.second}"
+        yield _line(pair, one, (family, wanted, count), margin_ratio, block_s)
+    if family > _LINES_MAX:
+        yield f"forecast: the other {family - _LINES_MAX} pairs need fewer blocks"
+
+
+def _line(
+    pair: str, one: Forecast, sizes: tuple[int, int, int], margin_ratio: float, block_s: float
+) -> str:
+    """Return the forecast in words. `sizes` has the numbers of pairs, of requested blocks and of valid blocks."""
+    family, wanted, count = sizes
+    margin = _percent(math.log(margin_ratio))
+    return (
+        f"forecast for {pair} from {count} blocks, whose ratios scatter by about {_percent(one.scatter)}: "
+        f"{_needed(one, margin, block_s)}; {_reach(one, family, wanted)}"
+    )
+
+
+def _needed(one: Forecast, margin: str, block_s: float) -> str:
+    if one.for_difference is None:
+        return (
+            f"more than {FORECAST_MAX:,} blocks are needed to show a difference of {margin}, or equality within "
+            f"{margin}"
+        )
+    return (
+        f"a difference of {margin} shows after {_blocks(one.for_difference, block_s)}, equality within {margin} "
+        f"after {_blocks(one.for_equality, block_s)}"
+    )
+
+
+def _blocks(count: int | None, block_s: float) -> str:
+    if count is None:
+        return f"more than {FORECAST_MAX:,} blocks"
+    return f"about {count} blocks ({duration(count * block_s)})"
+
+
+def _reach(one: Forecast, family: int, wanted: int) -> str:
+    """Return the margin that the requested blocks reach, and if they are too few, the margin of the most blocks."""
+    margin = reachable_margin(one.scatter, family, wanted)
+    if margin is None:
+        return f"the {wanted} requested blocks can show nothing, because they are too few"
+    text = f"the {wanted} requested blocks can show equality within about {_percent(margin)}"
+    most = reachable_margin(one.scatter, family, SESSIONS_MAX)
+    is_out_of_reach = one.for_equality is None or one.for_equality > SESSIONS_MAX
+    if is_out_of_reach and wanted < SESSIONS_MAX and most is not None:
+        text += f", and {SESSIONS_MAX} (the most) within about {_percent(most)}"
+    return text
+
+
+def _percent(log_ratio: float) -> str:
+    """Return a ratio as its distance from 1, with two digits."""
+    percent = 100 * math.expm1(log_ratio)
+    return f"{float(f'{percent:.2g}'):g} %"

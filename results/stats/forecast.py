@@ -1,0 +1,113 @@
+"""Forecasts how many blocks decide, from the scatter in the first blocks of `keydrome compare`.
+
+For a pair of libraries, each block gives one difference of log(metric). The forecast uses only how far these
+differences scatter about their own mean. It does not use the mean, so it does not show which library leads, and it
+changes no decision: the tests at the end are those of pairs.py. Choosing a number of blocks by the scatter alone is
+called a blinded review of the sample size (Wittes and Brittain 1990).
+
+The formula is that of the signed-rank test for normal differences: pi/3 times the sample of a z-test, because the
+test's relative efficiency is 3/pi, plus half of the squared quantile of the level (Guenther 1981). In simulations of
+the exact test (results/tests/test_forecast.py), the number decides in about POWER of the cases.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from itertools import combinations
+from statistics import NormalDist, stdev
+from typing import TYPE_CHECKING
+
+from results.stats.family import SIGNIFICANCE
+from results.stats.pairs import FORECAST_MAX, POWER
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+# From fewer blocks than this, the scatter is too uncertain for a forecast.
+BLOCKS_MIN = 5
+_PER_Z_TEST = math.pi / 3
+
+
+@dataclass(frozen=True, slots=True)
+class Forecast:
+    """How many blocks decide about a pair of libraries with probability POWER.
+
+    - `scatter`: the standard deviation of the differences of log(metric).
+    - `for_difference`: blocks that show which library is better if the true difference is the margin.
+    - `for_equality`: blocks that show that two equal libraries are equal within the margin.
+
+    Each number is None if it is above FORECAST_MAX.
+    """
+
+    first: str
+    second: str
+    scatter: float
+    for_difference: int | None
+    for_equality: int | None
+
+
+def forecasts(values: Mapping[str, Sequence[float]], margin: float) -> tuple[Forecast, ...]:
+    """Return the forecast of each pair. Each library has one positive value per block, in the order of the blocks.
+
+    `margin` is the logarithm of the largest ratio that counts as equal. There must be at least two blocks.
+    """
+    logs = {name: [math.log(value) for value in row] for name, row in values.items()}
+    couples = list(combinations(logs, 2))
+    found = []
+    for first, second in couples:
+        differences = [a - b for a, b in zip(logs[first], logs[second], strict=True)]
+        found.append(forecast((first, second), differences, len(couples), margin))
+    return tuple(found)
+
+
+def forecast(
+    pair: tuple[str, str], differences: Sequence[float], family: int, margin: float
+) -> Forecast:
+    """Return the forecast of one of `family` pairs that are compared together."""
+    scatter = stdev(differences)
+    wanted = (
+        _blocks(scatter, margin, family, quantile) for quantile in (_one_sided(), _two_sided())
+    )
+    return Forecast(*pair, scatter, *wanted)
+
+
+def reachable_margin(scatter: float, family: int, blocks: int) -> float | None:
+    """Return the logarithm of the smallest margin within which this many blocks show that equal libraries are equal.
+
+    They show it with probability POWER. Returns None if so few blocks can show nothing.
+    """
+    level = _level(family)
+    if blocks < _least(level):
+        return None
+    at_level = NormalDist().inv_cdf(1 - level)
+    rest = blocks - at_level**2 / 2
+    return scatter * (at_level + _two_sided()) * math.sqrt(_PER_Z_TEST / rest)
+
+
+def _blocks(scatter: float, margin: float, family: int, quantile: float) -> int | None:
+    """Return how many blocks show what `quantile` stands for, or None if there are more than FORECAST_MAX."""
+    level = _level(family)
+    at_level = NormalDist().inv_cdf(1 - level)
+    count = _PER_Z_TEST * ((at_level + quantile) * scatter / margin) ** 2 + at_level**2 / 2
+    wanted = max(math.ceil(count), _least(level))
+    return wanted if wanted <= FORECAST_MAX else None
+
+
+def _level(family: int) -> float:
+    """Return the level of a one-sided test in the first step of Holm's procedure."""
+    return SIGNIFICANCE / (2 * family)
+
+
+def _least(level: float) -> int:
+    """Return the fewest blocks with which the exact one-sided p-value can be `level` or less."""
+    return math.ceil(math.log2(1 / level))
+
+
+def _one_sided() -> float:
+    return NormalDist().inv_cdf(POWER)
+
+
+def _two_sided() -> float:
+    """Return the quantile for equality: both one-sided tests must succeed, so each gets half of the risk of failure."""
+    return NormalDist().inv_cdf((1 + POWER) / 2)
