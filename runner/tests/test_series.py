@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from runner.contract import Cancelled, Progress
+from runner.contract import Cancelled, Progress, SessionCurves
 from runner.execute import session_log
 from runner.inspection.library import LibraryFacts, LibraryKind
 from runner.manifest import RequestError, parse_benchmark
@@ -151,6 +151,18 @@ def test_a_long_series_has_the_control_on_both_sides(settings: Settings, tmp_pat
     assert not any(session.discarded or session.candidate_first for session in result.sessions)
     roles = list(dict.fromkeys(p.role for p in progress if p.session == 1))
     assert roles == ["control", "candidate", "control again"]
+
+
+def test_the_progress_has_the_curves_of_the_last_session(
+    settings: Settings, tmp_path: Path
+) -> None:
+    _, progress = series(settings, tmp_path)
+    assert all(p.curves is None for p in progress if p.session == 1)
+    curve = report().throughput
+    assert curve is not None
+    for number in range(2, len(SEEDS) + 1):
+        found = {p.curves for p in progress if p.session == number}
+        assert found == {SessionCurves(number - 1, curve, curve)}
 
 
 def test_a_session_in_which_the_control_changes_too_much_is_discarded_and_repeated(
