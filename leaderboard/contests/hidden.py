@@ -108,10 +108,15 @@ def _checked(secret: Secret) -> Benchmark:
     return benchmark
 
 
-def _check_shown(contest: Contest, shown: Shown) -> None:
-    """Raise Refused if the title is not one line of text, or the date is later than the results."""
+def _check_shown(contest: Contest, shown: Shown, pk: int | None = None) -> None:
+    """Raise Refused if the title is empty, too long or taken by another instance than `pk`, or the date is too late."""
     if not shown.title.strip() or len(shown.title) > TITLE_MAX:
         raise Refused([f"the title has 1 to {TITLE_MAX} characters"])
+    others = contest.hidden_instances.filter(removed_at=None).exclude(pk=pk)
+    if others.filter(title__iexact=" ".join(shown.title.split())).exists():
+        raise Refused(
+            ["another hidden instance of this contest has this title: choose another one"]
+        )
     if shown.publish_at is not None and shown.publish_at > contest.results_at:
         raise Refused(
             ["it becomes public with the results at the latest: choose an earlier date, or none"]
@@ -156,7 +161,7 @@ def add(contest: Contest, shown: Shown, secret: Secret, *, by: User) -> HiddenIn
 def change(hidden: HiddenInstance, shown: Shown, reason: str, *, by: User) -> None:
     """Change the title of a hidden instance, when it becomes public, and whether it counts. Raises Refused."""
     why = reason_given(reason)
-    _check_shown(hidden.contest, shown)
+    _check_shown(hidden.contest, shown, hidden.pk)
     hidden.title = printable(" ".join(shown.title.split()))
     hidden.counts, hidden.publish_at = shown.counts, shown.publish_at
     with transaction.atomic():

@@ -64,6 +64,18 @@ class ShownForm(forms.Form):
 class HiddenForm(ShownForm):
     """A new hidden instance."""
 
+    field_order = (
+        "title",
+        "target",
+        "scale",
+        "parameters",
+        "sessions",
+        "seed_policy",
+        "played_in",
+        "counts",
+        "publish_at",
+    )
+
     target = forms.ChoiceField(
         label="Instance to change", error_messages={"required": "Choose an instance."}
     )

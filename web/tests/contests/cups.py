@@ -88,6 +88,7 @@ def add_hidden(
     seed_policy: SeedPolicy = SeedPolicy.FRESH,
     publish_at: datetime | None = None,
     counts: bool = True,
+    title: str = "The surprise",
     **changes: object,
 ) -> HiddenInstance:
     """Add a hidden instance of TATP to the contest. `changes` replace its secret fields."""
@@ -100,7 +101,7 @@ def add_hidden(
         "played_in": played_in,
         **changes,
     }
-    shown = hidden.Shown("The surprise", counts, publish_at)
+    shown = hidden.Shown(title, counts, publish_at)
     return hidden.add(cup.contest, shown, hidden.Secret(**secret), by=cup.officials["owner"])
 
 

@@ -305,6 +305,8 @@ def test_an_organiser_adds_changes_and_removes_one_in_the_browser(cup: Cup) -> N
     assert organiser.post(one, {"title": "Night", "reason": "a better name"}).status_code == 302
     hidden.refresh_from_db()
     assert (hidden.title, hidden.counts) == ("Night", False)
+    with pytest.raises(Refused, match="has this title"):
+        add_hidden(cup, title="night")
     assert "Give a reason" in organiser.post(one, {"title": "Day"}).content.decode()
     organiser.post(f"{one}remove/", {"reason": ""})
     assert HiddenInstance.objects.get().removed_at is None
