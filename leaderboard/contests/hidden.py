@@ -127,6 +127,8 @@ def add(contest: Contest, shown: Shown, secret: Secret, *, by: User) -> HiddenIn
     """Add a hidden instance. Raises Refused and writes nothing if the manifest or the contest does not allow it."""
     _check_shown(contest, shown)
     benchmark = _checked(secret)
+    if secret.played_in is PlayedIn.FINALS and contest.closes_at == contest.results_at:
+        raise Refused(["the contest has no finals: its results come when uploads end"])
     boards = boards_of(contest)
     if not boards or benchmark.metric is None:
         raise Refused(["the contest has no board: choose its boards first"])

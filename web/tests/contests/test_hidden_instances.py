@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from django.db.models import F
 from django.utils import timezone
 
 from leaderboard import plots
@@ -22,7 +23,8 @@ from leaderboard.contests.models import Contest, HiddenInstance, PlayedIn, SeedP
 from leaderboard.contests.results import newest_result, store_due_results
 from leaderboard.lead_history import note_leads
 from leaderboard.models import Run, Submission
-from leaderboard.queue import quotas
+from leaderboard.queue import quotas, versions
+from leaderboard.queue.queue_estimate import current_pace
 from leaderboard.services import Refused
 from leaderboard.submissions import reruns
 from leaderboard.worker import make_job
@@ -428,6 +430,34 @@ def test_the_stored_result_counts_it_as_the_rules_say(cup: Cup, counts: bool) ->
     assert len(ratios) == 3
     page = cup.browser("anonymous").get(BOARD.format(hidden=hidden.pk)).content.decode()
     assert "Heron" in page
+
+
+def test_the_expected_wait_does_not_tell_how_long_hidden_runs_take(cup: Cup) -> None:
+    cup.enter()
+    finish_all()
+    before = current_pace()
+    secret = play(add_hidden(cup))
+    Run.objects.filter(pk=secret.pk).update(started_at=timezone.now() - DAY)
+    assert current_pace() == before
+
+
+def test_the_status_page_does_not_name_the_benchmark(cup: Cup) -> None:
+    cup.enter()
+    finish_all()
+    add_hidden(cup)
+    queue_due_runs()
+    text = versions.refusal({**versions.own_versions(), "tatp": 0}, "2 cores of a test")
+    assert "hidden instance" in text
+    assert "tatp" not in text
+    assert versions.refusal(versions.own_versions(), "2 cores of a test") == ""
+
+
+def test_a_contest_without_finals_has_no_instance_for_them(cup: Cup) -> None:
+    move(cup.contest, closes_at=20, results_at=20)
+    Contest.objects.update(results_at=F("closes_at"))
+    cup.contest.refresh_from_db()
+    with pytest.raises(Refused, match="the contest has no finals"):
+        add_hidden(cup, played_in=PlayedIn.FINALS)
 
 
 def test_adding_needs_a_board(cup: Cup) -> None:
