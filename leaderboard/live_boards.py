@@ -47,7 +47,7 @@ def live_sections(boards: Iterable[Board], live: dict[str, int]) -> Q:
 
 
 def note_live_versions() -> list[LiveVersion]:
-    """Store the version of boards that have got their first ranked entries; return the new rows.
+    """Store the version of boards that have their first ranked entries; return the new rows.
 
     1 SQL statement if there are none.
 

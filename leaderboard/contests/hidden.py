@@ -112,7 +112,7 @@ def _check_shown(contest: Contest, shown: Shown, pk: int | None = None) -> None:
     """Raise Refused if the title is empty, too long or taken by another instance than `pk`, or the date is too late."""
     if not shown.title.strip() or len(shown.title) > TITLE_MAX:
         raise Refused([f"the title has 1 to {TITLE_MAX} characters"])
-    others = contest.hidden_instances.filter(removed_at=None).exclude(pk=pk)
+    others = contest.hidden_instances.filter(removed_at=None).exclude(pk=pk or 0)
     if others.filter(title__iexact=" ".join(shown.title.split())).exists():
         raise Refused(
             ["another hidden instance of this contest has this title: choose another one"]

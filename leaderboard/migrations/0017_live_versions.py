@@ -36,7 +36,7 @@ class Migration(migrations.Migration):
                 ('board', models.CharField(max_length=64)),
                 ('version', models.PositiveIntegerField()),
                 ('since', models.DateTimeField()),
-                ('by', models.ForeignKey(blank=True, help_text='who made it live; empty for the first version of a board', null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
+                ('by', models.ForeignKey(blank=True, help_text='the organiser that made it live; empty for the first version of a board', null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
             ],
             options={
                 'constraints': [models.UniqueConstraint(fields=('board', 'version'), name='live_once')],

@@ -24,7 +24,7 @@ STAGED = f"{PATH}new-version/"
 
 @pytest.fixture
 def bumped(world: World) -> Run:
-    """A ranked run whose benchmark has got a newer version since, and the run that repeats it."""
+    """A ranked run whose benchmark has a newer version since, and the run that repeats it."""
     run = run_of(world.submit(name="mine.so"))
     finish_all()
     note_live_versions()

@@ -116,7 +116,7 @@ def text_of(browser: Client, path: str) -> tuple[int, str]:
     return answer.status_code, re.sub(r"<updated>.*?</updated>", "", text)
 
 
-def test_nobody_but_officials_sees_anything_that_follows_from_the_runs(cup: Cup) -> None:
+def test_only_officials_see_anything_that_follows_from_the_runs(cup: Cup) -> None:
     """Every address has the same bytes before a hidden instance is played and after, for everyone outside the jury."""
     entry = cup.enter(name="zebra.so")
     finish_all()
