@@ -36,12 +36,16 @@ REPLAY_SCHEMA = "keydrome.replay.v1"
 
 @dataclass(frozen=True, slots=True)
 class Original:
-    """What a bundle says about its run. The ratio and its interval are None if the run has no control library."""
+    """What a bundle says about its run. The ratio and its interval are None if the run has no control library.
+
+    `parameters` replace those of the instance. Bundles of older sites do not have them.
+    """
 
     run: str
     benchmark: str
     benchmark_version: int
     instance: str
+    parameters: dict[str, int]
     scale: Scale
     verified: bool
     configuration: str
@@ -66,6 +70,7 @@ class Original:
             benchmark=request.text("benchmark"),
             benchmark_version=request.integer("benchmark_version"),
             instance=request.text("instance"),
+            parameters=request.integers("parameters", required=False),
             scale=request.word("scale", Scale),
             verified=request.boolean("verified"),
             configuration=library.text("configuration"),
@@ -201,7 +206,7 @@ def _request(
         benchmark=benchmark,
         instance=original.instance,
         scale=original.scale,
-        overrides={},
+        overrides=original.parameters,
         seeds=original.seeds,
         plain=False,
         require=require,

@@ -7,18 +7,20 @@ that the viewer may see, so no gap reveals a hidden entry. The history is the sa
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from django.db.models import Count, Max, Q
+from django.db.models import Count, Max, Q, Subquery
 
 from leaderboard import catalogue
 from leaderboard.contests.visibility import hidden_runs, hidden_until
-from leaderboard.models import BoardEntry, LeadChange
+from leaderboard.models import BoardEntry, LeadChange, LiveVersion
 from leaderboard.ranking.board_result import with_results
 from leaderboard.ranking.visible_ranks import ranks_in
 
 if TYPE_CHECKING:
     from datetime import datetime
+
+    from django.db.models import QuerySet
 
     from leaderboard.boards import Board
     from leaderboard.queries import Viewer
@@ -30,7 +32,8 @@ HISTORY_ROWS = 50
 class Standings:
     """A board as a page shows it: the best entries on one machine class.
 
-    - `benchmark_version`: the version of the shown entries, by default the newest one of the benchmark.
+    - `benchmark_version`: the version of the shown entries, by default the live one.
+    - `live_version`: the version that the board shows by default (live_boards.py); None for an empty board.
     - `machine_class`: the class of the machines that executed the shown runs; None if the board has no entries.
     - `classes`: all machine classes with entries; the class with the newest run comes first.
     - `rows`: the entries by rank, with `user`, `run`, `run.submission`, `run.machine` and their results loaded.
@@ -43,6 +46,12 @@ class Standings:
     classes: tuple[str, ...]
     rows: tuple[BoardEntry, ...]
     versions: tuple[int, ...] = ()
+    live_version: int | None = None
+
+    @property
+    def is_live(self) -> bool:
+        """Return True if these are the entries that the board shows by default."""
+        return self.live_version is None or self.benchmark_version == self.live_version
 
     @property
     def superseded(self) -> bool:
@@ -63,36 +72,40 @@ def standings(
 ) -> Standings:
     """Return a board's best entries on a machine class, by default on the class with the newest run.
 
-    `version` is a version of the benchmark with entries. By default, and if it has none, it is the newest version.
+    `version` is a version of the benchmark with entries. By default, and if it has none, it is the live version.
     Without a viewer, the entries are those that everyone may see. Each row has `hidden_until`: when the public will see
     it, or None. 2 SQL statements for any number of runs, 1 for a board without entries, and 2 more while a contest
     hides entries from this viewer.
     """
     entries = BoardEntry.objects.filter(board=board.slug)
-    hidden = Q(pk__in=())  # organisers see everything
-    if not (viewer and viewer.is_authenticated and viewer.is_staff):
-        hidden = Q(
-            hidden_runs(submission="run__submission", finished_at="run__finished_at", viewer=viewer)
-        )
+    hidden = Q(
+        hidden_runs(submission="run__submission", finished_at="run__finished_at", viewer=viewer)
+    )
     # Only ranked entries are read here, because a large board has thousands of unranked ones.
     found = list(
         entries.filter(position__isnull=False)
         .values_list("benchmark_version", "machine_class")
-        .annotate(newest=Max("run_id", filter=~hidden), gaps=Count("pk", filter=hidden))
+        .annotate(
+            newest=Max("run_id", filter=~hidden),
+            gaps=Count("pk", filter=hidden),
+            live=Subquery(_live_version(board)),
+        )
         .order_by("benchmark_version", "machine_class")
     )
-    ranks = ranks_in({(board.slug, one, name) for one, name, _, gaps in found if gaps}, viewer)
+    ranks = ranks_in({(board.slug, one, name) for one, name, _, gaps, _ in found if gaps}, viewer)
     # A section without a visible entry does not exist for the viewer.
     sections = sorted(
         (
             (newest or 0, one, name)
-            for one, name, newest, _ in found
+            for one, name, newest, _, _ in found
             if newest or ranks.sections.get((board.slug, one, name))
         ),
         reverse=True,
     )
     versions = tuple(sorted({one for _, one, _ in sections}, reverse=True))
-    shown_version = version if version in versions else catalogue.current_version(board.benchmark)
+    stored = found[0][-1] if found else None
+    live_version = stored or catalogue.current_version(board.benchmark)
+    shown_version = version if version in versions else live_version
     classes = tuple(name for _, one, name in sections if one == shown_version)
     chosen = machine_class if machine_class in classes else next(iter(classes), None)
     rows: tuple[BoardEntry, ...] = ()
@@ -106,7 +119,12 @@ def standings(
         rows = tuple(
             sorted(ranks.apply(with_results(loaded, board)), key=lambda row: row.position or 0)
         )
-    return Standings(board, shown_version, chosen, classes, rows, versions)
+    return Standings(board, shown_version, chosen, classes, rows, versions, live_version)
+
+
+def _live_version(board: Board) -> QuerySet[LiveVersion, Any]:
+    """Return the query for the version that the board shows. Executes no SQL."""
+    return LiveVersion.objects.filter(board=board.slug).order_by("-pk").values("version")[:1]
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +144,8 @@ class Reign:
 class BoardHistory:
     """The leaders of a board on one machine class, newest first, and the versions of its benchmark with ranked entries.
 
-    `versions` maps a version to the number of ranked entries. If there is a next page, `next_before` is its `before`.
+    `versions` maps a version to the number of ranked entries, and `live` is the one that the board shows. If there is a
+    next page, `next_before` is its `before`.
     """
 
     board: Board
@@ -135,6 +154,7 @@ class BoardHistory:
     reigns: tuple[Reign, ...]
     versions: dict[int, int]
     next_before: int | None
+    live: int | None = None
 
 
 def board_history(
@@ -151,14 +171,16 @@ def board_history(
     sections = list(
         BoardEntry.objects.filter(public, board=board.slug)
         .values_list("benchmark_version", "machine_class")
-        .annotate(newest=Max("run_id"), ranked=Count("position"))
+        .annotate(
+            newest=Max("run_id"), ranked=Count("position"), live=Subquery(_live_version(board))
+        )
         .order_by("-newest")
     )
-    classes = tuple(dict.fromkeys(name for _, name, _, _ in sections))
+    classes = tuple(dict.fromkeys(name for _, name, *_ in sections))
     chosen = machine_class if machine_class in classes else next(iter(classes), None)
     if chosen is None:
         return BoardHistory(board, None, (), (), {}, None)
-    versions = {version: ranked for version, name, _, ranked in sections if name == chosen}
+    versions = {version: ranked for version, name, _, ranked, _ in sections if name == chosen}
     changes = LeadChange.objects.filter(board=board.slug, machine_class=chosen)
     if before is not None:
         changes = changes.filter(pk__lte=before)
@@ -179,6 +201,7 @@ def board_history(
         tuple(_reign(change, newer) for change, newer in pairs[:limit] if change.run_id),
         dict(sorted(versions.items(), reverse=True)),
         pairs[limit - 1][0].pk if len(pairs) > limit else None,
+        sections[0][-1] or catalogue.current_version(board.benchmark),
     )
 
 

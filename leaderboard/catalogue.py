@@ -85,9 +85,14 @@ def full_title(benchmark: Benchmark, instance: Instance) -> str:
 
 
 def title_of(benchmark: str, instance: str) -> str:
-    """Return the title of a benchmark instance: that of its board, if it has one. Instances may no longer exist."""
+    """Return the title of a benchmark instance: that of its board, if it has one. Instances may no longer exist.
+
+    A contest names its hidden instances itself (HiddenInstance.title); here each has only a number.
+    """
     boards = boards_for(benchmark, instance)
     found = benchmarks().get(benchmark)
+    if found is not None and instance.startswith("hidden_"):
+        return f"{found.title}: {instance.replace('_', ' instance ')} of a contest"
     if boards:
         return boards[0].title
     if found is None or instance not in found.instances:
@@ -133,6 +138,11 @@ def board_scale(target: Target) -> str:
     """Return the first scale of the board that ranks this target, or paper if no board does."""
     boards = boards_for(target.benchmark, target.instance)
     return boards[0].scales[0] if boards else Scale.PAPER.value
+
+
+def scales() -> list[str]:
+    """Return the names of all scales, the smallest first."""
+    return [scale.value for scale in _BY_SIZE]
 
 
 def gate_scales(gate: Target, timed_scale: str) -> list[str]:

@@ -15,6 +15,7 @@ from django.db.models import Case, Count, F, FloatField, Max, Q, When
 from leaderboard import catalogue
 from leaderboard.boards import Board, all_boards
 from leaderboard.contests.visibility import hidden_runs
+from leaderboard.live_boards import live_sections, live_versions
 from leaderboard.models import BoardEntry
 
 if TYPE_CHECKING:
@@ -94,11 +95,11 @@ def configuration_board(
 ) -> ConfigurationBoard:
     """Return the configuration board of a family, by default on the machine class with the newest run.
 
-    `columns` are the slugs of the boards to show; none means all. 4 SQL statements.
+    `columns` are the slugs of the boards to show; none means all. 5 SQL statements.
     """
     boards = boards_of(family)
     chosen = tuple(board for board in boards if board.slug in set(columns)) or boards
-    every = BoardEntry.objects.filter(current_entries(boards))
+    every = BoardEntry.objects.filter(current_entries(boards), spare=False)
     newest = every.values("machine_class").annotate(newest=Max("run_id")).order_by("-newest")
     machines = tuple(row["machine_class"] for row in newest)
     machine = filters.machine if filters.machine in machines else next(iter(machines), "")
@@ -118,18 +119,16 @@ def configuration_board(
 
 
 def current_entries(boards: Iterable[Board]) -> Q:
-    """Return the condition that an entry is public and on one of these boards, at the benchmark's newest version."""
-    hidden = hidden_runs(submission="run__submission", finished_at="run__finished_at")
-    return newest_sections(boards) & Q(~hidden)
+    """Return the condition that an entry is public and on one of these boards, at the version that the board shows.
+
+    1 SQL statement.
+    """
+    return public_entries(live_sections(boards, live_versions()))
 
 
-def newest_sections(boards: Iterable[Board]) -> Q:
-    """Return the condition that an entry is on one of these boards, at the benchmark's newest version."""
-    found = Q(pk__in=())
-    for board in boards:
-        version = catalogue.current_version(board.benchmark) or 0
-        found |= Q(board=board.slug, benchmark_version=version)
-    return found
+def public_entries(sections: Q) -> Q:
+    """Return the condition that an entry is public and in one of these sections. Executes no SQL."""
+    return sections & Q(~hidden_runs(submission="run__submission", finished_at="run__finished_at"))
 
 
 def structure_name(file_name: str) -> str:

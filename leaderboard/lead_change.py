@@ -1,9 +1,10 @@
-"""Defines the table of changes of the lead of boards. models.py imports it, so that Django finds it."""
+"""Defines the tables of the history of boards: who led, and which benchmark version was shown. models.py imports it."""
 
 from __future__ import annotations
 
 from typing import ClassVar
 
+from django.conf import settings
 from django.db import models
 
 
@@ -36,3 +37,30 @@ class LeadChange(models.Model):
 
     def __str__(self) -> str:
         return f"{self.board} {self.benchmark_version}: run {self.run_id} since {self.since}"
+
+
+class LiveVersion(models.Model):
+    """A version of the benchmark that a board shows from `since` on. live_boards.py writes these rows.
+
+    The newest row of a board counts. A board without a row has never had ranked entries.
+    """
+
+    board = models.CharField(max_length=64)
+    version = models.PositiveIntegerField()
+    since = models.DateTimeField()
+    by = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        on_delete=models.SET_NULL,
+        null=True,
+        blank=True,
+        related_name="+",
+        help_text="the organiser that made it live; empty for the first version of a board",
+    )
+
+    class Meta:
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=["board", "version"], name="live_once"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.board} version {self.version}"

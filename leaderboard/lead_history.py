@@ -12,9 +12,9 @@ from django.db import transaction
 from django.db.models import Max, Subquery
 from django.utils import timezone
 
-from leaderboard import catalogue
-from leaderboard.boards import all_boards, board_named
-from leaderboard.configuration_board import current_entries
+from leaderboard.boards import all_boards
+from leaderboard.configuration_board import public_entries
+from leaderboard.live_boards import live_sections, live_versions
 from leaderboard.models import BoardEntry, LeadChange
 from leaderboard.overview import first_ranked_at
 from leaderboard.ranking import board_entries
@@ -29,11 +29,12 @@ if TYPE_CHECKING:
 def note_leads() -> list[LeadChange]:
     """Store each change of a public leader since the last call; return the new rows.
 
-    2 SQL statements if nothing has changed, and 1 more if something has. PostgreSQL needs 1 more for the lock.
+    3 SQL statements if nothing has changed, and 1 more if something has. PostgreSQL needs 1 more for the lock.
     """
     with transaction.atomic():
         board_entries.lock()
-        leaders = _leaders()
+        live = live_versions()
+        leaders = _leaders(live)
         known = _known()
         now = timezone.now()
         new = [
@@ -56,15 +57,18 @@ def note_leads() -> list[LeadChange]:
                 since=now,
             )
             for section, last in known.items()
-            if section not in leaders and last.run_id is not None and _is_current(section)
+            if section not in leaders
+            and last.run_id is not None
+            and live.get(section[0]) == section[1]
         ]
         return LeadChange.objects.bulk_create(new) if new else []
 
 
-def _leaders() -> dict[Section, BoardEntry]:
+def _leaders(live: dict[str, int]) -> dict[Section, BoardEntry]:
     """Return the entry that the public sees first in each section of the boards. 1 SQL statement."""
+    shown = public_entries(live_sections(all_boards(), live))
     ranked = (
-        BoardEntry.objects.filter(current_entries(all_boards()), position__isnull=False)
+        BoardEntry.objects.filter(shown, position__isnull=False)
         .select_related("run")
         .defer("ratios", "advisories", "run__seeds", "run__why_not", "run__ranked_on")
         .annotate(first=Subquery(first_ranked_at()))
@@ -107,9 +111,3 @@ def _since(entry: BoardEntry, last: LeadChange | None, now: datetime) -> datetim
         # `first` is an annotation of the query, which the type of the rows does not have.
         return getattr(entry, "first", None) or ended or now
     return ended if ended is not None and ended > last.since else now
-
-
-def _is_current(section: Section) -> bool:
-    """Return True if the section belongs to the newest version of its benchmark."""
-    board = board_named(section[0])
-    return board is not None and section[1] == catalogue.current_version(board.benchmark)

@@ -15,10 +15,11 @@ from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
-from leaderboard.lead_change import LeadChange
+from leaderboard.announcement import Announcement
+from leaderboard.lead_change import LeadChange, LiveVersion
 from runner.terms import Verdict
 
-__all__ = ["LeadChange"]
+__all__ = ["Announcement", "LeadChange", "LiveVersion"]
 
 MAX_DESCRIPTION = 200
 MAX_LOG_BYTES = 64 * 1024
@@ -148,9 +149,9 @@ class Run(models.Model):
 
     The columns are in three groups. docs/decisions/0006-queue-is-a-table.md explains why one table has all of them.
 
-    - The request, from `submission` to `verified`, says what to run. These columns are written when the run is created,
+    - The request, from `submission` to `hidden`, says what to run. These columns are written when the run is created,
       and never change.
-    - The queue entry, from `state` to `progress_note`, says which worker executes the run now. queue/claims.py and
+    - The queue entry, from `state` to `live`, says which worker executes the run now. queue/claims.py and
       services.py write these columns. `slot` is the number of the jail (sandbox) on `machine` in which the run
       executes.
     - The result, from `verdict` to `why_not`, has the verdict, the measurements and the ranking. These columns are
@@ -176,6 +177,14 @@ class Run(models.Model):
         default=False,
         help_text="an audit: the driver runs outside of the library's process; never ranked",
     )
+    hidden = models.ForeignKey(
+        "contests.HiddenInstance",
+        on_delete=models.PROTECT,
+        null=True,
+        blank=True,
+        related_name="runs",
+        help_text="the hidden instance of a contest that it plays; empty: an instance of the manifest",
+    )
 
     # The queue entry.
     state = models.CharField(max_length=10, choices=State.choices, default=State.QUEUED)
@@ -197,6 +206,9 @@ class Run(models.Model):
     cancel_requested_at = models.DateTimeField(null=True, blank=True)
     progress = models.FloatField(default=0.0, help_text="fraction of the work done, 0 to 1")
     progress_note = models.CharField(max_length=200, blank=True)
+    live = models.JSONField(
+        null=True, blank=True, help_text="the last session's throughput, see live_curve.py"
+    )
 
     # The result.
     verdict = models.CharField(max_length=16, choices=VERDICT_CHOICES, blank=True)
@@ -428,6 +440,10 @@ class BoardEntry(models.Model):
     score_high = models.FloatField()
     ratios = models.JSONField(default=list)
     provisional = models.BooleanField()
+    spare = models.BooleanField(
+        default=False,
+        help_text="beyond the limit per user; ranked for those who do not see the rest",
+    )
     audited = models.BooleanField(
         default=False, help_text="this binary passed an audit on the board's benchmark instance"
     )
@@ -474,19 +490,3 @@ class BoardEntry(models.Model):
 
     def __str__(self) -> str:
         return f"{self.board} {self.position}: run {self.run_id}"
-
-
-class Announcement(models.Model):
-    """News from the organisers. The body is Markdown; the page converts it to HTML and sanitises the HTML."""
-
-    title = models.CharField(max_length=200)
-    body = models.TextField(help_text="Markdown")
-    published_at = models.DateTimeField(
-        null=True, blank=True, help_text="empty: a draft; in the future: shown from then on"
-    )
-
-    class Meta:
-        ordering: ClassVar = ["-published_at", "-id"]
-
-    def __str__(self) -> str:
-        return self.title

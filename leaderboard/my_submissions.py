@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from django.db.models import Exists, OuterRef, Prefetch, Q
 
+from leaderboard.contests.visibility import secret_runs
 from leaderboard.models import Run, Submission
 from leaderboard.queries import PAGE_ROWS, SubmissionRow, live_tag, submission_row
 from leaderboard.queue.queue_estimate import Wait, waits
@@ -106,7 +107,8 @@ def my_submissions(user: User, *, before: int | None = None, limit: int = PAGE_R
 
 def _uploads(heads: Sequence[int], user: User) -> list[Upload]:
     """Return the uploads whose first submissions have these ids, in this order. At most 4 SQL statements."""
-    runs = Run.objects.select_related("machine").order_by("id")
+    # A contest shows owners their runs, except those on its hidden instances.
+    runs = Run.objects.filter(~secret_runs(user)).select_related("machine").order_by("id")
     found = (
         Submission.objects.filter(Q(pk__in=heads) | Q(upload__in=heads), deleted_at__isnull=True)
         .prefetch_related(Prefetch("runs", queryset=runs))

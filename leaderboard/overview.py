@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 
 from django.db.models import Min, OuterRef, Q, Subquery
 
-from leaderboard import catalogue
 from leaderboard.boards import all_boards
-from leaderboard.configuration_board import current_entries, file_names, newest_sections
-from leaderboard.contests.visibility import hidden_runs
+from leaderboard.configuration_board import file_names, public_entries
+from leaderboard.contests.visibility import hidden_runs, unseen_runs
+from leaderboard.live_boards import live_sections, live_versions
 from leaderboard.models import BoardEntry, Run, State
 from leaderboard.ranking.visible_ranks import visible_ranks
 from runner.terms import Verdict
@@ -49,13 +49,11 @@ class Lead:
 def leads(boards: Sequence[Board]) -> list[Lead]:
     """Return who leads each of these boards, in their order, among the entries that everyone may see.
 
-    3 SQL statements for any number of boards, and 2 more while a contest hides entries; 2 if nothing is ranked.
+    4 SQL statements for any number of boards, and 2 more while a contest hides entries; 3 if nothing is ranked.
     """
-    wanted = {board.slug: catalogue.current_version(board.benchmark) for board in boards}
-    current = Q(
-        board__in=wanted,
-        benchmark_version__in={version for version in wanted.values() if version is not None},
-    )
+    live = live_versions()
+    wanted = {board.slug: live[board.slug] for board in boards}
+    current = Q(board__in=wanted, benchmark_version__in=set(wanted.values()))
     ranks = visible_ranks(current, None)
     found = (
         BoardEntry.objects.filter(
@@ -115,7 +113,7 @@ def _newest(board: Board, sections: dict[tuple[str, str], list[BoardEntry]]) -> 
 def recent_runs(limit: int) -> list[Run]:
     """Return the timed runs that ended last, except audits, refused and deleted ones. 1 SQL statement."""
     ended = Run.objects.exclude(verdict=Verdict.REFUSED).filter(
-        ~hidden_runs(submission="submission", finished_at="finished_at"),
+        ~unseen_runs(),
         state=State.DONE,
         kind="performance",
         verified=False,
@@ -129,14 +127,14 @@ def recent_runs(limit: int) -> list[Run]:
 def entries_of(*, user: str = "", structure: str = "") -> list[BoardEntry]:
     """Return the ranked entries of a user, or those of all files with the name of a structure, that everyone may see.
 
-    2 SQL statements, and 2 more while a contest hides entries.
+    3 SQL statements, and 2 more while a contest hides entries.
 
-    They are sorted by machine class and rank; the caller groups them by board. Only entries of the newest version of
-    their benchmark are returned, and at most ENTRIES_MAX.
+    They are sorted by machine class and rank; the caller groups them by board. Only entries of the version that their
+    board shows are returned, and at most ENTRIES_MAX.
     """
-    current = newest_sections(all_boards())
+    current = live_sections(all_boards(), live_versions())
     ranks = visible_ranks(current, None)
-    found = BoardEntry.objects.filter(current_entries(all_boards()), ranks.ranked()).select_related(
+    found = BoardEntry.objects.filter(public_entries(current), ranks.ranked()).select_related(
         "run__submission", "user"
     )
     if user:

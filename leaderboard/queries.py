@@ -13,14 +13,14 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, TypeAlias
 
-from django.db.models import Count, Min
+from django.db.models import Count, Exists, Min, OuterRef
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from leaderboard.audits.comparison import Comparison, comparisons
 from leaderboard.audits.look_ahead import audit_of
 from leaderboard.boards import Board, all_boards
-from leaderboard.contests.visibility import hidden_runs
+from leaderboard.contests.visibility import secret_runs, unseen_runs
 from leaderboard.machines.control_history import limits
 from leaderboard.models import (
     ACTIVE_STATES,
@@ -204,7 +204,10 @@ def gate_state(runs: Iterable[Run]) -> str:
 
 
 def is_organiser(viewer: Viewer) -> bool:
-    """Return True if the viewer is an organiser, who may see and change everything."""
+    """Return True if the viewer is an organiser of the site, who may change everything.
+
+    A contest in which an organiser is in a team hides from the organiser what it hides from its other contestants.
+    """
     return bool(viewer.is_authenticated and viewer.is_staff)
 
 
@@ -214,12 +217,13 @@ def may_change_submission(submission: Submission, viewer: Viewer) -> bool:
 
 
 def visible_runs(viewer: Viewer) -> QuerySet[Run]:
-    """Return the runs that the viewer may see, with submission, owner and machine. Executes no SQL itself."""
+    """Return the runs that the viewer may see, with submission, owner and machine. Executes no SQL itself.
+
+    Only the site's organisers see the runs of deleted submissions.
+    """
     runs = Run.objects.select_related("submission__owner", "machine")
-    if is_organiser(viewer):
-        return runs
-    hidden = hidden_runs(submission="submission", finished_at="finished_at", viewer=viewer)
-    return runs.filter(~hidden, submission__deleted_at__isnull=True)
+    seen = runs.filter(~unseen_runs(viewer))
+    return seen if is_organiser(viewer) else seen.filter(submission__deleted_at__isnull=True)
 
 
 def visible_run(run_id: int, viewer: Viewer) -> Run | None:
@@ -242,7 +246,8 @@ def refused_upload(submission_id: int, viewer: Viewer) -> RefusedUpload | None:
     submission = own_submission(submission_id, viewer)
     if submission is None:
         return None
-    runs = list(submission.runs.select_related("detail").order_by("-kind", "id"))  # gates last
+    every = submission.runs.filter(hidden=None).select_related("detail")
+    runs = list(every.order_by("-kind", "id"))  # gates last
     if not runs or any(run.verdict != Verdict.REFUSED for run in runs):
         return None
     findings = tuple(finding.detail for finding in _findings(runs[0].detail))
@@ -334,6 +339,7 @@ def live_tag(runs: Iterable[Run], waits: Mapping[int, Wait], more: str = "") -> 
             run.eligible,
             round(run.progress, 3),
             run.progress_note,
+            run.live and run.live["session"],
             run.cancel_requested_at,
             tuple(run.why_not),
             str(waits.get(run.pk, "")),
@@ -353,13 +359,19 @@ def _last_sign(machine: Machine, heartbeats: dict[int, datetime]) -> datetime:
     return max((sign for sign in signs if sign), default=datetime.min.replace(tzinfo=UTC))
 
 
-def machine_page(machine_id: int) -> MachinePage | None:
-    """Return the content of a machine's page, or None if the machine does not exist. 2 SQL statements."""
+def machine_page(machine_id: int, viewer: Viewer) -> MachinePage | None:
+    """Return the content of a machine's page for this viewer, or None if the machine does not exist. 2 SQL statements.
+
+    The control's time would tell how large a hidden instance is, so its runs are left out.
+    """
     machine = Machine.objects.filter(pk=machine_id).first()
     if machine is None:
         return None
-    series = machine.control_series.select_related("run__submission").order_by(
-        "-recorded_at", "-pk"
+    shown = Exists(Run.objects.filter(~secret_runs(viewer), pk=OuterRef("run_id")))
+    series = (
+        machine.control_series.filter(shown)
+        .select_related("run__submission")
+        .order_by("-recorded_at", "-pk")
     )
     return MachinePage(machine, limits(), tuple(series[:PAGE_ROWS]))
 

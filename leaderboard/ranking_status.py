@@ -9,11 +9,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from django.db.models import Q
+from django.db.models import OuterRef, Q, Subquery
 
 from leaderboard import catalogue
 from leaderboard.boards import boards_for
-from leaderboard.models import BoardEntry, State
+from leaderboard.models import BoardEntry, LiveVersion, State
 from leaderboard.ranking.eligibility import gate_in, names_an_audit
 from leaderboard.ranking.visible_ranks import section_of, visible_ranks
 from runner.terms import Verdict
@@ -71,21 +71,32 @@ def ranking_status(run: Run, viewer: Viewer, visible: QuerySet[Run]) -> RankStat
     """
     if run.is_gate:
         return RankStatus()
-    if not run.eligible:
+    if not may_have_rank(run):
         return RankStatus(why_not=tuple(_with_runs(run, visible)))
-    entries = entries_of([run.submission], viewer)
-    found = status(run, entries)
-    return RankStatus(found.ranks, (*found.why_not, *_with_runs(run, visible)))
+    found = status(run, entries_of([run.submission], viewer))
+    if run.eligible:
+        return RankStatus(found.ranks, (*found.why_not, *_with_runs(run, visible)))
+    return found if found.ranks else RankStatus(why_not=tuple(_with_runs(run, visible)))
+
+
+def may_have_rank(run: Run) -> bool:
+    """Return True if a board may rank the run: it is eligible, or a board may still show its older version."""
+    if run.eligible:
+        return True
+    old = run.benchmark_version != catalogue.current_version(run.benchmark)
+    return old and run.verdict == Verdict.PASSED and not run.verified
 
 
 def entries_of(submissions: Sequence[Submission], viewer: Viewer) -> list[BoardEntry]:
-    """Return the entries of the owners of these submissions on the newest boards, with the viewer's ranks.
+    """Return the entries of the owners of these submissions, with the viewer's ranks and the live version of the board.
 
     Entries without a rank are returned too: `status` says why. Needs submissions of few owners. 2 SQL statements, and 2
     more if a contest hides entries; 1 if there are no entries.
     """
-    entries = list(
-        BoardEntry.objects.filter(user_id__in={one.owner_id for one in submissions})
+    live = LiveVersion.objects.filter(board=OuterRef("board")).order_by("-pk")
+    entries: list[BoardEntry] = list(
+        BoardEntry.objects.annotate(live=Subquery(live.values("version")[:1]))
+        .filter(user_id__in={one.owner_id for one in submissions})
         .filter(
             Q(blob_sha256__in={one.blob_sha256 for one in submissions}) | Q(position__isnull=False)
         )
@@ -98,42 +109,58 @@ def entries_of(submissions: Sequence[Submission], viewer: Viewer) -> list[BoardE
 
 
 def status(run: Run, entries: Iterable[BoardEntry]) -> RankStatus:
-    """Return the ranks of an eligible run, and why its entry has none. Executes no SQL; needs `run.submission`.
+    """Return the ranks of a run that may have one, and why its entry has none. Executes no SQL; needs `run.submission`.
 
     `entries` has all entries of the owner that `entries_of` returns.
     """
     current = catalogue.current_version(run.benchmark)
-    if run.benchmark_version != current:
-        text = f"it used version {run.benchmark_version} of the benchmark; the newest is {current}: run it again"
-        return RankStatus(why_not=(Reason(text),))
-    submission = run.submission
-    binary = (submission.owner_id, submission.blob_sha256, submission.configuration)
-    same_version = [entry for entry in entries if entry.benchmark_version == current]
     ranks: list[BoardRank] = []
     why_not: list[Reason] = []
     for board in boards_for(run.benchmark, run.instance):
-        if board.slug not in run.ranked_on:
+        if run.benchmark_version == current and board.slug not in run.ranked_on:
             continue  # run.why_not already has the reason for this board
-        here = [entry for entry in same_version if entry.board == board.slug]
-        own = [
-            entry
-            for entry in here
-            if (entry.user_id, entry.blob_sha256, entry.configuration) == binary
-        ]
-        placed = next((entry for entry in own if entry.position is not None), None)
-        if placed is not None:
-            ranks.append(
-                BoardRank(board, placed.rank_low or 0, placed.rank_high or 0, placed.position or 0)
-            )
-        elif own:
-            why_not.append(
-                Reason(f"it is not among the best {board.top} libraries of {board.title}")
-            )
+        here = [entry for entry in entries if entry.board == board.slug]
+        # `live` is an annotation of the query, which the type of the rows does not have.
+        live = next((found for one in here if (found := getattr(one, "live", None))), current)
+        found = _place(run, board, [one for one in here if one.benchmark_version == live], live)
+        if isinstance(found, BoardRank):
+            ranks.append(found)
         else:
-            text = f"its owner has {board.per_user} better libraries on {board.title}, the limit for one user"
-            better = [entry for entry in here if entry.position is not None]
-            why_not.append(Reason(text, better[0].run_id if better else None))
+            why_not.append(found)
     return RankStatus(tuple(ranks), tuple(why_not))
+
+
+def _place(
+    run: Run, board: Board, entries: Sequence[BoardEntry], live: int | None
+) -> BoardRank | Reason:
+    """Return the rank of a run on a board, or why it has none. `entries` are the owner's at the live version."""
+    current = catalogue.current_version(run.benchmark)
+    if run.benchmark_version != live:
+        if run.benchmark_version == current:
+            return Reason(
+                f"version {current} of {board.title} is not live yet: an organiser makes it live when its entries "
+                "have been run again"
+            )
+        return Reason(_old(run, current))
+    submission = run.submission
+    binary = (submission.owner_id, submission.blob_sha256, submission.configuration)
+    own = [one for one in entries if (one.user_id, one.blob_sha256, one.configuration) == binary]
+    placed = next((entry for entry in own if entry.position is not None), None)
+    if not run.eligible and not (placed and placed.run_id == run.pk) and len(run.why_not) != 1:
+        return Reason(_old(run, current))
+    if placed is not None:
+        return BoardRank(board, placed.rank_low or 0, placed.rank_high or 0, placed.position or 0)
+    if own and not own[0].spare:
+        return Reason(f"it is not among the best {board.top} libraries of {board.title}")
+    text = (
+        f"its owner has {board.per_user} better libraries on {board.title}, the limit for one user"
+    )
+    better = [entry for entry in entries if entry.position is not None]
+    return Reason(text, better[0].run_id if better else None)
+
+
+def _old(run: Run, current: int | None) -> str:
+    return f"it used version {run.benchmark_version} of the benchmark; the newest is {current}: run it again"
 
 
 def _with_runs(run: Run, visible: QuerySet[Run]) -> list[Reason]:

@@ -270,6 +270,7 @@ def record(report: RunReport) -> bool:
             lease_until=None,
             progress=1.0,
             progress_note="",
+            live=None,
             **summary.columns,
         )
         if not changed:
@@ -299,6 +300,7 @@ def give_up(run_id: int, attempt: int, reason: str) -> bool:
             finished_at=timezone.now(),
             lease_until=None,
             progress_note="",
+            live=None,
         )
         if changed:
             board_entries.refresh(

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from django.db.models import Prefetch, Q
 
 from leaderboard.boards import Board, boards_for
-from leaderboard.contests.visibility import hidden_runs, hidden_submissions
+from leaderboard.contests.visibility import hidden_submissions, unseen_runs
 from leaderboard.models import Run, State, Submission
 from leaderboard.queries import (
     SubmissionRow,
@@ -22,7 +22,7 @@ from leaderboard.queries import (
 )
 from leaderboard.queue.queue_estimate import Wait, waits
 from leaderboard.ranking.eligibility import gate_in, names_an_audit
-from leaderboard.ranking_status import BoardRank, Reason, entries_of, status
+from leaderboard.ranking_status import BoardRank, Reason, entries_of, may_have_rank, status
 from runner.terms import Verdict
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ def submission_detail(submission_id: int, viewer: Viewer) -> SubmissionDetail | 
 
     7 SQL statements, 4 more if a run is queued, and 2 more if a contest hides entries of its boards.
     """
-    runs = _not_hidden(Run.objects.select_related("machine"), viewer).order_by("id")
+    runs = Run.objects.filter(~unseen_runs(viewer)).select_related("machine").order_by("id")
     found = Submission.objects.select_related("owner").prefetch_related(
         Prefetch("runs", queryset=runs)
     )
@@ -103,9 +103,10 @@ def timed_runs(
 def _timed_run(run: Run, row: SubmissionRow, entries: Sequence[BoardEntry]) -> TimedRun:
     run.submission = row.submission  # prefetched rows need not load it
     boards = boards_for(run.benchmark, run.instance)
-    if run.eligible:
+    if may_have_rank(run):
         found = status(run, entries)
-        return TimedRun(run, boards, found.ranks, next(iter(found.why_not), None))
+        if run.eligible or found.ranks:
+            return TimedRun(run, boards, found.ranks, next(iter(found.why_not), None))
     deciding = _deciding_run(run, row)
     reason = Reason(run.why_not[0], deciding.pk if deciding else None) if run.why_not else None
     return TimedRun(run, boards, (), reason)
@@ -132,22 +133,13 @@ def variants(submission: Submission) -> QuerySet[Submission]:
 
 def _shown(submissions: QuerySet[Submission], viewer: Viewer) -> QuerySet[Submission]:
     """Leave out the submissions that a contest hides from this viewer."""
-    return submissions if is_organiser(viewer) else submissions.filter(~hidden_submissions(viewer))
-
-
-def _not_hidden(runs: QuerySet[Run], viewer: Viewer) -> QuerySet[Run]:
-    """Leave out the runs that a contest hides from this viewer."""
-    if is_organiser(viewer):
-        return runs
-    return runs.filter(
-        ~hidden_runs(submission="submission", finished_at="finished_at", viewer=viewer)
-    )
+    return submissions.filter(~hidden_submissions(viewer))
 
 
 def _history(submission: Submission, viewer: Viewer) -> list[Submission]:
     """Return the owner's submissions of this file name, with their finished timed runs. 2 SQL statements."""
     done = Run.objects.filter(kind="performance", state=State.DONE, verified=False).defer("seeds")
-    timed = _not_hidden(done, viewer)
+    timed = done.filter(~unseen_runs(viewer))
     same = Submission.objects.filter(
         owner_id=submission.owner_id, file_name=submission.file_name, deleted_at__isnull=True
     )

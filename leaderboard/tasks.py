@@ -16,9 +16,11 @@ from celery.signals import worker_ready, worker_shutting_down
 from django.conf import settings
 
 from leaderboard import plots, services
+from leaderboard.contests.hidden import queue_due_runs
 from leaderboard.contests.mail import send_due_mail
 from leaderboard.contests.results import store_due_results
 from leaderboard.lead_history import note_leads
+from leaderboard.live_boards import note_live_versions
 from leaderboard.queue import wakeup
 from leaderboard.worker import (
     Worker,
@@ -96,11 +98,13 @@ def _hold_free_slot(held: ExitStack) -> int:
 def _wake_results() -> None:
     """Do the work of the results worker.
 
-    Queue the lost runs again (those whose worker died or hangs). Store the results of closed contests, record who
-    leads, send queued emails, and draw the plots of new results.
+    Queue the lost runs again (those whose worker died or hangs), and the runs on hidden instances of contests. Store the
+    results of closed contests, record who leads, send queued emails, and draw the plots of new results.
     """
     services.recover_and_wake()
+    queue_due_runs()
     store_due_results()
+    note_live_versions()
     note_leads()
     send_due_mail()
     plots.draw_missing()

@@ -22,6 +22,7 @@ from django.conf import settings
 from django.db import InterfaceError, OperationalError, close_old_connections
 
 from leaderboard import services
+from leaderboard.live_curve import live_json
 from leaderboard.machines import registry
 from leaderboard.models import ACTIVE_STATES, Run
 from leaderboard.queue import claims, versions, wakeup
@@ -39,6 +40,8 @@ from runner.terms import JailLevel, Scale, Verdict
 if TYPE_CHECKING:
     from collections.abc import Callable
     from contextlib import AbstractContextManager
+
+    from runner.contract import SessionCurves
 
     Execute = Callable[[Job, Callable[[Progress], bool]], RunReport]
 
@@ -91,8 +94,11 @@ def register_slot(number: int) -> Slot:
 
 
 def make_job(run: Run) -> Job:
-    """Return the job that the runner executes for a claimed run. The run's submission must be loaded."""
-    submission = run.submission
+    """Return the job that the runner executes for a claimed run. The run's submission must be loaded.
+
+    1 SQL statement for a hidden instance of a contest, and otherwise none.
+    """
+    submission, hidden = run.submission, run.hidden
     seeds = tuple(run.seeds)
     one_in = settings.KEYDROME_RECORD_ONE_IN
     # An audited session (repetition) is played twice: in timed mode, and in verified mode, where a process outside the
@@ -104,10 +110,11 @@ def make_job(run: Run) -> Job:
         blob_sha256=submission.blob_sha256,
         benchmark=run.benchmark,
         benchmark_version=run.benchmark_version,
-        instance=run.instance,
+        instance=hidden.instance if hidden else run.instance,
         scale=Scale(run.scale),
         seeds=seeds,
         configuration=submission.configuration or None,
+        parameters=tuple(sorted(hidden.parameters.items())) if hidden else (),
         trusted=submission.trusted,
         recorded_seed=None if run.is_gate or run.verified else spot_check_seed(seeds, one_in),
         audited_seeds=() if run.is_gate else audited,
@@ -135,6 +142,7 @@ class _Heartbeats:
     stopping: threading.Event
     heartbeat_seconds: float = HEARTBEAT_SECONDS
     last: Heartbeat = Heartbeat.CONTINUE
+    curves: SessionCurves | None = None  # the last stored ones
     next_at: float = 0.0
     lease_until: float = field(default_factory=_lease_from_now)
 
@@ -147,9 +155,15 @@ class _Heartbeats:
             return True
         self.next_at = now + self.heartbeat_seconds
         try:
+            new = progress.curves if progress.curves is not self.curves else None
             self.last = claims.heartbeat(
-                self.run_id, self.attempt, progress.fraction, describe(progress)
+                self.run_id,
+                self.attempt,
+                progress.fraction,
+                describe(progress),
+                live_json(new) if new else None,
             )
+            self.curves = progress.curves
             self.lease_until = _lease_from_now()
         except UNREACHABLE:
             _log.warning(

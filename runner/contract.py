@@ -19,7 +19,7 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-from runner.report import AuditPair, Finding, Report
+from runner.report import AuditPair, Finding, Report, Throughput
 from runner.strict import ObjectReader, StrictError, flat_facts, parse_object
 from runner.terms import JailLevel, Scale, Verdict
 
@@ -39,6 +39,15 @@ class Cancelled(Exception):  # noqa: N818 - not an error: the run was cancelled 
 
 
 @dataclass(frozen=True, slots=True)
+class SessionCurves:
+    """The throughput in a session that has ended: of the candidate, and of the control library if it ran."""
+
+    session: int
+    candidate: Throughput
+    control: Throughput | None
+
+
+@dataclass(frozen=True, slots=True)
 class Progress:
     """How far a run has come, for progress bars and heartbeats.
 
@@ -54,6 +63,7 @@ class Progress:
     role: str
     phase: str
     fraction: float
+    curves: SessionCurves | None = None  # of the last session that has ended and has a curve
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,7 +25,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from runner import audit
-from runner.contract import Cancelled, Progress, Session
+from runner.contract import Cancelled, Progress, Session, SessionCurves
 from runner.drift import VALUES_MIN, judge_drift, why_too_busy
 from runner.inspection.user_file import unchanged
 from runner.referee import RefereeError, build_plan, history_arguments, run_session
@@ -130,6 +130,7 @@ class _Series:
     sessions: list[Session] = field(default_factory=list)
     done: int = 0  # the number of library runs that have passed, without audits; for the progress
     audit_findings: list[Finding] = field(default_factory=list)
+    curves: SessionCurves | None = None  # of the last session, for the progress
 
     def session(self, number: int, seed: str) -> SeriesResult | None:
         """Run session `number`. Return the result of the series if this session ends the series, otherwise None."""
@@ -150,11 +151,19 @@ class _Series:
         if CANDIDATE in reports:
             controls = reports.get(CONTROL), reports.get(CONTROL_AFTER)
             self.sessions.append(Session(seed, first, reports[CANDIDATE], *controls))
+            self._keep_curves(number, reports)
         ending = self._ending(number, reports, fault)
         audited = seed in self.request.audited_seeds and self.request.with_control
         if ending is None and audited and audit.is_affordable(reports[CANDIDATE], self.settings):
             return self._audit(number, reports)
         return ending
+
+    def _keep_curves(self, number: int, reports: dict[str, Report]) -> None:
+        """Keep the throughput of a session that has ended, so that the progress shows it."""
+        candidate = reports[CANDIDATE].throughput
+        control = reports[CONTROL].throughput if CONTROL in reports else None
+        if candidate is not None:
+            self.curves = SessionCurves(number, candidate, control)
 
     def _audit(self, number: int, reports: dict[str, Report]) -> SeriesResult | None:
         """Play session `number` again, in the mode that was not chosen. Return the result if the candidate fails.
@@ -232,14 +241,15 @@ class _Series:
         # The number of repetitions is not known in advance, so the progress stays at 1 during repetitions.
         planned = max(number, len(self.request.seeds))
         shown = f"{role}, audit" if audited else role
-        where = Progress(number, planned, shown, "start", min(self.done / runs, 1.0))
+        part_done = min(self.done / runs, 1.0)
+        where = Progress(number, planned, shown, "start", part_done, self.curves)
 
         def tick(phase: str, index: int, count: int) -> bool:
             nonlocal where
             if count > 0:
                 part = 0.0 if audited else min(index / count, 1.0)
                 fraction = min((self.done + part) / runs, 1.0)
-                where = Progress(number, planned, shown, phase, fraction)
+                where = Progress(number, planned, shown, phase, fraction, self.curves)
             return self.heartbeat(where)
 
         if not self.heartbeat(where):

@@ -14,8 +14,11 @@ from leaderboard import catalogue, plots
 from leaderboard.contests import organising, teams
 from leaderboard.contests.mail import stop_token
 from leaderboard.contests.models import Contest, Subscription
+from leaderboard.live_curve import live_json
 from leaderboard.models import Announcement, Run
 from leaderboard.queue import claims
+from runner.contract import SessionCurves
+from runner.report import Throughput
 from runner.terms import Verdict
 from tools.screenshots import launch_options, log_in
 from web.tests.world import BOARD, PASSWORD, World, claim, findings, finish, finish_all, run_of
@@ -251,6 +254,36 @@ def test_states_change_without_a_reload_and_polling_stops(
     width = plot.evaluate("i => i.decode().then(() => i.naturalWidth)")
     assert width > 0, "the plot was not drawn by the browser"
     assert page.evaluate("window.keydromeMark") == "same page"
+
+
+def test_updates_keep_focus_and_scroll_place(
+    page: Page, live_server: LiveServer, world: World
+) -> None:
+    run = run_of(world.submit())
+    for _ in catalogue.gate_targets():
+        finish(claim())
+    mine = claim()
+    log_in(page, live_server.url, "alice", PASSWORD)
+    page.set_viewport_size({"width": 360, "height": 300})
+    page.goto(f"/runs/{run.pk}/")
+    button = page.get_by_role("button", name="Cancel this run")
+    button.focus()
+    page.evaluate("window.scrollTo(0, 150)")
+    place = page.evaluate("window.scrollY")
+    assert place > 0
+    for session in (1, 2):
+        curve = Throughput("test", 1_000_000, (10, 20, 30 * session))
+        live = live_json(SessionCurves(session, curve, curve))
+        claims.heartbeat(mine.pk, mine.attempt, session / 3, "session", live)
+        expect(page.locator("#run")).to_contain_text(f"Throughput in session {session}")
+        expect(button).to_be_focused()
+        if session == 1:
+            page.evaluate("window.scrollTo(0, 150)")
+    assert page.evaluate("window.scrollY") == place
+    expect(page.get_by_role("img", name="Transactions per second over time")).to_be_visible()
+    finish(mine)
+    expect(page.locator("#live")).to_have_text("The state of the run is now: passed")
+    expect(page.locator("#run")).to_be_focused()
 
 
 def test_an_unchanged_page_is_answered_304_and_left_alone(

@@ -23,8 +23,9 @@ GRANT USAGE ON SCHEMA public TO keydrome_worker;
 GRANT SELECT ON django_migrations TO keydrome_worker;
 GRANT SELECT ON leaderboard_submission TO keydrome_worker;
 GRANT SELECT ON leaderboard_run TO keydrome_worker;
+GRANT SELECT ON contests_hiddeninstance TO keydrome_worker;
 GRANT UPDATE (
-  state, machine_id, slot, attempt, not_before, lease_until, heartbeat_at, progress, progress_note,
+  state, machine_id, slot, attempt, not_before, lease_until, heartbeat_at, progress, progress_note, live,
   verdict, reason, jail_level, score, score_low, score_high, total_ms, deadlocks,
   transactions_failed, transactions_completed, transactions_planned, provisional, decisive_findings, why_excluded, eligible, ranked_on,
   why_not,

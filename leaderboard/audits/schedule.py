@@ -91,13 +91,13 @@ def _queue_audit(submission: Submission) -> list[Run]:
 def _unaudited(submission: Submission) -> list[Run]:
     """Return the newest finished run of each benchmark instance that has no audit yet, gates first.
 
-    Leaves out runs of older benchmark versions and runs whose file was refused.
+    Leaves out runs of older benchmark versions, of hidden instances, and runs whose file was refused.
     """
     if submission.deleted_at is not None:
         return []
     chosen: dict[tuple[str, str, str], Run] = {}
     audited = set()
-    for run in submission.runs.select_related("machine").order_by("pk"):
+    for run in submission.runs.filter(hidden=None).select_related("machine").order_by("pk"):
         key = (run.benchmark, run.instance, run.scale)
         if run.benchmark_version != catalogue.current_version(run.benchmark):
             continue

@@ -219,6 +219,76 @@ class Invitation(models.Model):
         return f"invitation of user {self.user_id} to team {self.team_id}"
 
 
+class PlayedIn(models.TextChoices):
+    """The phases in which entries play a hidden instance."""
+
+    ALL = "all", "all phases: every ranked entry plays it"
+    FINALS = "finals", "the finals: the best entries of each team play it"
+
+
+class SeedPolicy(models.TextChoices):
+    """How the runs on a hidden instance get their seeds, which stay secret."""
+
+    FRESH = "fresh", "fresh seeds for each run"
+    COMMON = "common", "the same seeds for all entries"
+
+
+class HiddenInstance(models.Model):
+    """An instance of a benchmark whose parameters only the officials of a contest know. hidden.py writes these rows.
+
+    Its runs name it, and have an instance that no manifest has, so no other board ever ranks them. `rules` has the
+    rules of its board, except what follows from the row. Everything but the title is secret until `publish_at` or, if
+    that is empty, until the results. A removed instance stays secret.
+    """
+
+    contest = models.ForeignKey(Contest, on_delete=models.CASCADE, related_name="hidden_instances")
+    title = models.CharField(max_length=80)
+    benchmark = models.CharField(max_length=64)
+    instance = models.CharField(max_length=64, help_text="the instance that it changes")
+    scale = models.CharField(max_length=10)
+    parameters = models.JSONField(
+        default=dict, help_text="the values that replace parameters of the instance"
+    )
+    sessions = models.PositiveSmallIntegerField()
+    seed_policy = models.CharField(max_length=10, choices=SeedPolicy.choices)
+    seeds = models.JSONField(
+        default=list, help_text="the common seeds; empty if each run has its own"
+    )
+    played_in = models.CharField(max_length=10, choices=PlayedIn.choices)
+    counts = models.BooleanField(default=True, help_text="whether the combined score counts it")
+    publish_at = models.DateTimeField(null=True, blank=True)
+    rules = models.JSONField(default=dict)
+    added_at = models.DateTimeField(auto_now_add=True)
+    removed_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering: ClassVar = ["id"]
+
+    def __str__(self) -> str:
+        return f"hidden instance {self.pk} of contest {self.contest_id}"
+
+    @property
+    def name(self) -> str:
+        """Return the name of the instance in the columns of its runs. No manifest has such a name."""
+        return f"hidden_{self.pk}"
+
+    @property
+    def slug(self) -> str:
+        """Return the slug of its board."""
+        return f"hidden-{self.pk}"
+
+    @property
+    def public_at(self) -> datetime:
+        """Return when everything about it becomes public. Needs the contest loaded."""
+        results_at = self.contest.results_at
+        return min(self.publish_at, results_at) if self.publish_at else results_at
+
+    @property
+    def is_public(self) -> bool:
+        """Return True if everyone may see its parameters and its board. Needs the contest loaded."""
+        return self.removed_at is None and self.public_at <= timezone.now()
+
+
 class Entry(models.Model):
     """A submission that a team has entered in a contest."""
 

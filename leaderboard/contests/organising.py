@@ -13,6 +13,7 @@ from django.conf import settings
 from django.contrib.auth.models import User
 from django.core.mail import send_mail
 from django.db import transaction
+from django.db.models import Q
 from django.utils import timezone
 
 from leaderboard.contests.mail import queue_mail
@@ -58,11 +59,12 @@ RIGHTS = {
 
 
 def rights(contest: Contest, viewer: Viewer) -> frozenset[Right]:
-    """Return the viewer's rights. The site's organisers have all. At most 1 SQL statement."""
+    """Return the viewer's rights. The site's organisers have all, unless they are in a team. 1 SQL statement."""
     if not viewer.is_authenticated:
         return frozenset()
     if viewer.is_staff:
-        return frozenset(Right)
+        contestant = contest.members.filter(user_id=viewer.pk).exists()
+        return frozenset() if contestant else frozenset(Right)
     official = contest.officials.filter(user_id=viewer.pk).first()
     return RIGHTS[Role(official.role)] if official else frozenset()
 
@@ -76,7 +78,7 @@ def log(contest: Contest, by: User, action: str, reason: str = "") -> None:
     )
 
 
-def _reason(text: str) -> str:
+def reason_given(text: str) -> str:
     """Return a reason as one line. Raises Refused if it is missing or too long."""
     reason = printable(" ".join(text.split()))
     if not reason or len(reason) > REASON_MAX:
@@ -107,7 +109,7 @@ def tell_team(entry: Entry, text: str) -> None:
 
 def disqualify(entry: Entry, reason: str, *, by: User) -> None:
     """Take an entry off the boards of its contest. The site's other boards keep it."""
-    why = _reason(reason)
+    why = reason_given(reason)
     with transaction.atomic():
         changed = Entry.objects.filter(pk=entry.pk, disqualified_at=None).update(
             disqualified_at=timezone.now(), disqualified_because=why
@@ -124,7 +126,7 @@ def disqualify(entry: Entry, reason: str, *, by: User) -> None:
 
 def restore(entry: Entry, reason: str, *, by: User) -> None:
     """Restore a disqualified entry."""
-    why = _reason(reason)
+    why = reason_given(reason)
     with transaction.atomic():
         changed = Entry.objects.filter(pk=entry.pk, disqualified_at__isnull=False).update(
             disqualified_at=None, disqualified_because=""
@@ -144,7 +146,7 @@ def rerun(contest: Contest, entries: Iterable[Entry], reason: str, *, by: User) 
 
     Runs that cannot be repeated, for example because they have not ended, are left out.
     """
-    why = _reason(reason)
+    why = reason_given(reason)
     count = 0
     with transaction.atomic():
         for entry in entries:
@@ -168,11 +170,17 @@ def rerun(contest: Contest, entries: Iterable[Entry], reason: str, *, by: User) 
 
 
 def _newest_timed(entry: Entry) -> list[Run]:
-    """Return the newest timed run of the entry on each benchmark instance. 1 SQL statement."""
-    runs = entry.submission.runs.filter(kind="performance", verified=False).order_by("pk")
-    newest = {
-        (run.benchmark, run.instance): run for run in runs.select_related("submission", "machine")
-    }
+    """Return the newest timed run of the entry on each benchmark instance. 1 SQL statement.
+
+    The submission may play hidden instances of other contests, too, which are left out.
+    """
+    runs = entry.submission.runs.filter(
+        Q(hidden=None) | Q(hidden__contest=entry.contest_id, hidden__removed_at=None),
+        kind="performance",
+        verified=False,
+    )
+    loaded = runs.select_related("submission", "machine", "hidden").order_by("pk")
+    newest = {(run.benchmark, run.instance): run for run in loaded}
     return list(newest.values())
 
 
@@ -188,7 +196,7 @@ def add_note(entry: Entry, text: str, *, by: User) -> None:
 
 def set_sign_up(contest: Contest, reason: str, *, closed: bool, by: User) -> None:
     """Close or reopen the sign-up."""
-    why = _reason(reason)
+    why = reason_given(reason)
     with transaction.atomic():
         Contest.objects.filter(pk=contest.pk).update(sign_up_closed=closed)
         log(contest, by, "closed the sign-up" if closed else "reopened the sign-up", why)

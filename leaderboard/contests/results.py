@@ -46,15 +46,18 @@ class ContestStanding:
     result: Result | None
 
 
-def contest_standing(contest: Contest, *, live: bool = False) -> ContestStanding:
+def contest_standing(
+    contest: Contest, *, live: bool = False, secret: bool = False
+) -> ContestStanding:
     """Return the stored result of a closed contest, and otherwise the current boards.
 
-    1 SQL statement for a stored result, and otherwise at most 5.
+    `live` and `secret` have the same meaning as for `contest_boards`. 1 SQL statement for a stored result, and
+    otherwise at most 6.
     """
     result = newest_result(contest)
     if result is not None:
         return _from_content(contest, result)
-    boards = contest_boards(contest, live=live)
+    boards = contest_boards(contest, live=live, secret=secret)
     return ContestStanding(boards, combined_standing(boards), None)
 
 
@@ -144,6 +147,7 @@ def _store(
             {
                 "board": asdict(runs.board),
                 "machine_class": runs.machine_class,
+                "counts": runs.counts,
                 "runs": [asdict(run) for run in runs.runs],
                 "rows": [
                     {
@@ -189,7 +193,11 @@ def _contest_board(stored: dict[str, Any], teams: Mapping[int, Team]) -> Contest
     )
     best = tuple((teams[one["team"]], _entry(one["entry"])) for one in stored["best"])
     return ContestBoard(
-        _board(stored["board"]), stored["machine_class"] if rows else "", rows, best
+        _board(stored["board"]),
+        stored["machine_class"] if rows else "",
+        rows,
+        best,
+        stored.get("counts", True),  # results from before hidden instances have no such field
     )
 
 
@@ -198,7 +206,12 @@ def _board_runs(stored: dict[str, Any]) -> BoardRuns:
         Played(Candidate(**_with_tuple(run["candidate"])), run["submission_id"], run["file_name"])
         for run in stored["runs"]
     ]
-    return BoardRuns(_board(stored["board"]), stored["machine_class"], tuple(runs))
+    return BoardRuns(
+        _board(stored["board"]),
+        stored["machine_class"],
+        tuple(runs),
+        stored.get("counts", True),
+    )
 
 
 def _board(stored: dict[str, Any]) -> Board:

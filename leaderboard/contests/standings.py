@@ -1,14 +1,14 @@
 """Computes the boards of a contest from the runs of its entries.
 
 A contest's board has the rules of the site's board, but it ranks only the contest's entries, and treats each team as
-one user. The public board of a frozen contest shows the state at the freeze: it counts the entries made and the runs
-ended by then. Disqualified and deleted submissions never count.
+one user. Each hidden instance has a board, too. The public board of a frozen contest shows the state at the freeze: it
+counts the entries made and the runs ended by then. Disqualified and deleted submissions never count.
 """
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from django.core.cache import cache
@@ -16,6 +16,7 @@ from django.db.models import Q
 
 from leaderboard.boards import Board, board_named
 from leaderboard.contests.combined import TeamScore, combine
+from leaderboard.contests.hidden_board import board_of
 from leaderboard.models import Run
 from leaderboard.ranking import rank_intervals
 from leaderboard.ranking.visible_ranks import CACHE_SECONDS, cached_ranks
@@ -38,11 +39,15 @@ class Played:
 
 @dataclass(frozen=True, slots=True)
 class BoardRuns:
-    """All that decides a board of a contest: its counted runs, which are of one benchmark version and machine class."""
+    """All that decides a board of a contest: its counted runs, which are of one benchmark version and machine class.
+
+    `counts` is True if the combined score counts the board.
+    """
 
     board: Board
     machine_class: str
     runs: tuple[Played, ...]
+    counts: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +74,7 @@ class ContestBoard:
     machine_class: str
     rows: tuple[Standing, ...]
     best: tuple[tuple[Team, rank_intervals.Entry], ...]
+    counts: bool = True
 
     @property
     def provisional(self) -> bool:
@@ -85,32 +91,41 @@ class CombinedRow:
 
 
 def boards_of(contest: Contest) -> list[Board]:
-    """Return the boards of a contest in its order. A board that the site no longer has is left out."""
+    """Return the boards of a contest in its order, without those of hidden instances.
+
+    A board that the site no longer has is left out.
+    """
     return [board for slug in contest.boards if (board := board_named(slug)) is not None]
 
 
-def contest_boards(contest: Contest, *, live: bool = False) -> list[ContestBoard]:
+def contest_boards(
+    contest: Contest, *, live: bool = False, secret: bool = False
+) -> list[ContestBoard]:
     """Return all boards of a contest, computed from the runs. With `live`, the freeze does not apply.
 
-    4 SQL statements, or 1 if there are no runs.
+    With `secret`, the boards of hidden instances that are not public yet are included. 5 SQL statements, or 2 if there
+    are no runs.
     """
-    found, teams = counted_runs(contest, live=live)
+    found, teams = counted_runs(contest, live=live, secret=secret)
     return [rank_board(runs, teams) for runs in found]
 
 
 def counted_runs(
-    contest: Contest, *, live: bool = False, disqualified: bool = False
+    contest: Contest, *, live: bool = False, secret: bool = False, disqualified: bool = False
 ) -> tuple[list[BoardRuns], dict[int, Team]]:
     """Return the runs that decide each board of a contest, and the teams by id.
 
-    With `disqualified`, the runs of disqualified entries are included. At most 4 SQL statements.
+    With `disqualified`, the runs of disqualified entries are included. At most 5 SQL statements.
     """
-    boards = boards_of(contest)
+    boards = dict.fromkeys(boards_of(contest), True)
+    for hidden in contest.hidden_instances.all():
+        if hidden.is_public or (secret and hidden.removed_at is None):
+            boards[board_of(hidden)] = hidden.counts
     runs = _runs(contest, boards, live=live, disqualified=disqualified)
     teams = {run.pk: _team(contest, run) for run in runs}
-    return [_board_runs(board, runs, teams) for board in boards], {
-        team.pk: team for team in teams.values()
-    }
+    return [
+        replace(_board_runs(board, runs, teams), counts=counts) for board, counts in boards.items()
+    ], {team.pk: team for team in teams.values()}
 
 
 def _runs(
@@ -200,14 +215,19 @@ def rank_board(found: BoardRuns, teams: Mapping[int, Team]) -> ContestBoard:
         for entry, rank in zip(shown, ranks, strict=True)
     ]
     return ContestBoard(
-        board, found.machine_class if rows else "", tuple(rows), tuple(best.values())
+        board,
+        found.machine_class if rows else "",
+        tuple(rows),
+        tuple(best.values()),
+        found.counts,
     )
 
 
 def combined_standing(boards: list[ContestBoard]) -> list[CombinedRow]:
-    """Return the teams by their score over all boards, best first. Executes no SQL."""
+    """Return the teams by their score over all boards that count, best first. Executes no SQL."""
     teams: dict[int, Team] = {}
     speeds: dict[int, list[tuple[float, ...]]] = defaultdict(list)
+    boards = [found for found in boards if found.counts]
     for found in boards:
         for team, entry in found.best:
             teams[team.pk] = team

@@ -39,8 +39,14 @@ def reason_against_sign_up(contest: Contest, user: User) -> str:
         return "the organisers have closed the sign-up"
     if contest.phase in {Phase.FINALS, Phase.CLOSED}:
         return "uploads to this contest have ended"
+    return _reason_against_user(contest, user)
+
+
+def _reason_against_user(contest: Contest, user: User) -> str:
     if contest.admission == Admission.GUESTS and not contest.guests.filter(pk=user.pk).exists():
         return "only users whom the organisers have named may enter this contest: ask an organiser"
+    if user.is_staff:
+        return "you are an organiser of this site and see all runs, so you cannot enter a contest"
     if contest.officials.filter(user=user).exists():
         return "you help to run this contest, so you cannot enter it"
     if contest.members.filter(user=user).exists():

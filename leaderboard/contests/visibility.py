@@ -2,7 +2,9 @@
 
 Until a contest's results, three rules hide runs from everyone outside the team: the contest keeps runs private, the
 team is anonymous, or the run ended after the freeze. The owner of the submission, the team and the contest's officials
-see these runs. The site's organisers see all runs.
+see these runs. Until it is published, a hidden instance hides its runs from everyone except the contest's officials.
+
+The site's organisers count as officials of every contest, except of one in which they are in a team.
 """
 
 from __future__ import annotations
@@ -13,12 +15,41 @@ from django.db.models import DateTimeField, Exists, OuterRef, Q, Subquery, Value
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
-from leaderboard.contests.models import Entry, Member, Official
+from leaderboard.contests.models import Entry, HiddenInstance, Member, Official
 
 if TYPE_CHECKING:
+    from django.contrib.auth.models import User
     from django.db.models import QuerySet
 
     from leaderboard.queries import Viewer
+
+
+def unseen_runs(viewer: Viewer | None = None) -> Q:
+    """Return the condition that this viewer, or without a viewer the public, may not see a run, the outer row."""
+    return Q(
+        hidden_runs(submission="submission", finished_at="finished_at", viewer=viewer)
+    ) | secret_runs(viewer)
+
+
+def secret_runs(viewer: Viewer | None = None) -> Q:
+    """Return the condition that a run, the outer row, plays an instance that is still hidden from this viewer."""
+    now = timezone.now()
+    secret = HiddenInstance.objects.filter(
+        Q(removed_at__isnull=False)
+        | Q(contest__results_at__gt=now) & (Q(publish_at=None) | Q(publish_at__gt=now)),
+        pk=OuterRef("hidden"),
+    )
+    if viewer is not None and viewer.is_authenticated:
+        secret = secret.exclude(_runs_contest(viewer))
+    return Q(hidden__isnull=False) & Q(Exists(secret))
+
+
+def _runs_contest(viewer: User) -> Q:
+    """Return the condition that the viewer is an official of the outer row's contest."""
+    if viewer.is_staff:
+        member = Exists(Member.objects.filter(contest=OuterRef("contest"), user_id=viewer.pk))
+        return ~Q(member)
+    return Q(Exists(Official.objects.filter(contest=OuterRef("contest"), user_id=viewer.pk)))
 
 
 def hidden_runs(*, submission: str, finished_at: str, viewer: Viewer | None = None) -> Exists:
@@ -63,8 +94,9 @@ def _seen_by_others_only(entries: QuerySet[Entry], viewer: Viewer | None) -> Que
     """Leave out the entries that this viewer may see anyway."""
     if viewer is None or not viewer.is_authenticated:
         return entries
-    user = viewer.pk
-    return entries.exclude(submission__owner_id=user).exclude(
-        Exists(Member.objects.filter(team=OuterRef("team"), user_id=user))
-        | Exists(Official.objects.filter(contest=OuterRef("contest"), user_id=user))
+    member = Exists(Member.objects.filter(team=OuterRef("team"), user_id=viewer.pk))
+    return (
+        entries.exclude(submission__owner_id=viewer.pk)
+        .exclude(member)
+        .exclude(_runs_contest(viewer))
     )

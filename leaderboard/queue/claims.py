@@ -17,6 +17,7 @@ which runs can be claimed, and in which order. Its SQL is part of the claim's st
 
 from __future__ import annotations
 
+import json
 from contextlib import nullcontext
 from dataclasses import dataclass
 from datetime import timedelta
@@ -46,12 +47,13 @@ _LEASES_AHEAD = 10
 # transaction, the database releases all locks when the statement ends.
 _CLAIM = """
 UPDATE leaderboard_run SET lease_until = {lease_end}, heartbeat_at = {now}, machine_id = %s, slot = %s,
-  state = 'claimed', attempt = attempt + 1, progress = 0.0, progress_note = ''
+  state = 'claimed', attempt = attempt + 1, progress = 0.0, progress_note = '',
+  live = NULL
 WHERE id = ({first}) RETURNING *"""
 _SUBMISSION = "SELECT * FROM leaderboard_submission WHERE id = %s"
 _HEARTBEAT = """
 UPDATE leaderboard_run SET lease_until = {lease_end}, heartbeat_at = {now}, progress = %s, progress_note = %s,
-  state = 'running'
+  live = COALESCE({live}, live), state = 'running'
 WHERE id = %s AND attempt = %s AND state IN ('claimed', 'running') RETURNING cancel_requested_at"""
 
 
@@ -213,19 +215,29 @@ def _clock(lease_seconds: float) -> tuple[str, str, tuple[Any, ...]]:
     return now, lease_end, tuple(parameters)
 
 
-def heartbeat(run_id: int, attempt: int, progress: float, note: str) -> Heartbeat:
-    """Extend the lease and store the progress (0 to 1); say whether the worker must stop. 1 SQL statement."""
+def heartbeat(
+    run_id: int, attempt: int, progress: float, note: str, live: dict[str, Any] | None = None
+) -> Heartbeat:
+    """Extend the lease and store the progress (0 to 1); say whether the worker must stop. 1 SQL statement.
+
+    `live` has new curves for the run's page (live_curve.py); without it, the stored ones stay.
+    """
     now, lease_end, lease = _clock(settings.KEYDROME_LEASE_SECONDS)
     fraction = min(max(progress, 0.0), 1.0)
     with connection.cursor() as cursor:
         cursor.execute(
-            _HEARTBEAT.format(now=now, lease_end=lease_end),
-            [*lease, fraction, note[:200], run_id, attempt],
+            _HEARTBEAT.format(now=now, lease_end=lease_end, live=_json_place()),
+            [*lease, fraction, note[:200], json.dumps(live) if live else None, run_id, attempt],
         )
         owned = cursor.fetchone()
     if owned is None:
         return Heartbeat.LOST
     return Heartbeat.CONTINUE if owned[0] is None else Heartbeat.CANCEL
+
+
+def _json_place() -> str:
+    """Return the placeholder of a JSON value. PostgreSQL must know its type; SQLite stores JSON as text."""
+    return "%s::jsonb" if connection.vendor == "postgresql" else "%s"
 
 
 def start(run_id: int, attempt: int) -> bool:
@@ -241,7 +253,7 @@ def finish_cancelled(run_id: int, attempt: int) -> bool:
     """End a run as cancelled. Return False if this attempt no longer owns the run. 1 SQL statement."""
     return bool(
         _owned(run_id, attempt).update(
-            state=State.CANCELLED, finished_at=Now(), lease_until=None, progress_note=""
+            state=State.CANCELLED, finished_at=Now(), lease_until=None, progress_note="", live=None
         )
     )
 
@@ -259,6 +271,7 @@ def requeue(run_id: int, attempt: int) -> bool:
             lease_until=None,
             progress=0.0,
             progress_note="",
+            live=None,
         )
     )
 

@@ -117,12 +117,17 @@ def _positions(run_ids: Sequence[int]) -> list[tuple[int, int]]:
 
 
 def current_pace() -> Pace:
-    """Return the current pace of the queue. At most 3 SQL statements."""
+    """Return the current pace of the queue. At most 3 SQL statements.
+
+    Runs on hidden instances are left out, because pages show the pace, and it would tell how long these runs take.
+    """
     alive_since = Now() - timedelta(seconds=MACHINE_LOST_SECONDS)
     slots = Run.objects.filter(state__in=ACTIVE_STATES, heartbeat_at__gte=alive_since).count()
     if slots == 0:  # no run executes now, but a live machine will claim the next run within seconds
         slots = int(Machine.objects.filter(last_seen__gte=alive_since).exists())
-    ended = Run.objects.filter(state=State.DONE, started_at__isnull=False).order_by("-finished_at")
+    ended = Run.objects.filter(state=State.DONE, started_at__isnull=False, hidden=None).order_by(
+        "-finished_at"
+    )
     times = [
         (finished - started).total_seconds()
         for started, finished in ended.values_list("started_at", "finished_at")[:RECENT_RUNS]

@@ -93,6 +93,7 @@ def repetitions_left(user: User) -> int | None:
         submission__owner_id=user.pk,
         priority=Priority.RERUN,
         verified=False,
+        hidden=None,
         created_at__gt=timezone.now() - DAY,
     )
     used = repeated.aggregate(sessions=Sum("sessions"))["sessions"] or 0
@@ -140,7 +141,7 @@ def charged_since(user: User, begin: datetime) -> list[Submission]:
 def _with_run(user: User, which: Q) -> QuerySet[Submission]:
     """Return the user's submissions, including deleted ones, that have a run which matches `which`.
 
-    Audits, which organisers queue, are not counted as runs of the user.
+    Audits and runs on hidden instances, which organisers queue, are not counted as runs of the user.
     """
-    matching = Run.objects.filter(which, submission=OuterRef("pk"), verified=False)
+    matching = Run.objects.filter(which, submission=OuterRef("pk"), verified=False, hidden=None)
     return Submission.objects.filter(Exists(matching), owner_id=user.pk)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from django.db import connection
 from django.db.migrations.loader import MigrationLoader
 from django.db.migrations.recorder import MigrationRecorder
+from django.db.models import Q
 
 from leaderboard import catalogue
 from leaderboard.queue import claims
@@ -52,15 +53,21 @@ def own_versions() -> dict[str, int]:
 def refusal(versions: Mapping[str, int], machine_class: str) -> str:
     """Return why a worker with these benchmark versions and this machine class leaves some runs waiting.
 
-    Returns an empty text if the worker can execute every waiting run. 1 SQL statement.
+    Returns an empty text if the worker can execute every waiting run. The status page shows the text, so it does not
+    name the benchmark of a contest's hidden instance. 1 SQL statement.
     """
-    waiting = claims.claimable().order_by()
+    waiting = claims.claimable().order_by().annotate(secret=Q(hidden__isnull=False))
     wanted_by_runs = waiting.values_list(
-        "benchmark", "benchmark_version", "wanted_class"
+        "benchmark", "benchmark_version", "wanted_class", "secret"
     ).distinct()
     reasons = set()
-    for name, version, wanted in wanted_by_runs:
-        if versions.get(name) != version:
+    for name, version, wanted, secret in wanted_by_runs:
+        if versions.get(name) != version and secret:
+            reasons.add(
+                "runs on a hidden instance wait for another version of its benchmark: update and restart the site or "
+                "the worker, whichever is older"
+            )
+        elif versions.get(name) != version:
             own = f"version {versions[name]}" if name in versions else "no such benchmark"
             reasons.add(
                 f"runs wait for {name} version {version}, and this worker has {own}: "

@@ -19,6 +19,7 @@ from django.db.models import Max, Min, Q
 
 from leaderboard import catalogue
 from leaderboard.boards import Board, all_boards, boards_for
+from leaderboard.contests.hidden_board import board_of
 from leaderboard.models import BoardEntry, Run, State
 from leaderboard.ranking import rank_intervals
 from leaderboard.ranking.board_advisories import advisories_of
@@ -138,9 +139,10 @@ def _affected_entries(run: Run) -> set[tuple[_Section, int]]:
 def _decide(run: Run) -> None:
     """Store on which boards the run may be ranked, and for each of the other boards the main reason against it.
 
-    If no board may rank the run, store all reasons of the first board instead.
+    If no board may rank the run, store all reasons of the first board instead. A run on a hidden instance has only the
+    board of its contest, which reads the runs and has no entries here.
     """
-    boards = boards_for(run.benchmark, run.instance)
+    boards = (board_of(run.hidden),) if run.hidden else boards_for(run.benchmark, run.instance)
     verdicts = {board.slug: reasons_of(run, board) for board in boards}
     ranked_on = [slug for slug, reasons in verdicts.items() if not reasons]
     if run.is_gate:
@@ -276,9 +278,11 @@ def _refill_user(section: _Section, user_id: int) -> None:
         for pk, digest, configuration, reference, ratios, provisional, ranked_on in runs
         if board.slug in ranked_on
     ]
+    # A contest may hide a user's best entries. Then the public sees the next ones, so twice as many are stored.
     chosen = rank_intervals.choose(
-        candidates, per_user=board.per_user, lower_is_better=board.lower_is_better
+        candidates, per_user=2 * board.per_user, lower_is_better=board.lower_is_better
     )
+    spare = rank_intervals.beyond_limit(chosen, board.per_user)
     digests = [entry.blob_sha256 for entry in chosen]
     audited = _audited(section, digests)
     advisories = advisories_of(board, section.benchmark_version, section.machine_class, digests)
@@ -288,6 +292,7 @@ def _refill_user(section: _Section, user_id: int) -> None:
             section,
             user_rank,
             entry,
+            spare=entry.blob_sha256 in spare,
             audited=(entry.blob_sha256, entry.configuration) in audited,
             advisories=advisories.get((entry.blob_sha256, entry.configuration), []),
         )
@@ -352,6 +357,7 @@ def _row(
     user_rank: int,
     entry: rank_intervals.Entry,
     *,
+    spare: bool,
     audited: bool,
     advisories: list[dict[str, Any]],
 ) -> BoardEntry:
@@ -370,6 +376,7 @@ def _row(
         score_high=entry.high,
         ratios=list(entry.ratios),
         provisional=entry.provisional,
+        spare=spare,
         audited=audited,
         advisories=advisories,
     )
@@ -379,16 +386,17 @@ def _update_ranks(section: _Section) -> None:
     """Rank the best entries of a section, and clear the ranks of entries that are no longer shown. 4 SQL statements.
 
     The limit `top` counts binaries. All variants of a binary, i.e. its entries under other configurations, are shown
-    with it.
+    with it. Spare entries are not ranked here (ranking/visible_ranks.py).
     """
     board = _board(section)
     best, order = (Min, "score") if board.lower_is_better else (Max, "-score")
-    binaries = _entries(section).values("user_id", "blob_sha256").annotate(best=best("score"))
+    within = _entries(section).filter(spare=False)
+    binaries = within.values("user_id", "blob_sha256").annotate(best=best("score"))
     wanted = Q(pk__in=())
     best_first = "best" if board.lower_is_better else "-best"
     for row in binaries.order_by(best_first, "user_id", "blob_sha256")[: board.top]:
         wanted |= Q(user_id=row["user_id"], blob_sha256=row["blob_sha256"])
-    shown = list(_entries(section).filter(wanted).order_by(order, "run_id"))
+    shown = list(within.filter(wanted).order_by(order, "run_id"))
     ranks = rank_intervals.rank(
         [entry.ratios for entry in shown], lower_is_better=board.lower_is_better
     )

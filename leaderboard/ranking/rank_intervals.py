@@ -124,6 +124,12 @@ def choose(candidates: Iterable[Candidate], *, per_user: int, lower_is_better: b
     return chosen
 
 
+def beyond_limit(entries: Iterable[Entry], per_user: int) -> set[str]:
+    """Return the digests of one user's binaries beyond the limit per user. `entries` are the user's, best first."""
+    counted = dict.fromkeys(entry.blob_sha256 for entry in entries if not entry.reference)
+    return set(list(counted)[per_user:])
+
+
 def rank(samples: Sequence[Sequence[float]], *, lower_is_better: bool) -> list[Rank]:
     """Return the rank interval of each sample.
 

@@ -7,7 +7,7 @@ them, in the same way as ranking/board_entries.py ranks all of them.
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -64,12 +64,9 @@ def section_of(entry: BoardEntry) -> Section:
 def visible_ranks(sections: Iterable[Section] | Q, viewer: Viewer | None) -> VisibleRanks:
     """Return the viewer's ranks in these sections; without a viewer, those of the public.
 
-    `sections` is a list, or a condition on entries. 1 SQL statement, and 2 more if something is hidden. None for the
-    site's organisers, who see everything.
+    `sections` is a list, or a condition on entries. 1 SQL statement, and 2 more if something is hidden.
     """
     wanted = sections if isinstance(sections, Q) else _any(sections)
-    if viewer is not None and viewer.is_authenticated and viewer.is_staff:
-        return VisibleRanks({})
     hidden = hidden_runs(
         submission="run__submission", finished_at="run__finished_at", viewer=viewer
     )
@@ -102,27 +99,52 @@ def ranks_in(gaps: set[Section], viewer: Viewer | None) -> VisibleRanks:
 def _best(sections: set[Section], visible: Q | object) -> dict[Section, list[int]]:
     """Return the ids of each section's best visible entries, best first. 1 SQL statement.
 
-    As on the whole board, the limit `top` counts binaries, and each binary comes with all its variants.
+    As on the whole board, the limits `top` and `per_user` count binaries, and each binary comes with all its variants.
     """
-    found: dict[Section, list[tuple[int, tuple[int, str], float, int]]] = {
-        section: [] for section in sections
-    }
+    found: dict[Section, list[_Row]] = {section: [] for section in sections}
     rows = BoardEntry.objects.filter(_any(sections), visible).values_list(
         *("board", "benchmark_version", "machine_class"),
-        *("pk", "user_id", "blob_sha256", "score", "run_id"),
+        *("pk", "user_id", "blob_sha256", "score", "run_id", "run__submission__reference"),
     )
-    for slug, version, name, pk, user, digest, score, run in rows:
-        found[slug, version, name].append((pk, (user, digest), score, run))
+    for slug, version, name, *row in rows:
+        found[slug, version, name].append(_Row(*row))
     chosen: dict[Section, list[int]] = {}
     for section, entries in found.items():
         board = board_named(section[0])
         if board is None:
             continue
         sign = 1.0 if board.lower_is_better else -1.0
-        entries.sort(key=lambda entry: (sign * entry[2], entry[3]))
-        best = list(dict.fromkeys(binary for _, binary, _, _ in entries))[: board.top]
-        chosen[section] = [pk for pk, binary, _, _ in entries if binary in best]
+        entries.sort(key=lambda entry: (sign * entry.score, entry.run))
+        best = _binaries(entries, board.per_user)[: board.top]
+        chosen[section] = [entry.pk for entry in entries if entry.binary in best]
     return chosen
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """The columns of an entry that decide whether a viewer sees it on a board."""
+
+    pk: int
+    user: int
+    digest: str
+    score: float
+    run: int
+    reference: bool
+
+    @property
+    def binary(self) -> tuple[int, str]:
+        return self.user, self.digest
+
+
+def _binaries(entries: Iterable[_Row], per_user: int) -> list[tuple[int, str]]:
+    """Return the binaries within the limit per user, best first. The limit does not count reference entries."""
+    counts: Counter[int] = Counter()
+    chosen: dict[tuple[int, str], bool] = {}
+    for entry in entries:
+        if entry.binary not in chosen:
+            counts[entry.user] += not entry.reference
+            chosen[entry.binary] = entry.reference or counts[entry.user] <= per_user
+    return [binary for binary, within in chosen.items() if within]
 
 
 def _ranks(

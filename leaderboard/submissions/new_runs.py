@@ -14,6 +14,7 @@ from runner.manifest import Kind
 
 if TYPE_CHECKING:
     from leaderboard.catalogue import Target
+    from leaderboard.contests.models import HiddenInstance
 
 
 def new_run(
@@ -25,8 +26,9 @@ def new_run(
     priority: Priority = Priority.CONTEST,
     wanted_class: str | None = None,
     verified: bool = False,
+    hidden: HiddenInstance | None = None,
 ) -> Run:
-    """Return a new run, which is not saved yet.
+    """Return a new run, which is not saved yet. With `hidden`, `target` has the name of this hidden instance.
 
     A gate (correctness benchmark) has one session and may run on any machine, because gates are not timed. Other runs
     want `wanted_class`, by default KEYDROME_MACHINE_CLASS; an empty text means any machine class.
@@ -43,10 +45,11 @@ def new_run(
         instance=target.instance,
         scale=scale,
         sessions=count,
-        seeds=fresh_seeds(count),
+        seeds=list(hidden.seeds) if hidden and hidden.seeds else fresh_seeds(count),
         priority=priority,
         wanted_class="" if gate else machine_class,
         verified=verified,
+        hidden=hidden,
     )
 
 

@@ -35,13 +35,21 @@ def rerun(run: Run, *, by: User) -> Run:
 
     - The run has not ended, or its submission was deleted.
     - The file was refused.
+    - The run plays a hidden instance of a contest.
     - The benchmark instance no longer exists.
     - Such a repetition is already queued or running.
     - The user's quota of repeated sessions is used up.
     """
     may_change(run.submission, by)
     with transaction.atomic():
-        reason = _reason_against_rerun(run) or quotas.reason_against_repetitions(by, run.sessions)
+        reason = ""
+        if run.hidden_id is not None:
+            reason = "only the officials of its contest can repeat a run on a hidden instance"
+        reason = (
+            reason
+            or _reason_against_rerun(run)
+            or quotas.reason_against_repetitions(by, run.sessions)
+        )
         if reason:
             raise Refused([reason])
         return _queue_again(run)
@@ -64,6 +72,7 @@ def _queue_again(run: Run) -> Run:
         priority=Priority.RERUN,
         wanted_class=class_of(run),
         verified=run.verified,
+        hidden=run.hidden,
     )
     claims.enqueue(run.submission.owner_id, [again])
     transaction.on_commit(partial(wakeup.wake, wakeup.BENCH))
@@ -86,7 +95,8 @@ def _reason_against_rerun(run: Run) -> str:
         return "the run has not ended yet: wait until it ends, or cancel it"
     if run.verdict == Verdict.REFUSED:
         return "the file was refused: correct it and submit it again"
-    target = Target(run.benchmark, run.instance)
+    hidden = run.hidden
+    target = Target(run.benchmark, hidden.instance if hidden else run.instance)
     try:
         catalogue.parse_target(str(target))
     except RequestError as error:
@@ -145,7 +155,7 @@ def _stale_targets() -> Iterable[tuple[Submission, list[tuple[Target, str, int, 
     Each missing run is a tuple of target, scale, number of sessions and machine class.
     """
     ranked = Submission.objects.filter(
-        deleted_at__isnull=True, runs__board_entries__isnull=False
+        deleted_at__isnull=True, runs__board_entries__spare=False
     ).distinct()
     for submission in ranked.prefetch_related("runs__machine"):
         runs = [

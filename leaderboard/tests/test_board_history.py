@@ -48,7 +48,7 @@ def test_a_change_of_the_lead_is_noted_once(
     Run.objects.filter(pk=first.pk).update(finished_at=timezone.now() - timedelta(days=3))
     assert len(note_leads()) == 1
     # Two statements are the savepoint's. PostgreSQL has one for the lock, too.
-    with django_assert_num_queries(5 if connection.vendor == "postgresql" else 4):
+    with django_assert_num_queries(6 if connection.vendor == "postgresql" else 5):
         assert note_leads() == []
     ranked(track, enter(bob, 1), ratio=0.4)
     note_leads()

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from runner.contract import Cancelled, Progress
+from runner.contract import Cancelled, Progress, SessionCurves
 from runner.execute import session_log
 from runner.inspection.library import LibraryFacts, LibraryKind
 from runner.manifest import RequestError, parse_benchmark
+from runner.report import Throughput
 from runner.request import Loadable, Request, make_loadable
 from runner.series import (
     SeriesResult,
@@ -77,12 +78,14 @@ def series(
     audited: str = "passed",
     strays: tuple[str, ...] = (),
     stray_ms: float = 12,
+    throughput: Throughput | None = None,
     heartbeats: int = 10_000,
     watch: Callable[[Progress], object] = lambda _: None,
 ) -> tuple[SeriesResult, list[Progress]]:
     path = folder / "build" / "bin" / "referee"
     path.parent.mkdir(parents=True)
-    text = SCRIPT.replace("REPORT", json.dumps(report().to_json()))
+    played = replace(report(), throughput=throughput)
+    text = SCRIPT.replace("REPORT", json.dumps(played.to_json()))
     text = text.replace("STRAYS", str(strays or ("",))).replace("STRAY_MS", str(stray_ms))
     text = text.replace("CANDIDATE", candidate).replace("CONTROL", control)
     path.write_text(text.replace("AUDITED", audited))
@@ -151,6 +154,17 @@ def test_a_long_series_has_the_control_on_both_sides(settings: Settings, tmp_pat
     assert not any(session.discarded or session.candidate_first for session in result.sessions)
     roles = list(dict.fromkeys(p.role for p in progress if p.session == 1))
     assert roles == ["control", "candidate", "control again"]
+
+
+def test_the_progress_has_the_curves_of_the_last_session(
+    settings: Settings, tmp_path: Path
+) -> None:
+    curve = Throughput("test", 1_000, (10, 20))
+    _, progress = series(settings, tmp_path, throughput=curve)
+    assert all(p.curves is None for p in progress if p.session == 1)
+    for number in range(2, len(SEEDS) + 1):
+        found = {p.curves for p in progress if p.session == number}
+        assert found == {SessionCurves(number - 1, curve, curve)}
 
 
 def test_a_session_in_which_the_control_changes_too_much_is_discarded_and_repeated(

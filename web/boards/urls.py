@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from web.boards import configurations, entries, views
+from web.boards import configurations, entries, staged, views
 
 app_name = "boards"
 
@@ -17,6 +17,9 @@ urlpatterns = [
     path("structures/<str:name>/", entries.structure, name="structure"),
     path("<slug:slug>/", views.board, name="board"),
     path("<slug:slug>/history/", views.history, name="history"),
+    path("<slug:slug>/new-version/", staged.page, name="staged"),
+    path("<slug:slug>/new-version/repeat/", staged.repeat, name="repeat"),
+    path("<slug:slug>/new-version/live/", staged.make_live, name="make_live"),
     path("<slug:slug>.csv", views.export_csv, name="csv"),
     path("<slug:slug>.json", views.export_json, name="json"),
 ]

@@ -68,7 +68,7 @@ def board(request: HttpRequest, slug: str) -> HttpResponse:
         "board": found.board,
         "version": found.benchmark_version,
         "versions": found.versions,
-        "superseded": found.superseded,
+        "found": found,
         "choice": choice,
         **_links(choice, found),
         "options": options(every),
@@ -88,7 +88,7 @@ def board(request: HttpRequest, slug: str) -> HttpResponse:
 
 def _links(choice: Choice, found: Standings) -> dict[str, dict[str, str]]:
     """Return the fields that links repeat: all, those without the order, and those without the filters."""
-    version = {"version": str(found.benchmark_version)} if found.superseded else {}
+    version = {} if found.is_live else {"version": str(found.benchmark_version)}
     query = {**choice.query, **version}
     machine = {"machine": found.machine_class} if found.machine_class else {}
     return {

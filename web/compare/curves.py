@@ -15,7 +15,7 @@ from web import jinja
 from web.compare.axes import LogAxis, Tick, even_ticks
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from leaderboard.compared_runs import ComparedRun
     from results.curves import ThroughputRow
@@ -63,8 +63,11 @@ def throughput_plot(runs: Sequence[ComparedRun]) -> Plot | None:
     """Return the plot of commits per second over time, or None if no run has a curve."""
     merged = _merged(runs, _WINDOWS_MAX)
     found = {n: rows for n, rows in enumerate(merged, start=1) if rows}
-    if not found:
-        return None
+    return rates_plot(found) if found else None
+
+
+def rates_plot(found: Mapping[int, Sequence[ThroughputRow]]) -> Plot:
+    """Return the plot of commits per second over time. `found` maps the styles of lines to windows; it is not empty."""
     end = max(rows[-1].end_ms for rows in found.values())
     top = 1.05 * max(row.per_second for rows in found.values() for row in rows) or 1.0
     unit, unit_name = next((size, name) for size, name in _RATES if top >= size or size == 1.0)

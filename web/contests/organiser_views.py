@@ -8,10 +8,12 @@ from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.core.paginator import Paginator
 from django.db import transaction
+from django.db.models import Prefetch
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
+from leaderboard import queries
 from leaderboard.contests import organising
 from leaderboard.contests.models import Contest, Entry, Role
 from leaderboard.contests.organising import Right
@@ -77,7 +79,7 @@ def overview(request: UserRequest, slug: str) -> HttpResponse:
     """Show the officials the teams, the newest entries, and what they can do."""
     found = visit(request, slug, Right.SEE)
     entries = found.contest.entries.select_related("team", "submission__owner").order_by("-pk")
-    page = Paginator(entries.prefetch_related("submission__runs"), ENTRIES).get_page(
+    page = Paginator(entries.prefetch_related(_visible_runs(request)), ENTRIES).get_page(
         request.GET.get("page")
     )
     context = {
@@ -89,6 +91,11 @@ def overview(request: UserRequest, slug: str) -> HttpResponse:
         "twins": _twins(found.contest),
     }
     return render(request, "contests/overview.html", context)
+
+
+def _visible_runs(request: UserRequest) -> Prefetch[str]:
+    """Return how to load the runs of submissions that the official may see."""
+    return Prefetch("submission__runs", queryset=queries.visible_runs(request.user))
 
 
 def _twins(contest: Contest) -> list[list[Entry]]:
@@ -121,7 +128,11 @@ def entry(request: UserRequest, slug: str, pk: int) -> HttpResponse:
         "visit": found,
         "contest": found.contest,
         "entry": shown,
-        "runs": shown.submission.runs.order_by("-pk"),
+        # The submission may also play hidden instances of other contests.
+        "runs": queries.visible_runs(request.user)
+        .filter(submission=shown.submission)
+        .select_related("hidden")
+        .order_by("-pk"),
         "source": getattr(shown, "source", None),
         "notes": shown.notes.select_related("author").order_by("pk"),
         "reason_form": ReasonForm(),

@@ -10,6 +10,8 @@ from web.boards.axis import Axis, Mark, axis_for
 from web.boards.rows import entry_name
 
 if TYPE_CHECKING:
+    from collections.abc import Container
+
     from leaderboard.contests.standings import CombinedRow, ContestBoard
     from web.contests.access import Visit
 
@@ -36,8 +38,14 @@ class Line:
     mark: Mark
 
 
-def board_lines(visit: Visit, found: ContestBoard) -> tuple[list[Line], Axis]:
-    """Return the rows of a contest's board, and the axis of their plots. Executes no SQL."""
+def board_lines(
+    visit: Visit, found: ContestBoard, seen: Container[int] | None = None
+) -> tuple[list[Line], Axis]:
+    """Return the rows of a contest's board, and the axis of their plots. Executes no SQL.
+
+    `seen` has the runs that have a page for the visitor; by default, all of the board that the contest does not hide. A
+    stored result may have runs of submissions that were deleted later.
+    """
     axis = axis_for(
         [(row.entry.low, row.entry.high) for row in found.rows],
         lower_is_better=found.board.lower_is_better,
@@ -53,7 +61,9 @@ def board_lines(visit: Visit, found: ContestBoard) -> tuple[list[Line], Axis]:
                 leads=row.rank.low == 1,
                 name=jinja.printable(visit.team_name(row.team)),
                 detail=HIDDEN if hidden else f"{name} \N{MIDDLE DOT} {variant}",
-                run_id=None if hidden else row.entry.run_id,
+                run_id=None
+                if hidden or (seen is not None and entry.run_id not in seen)
+                else entry.run_id,
                 value=entry.score,
                 low=entry.low,
                 high=entry.high,

@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from web.contests import mail_views, organiser_views, source_views, team_views, views
+from web.contests import hidden_views, mail_views, organiser_views, source_views, team_views, views
 
 app_name = "contests"
 
@@ -33,5 +33,8 @@ urlpatterns = [
     path("<slug:slug>/organise/sign-up/", organiser_views.sign_up, name="sign_up"),
     path("<slug:slug>/organise/announce/", organiser_views.announce, name="announce"),
     path("<slug:slug>/organise/roles/", organiser_views.roles, name="roles"),
+    path("<slug:slug>/organise/hidden/", hidden_views.every, name="hidden"),
+    path("<slug:slug>/organise/hidden/<int:pk>/", hidden_views.change, name="hidden_change"),
+    path("<slug:slug>/organise/hidden/<int:pk>/remove/", hidden_views.remove, name="hidden_remove"),
     path("<slug:slug>/organise/log/", organiser_views.audit_log, name="log"),
 ]

@@ -5,11 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from django.conf import settings
+from django.db.models import prefetch_related_objects
 from django.http import Http404, HttpResponse, JsonResponse
 from django.shortcuts import render
 from django.utils.feedgenerator import Atom1Feed
 from django.views.decorators.http import require_safe
 
+from leaderboard import queries
 from leaderboard.contests.models import Contest, Phase
 from leaderboard.contests.results import contest_standing, newest_result, open_runs
 from web import jinja
@@ -18,10 +20,14 @@ from web.contests.access import visit
 from web.contests.rows import board_lines, combined_lines
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from typing import Any
 
     from django.http import HttpRequest
 
+    from leaderboard.contests.models import HiddenInstance
+    from leaderboard.contests.standings import ContestBoard
+    from leaderboard.queries import Viewer
     from web.contests.access import Visit
 
 FEED_ITEMS = 30
@@ -43,11 +49,12 @@ def every_contest(request: HttpRequest) -> HttpResponse:
 def front_context(found: Visit, *, live: bool = False) -> dict[str, Any]:
     """Return what the front page and the archive show of a contest: boards, leaders, the combined ranking, messages.
 
-    2 SQL statements for a stored result, and otherwise at most 6.
+    3 SQL statements for a stored result, and otherwise at most 7.
     """
+    prefetch_related_objects([found.contest], "hidden_instances")
     standing = contest_standing(found.contest, live=live)
     boards = standing.boards
-    combined, axis = combined_lines(found, standing.combined, len(boards))
+    combined, axis = combined_lines(found, standing.combined, _counting(boards))
     return {
         "contest": found.contest,
         "phase": found.contest.phase,
@@ -56,8 +63,19 @@ def front_context(found: Visit, *, live: bool = False) -> dict[str, Any]:
         "boards": [(board, board_lines(found, board)[0]) for board in boards],
         "combined": combined,
         "axis": axis,
+        "hidden_instances": hidden_rows(found.contest),
         "messages_of_contest": list(found.contest.messages.all()[:FEED_ITEMS]),
     }
+
+
+def _counting(boards: Sequence[ContestBoard]) -> int:
+    """Return how many boards the combined score counts."""
+    return sum(board.counts for board in boards)
+
+
+def hidden_rows(contest: Contest) -> list[HiddenInstance]:
+    """Return the hidden instances that a contest announces. Templates show more than the title only if public."""
+    return [one for one in contest.hidden_instances.all() if one.removed_at is None]
 
 
 @require_safe
@@ -79,12 +97,21 @@ def front(request: HttpRequest, slug: str) -> HttpResponse:
     return render(request, "contests/front.html", context)
 
 
-def board_context(found: Visit, board_slug: str, *, live: bool = False) -> dict[str, Any]:
-    """Return what the page of a contest's board shows. Responds 404 if the contest does not have the board."""
-    standing = contest_standing(found.contest, live=live)
+def board_context(
+    found: Visit, board_slug: str, *, live: bool = False, viewer: Viewer | None = None
+) -> dict[str, Any]:
+    """Return what the page of a contest's board shows. Responds 404 if the contest does not have the board.
+
+    With `live`, officials also see the boards of hidden instances that are not public yet. Without a viewer, the rows
+    of a stored result have no links.
+    """
+    prefetch_related_objects([found.contest], "hidden_instances")
+    standing = contest_standing(found.contest, live=live, secret=live)
     for board in standing.boards:
         if board.board.slug == board_slug:
-            lines, axis = board_lines(found, board)
+            seen = _with_page(board, viewer) if standing.result else None
+            lines, axis = board_lines(found, board, seen)
+            hidden = [one for one in hidden_rows(found.contest) if one.slug == board_slug]
             return {
                 "contest": found.contest,
                 "result": standing.result,
@@ -94,8 +121,17 @@ def board_context(found: Visit, board_slug: str, *, live: bool = False) -> dict[
                 "axis": axis,
                 "column": result_column(board.board),
                 "live": live,
+                "hidden": hidden[0] if hidden else None,
             }
     raise Http404
+
+
+def _with_page(board: ContestBoard, viewer: Viewer | None) -> set[int]:
+    """Return those runs of a board that the viewer may see. 1 SQL statement, none without a viewer."""
+    if viewer is None:
+        return set()
+    ids = [row.entry.run_id for row in board.rows]
+    return set(queries.visible_runs(viewer).filter(pk__in=ids).values_list("pk", flat=True))
 
 
 @require_safe
@@ -103,7 +139,7 @@ def board(request: HttpRequest, slug: str, board_slug: str) -> HttpResponse:
     """Show a board of a contest. With `?live=1`, officials see the current state instead of that at the freeze."""
     found = visit(request, slug)
     live = found.official and request.GET.get("live") == "1"
-    context = {**board_context(found, board_slug, live=live), "visit": found}
+    context = {**board_context(found, board_slug, live=live, viewer=request.user), "visit": found}
     return render(request, "contests/board.html", context)
 
 

@@ -77,7 +77,7 @@ def status(request: HttpRequest) -> HttpResponse:
 @require_safe
 def machine(request: HttpRequest, pk: int) -> HttpResponse:
     """Show a bench machine's facts, and its results of the control library, which every timed run measures too."""
-    page = queries.machine_page(pk)
+    page = queries.machine_page(pk, request.user)
     if page is None:
         raise Http404
     further = {n: v for n, v in page.machine.facts.items() if n not in {"name", "class"}}

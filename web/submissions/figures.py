@@ -9,9 +9,12 @@ from dataclasses import dataclass
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
+from leaderboard.live_curve import LiveCurve
 from leaderboard.submissions.report_columns import StoredSession
+from results.curves import throughput_rows
 from results.metrics import METRICS, Metric, Unit
 from web import jinja
+from web.compare.curves import Plot, rates_plot
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -174,3 +177,34 @@ def _text(value: object) -> str:
     if isinstance(value, list):
         return ", ".join(_text(each) for each in value)
     return jinja.printable(str(value))
+
+
+@dataclass(frozen=True, slots=True)
+class Live:
+    """The throughput of a running run's last session as a plot. `rates` names each line and its mean rate."""
+
+    session: int
+    plot: Plot
+    rates: list[tuple[int, str, float]]  # (style, name, transactions per second)
+
+
+def live(run: Run) -> Live | None:
+    """Return the curves of a run's last session, or None if it has ended or has no curve yet."""
+    if run.is_final or not run.live:
+        return None
+    stored = LiveCurve.from_json(run.live)
+    curves = {"candidate": stored.candidate, "control library": stored.control}
+    found = {
+        style: (name, throughput_rows(curve))
+        for style, (name, curve) in enumerate(curves.items(), start=1)
+        if curve is not None and any(curve.committed)
+    }
+    if not found:
+        return None
+    rates = [
+        (style, name, 1e3 * sum(row.committed for row in rows) / rows[-1].end_ms)
+        for style, (name, rows) in found.items()
+    ]
+    return Live(
+        stored.session, rates_plot({style: rows for style, (_, rows) in found.items()}), rates
+    )

@@ -1,7 +1,7 @@
 """Makes the JSON export of a run: what was requested, the verdict, each session, the curves and the facts.
 
 It contains what the run's page shows to the same visitor. So seeds are only in the export for the owner and organisers,
-and only after the run has ended.
+and only after the run has ended. `parameters` are those that a contest's hidden instance gives the instance.
 """
 
 from __future__ import annotations
@@ -45,7 +45,8 @@ def run_json(page: RunPage) -> dict[str, Any]:
         "request": {
             "benchmark": run.benchmark,
             "benchmark_version": run.benchmark_version,
-            "instance": run.instance,
+            "instance": run.hidden.instance if run.hidden else run.instance,
+            "parameters": run.hidden.parameters if run.hidden else {},
             "scale": run.scale,
             "sessions": run.sessions,
             "verified": run.verified,

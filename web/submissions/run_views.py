@@ -93,6 +93,7 @@ def _context(request: HttpRequest, page: RunPage) -> dict[str, Any]:
         "sessions": figures.sessions(detail) if detail else [],
         "parameters": figures.parameters(detail) if detail else [],
         "machine": figures.machine_facts(detail) if detail else [],
+        "live": figures.live(run),
         "throughput": throughput_rows(curves.throughput) if curves.throughput else [],
         "latency": latency_rows(curves.latency),
     }
@@ -105,6 +106,8 @@ def _own_metrics(run: Run) -> tuple[OwnMetric, ...]:
 
 def _title(run: Run) -> str:
     """Return the title of the run's benchmark instance, or BENCHMARK/INSTANCE if the instance no longer exists."""
+    if run.hidden is not None:
+        return jinja.printable(run.hidden.title)
     benchmark = catalogue.benchmarks().get(run.benchmark)
     if benchmark is None or run.instance not in benchmark.instances:
         return f"{run.benchmark}/{run.instance}"

@@ -53,6 +53,14 @@ RULES = [
     Rule("boards:board", "/boards/preliminary1/", 200, 200, 200, 200),
     Rule("boards:history", "/boards/preliminary1/history/", 200, 200, 200, 200),
     Rule("boards:history", "/boards/none/history/", 404, 404, 404, 404),
+    Rule("boards:staged", "/boards/preliminary1/new-version/", 404, 404, 200, LOGIN),
+    Rule("boards:staged", "/boards/none/new-version/", 404, 404, 404, LOGIN),
+    Rule("boards:repeat", "/boards/preliminary1/new-version/repeat/", 405, 405, 405, LOGIN),
+    Rule("boards:repeat", "/boards/preliminary1/new-version/repeat/", 404, 404, 302, LOGIN, "post"),
+    Rule("boards:make_live", "/boards/preliminary1/new-version/live/", 405, 405, 405, LOGIN),
+    Rule(
+        "boards:make_live", "/boards/preliminary1/new-version/live/", 404, 404, 302, LOGIN, "post"
+    ),
     Rule("boards:csv", "/boards/preliminary1.csv", 200, 200, 200, 200),
     Rule("boards:json", "/boards/preliminary1.json", 200, 200, 200, 200),
     Rule("boards:configurations", "/boards/configurations/ycsb/", 200, 200, 200, 200),

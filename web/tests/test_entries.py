@@ -22,7 +22,7 @@ def test_the_page_of_a_user_has_all_boards_and_only_own_entries(
     mine = world.submit(targets=(BOARD, Target("ycsb", "a")))
     world.submit(world.bob, name="other.so", content=world.library + b"other")
     finish_all()
-    with django_assert_num_queries(2):
+    with django_assert_num_queries(3):
         page = client.get("/boards/users/alice/").content.decode()
     assert page.index(">Preliminary 1</a></td>") < page.index(">YCSB A</a></td>")
     assert "other" not in page[page.index("<tbody") :]

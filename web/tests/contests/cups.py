@@ -5,20 +5,23 @@ from __future__ import annotations
 import io
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 from django.utils import timezone
 
-from leaderboard.contests import entries, teams
-from leaderboard.contests.models import Contest, Role, Team
+from leaderboard.catalogue import Target
+from leaderboard.contests import entries, hidden, teams
+from leaderboard.contests.models import Contest, PlayedIn, Role, SeedPolicy, Team
 from web.tests.fixtures import logged_in
 from web.tests.world import PASSWORD, World
 
 if TYPE_CHECKING:
-    from leaderboard.contests.models import Entry
+    from datetime import datetime
+
+    from leaderboard.contests.models import Entry, HiddenInstance
 
 DAY = timedelta(days=1)
 BOARDS = ["preliminary1", "preliminary2"]
@@ -76,6 +79,30 @@ class Cup:
             description="",
             configuration="",
         )
+
+
+def add_hidden(
+    cup: Cup,
+    *,
+    played_in: PlayedIn = PlayedIn.ALL,
+    seed_policy: SeedPolicy = SeedPolicy.FRESH,
+    publish_at: datetime | None = None,
+    counts: bool = True,
+    title: str = "The surprise",
+    **changes: object,
+) -> HiddenInstance:
+    """Add a hidden instance of TATP to the contest. `changes` replace its secret fields."""
+    secret: dict[str, Any] = {
+        "target": Target("tatp", "nonuniform"),
+        "scale": "smoke",
+        "parameters": {"threads": 7},
+        "sessions": 3,
+        "seed_policy": seed_policy,
+        "played_in": played_in,
+        **changes,
+    }
+    shown = hidden.Shown(title, counts, publish_at)
+    return hidden.add(cup.contest, shown, hidden.Secret(**secret), by=cup.officials["owner"])
 
 
 @pytest.fixture

@@ -12,6 +12,7 @@ from django.db import transaction
 from leaderboard.contests import mail, organising, sources, teams
 from leaderboard.contests.models import Contest, Invitation, Subscription
 from web.contests.urls import urlpatterns
+from web.tests.contests.cups import add_hidden
 from web.tests.world import content_of, finish_all
 
 if TYPE_CHECKING:
@@ -115,6 +116,15 @@ RULES = [
     Rule("announce", f"{CUP}organise/announce/", ORGANISE, "post"),
     Rule("roles", f"{CUP}organise/roles/", APPOINT),
     Rule("roles", f"{CUP}organise/roles/", APPOINT, "post"),
+    Rule("hidden", f"{CUP}organise/hidden/", SEE),
+    Rule("hidden", f"{CUP}organise/hidden/", ORGANISE, "post"),
+    Rule("hidden_change", f"{CUP}organise/hidden/{{hidden}}/", ORGANISE),
+    Rule("hidden_change", f"{CUP}organise/hidden/{{hidden}}/", ORGANISE, "post"),
+    Rule("hidden_change", f"{CUP}organise/hidden/0/", logged_in_only(404)),
+    Rule("hidden_remove", f"{CUP}organise/hidden/{{hidden}}/remove/", POST_ONLY),
+    Rule("hidden_remove", f"{CUP}organise/hidden/{{hidden}}/remove/", ORGANISE_POST, "post"),
+    Rule("board", f"{CUP}boards/hidden-{{hidden}}/", everyone(404)),
+    Rule("board", f"{CUP}boards/hidden-{{hidden}}/?live=1", (*[404] * 4, *[200] * 5)),
     Rule("log", f"{CUP}organise/log/", SEE),
 ]
 
@@ -129,6 +139,7 @@ def test_access(cup: Cup, settings: Settings) -> None:
     teams.invite(cup.heron, "bob")
     names = {
         "entry": entry.pk,
+        "hidden": add_hidden(cup).pk,
         "invitation": Invitation.objects.get().pk,
         "token": cup.heron.token,
         "stop": mail.stop_token(

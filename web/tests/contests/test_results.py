@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 from typing import TYPE_CHECKING
 
 import pytest
@@ -81,19 +82,45 @@ def test_the_result_is_what_the_boards_showed(cup: Cup, played: dict[str, Entry]
     assert store_due_results() == []
 
 
+def without_links(client: Client, path: str) -> str:
+    """Return an address's text without links of runs, which a deleted run loses."""
+    return re.sub(r'<a href="/runs/\d+/">(.*?)</a>', r"\1", client.get(path).content.decode())
+
+
+def test_a_stored_result_links_only_runs_that_still_have_a_page(
+    cup: Cup,
+    played: dict[str, Entry],
+    client: Client,
+    django_assert_num_queries: DjangoAssertNumQueries,
+) -> None:
+    close(cup)
+    links = re.findall(r"/runs/\d+/", client.get(PRELIMINARY1).content.decode())
+    services.withdraw(played["larch"].submission, by=cup.world.bob)
+    with django_assert_num_queries(4):
+        page = client.get(PRELIMINARY1).content.decode()
+    left = re.findall(r"/runs/\d+/", page)
+    assert len(left) == len(links) - 1
+    assert all(client.get(link).status_code == 200 for link in left)
+    (gone,) = set(links) - set(left)
+    assert client.get(gone).status_code == 404
+    organiser = cup.browser("staff").get(PRELIMINARY1).content.decode()
+    assert gone in organiser
+    assert cup.browser("staff").get(gone).status_code == 200
+
+
 def test_later_changes_do_not_change_a_finished_contest(
     cup: Cup, played: dict[str, Entry], client: Client
 ) -> None:
     close(cup)
     paths = (CUP, PRELIMINARY1, f"{CUP}result.json")
-    before = [client.get(path).content for path in paths]
+    before = [without_links(client, path) for path in paths]
     services.withdraw(played["larch"].submission, by=cup.world.bob)
     cup.heron.name = "Renamed"
     cup.heron.save()
     Run.objects.update(eligible=False, ranked_on=[], score=9.0)
     board_entries.rebuild()
     Contest.objects.update(boards=["preliminary1"])
-    assert [client.get(path).content for path in paths] == before
+    assert [without_links(client, path) for path in paths] == before
     cup.contest.refresh_from_db()
     assert len(contest_boards(cup.contest)[0].rows) < 2  # the current runs would give another board
 

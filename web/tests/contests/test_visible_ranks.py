@@ -150,6 +150,47 @@ def test_an_eligible_run_without_rank_says_why(cup: Cup, client: Client) -> None
     assert link in cup.browser("stranger").get("/submissions/").content.decode()
 
 
+def test_hidden_entries_do_not_use_up_the_public_limit_per_user(cup: Cup) -> None:
+    """Alice has three better entries that the contest hides. The public sees her fourth and fifth, as if alone."""
+    Contest.objects.update(runs_private=True)
+    public = []
+    for number, slower in enumerate((1.0, 1.2)):
+        mine = cup.world.submit(
+            cup.world.alice, name=f"own{number}.so", content=cup.world.library + bytes([number])
+        )
+        finish_as(slower)
+        public.append(run_of(mine))
+    hidden = []
+    for number in range(3):
+        entry = cup.enter(name=f"zebra{number}.so", tag=b"z" + bytes([number]))
+        finish_as(0.4 + number / 10)
+        hidden.append(entry.submission.runs.get(instance="preliminary1"))
+    for who in EVERYONE:
+        browser = cup.browser(who)
+        expected = public if who in OUTSIDERS else hidden
+        assert list(ranks(browser)) == [run.pk for run in expected], who
+        page = browser.get(f"/runs/{public[0].pk}/").content.decode()
+        limited = "its owner has 3 better libraries on Preliminary 1" in page
+        assert limited == (who not in OUTSIDERS), who
+    move(cup.contest, freezes_at=-1, closes_at=-1, results_at=0)
+    assert list(ranks(cup.browser("anonymous"))) == [run.pk for run in hidden]
+
+
+def test_the_limit_per_user_holds_among_public_entries(cup: Cup) -> None:
+    """One hidden entry of Alice frees one place, not more."""
+    Contest.objects.update(runs_private=True)
+    cup.enter(name="zebra.so")
+    finish_as(0.4)
+    public = []
+    for number in range(4):
+        mine = cup.world.submit(cup.world.alice, content=cup.world.library + bytes([number]))
+        finish_as(1.0 + number / 10)
+        public.append(run_of(mine).pk)
+    assert list(ranks(cup.browser("anonymous"))) == public[:3]
+    assert len(ranks(cup.browser("contestant"))) == 3
+    assert list(ranks(cup.browser("contestant")))[1:] == public[:2]
+
+
 def test_hidden_entries_cost_two_statements(
     cup: Cup,
     ranked: dict[str, Run],
@@ -158,7 +199,7 @@ def test_hidden_entries_cost_two_statements(
 ) -> None:
     with django_assert_num_queries(4):
         client.get(BOARD_PATH)
-    with django_assert_num_queries(5):
+    with django_assert_num_queries(6):
         client.get("/boards/")
     teams.change(cup.heron, "Heron", anonymous=True)
     cup.enter(name="zebra2.so", tag=b"2")

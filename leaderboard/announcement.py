@@ -1,0 +1,23 @@
+"""Defines the table of the site's news. models.py imports it, so that Django finds it."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from django.db import models
+
+
+class Announcement(models.Model):
+    """News from the organisers. The body is Markdown; the page converts it to HTML and sanitises the HTML."""
+
+    title = models.CharField(max_length=200)
+    body = models.TextField(help_text="Markdown")
+    published_at = models.DateTimeField(
+        null=True, blank=True, help_text="empty: a draft; in the future: shown from then on"
+    )
+
+    class Meta:
+        ordering: ClassVar = ["-published_at", "-id"]
+
+    def __str__(self) -> str:
+        return self.title

@@ -1,0 +1,52 @@
+"""Makes the board of a contest's hidden instance. The rules were stored when the instance was added."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from leaderboard.boards import JAIL_LEVELS, Board
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from leaderboard.contests.models import HiddenInstance
+    from runner.manifest import Metric
+
+
+def rules_for(
+    benchmark: str, metric: Metric, scale: str, boards: Sequence[Board]
+) -> dict[str, Any]:
+    """Return the rules to store: those of the contest's boards, and where they differ, the stricter ones.
+
+    `boards` must not be empty. The machine class is that of the contest, so the board itself accepts all.
+    """
+    rules = Board(
+        slug="",
+        title="",
+        description="",
+        benchmark=benchmark,
+        instance="",
+        family=boards[0].family,
+        scales=(scale,),
+        machines=("*",),
+        metric=metric.name,
+        direction=metric.direction.value,
+        top=max(board.top for board in boards),
+        per_user=min(board.per_user for board in boards),
+        minimum_sessions=1,
+        gates=tuple(sorted({gate for board in boards for gate in board.gates})),
+        jail_level=max((board.jail_level for board in boards), key=JAIL_LEVELS.index),
+        strict=all(board.strict for board in boards),
+    )
+    return asdict(rules)
+
+
+def board_of(hidden: HiddenInstance) -> Board:
+    """Return the board that ranks the runs on a hidden instance. Executes no SQL."""
+    stored: dict[str, Any] = {
+        name: tuple(value) if isinstance(value, list) else value
+        for name, value in hidden.rules.items()
+    }
+    own = {"slug": hidden.slug, "title": hidden.title, "instance": hidden.name}
+    return Board(**{**stored, **own})

@@ -1,0 +1,226 @@
+"""Decides which benchmark version a board shows, and switches a board to a newer one.
+
+When a benchmark gets a newer version, the board of the older version stays as it was. Its entries are run again with
+the newer version, which is the *staged* one. When all these runs have ended, an organiser compares the ranks and makes
+the staged version live.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from django.core.exceptions import PermissionDenied
+from django.db import transaction
+from django.db.models import Exists, Min, OuterRef, Q
+from django.utils import timezone
+
+from leaderboard import catalogue
+from leaderboard.boards import all_boards
+from leaderboard.contests.visibility import hidden_runs, unseen_runs
+from leaderboard.models import FINAL_STATES, BoardEntry, LiveVersion, Run, State
+from leaderboard.ranking import board_entries
+from leaderboard.services import Refused
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from django.contrib.auth.models import User
+
+    from leaderboard.boards import Board
+    from leaderboard.queries import Viewer
+
+
+def live_versions() -> dict[str, int]:
+    """Return the version that each board shows, by slug: all boards are in it. 1 SQL statement."""
+    newest = {board.slug: catalogue.current_version(board.benchmark) or 0 for board in all_boards()}
+    stored = LiveVersion.objects.order_by("pk").values_list("board", "version")
+    return {**newest, **{slug: version for slug, version in stored if slug in newest}}
+
+
+def live_sections(boards: Iterable[Board], live: dict[str, int]) -> Q:
+    """Return the condition that an entry is on one of these boards, at the version that the board shows."""
+    found = Q(pk__in=())
+    for board in boards:
+        found |= Q(board=board.slug, benchmark_version=live[board.slug])
+    return found
+
+
+def note_live_versions() -> list[LiveVersion]:
+    """Store the version of boards that have their first ranked entries; return the new rows.
+
+    1 SQL statement if there are none.
+
+    The results worker calls this every few seconds, so a board has a row long before its benchmark has a newer version.
+    """
+    known = Exists(LiveVersion.objects.filter(board=OuterRef("board")))
+    first = (
+        BoardEntry.objects.filter(~known, position__isnull=False)
+        .values("board")
+        .annotate(version=Min("benchmark_version"))
+        .order_by("board")
+    )
+    now = timezone.now()
+    rows = [LiveVersion(board=row["board"], version=row["version"], since=now) for row in first]
+    return LiveVersion.objects.bulk_create(rows, ignore_conflicts=True) if rows else []
+
+
+@dataclass(frozen=True, slots=True)
+class RankChange:
+    """An entry in the comparison of two versions: its ranks, an empty text for none, and why it has no new rank."""
+
+    entry: BoardEntry
+    old: str
+    new: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Staging:
+    """A board and its staged version. `changes` maps each machine class to the entries, those of the old board first.
+
+    `entries` counts those that must be run again, and `missing` those whose run with the staged version has not ended.
+    """
+
+    board: Board
+    live: int
+    staged: int
+    entries: int
+    missing: int
+    changes: dict[str, tuple[RankChange, ...]]
+
+    @property
+    def complete(self) -> bool:
+        """Return True if the staged version can be made live."""
+        return self.missing == 0
+
+
+def staging(board: Board, viewer: Viewer) -> Staging | None:
+    """Return the staged version of a board as an organiser sees it; None if the board shows the newest version.
+
+    3 SQL statements.
+    """
+    live = live_versions()[board.slug]
+    staged = catalogue.current_version(board.benchmark) or 0
+    if staged == live:
+        return None
+    hidden = hidden_runs(
+        submission="run__submission", finished_at="run__finished_at", viewer=viewer
+    )
+    both = BoardEntry.objects.filter(
+        ~hidden, board=board.slug, benchmark_version__in=(live, staged)
+    ).select_related("run__submission", "user")
+    loaded = list(both.defer("ratios", "advisories").order_by("machine_class", "position", "pk"))
+    ranked = [e for e in loaded if e.benchmark_version == live and e.position is not None]
+    new = {_key(e): e for e in loaded if e.benchmark_version == staged}
+    runs = _staged_runs(board, staged, ranked, viewer)
+    return Staging(
+        board,
+        live,
+        staged,
+        len(ranked),
+        sum(_is_open(runs.get(_key(entry), [])) for entry in ranked),
+        _changes(board, ranked, new, runs),
+    )
+
+
+_Key = tuple[str, int, str, str]
+
+
+def _key(entry: BoardEntry) -> _Key:
+    return entry.machine_class, entry.user_id, entry.blob_sha256, entry.configuration
+
+
+def _staged_runs(
+    board: Board, version: int, entries: Sequence[BoardEntry], viewer: Viewer
+) -> dict[_Key, list[Run]]:
+    """Return the runs of these entries with the staged version, and their open gates, oldest first. 1 SQL statement.
+
+    A gate is a correctness test that the board requires. It counts for all machine classes, and a timed run that has no
+    machine yet counts for the class that it wants.
+    """
+    timed = Q(benchmark=board.benchmark, instance=board.instance, benchmark_version=version)
+    gates = Q(benchmark__in=board.gates) & ~Q(state__in=FINAL_STATES)
+    runs = Run.objects.filter(
+        timed | gates,
+        ~unseen_runs(viewer),
+        verified=False,
+        submission__blob_sha256__in={entry.blob_sha256 for entry in entries},
+        submission__deleted_at=None,
+    )
+    classes = {entry.machine_class for entry in entries}
+    found: dict[_Key, list[Run]] = {}
+    for run in runs.select_related("submission", "machine").defer("seeds").order_by("pk"):
+        one = run.submission
+        own = {run.machine.machine_class if run.machine else run.wanted_class}
+        for name in classes if run.is_gate else own:
+            key = (name, one.owner_id, one.blob_sha256, one.configuration)
+            found.setdefault(key, []).append(run)
+    return found
+
+
+def _is_open(runs: list[Run]) -> bool:
+    """Return True if an entry with these staged runs and gates still needs a timed run, or the end of one of them."""
+    return all(run.is_gate for run in runs) or any(run.state not in FINAL_STATES for run in runs)
+
+
+def _changes(
+    board: Board,
+    ranked: list[BoardEntry],
+    new: dict[_Key, BoardEntry],
+    runs: dict[_Key, list[Run]],
+) -> dict[str, tuple[RankChange, ...]]:
+    found: dict[str, list[RankChange]] = {}
+    for entry in ranked:
+        now = new.get(_key(entry))
+        reason = _reason(board, now, runs.get(_key(entry), []))
+        found.setdefault(entry.machine_class, []).append(
+            RankChange(entry, ranks_of(entry), ranks_of(now) if now else "", reason)
+        )
+    old = {_key(entry) for entry in ranked}
+    for key, entry in new.items():
+        if key not in old and entry.position is not None:
+            change = RankChange(entry, "", ranks_of(entry), "")
+            found.setdefault(entry.machine_class, []).append(change)
+    return {name: tuple(changes) for name, changes in sorted(found.items())}
+
+
+def ranks_of(entry: BoardEntry) -> str:
+    """Return the rank interval of an entry, such as "2-4"; an empty text if it has none."""
+    if entry.position is None:
+        return ""
+    low, high = entry.rank_low, entry.rank_high
+    return f"{low}" if low == high else f"{low}-{high}"
+
+
+def _reason(board: Board, new: BoardEntry | None, runs: list[Run]) -> str:
+    """Return why an entry of the old board has no rank on the new one; an empty text if it has one."""
+    if new is not None and not new.spare:
+        return "" if new.position is not None else f"it is not among the best {board.top} libraries"
+    if not runs:
+        return "it has not been run again"
+    if _is_open(runs):
+        return "its runs have not ended"
+    last = runs[-1]
+    if last.state == State.CANCELLED:
+        return "its run was cancelled"
+    if last.why_not:
+        return str(last.why_not[0])
+    return f"its owner has {board.per_user} better libraries, the limit for one user"
+
+
+def make_live(board: Board, *, by: User) -> LiveVersion:
+    """Make the staged version of a board live. Raises PermissionDenied, or Refused if a run is missing."""
+    if not by.is_staff:
+        message = "only organisers can make a version of a board live"
+        raise PermissionDenied(message)
+    with transaction.atomic():
+        board_entries.lock()
+        found = staging(board, by)
+        if found is None:
+            raise Refused(["the board shows the newest version already"])
+        if not found.complete:
+            raise Refused([f"{found.missing} of {found.entries} entries have not been run again"])
+        return LiveVersion.objects.create(
+            board=board.slug, version=found.staged, since=timezone.now(), by=by
+        )

@@ -1,0 +1,143 @@
+"""Defines the forms of a contest's hidden instances."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from django import forms
+from django.conf import settings
+
+from leaderboard import catalogue
+from leaderboard.contests.hidden import TITLE_MAX, Secret, Shown, parse_parameters
+from leaderboard.contests.models import REASON_MAX, PlayedIn, SeedPolicy
+from leaderboard.services import Refused
+from runner.manifest import Kind
+from web import jinja
+
+if TYPE_CHECKING:
+    from leaderboard.contests.models import HiddenInstance
+
+_DATE_FORMAT = "%Y-%m-%dT%H:%M"
+
+
+def _targets() -> list[tuple[str, list[tuple[str, str]]]]:
+    """Return the timed instances that do not need a file of a user, grouped by benchmark."""
+    return [
+        (
+            benchmark.title,
+            [
+                (f"{benchmark.name}/{one.name}", f"{benchmark.name}/{one.name}: {one.title}")
+                for one in benchmark.instances.values()
+                if not one.trace
+            ],
+        )
+        for benchmark in catalogue.benchmarks().values()
+        if benchmark.kind is Kind.PERFORMANCE
+    ]
+
+
+class ShownForm(forms.Form):
+    """What contestants see of a hidden instance: its title, whether it counts, and when it becomes public."""
+
+    use_required_attribute = False
+
+    title = forms.CharField(
+        label="Public title",
+        max_length=TITLE_MAX,
+        help_text="Contestants see it from now on. It must not tell what is secret.",
+        error_messages={"required": "Give it a title."},
+    )
+    counts = forms.BooleanField(label="The combined score counts it", required=False, initial=True)
+    publish_at = forms.DateTimeField(
+        label="Public at (UTC)",
+        required=False,
+        widget=forms.DateTimeInput(attrs={"type": "datetime-local"}, format=_DATE_FORMAT),
+        help_text="From then on, everyone sees its parameters, board and runs. Empty: with the results.",
+    )
+
+    def shown(self) -> Shown:
+        """Return the values of a valid form."""
+        values = self.cleaned_data
+        return Shown(values["title"], values["counts"], values["publish_at"])
+
+
+class HiddenForm(ShownForm):
+    """A new hidden instance."""
+
+    field_order = (
+        "title",
+        "target",
+        "scale",
+        "parameters",
+        "sessions",
+        "seed_policy",
+        "played_in",
+        "counts",
+        "publish_at",
+    )
+
+    target = forms.ChoiceField(
+        label="Instance to change", error_messages={"required": "Choose an instance."}
+    )
+    scale = forms.ChoiceField(choices=[(name, name) for name in catalogue.scales()])
+    parameters = forms.CharField(
+        required=False,
+        widget=forms.Textarea(attrs={"rows": 4, "spellcheck": "false"}),
+        help_text="One NAME = NUMBER per line. Parameters that you leave out keep the values of the instance. "
+        "The tables below list names and ranges.",
+    )
+    sessions = forms.IntegerField(
+        help_text="Sessions of each run. Ranks need at least 5 to be final.",
+        error_messages={"required": "Write a number.", "invalid": "Write a number."},
+    )
+    seed_policy = forms.ChoiceField(
+        label="Seeds",
+        choices=SeedPolicy.choices,
+        help_text="Common seeds give all entries the same operations, so ratios differ less by chance. "
+        "Fresh seeds cannot leak from one run to the next.",
+    )
+    played_in = forms.ChoiceField(label="Played in", choices=PlayedIn.choices)
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:  # noqa: ANN401 - Django's
+        """Read the choices of instances."""
+        super().__init__(*args, **kwargs)
+        target = self.fields["target"]
+        assert isinstance(target, forms.ChoiceField)  # noqa: S101 - declared above, for the type checker
+        target.choices = _targets()
+        self.fields["sessions"].initial = settings.KEYDROME_SESSIONS
+        self.fields["scale"].initial = settings.KEYDROME_SCALE or catalogue.scales()[-1]
+
+    def clean_parameters(self) -> dict[str, int]:
+        """Return the parameters by name."""
+        try:
+            return parse_parameters(self.cleaned_data["parameters"])
+        except Refused as refused:
+            raise forms.ValidationError(jinja.sentence(str(refused))) from refused
+
+    def secret(self) -> Secret:
+        """Return the values of a valid form."""
+        values = self.cleaned_data
+        benchmark, _, instance = values["target"].partition("/")
+        return Secret(
+            target=catalogue.Target(benchmark, instance),
+            scale=values["scale"],
+            parameters=values["parameters"],
+            sessions=values["sessions"],
+            seed_policy=SeedPolicy(values["seed_policy"]),
+            played_in=PlayedIn(values["played_in"]),
+        )
+
+
+class ChangeForm(ShownForm):
+    """A change of what contestants see of a hidden instance, with the reason."""
+
+    reason = forms.CharField(
+        max_length=REASON_MAX,
+        help_text="The audit log gets this reason.",
+        error_messages={"required": "Give a reason."},
+    )
+
+
+def initial_of(hidden: HiddenInstance) -> dict[str, object]:
+    """Return the values with which the form of a change begins."""
+    return {"title": hidden.title, "counts": hidden.counts, "publish_at": hidden.publish_at}
