@@ -149,6 +149,8 @@ def _certainty(summary: Summary) -> str:
 
 def right(request: Request, verdict: Verdict) -> str:
     """Return whether the results of this run were right, and what this run does not judge."""
+    if verdict is Verdict.INFRASTRUCTURE:
+        return "the library was not judged, because the run did not come to its end"
     if verdict is not Verdict.PASSED:
         return "the results do not count, because the library did not pass"
     if request.benchmark.kind is Kind.CORRECTNESS:
@@ -198,7 +200,8 @@ def what_next(given: str, request: Request, result: SeriesResult, summary: Summa
     for session in result.sessions:
         if debugging := how_to_debug(given, session.candidate, session.seed, request.overrides):
             return debugging
-    if request.benchmark.kind is Kind.CORRECTNESS:
+    # If the run itself failed, its reason says what to do; no other command tells more.
+    if request.benchmark.kind is Kind.CORRECTNESS or result.verdict is Verdict.INFRASTRUCTURE:
         return ""
     if result.verdict is not Verdict.PASSED:
         return f"`keydrome check {given} --witness DIR` shows the few calls that go wrong"

@@ -224,8 +224,9 @@ def _note_excluded(subjects: list[_Subject], candidates: dict[str, Loadable]) ->
 def _note_too_few_sessions(libraries: int, sessions: int) -> None:
     needed = sessions_needed(libraries)
     if sessions < needed:
+        count = "one session is" if sessions == 1 else f"{sessions} sessions are"
         _note(
-            f"{sessions} sessions are too few to decide anything between {libraries} libraries, however different "
+            f"{count} too few to decide anything between {libraries} libraries, however different "
             f"they are: give --sessions {needed} or more"
         )
 

@@ -145,6 +145,16 @@ def test_a_failed_library_is_sent_to_check(request_of: Request) -> None:
     )
 
 
+def test_a_run_that_could_not_be_carried_out_does_not_blame_the_library(
+    request_of: Request,
+) -> None:
+    found = sessions((10.0, 18.0))
+    result = SeriesResult(Verdict.INFRASTRUCTURE, "it needs 12 GiB, 8 GiB are free", sessions=found)
+    lines = dict(closing(MINE, request_of, result, summarise(found, "total_ms"), QUIET))
+    assert lines["right"] == "the library was not judged, because the run did not come to its end"
+    assert "next" not in lines
+
+
 def test_a_crash_is_sent_to_the_debugger(request_of: Request) -> None:
     (session,) = sessions((10.0, 18.0))
     died = replace(session, candidate=replace(session.candidate, verdict=Verdict.CRASHED))

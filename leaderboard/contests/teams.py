@@ -35,11 +35,15 @@ def team_of(contest: Contest, user_id: int | None) -> Team | None:
 
 def reason_against_sign_up(contest: Contest, user: User) -> str:
     """Return why the user cannot create or join a team now; an empty text if the user can. At most 3 SQL statements."""
+    return _reason_against_time(contest) or _reason_against_user(contest, user)
+
+
+def _reason_against_time(contest: Contest) -> str:
     if contest.sign_up_closed:
         return "the organisers have closed the sign-up"
     if contest.phase in {Phase.FINALS, Phase.CLOSED}:
         return "uploads to this contest have ended"
-    return _reason_against_user(contest, user)
+    return ""
 
 
 def _reason_against_user(contest: Contest, user: User) -> str:
@@ -103,8 +107,11 @@ def change(team: Team, name: str, *, anonymous: bool) -> None:
 def invite(team: Team, user_name: str) -> bool:
     """Invite the user with this name. Return False if there is no such user, or if the user has an invitation already.
 
-    A page must not tell the two cases apart, because the answer would reveal who has an account.
+    A page must not tell the two cases apart, because the answer would reveal who has an account. Raises Refused if the
+    sign-up is over, because nobody could accept the invitation.
     """
+    if reason := _reason_against_time(team.contest):
+        raise Refused([reason])
     user = User.objects.filter(username__iexact=user_name.strip(), is_active=True).first()
     if user is None:
         return False

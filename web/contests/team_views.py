@@ -106,11 +106,15 @@ def invite(request: UserRequest, slug: str) -> HttpResponse:
     """Invite a user by name. The response does not reveal whether the user exists."""
     _, mine = with_team(request, slug)
     form = InviteForm(request.POST)
-    if form.is_valid():
-        teams.invite(mine, form.cleaned_data["user_name"])
-        messages.success(request, INVITED)
-    else:
+    if not form.is_valid():
         messages.error(request, "Enter the name of the user whom you want to invite.")
+        return redirect("contests:team", slug)
+    try:
+        teams.invite(mine, form.cleaned_data["user_name"])
+    except Refused as refused:
+        _show_refusal(request, refused)
+    else:
+        messages.success(request, INVITED)
     return redirect("contests:team", slug)
 
 

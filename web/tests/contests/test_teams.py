@@ -75,6 +75,13 @@ def test_only_the_invited_user_answers_an_invitation(cup: Cup, bob: Client) -> N
     assert [one.user for one in Invitation.objects.all()] == [carol]
 
 
+def test_nobody_is_invited_after_the_sign_up(cup: Cup, alice: Client) -> None:
+    Contest.objects.update(sign_up_closed=True)
+    page = alice.post(f"{PAGE}invite/", {"user_name": "bob"}, follow=True).content.decode()
+    assert "organisers have closed the sign-up" in page
+    assert not Invitation.objects.exists()
+
+
 def test_the_link_asks_first_and_can_be_replaced(cup: Cup, alice: Client, bob: Client) -> None:
     old = f"/contests/cup/join/{cup.heron.token}/"
     assert "Join Heron?" in bob.get(old).content.decode()
