@@ -12,6 +12,7 @@ from playwright.sync_api import expect, sync_playwright
 
 from leaderboard import catalogue, plots
 from leaderboard.contests import organising, teams
+from leaderboard.contests.hidden import queue_due_runs
 from leaderboard.contests.mail import stop_token
 from leaderboard.contests.models import Contest, Subscription
 from leaderboard.live_curve import live_json
@@ -21,7 +22,18 @@ from runner.contract import SessionCurves
 from runner.report import Throughput
 from runner.terms import Verdict
 from tools.screenshots import launch_options, log_in
-from web.tests.world import BOARD, PASSWORD, World, claim, findings, finish, finish_all, run_of
+from web.tests.contests.cups import add_hidden
+from web.tests.world import (
+    BOARD,
+    PASSWORD,
+    World,
+    claim,
+    findings,
+    finish,
+    finish_all,
+    outdate_boards,
+    run_of,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -437,6 +449,9 @@ def fill_the_contest(cup: Cup) -> dict[str, list[str]]:
     larch = teams.create(cup.contest, "Larch", by=cup.world.bob)
     cup.enter(larch, cup.world.bob, name="an_unusually_long_name_of_a_library.so")
     bad = cup.enter(tag=b"2")
+    secret = add_hidden(cup)
+    finish_all()
+    queue_due_runs()
     finish_all()
     jury = cup.officials["jury"]
     organising.disqualify(bad, "reads the clock through a file in /dev/shm", by=jury)
@@ -448,6 +463,7 @@ def fill_the_contest(cup: Cup) -> dict[str, list[str]]:
     entries = [f"{here}organise/entries/{one.pk}/" for one in (entry, bad)]
     private = (f"{here}mail/{stop_token(follower)}/", f"{here}entries/{entry.pk}/source/")
     pages = ("organise/", "organise/announce/", "organise/roles/", "organise/log/", "edit/")
+    pages += ("organise/hidden/", f"organise/hidden/{secret.pk}/", f"boards/{secret.slug}/?live=1")
     return {
         "alice": [*public, f"{here}team/", f"{here}submit/", *private],
         "tim": [here],
@@ -471,6 +487,28 @@ def test_every_page_of_a_contest_is_accessible_and_fits(
         log_in(page, live_server.url, user, PASSWORD)
         found += [text for path in paths for text in complaints(page, path)]
         context.close()
+    assert found == []
+
+
+@pytest.mark.parametrize(("width", "theme"), [(1280, "light"), (360, "dark")])
+def test_the_pages_of_a_superseded_board_are_accessible_and_fit(
+    browser: Browser,
+    live_server: LiveServer,
+    world: World,
+    width: int,
+    theme: Literal["light", "dark"],
+) -> None:
+    fill_the_site(world)
+    outdate_boards()
+    context = open_context(browser, live_server, width=width, theme=theme)
+    page = context.new_page()
+    log_in(page, live_server.url, "olga", PASSWORD)
+    board = "/boards/preliminary1/"
+    found = complaints(page, board)
+    assert "Superseded" in page.content()
+    found += complaints(page, f"{board}new-version/")
+    assert "It has not been run again." in page.content()
+    context.close()
     assert found == []
 
 

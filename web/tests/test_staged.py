@@ -5,11 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from django.db.models import F
 
-from leaderboard.live_boards import note_live_versions
-from leaderboard.models import BoardEntry, LiveVersion, Run
-from web.tests.world import BOARD, finish_all, run_of
+from leaderboard.models import Run
+from web.tests.world import finish_all, outdate_boards, run_of
 
 if TYPE_CHECKING:
     from django.test import Client
@@ -27,11 +25,7 @@ def bumped(world: World) -> Run:
     """A ranked run whose benchmark has a newer version since, and the run that repeats it."""
     run = run_of(world.submit(name="mine.so"))
     finish_all()
-    note_live_versions()
-    older = F("benchmark_version") - 1
-    Run.objects.filter(benchmark=BOARD.benchmark).update(benchmark_version=older)
-    BoardEntry.objects.update(benchmark_version=older)
-    LiveVersion.objects.update(version=F("version") - 1)
+    outdate_boards()
     return Run.objects.get(pk=run.pk)
 
 

@@ -13,13 +13,15 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, cast
 
 from django.core.files.uploadedfile import SimpleUploadedFile
+from django.db.models import F
 from django.http import HttpResponse, StreamingHttpResponse
 from django.utils import timezone
 
 from leaderboard import catalogue, services
 from leaderboard.catalogue import Target
+from leaderboard.live_boards import note_live_versions
 from leaderboard.machines import registry
-from leaderboard.models import Machine, Run, Submission
+from leaderboard.models import BoardEntry, LiveVersion, Machine, Run, Submission
 from leaderboard.queue import claims
 from runner.contract import RunReport, Session
 from runner.report import Finding, Report
@@ -254,3 +256,12 @@ def _report(run: Run, seed: str, verdict: Verdict, total_ms: float, *, timed: bo
         for name, factor in (("scan", 8), ("get", 1), ("update", 3))
     ]
     return Report.from_json(report)
+
+
+def outdate_boards() -> None:
+    """Make all finished runs of the benchmark of BOARD runs of the version before, whose board was live."""
+    note_live_versions()
+    older = F("benchmark_version") - 1
+    Run.objects.filter(benchmark=BOARD.benchmark).update(benchmark_version=older)
+    BoardEntry.objects.update(benchmark_version=older)
+    LiveVersion.objects.update(version=F("version") - 1)
