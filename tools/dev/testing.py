@@ -185,6 +185,7 @@ def _suites(*, fast: bool) -> list[Suite]:
         _sanitized("asan", lane=1),
         _sanitized("tsan", lane=1),
         _sanitized("asan-all", long=True),
+        _sanitized("tsan-all", long=True),
         # A second compiler finds code that relies on choices of the first, such as the evaluation order of arguments.
         Suite(
             "clang",
