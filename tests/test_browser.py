@@ -6,44 +6,33 @@ import json
 from typing import TYPE_CHECKING
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
-from django.utils import timezone
-from playwright.sync_api import expect, sync_playwright
+from playwright.sync_api import expect
 
 from leaderboard import catalogue, plots
-from leaderboard.contests import organising, teams
-from leaderboard.contests.hidden import queue_due_runs
-from leaderboard.contests.mail import stop_token
-from leaderboard.contests.models import Contest, Subscription
 from leaderboard.live_curve import live_json
-from leaderboard.models import Announcement, Run
+from leaderboard.models import Run
 from leaderboard.queue import claims
 from runner.contract import SessionCurves
 from runner.report import Throughput
-from runner.terms import Verdict
-from tools.screenshots import launch_options, log_in
-from web.tests.contests.cups import add_hidden
+from tests.browsing import complaints, fill_the_site, open_context
+from tools.screenshots import log_in
 from web.tests.world import (
     BOARD,
     PASSWORD,
     World,
     claim,
-    findings,
     finish,
     finish_all,
-    outdate_boards,
     run_of,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
     from typing import Literal
 
-    from playwright.sync_api import Browser, BrowserContext, Page
+    from playwright.sync_api import Browser, Page
     from pytest_django.live_server_helper import LiveServer
 
-    from web.tests.contests.cups import Cup
 
 pytestmark = [
     pytest.mark.browser,
@@ -81,102 +70,6 @@ PRIVATE = [
     "/account/sessions/",
     "/account/logout/",
 ]
-TIMEOUT_MS = 20_000
-SMALL_PHONE = 320
-EXCESS = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    """Start Debian's Chromium.
-
-    DJANGO_ALLOW_ASYNC_UNSAFE is set, because Playwright runs an event loop in this thread. Django would otherwise
-    refuse to use the database.
-    """
-    with pytest.MonkeyPatch.context() as patch, sync_playwright() as playwright:
-        patch.setenv("DJANGO_ALLOW_ASYNC_UNSAFE", "true")
-        expect.set_options(timeout=TIMEOUT_MS)
-        started = playwright.chromium.launch(**launch_options())  # type: ignore[arg-type] # two of many options
-        yield started
-        started.close()
-
-
-def open_context(
-    browser: Browser,
-    live_server: LiveServer,
-    *,
-    width: int = 1280,
-    theme: Literal["light", "dark"] = "light",
-    script: bool = True,
-) -> BrowserContext:
-    """Return a new browser window without cookies."""
-    context = browser.new_context(
-        base_url=live_server.url,
-        viewport={"width": width, "height": 800},
-        color_scheme=theme,
-        java_script_enabled=script,
-    )
-    context.set_default_timeout(TIMEOUT_MS)
-    return context
-
-
-@pytest.fixture
-def page(browser: Browser, live_server: LiveServer) -> Iterator[Page]:
-    """Open a page in a new window."""
-    context = open_context(browser, live_server)
-    yield context.new_page()
-    context.close()
-
-
-@pytest.fixture
-def library_file(tmp_path: Path, library: bytes) -> Path:
-    """Write the library file to upload, and return its path."""
-    path = tmp_path / "mine.so"
-    path.write_bytes(library)
-    return path
-
-
-def fill_the_site(world: World) -> list[str]:
-    """Create every kind of row and state; return the addresses of the pages that show them."""
-    good = world.submit(description="a prefix tree with a description that is rather long")
-    finish_all()
-    refused = world.submit(content=b"\x7fELF" + bytes(100), description="not even a library")
-    bad = world.submit(content=world.library + b"x", name="an_unusually_long_name_of_a_library.so")
-    while Run.objects.filter(state="queued", kind="correctness").exists():
-        finish(claim(), Verdict.FAILED, findings=findings(), reason="A required check failed.")
-    finish(claim(), Verdict.TIMED_OUT, sessions=(), reason="The phase test took too long.")
-    plots.draw_missing()
-    waiting = world.submit(content=world.library + b"y")
-    running = claim()
-    claims.heartbeat(running.pk, running.attempt, 0.4, "session 1 of 1: candidate, phase test")
-    Announcement.objects.create(
-        title="New tests", body="They are *stricter*.", published_at=timezone.now()
-    )
-    shown = [good, bad, refused, waiting]
-    runs = [*map(run_of, shown), run_of(bad, "unit"), running]
-    others = [f"/submissions/{one.pk}/" for one in shown]
-    others += [f"/submissions/{good.pk}/delete/", f"/submit/?refused={refused.pk}"]
-    compared = ",".join(str(run.pk) for run in map(run_of, shown))
-    return [f"/runs/{run.pk}/" for run in runs] + others + [f"/compare/?runs={compared}"]
-
-
-def complaints(page: Page, path: str) -> list[str]:
-    """Return the accessibility findings of axe for a page, and complaints if the page is wider than its window."""
-    page.goto(path)
-    for details in page.locator("details").all():
-        details.evaluate("element => element.open = true")
-    found = [
-        f"{path}: {violation['id']}: {[node['target'] for node in violation['nodes']]}"
-        for violation in Axe().run(page).response["violations"]
-    ]
-    usual = page.viewport_size
-    assert usual is not None
-    for width in (usual["width"], SMALL_PHONE):
-        page.set_viewport_size({"width": width, "height": usual["height"]})
-        if (excess := page.evaluate(EXCESS)) > 0:
-            found.append(f"{path}: {excess} px too wide for a window of {width}")
-    page.set_viewport_size(usual)
-    return found
 
 
 @pytest.mark.parametrize(("width", "theme"), [(1280, "light"), (360, "dark")])
@@ -437,99 +330,3 @@ def test_admin_works_under_the_content_policy(
     page.goto("/news/")
     expect(page.get_by_role("heading", name="From the back room")).to_be_visible()
     assert json.dumps(errors) == "[]"
-
-
-def fill_the_contest(cup: Cup) -> dict[str, list[str]]:
-    """Give the contest entries, a disqualification, notes and news; return the addresses for each visitor."""
-    Contest.objects.update(wants_source=True)
-    cup.contest.refresh_from_db()
-    cup.heron.contest = cup.contest
-    teams.change(cup.heron, "A team with a name that is rather long, really", anonymous=True)
-    entry = cup.enter()
-    larch = teams.create(cup.contest, "Larch", by=cup.world.bob)
-    cup.enter(larch, cup.world.bob, name="an_unusually_long_name_of_a_library.so")
-    bad = cup.enter(tag=b"2")
-    secret = add_hidden(cup)
-    finish_all()
-    queue_due_runs()
-    finish_all()
-    jury = cup.officials["jury"]
-    organising.disqualify(bad, "reads the clock through a file in /dev/shm", by=jury)
-    organising.add_note(entry, "looks like the reference", by=jury)
-    organising.announce(cup.contest, "Day & night", "The machine is *quiet*.", by=jury)
-    follower, _ = Subscription.objects.get_or_create(contest=cup.contest, user=cup.world.alice)
-    here = "/contests/cup/"
-    public = ["/contests/", here, f"{here}boards/preliminary1/", f"{here}boards/preliminary2/"]
-    entries = [f"{here}organise/entries/{one.pk}/" for one in (entry, bad)]
-    private = (f"{here}mail/{stop_token(follower)}/", f"{here}entries/{entry.pk}/source/")
-    pages = ("organise/", "organise/announce/", "organise/roles/", "organise/log/", "edit/")
-    pages += ("organise/hidden/", f"organise/hidden/{secret.pk}/", f"boards/{secret.slug}/?live=1")
-    return {
-        "alice": [*public, f"{here}team/", f"{here}submit/", *private],
-        "tim": [here],
-        "olga": [*entries, f"{here}team/", f"{here}join/{cup.heron.token}/", "/contests/new"]
-        + [here + page for page in pages],
-    }
-
-
-@pytest.mark.parametrize(("width", "theme"), [(1280, "light"), (360, "dark")])
-def test_every_page_of_a_contest_is_accessible_and_fits(
-    browser: Browser,
-    live_server: LiveServer,
-    cup: Cup,
-    width: int,
-    theme: Literal["light", "dark"],
-) -> None:
-    found = []
-    for user, paths in fill_the_contest(cup).items():
-        context = open_context(browser, live_server, width=width, theme=theme)
-        page = context.new_page()
-        log_in(page, live_server.url, user, PASSWORD)
-        found += [text for path in paths for text in complaints(page, path)]
-        context.close()
-    assert found == []
-
-
-@pytest.mark.parametrize(("width", "theme"), [(1280, "light"), (360, "dark")])
-def test_the_pages_of_a_superseded_board_are_accessible_and_fit(
-    browser: Browser,
-    live_server: LiveServer,
-    world: World,
-    width: int,
-    theme: Literal["light", "dark"],
-) -> None:
-    fill_the_site(world)
-    outdate_boards()
-    context = open_context(browser, live_server, width=width, theme=theme)
-    page = context.new_page()
-    log_in(page, live_server.url, "olga", PASSWORD)
-    board = "/boards/preliminary1/"
-    found = complaints(page, board)
-    assert "Superseded" in page.content()
-    found += complaints(page, f"{board}new-version/")
-    assert "It has not been run again." in page.content()
-    context.close()
-    assert found == []
-
-
-def test_a_team_enters_a_contest_without_javascript(
-    browser: Browser, live_server: LiveServer, cup: Cup, library_file: Path
-) -> None:
-    context = open_context(browser, live_server, script=False)
-    page = context.new_page()
-    log_in(page, live_server.url, "bob", PASSWORD)
-    page.goto("/contests/")
-    page.get_by_role("link", name="Autumn Cup").click()
-    page.get_by_role("link", name="Enter the contest").click()
-    page.get_by_label("Name").fill("Larch")
-    page.get_by_role("button", name="Create the team").click()
-    page.get_by_role("button", name="Submit to this contest").click()
-    page.get_by_label("Shared library").set_input_files(library_file)
-    page.get_by_role("button", name="Submit and enter").click()
-    expect(
-        page.get_by_role("status").filter(has_text="The library is submitted, and entered")
-    ).to_be_visible()
-    finish_all()
-    page.goto("/contests/cup/boards/preliminary1/")
-    expect(page.get_by_role("row", name="Larch")).to_contain_text("mine")
-    context.close()

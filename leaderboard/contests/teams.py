@@ -108,7 +108,7 @@ def invite(team: Team, user_name: str) -> bool:
     """Invite the user with this name. Return False if there is no such user, or if the user has an invitation already.
 
     A page must not tell the two cases apart, because the answer would reveal who has an account. Raises Refused if the
-    sign-up is over, because nobody could accept the invitation.
+    sign-up is over, because no user could accept the invitation.
     """
     if reason := _reason_against_time(team.contest):
         raise Refused([reason])

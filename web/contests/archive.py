@@ -14,7 +14,7 @@ from web.contests.views import board_context, front_context
 if TYPE_CHECKING:
     from leaderboard.contests.models import Contest
 
-STYLES = ("vendor/pico.min.css", "site.css", "data.css", "board.css")
+STYLES = ("vendor/pico.min.css", "site.css", "navigation.css", "data.css", "board.css")
 _STATIC = Path(__file__).resolve().parents[1] / "static"
 
 

@@ -75,7 +75,7 @@ def test_only_the_invited_user_answers_an_invitation(cup: Cup, bob: Client) -> N
     assert [one.user for one in Invitation.objects.all()] == [carol]
 
 
-def test_nobody_is_invited_after_the_sign_up(cup: Cup, alice: Client) -> None:
+def test_no_user_is_invited_after_the_sign_up(cup: Cup, alice: Client) -> None:
     Contest.objects.update(sign_up_closed=True)
     page = alice.post(f"{PAGE}invite/", {"user_name": "bob"}, follow=True).content.decode()
     assert "organisers have closed the sign-up" in page
