@@ -62,7 +62,7 @@ def test_an_organiser_repeats_the_runs_compares_and_switches(
     assert "Superseded" not in page
     assert f'href="/runs/{again.pk}/"' in page
     old = text(alice, f"{PATH}?version={version - 1}")
-    assert "as it was when a newer version came" in old
+    assert "as it was when a newer version replaced it" in old
     assert f'href="/runs/{bumped.pk}/"' in old
     assert f"version={version - 1}" in text(alice, f"{PATH}history/")
     page = text(alice, f"/runs/{bumped.pk}/")
