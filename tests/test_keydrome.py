@@ -68,7 +68,7 @@ def test_bench_prints_a_table_and_writes_json_that_fits_its_schema(
         "speed: ",
         "Isolation of transactions is not judged here",
         "machine: load",
-        "next:  run `keydrome check LIB` to judge isolation",
+        f"next:  run `keydrome check {file}` to judge isolation",
         "passed",
     ):
         assert words in outcome.stdout
