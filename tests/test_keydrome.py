@@ -270,7 +270,7 @@ def test_compare_says_who_leads_and_plot_can_draw_it(built: Settings, tmp_path: 
     options = [*small, "--config", "rw", "--sessions", "1", "--seed", "7", "--json", str(answer)]
     outcome = keydrome("compare", *libraries, *options, var=tmp_path)
     assert outcome.returncode == 1, outcome.stdout + outcome.stderr
-    assert "1 sessions are too few to decide anything between 4 libraries" in outcome.stderr
+    assert "one session is too few to decide anything between 4 libraries" in outcome.stderr
     assert "crash_in_constructor is excluded: crashed in the rehearsal" in " ".join(
         outcome.stdout.split()
     )
