@@ -1,10 +1,10 @@
 // BucketTable: an array of buckets. A bucket holds the pairs whose codes are in one interval.
 //
 // All pairs of a table begin with the same symbols, its *prefix*. The code of the symbols after the
-// prefix chooses the bucket: the table divides the range between the codes of its smallest and its
-// largest pair, as they were when the table was made, into intervals of equal size. Later pairs
-// outside of this range, or with another prefix, belong to the first or the last bucket. So the
-// order of the buckets is the order of the pairs.
+// prefix chooses the bucket. The table was made for certain pairs: it divides the range between the
+// codes of the smallest and the largest of them into intervals of equal size. Later pairs outside of
+// this range, or with another prefix, belong to the first or the last bucket. So the order of the
+// buckets is the order of the pairs.
 //
 // Thread safety: threads may call const functions at the same time, as long as no thread changes
 // the table.

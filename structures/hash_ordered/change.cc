@@ -109,9 +109,10 @@ uint64_t OrderedHash::pairs_of(Bucket bucket) {
   return pairs;
 }
 
-// Returns one bucket for each pair. If a quarter of the pairs were larger than those that the old
-// table was made for, there is room for as many again beyond them: otherwise ascending keys would
-// come to the last bucket of the last bucket, and so on. The same is true for descending keys.
+// Returns one bucket for each pair. If a quarter of the pairs are in the last bucket of the old
+// table, the keys seem to be ascending, and there is room for as many again beyond them. Without
+// it, they would come to the last bucket of the last bucket, and so on. The same is true for the
+// first bucket and descending keys.
 BucketTable::Room OrderedHash::room_for(Bucket bucket, uint64_t pairs) {
   BucketTable::Room room{.buckets = static_cast<uint32_t>(std::min(pairs, kBucketsMax))};
   if (!bucket.is_table()) return room;
