@@ -110,7 +110,7 @@ uint64_t OrderedHash::pairs_of(Bucket bucket) {
 }
 
 // Returns one bucket for each pair. If a quarter of the pairs are in the last bucket of the old
-// table, the keys seem to be ascending, and there is room for as many again beyond them. Without
+// table, the keys seem to be ascending. Then there is room for as many again beyond them. Without
 // it, they would come to the last bucket of the last bucket, and so on. The same is true for the
 // first bucket and descending keys.
 BucketTable::Room OrderedHash::room_for(Bucket bucket, uint64_t pairs) {
