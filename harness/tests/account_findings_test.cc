@@ -101,6 +101,8 @@ TEST(Setup, IsLoadingAndTheUntimedPhasesCreate) {
   result.phases.insert(result.phases.begin(), {create, load});
   EXPECT_EQ(setup_of(result).cpu_us, 1'500u);
   EXPECT_EQ(setup_of(result).memory_bytes, 5 * kMiB);
+  result.phases[0].memory_bytes = 9 * kMiB;
+  EXPECT_EQ(setup_of(result).memory_bytes, 0u) << "less than before loading is known, too";
   result.phases[0].timed = true;
   EXPECT_EQ(setup_of(result).cpu_us, 1'000u) << "a timed phase is part of the result";
   EXPECT_EQ(setup_of(result).memory_bytes, 2 * kMiB);

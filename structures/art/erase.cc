@@ -1,8 +1,8 @@
 // Implements Tree::del. A deletion marks the pair as dead in its page. If the pair is the last live
 // pair of its leaf or page, the deletion removes the leaf or page from its node. If the node then
 // has one child left, the child replaces the node. This takes one store, because a link contains
-// the depth of the child. Other nodes become smaller if memory for the smaller node is available.
-// If not, they stay as they are, so del never fails.
+// the depth of the child. Other nodes become smaller, or a page (merge.cc), if memory for it is
+// available. If not, they stay as they are, so del never fails.
 #include <bit>
 
 #include "structures/art/build.h"
@@ -42,10 +42,14 @@ int Tree::try_del(const Pair& pair, bool alone) {
   if (found.place.depth > pair.key_size && !alone) return kSpread;
   const uint32_t live = Pairs(found.link).live();
   if ((live >> found.index & 1) == 0) return kRetry;  // another thread has deleted it
-  if (!std::has_single_bit(live)) return kill(found);
   // Pages of one live pair do not change, because the last live pair of a page is never marked as
   // dead. Another thread can only replace the link to the page.
-  if (!found.node.is_none()) return remove_last(found);
+  const bool last = std::has_single_bit(live);
+  if (!last || !found.node.is_none()) {
+    const int result = last ? remove_last(found) : kill(found);
+    if (result == 1) try_merge(found);
+    return result;
+  }
   const Held owner(lock_);
   if (root_.load() != found.link) return kRetry;
   root_.store(Link());

@@ -119,6 +119,9 @@ class Tree {
   int try_del(const Pair& pair, bool alone);
   int kill(const Found& found);
   int remove_last(const Found& found);
+  // Replaces the node that contained the deleted pair by a page, if the node has few pairs, no
+  // other thread has replaced it, and there is memory for the page.
+  void try_merge(const Found& found);
   Link without(const Found& found);
 
   int try_replace(const Pair& before, const Pair& now, bool alone);

@@ -29,4 +29,11 @@ inline std::optional<uint64_t> growth(std::optional<uint64_t> before,
   return *after - *before;
 }
 
+// The same for memory, which may shrink: memory that was given back counts as no growth.
+inline std::optional<uint64_t> memory_growth(std::optional<uint64_t> before,
+                                             std::optional<uint64_t> after) {
+  if (!before || !after) return std::nullopt;
+  return growth(before, after).value_or(0);
+}
+
 }  // namespace keydrome

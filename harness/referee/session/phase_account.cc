@@ -44,7 +44,7 @@ void PhaseAccount::begin() {
   usage_ = jail_.usage().value_or(JailUsage{});
   result_.loading = {.wall_ns = end_ns - loading_ns_,
                      .cpu_us = growth(before.cpu_us, usage_.cpu_us),
-                     .memory_bytes = growth(before.memory_bytes, usage_.memory_bytes)};
+                     .memory_bytes = memory_growth(before.memory_bytes, usage_.memory_bytes)};
   if (result_.frozen_between) threads_ = read_thread_times(player_);
 }
 

@@ -18,7 +18,7 @@ Setup setup_of(const SessionResult& result) {
     if (phase.timed || phase.name != "create") break;
     setup.cpu_us =
         setup.cpu_us && phase.cpu_us ? std::optional(*setup.cpu_us + *phase.cpu_us) : std::nullopt;
-    setup.memory_bytes = growth(result.memory_before_loading_bytes, phase.memory_bytes);
+    setup.memory_bytes = memory_growth(result.memory_before_loading_bytes, phase.memory_bytes);
   }
   return setup;
 }

@@ -1,0 +1,80 @@
+// Implements Tree::try_merge: after deletions, replaces a node with few pairs by one page. Without
+// it, a tree in which pairs come and go would keep a node wherever a page was ever full, and grow
+// to more than twice the memory of a tree with the same pairs that was only filled.
+#include <array>
+
+#include "structures/art/build.h"
+#include "structures/art/search.h"
+#include "structures/art/tree.h"
+
+namespace keydrome::art {
+
+namespace {
+
+// A node with at most this many pairs becomes a page. The page then has room for 12 more pairs, so
+// a few insertions do not divide it again.
+constexpr uint32_t kMergePairs = 20;
+constexpr uint32_t kMergeBytes = kPageBytes * kMergePairs / kPagePairs;
+
+// The children of a node with few pairs, in ascending order.
+struct Few {
+  uint32_t count = 0;
+  uint32_t pairs = 0;
+  uint32_t bytes = 0;
+  std::array<Link, kMergePairs> links{};
+
+  // Returns false if there are too many pairs, or if the child is a node.
+  bool add(Link child) {
+    if (child.is_node() || count == kMergePairs) return false;
+    const bool page = child.kind() == Kind::kPage;
+    pairs += page ? child.page_pairs() : 1;
+    bytes += page ? child.page_bytes() : kRecordHead + child.key_size() + child.payload_size();
+    links[count++] = child;
+    return pairs <= kMergePairs && bytes <= kMergeBytes;
+  }
+};
+
+// Returns false if a page cannot take all pairs of the node. The result is exact if the caller has
+// locked the node. It counts dead pairs, too, because only the pages know which pairs are dead.
+bool collect_few(Link node, Few& few) {
+  // Most nodes of this kind have too many children, and to see that in any order is faster.
+  if (node.kind() == Kind::kNode48) {
+    uint32_t children = 0;
+    for (const Slot& slot : node.at<const Node48>()->children) {
+      const Link child = slot.load();
+      if (child.is_none()) continue;
+      if (child.is_node() || ++children > kMergePairs) return false;
+    }
+  }
+  uint32_t position = 0;
+  for (Link child; !(child = next_child(node, position)).is_none();) {
+    if (!few.add(child)) return false;
+  }
+  return few.count > 1;
+}
+
+}  // namespace
+
+void Tree::try_merge(const Found& found) {
+  if (found.node.is_none() || found.node.kind() == Kind::kNode256) return;
+  if (Few few; !collect_few(found.node, few)) return;
+  const Held owner(*found.node_place.owner);
+  if (!owner || found.node_place.slot->load() != found.node) return;
+  Held node(lock_of(found.node));  // The node is not obsolete, because its owner still links to it.
+  Few few;
+  if (!collect_few(found.node, few)) return;
+  // No thread marks a pair as dead meanwhile, because that needs the lock of the node.
+  PairList list;
+  for (uint32_t i = 0; i < few.count; ++i) {
+    const Pairs pairs(few.links[i]);
+    list.add_live(few.links[i], pairs.live(), 0, pairs.count());
+  }
+  const Link page = make_pairs(memory_, list.pairs, list.count);
+  if (page.is_none()) return;
+  found.node_place.slot->store(page);
+  node.make_obsolete();
+  memory_.drop(found.node);
+  for (uint32_t i = 0; i < few.count; ++i) memory_.drop(few.links[i]);
+}
+
+}  // namespace keydrome::art
