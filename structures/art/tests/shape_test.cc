@@ -86,19 +86,24 @@ TEST(ArtShape, DeletionsMarkPairsAndThenShrinkThePage) {
 }
 
 // A node is as large as its children need. It shrinks at a smaller number of children than it grew
-// at.
+// at. Each child is a page with more pairs than a node must have to become a page itself.
 TEST(ArtShape, NodesGrowAndShrink) {
+  constexpr uint32_t kPairsOfChild = 24;
   OwnedTree owned;
-  const auto key = [](uint32_t i) { return big_endian(uint64_t{i} << 8, 4); };
-  for (uint32_t i = 0; i < 256; ++i) {
-    ASSERT_EQ(owned.put(key(i)), 1);
-    const uint32_t count = i + 1;
-    const uint32_t expected = count <= kPagePairs ? 0 : count <= 48 ? 48 : 256;
+  const auto key = [](uint32_t child, uint32_t i) { return big_endian(child << 8 | i, 4); };
+  for (uint32_t child = 0; child < 256; ++child) {
+    for (uint32_t i = 0; i < kPairsOfChild; ++i) ASSERT_EQ(owned.put(key(child, i)), 1);
+    const uint32_t count = child + 1;
+    const uint32_t expected = count == 1    ? 0
+                              : count <= 4  ? 4
+                              : count <= 16 ? 16
+                              : count <= 48 ? 48
+                                            : 256;
     ASSERT_EQ(owned.tree->slots(), expected) << count;
     ASSERT_EQ(owned.tree->slots_used(), expected == 0 ? 0 : count);
   }
   for (uint32_t count = 255; count > 0; --count) {
-    ASSERT_EQ(owned.del(key(count)), 1);
+    for (uint32_t i = 0; i < kPairsOfChild; ++i) ASSERT_EQ(owned.del(key(count, i)), 1);
     const uint32_t expected = count == 1            ? 0
                               : count <= kShrink16  ? 4
                               : count <= kShrink48  ? 16
@@ -107,6 +112,47 @@ TEST(ArtShape, NodesGrowAndShrink) {
     ASSERT_EQ(owned.tree->slots(), expected) << count;
     ASSERT_EQ(owned.tree->check(), 0);
   }
+}
+
+// A full page of pairs that differ in one byte becomes a node with a leaf for each pair. When
+// deletions have left 20 pairs, the node becomes a page again, unless there is no memory for it.
+TEST(ArtShape, NodesOfFewPairsBecomePages) {
+  OwnedTree owned;
+  const auto key = [](uint32_t i) { return big_endian(uint64_t{i} << 8, 4); };
+  uint32_t pairs = 0;
+  while (pairs <= kPagePairs) ASSERT_EQ(owned.put(key(pairs++)), 1);
+  const size_t bytes = owned.environment.bytes();
+  while (pairs > 21) {
+    ASSERT_EQ(owned.del(key(--pairs)), 1);
+    ASSERT_EQ(owned.tree->nodes(), 1u) << pairs;
+  }
+  owned.environment.fail_after(0);
+  ASSERT_EQ(owned.del(key(--pairs)), 1);
+  EXPECT_EQ(owned.tree->nodes(), 1u);
+  owned.environment.fail_after(-1);
+  ASSERT_EQ(owned.del(key(--pairs)), 1);
+  EXPECT_EQ(owned.tree->nodes(), 0u);
+  EXPECT_EQ(owned.tree->root().page_pairs(), 19u);
+  EXPECT_LT(owned.environment.bytes(), bytes / 3);
+  EXPECT_EQ(owned.tree->check(), 0);
+  for (uint32_t i = 0; i < pairs; ++i) ASSERT_EQ(owned.del(key(i)), 1);
+  EXPECT_TRUE(owned.tree->root().is_none());
+}
+
+// Pairs that were deleted in a page do not come back when its node becomes a page.
+TEST(ArtShape, MergedPagesHaveOnlyLivePairs) {
+  OwnedTree owned;
+  for (uint32_t i = 0; i < 15; ++i) {
+    ASSERT_EQ(owned.put(numbered("abcd", i)), 1);
+    ASSERT_EQ(owned.put(numbered("abcx", i)), 1);
+  }
+  for (uint32_t i = 15; owned.tree->nodes() == 0; ++i) ASSERT_EQ(owned.put(numbered("abcd", i)), 1);
+  for (uint32_t i = 0; i < 3; ++i) ASSERT_EQ(owned.del(numbered("abcx", i)), 1);
+  uint32_t deleted = 0;
+  while (owned.tree->nodes() > 0) ASSERT_EQ(owned.del(numbered("abcd", deleted++)), 1);
+  EXPECT_EQ(owned.tree->check(), 0);
+  for (uint32_t i = 0; i < deleted; ++i) ASSERT_EQ(owned.del(numbered("abcd", i)), 0);
+  for (uint32_t i = 0; i < 15; ++i) ASSERT_EQ(owned.del(numbered("abcx", i)), i < 3 ? 0 : 1);
 }
 
 // Each step inserts two children, which are pages. A small node is replaced by a copy when it gets
