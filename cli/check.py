@@ -68,6 +68,8 @@ _WALL_FACTOR = 3
 # A library that has failed is not tested further after this wall time: it is known to be wrong. Larger scales are for
 # thorough tests, so they have no such limit.
 _FAILED_SECONDS = {Scale.SMOKE: 30.0}
+# How often an instance runs at most, if the machine is too busy to judge it.
+_ATTEMPTS_MAX = 3
 _LIBRARY_FAULTS = {Verdict.FAILED, Verdict.CRASHED, Verdict.TIMED_OUT, Verdict.OUT_OF_MEMORY}
 
 
@@ -84,6 +86,7 @@ class _Tally:
     findings: dict[tuple[str, str], Finding] = field(default_factory=dict)
     not_run: list[str] = field(default_factory=list)  # instances that the first round left out
     why_not_run: str = ""
+    repeated: list[str] = field(default_factory=list)  # instances, one entry for each repetition
     # how to play again the first session that a crash or a time limit has ended
     to_debug: str = ""
     # the most CPU time of a session, and what profiles this session
@@ -230,11 +233,8 @@ def _run_suites(check: _Check, library: Path, seed: str, seconds: int) -> _Tally
             for number, (suite, instance) in enumerate(left):
                 if _ends_early(check, tally, left[number:], time.monotonic() - started):
                     return tally
-                work = folder / f"{suite.name}-{instance}-{seed}"
-                work.mkdir(mode=0o700)
                 beat = heartbeat(suite, instance, number / len(left), 1 / len(left))
-                _run_instance(check, tally, (suite, instance, seed), (settings, work, file), beat)
-                shutil.rmtree(work)
+                _run_instance(check, tally, (suite, instance, seed), (settings, folder, file), beat)
             tally.first_round = False
             seed = seed_series(seed, 2)[1]
             if time.monotonic() >= deadline:
@@ -249,21 +249,35 @@ def _run_instance(
     where: tuple[Settings, Path, Path],
     heartbeat: Heartbeat,
 ) -> None:
-    """Run one instance of a suite, and add its result to the tally.
+    """Run one instance of a suite, and add its result to the tally. Repeat it if the machine was too busy to judge.
 
-    `what` contains suite, instance and seed; `where` contains the settings, a working folder, and the library's file.
+    `what` contains suite, instance and seed; `where` contains the settings, a folder for working files, and the
+    library's file.
     """
     suite, instance, seed = what
-    settings, work, file = where
-    histories = work / "histories"
-    histories.mkdir()
-    request = check.request(suite, instance, seed, tally.configuration, histories)
+    settings, folder, file = where
     inspected = Inspected(file, tally.facts)
-    result = run_inspected(inspected, request, settings, work, heartbeat)
+    for attempt in range(_ATTEMPTS_MAX):
+        work = folder / f"{suite.name}-{instance}-{seed}"
+        histories = work / "histories"
+        work.mkdir(mode=0o700)
+        histories.mkdir()
+        request = check.request(suite, instance, seed, tally.configuration, histories)
+        result = run_inspected(inspected, request, settings, work, heartbeat)
+        if attempt + 1 == _ATTEMPTS_MAX or not _was_too_busy(result):
+            break
+        tally.repeated.append(f"{suite.name}/{instance}")
+        shutil.rmtree(work)
     tally.add(suite.name, result, tally.facts)
     tally.last_verdict = result.verdict
     if check.witness is not None:
         check.witness.keep(result, histories)
+    shutil.rmtree(work)
+
+
+def _was_too_busy(result: SeriesResult) -> bool:
+    """Return whether the library ran, but the referee could not judge it, because it got too little processor time."""
+    return bool(result.sessions) and result.verdict is Verdict.INFRASTRUCTURE
 
 
 @contextmanager
@@ -392,6 +406,8 @@ def _report(options: argparse.Namespace, check: _Check, tally: _Tally, seed: str
 
 def _notes(check: _Check, tally: _Tally, *, is_named: bool) -> Iterator[str]:
     """Yield what the user should know or do next, one line each. `is_named` is True if there are findings."""
+    if tally.repeated:
+        yield f"repeated, because the machine was too busy: {', '.join(dict.fromkeys(tally.repeated))}"
     if tally.not_run:
         suites = ", ".join(dict.fromkeys(name.partition("/")[0] for name in tally.not_run))
         yield f"not run, because {tally.why_not_run}: {suites} ({len(tally.not_run)} instances)"

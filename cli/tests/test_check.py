@@ -39,6 +39,7 @@ class Machine:
     verdict: Verdict = Verdict.PASSED
     now_s: float = 1000.0
     sessions: int = 0
+    busy_sessions: int = 0  # the first sessions, which end with the verdict infrastructure
 
     def monotonic(self) -> float:
         return self.now_s
@@ -46,10 +47,12 @@ class Machine:
     def run_inspected(self, *_arguments: object) -> SeriesResult:
         self.now_s += self.wall_s
         self.sessions += 1
-        report = samples.report(self.verdict.value)
+        busy = self.sessions <= self.busy_sessions
+        verdict = Verdict.INFRASTRUCTURE if busy else self.verdict
+        report = samples.report(verdict.value)
         report = replace(report, jail=replace(report.jail, cpu_us=round(self.cpu_s * 1e6)))
         session = Session("00000000000000aa", candidate_first=True, candidate=report, control=None)
-        return SeriesResult(self.verdict, report.reason, sessions=(session,))
+        return SeriesResult(verdict, report.reason, sessions=(session,))
 
 
 def first_round(
@@ -101,6 +104,27 @@ def test_a_machine_that_is_far_too_busy_judges_nothing(
     assert (tally.verdict, tally.findings) == (Verdict.INFRASTRUCTURE, {})
     assert tally.not_run
     assert "the machine is busy, or the library waits" in tally.why_not_run
+
+
+def test_what_a_busy_machine_left_open_is_repeated(
+    settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    machine = Machine(cpu_s=0.2, wall_s=1.0, busy_sessions=2)
+    tally = first_round(machine, settings, tmp_path, monkeypatch)
+    assert (tally.verdict, tally.findings, tally.not_run) == (Verdict.PASSED, {}, [])
+    assert machine.sessions == tally.sessions + 2
+    assert not list(tmp_path.glob("*-00000000000000aa"))
+    notes = list(check._notes(wanted(settings), tally, is_named=False))
+    assert notes == [f"repeated, because the machine was too busy: {tally.repeated[0]}"]
+
+
+def test_a_machine_that_stays_busy_judges_nothing(
+    settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    machine = Machine(cpu_s=0.2, wall_s=1.0, busy_sessions=3)
+    tally = first_round(machine, settings, tmp_path, monkeypatch)
+    assert tally.verdict is Verdict.INFRASTRUCTURE
+    assert machine.sessions == tally.sessions + 2
 
 
 def test_findings_of_a_busy_machine_count(
