@@ -57,6 +57,8 @@ bool collect_few(Link node, Few& few) {
 
 void Tree::try_merge(const Found& found) {
   if (found.node.is_none() || found.node.kind() == Kind::kNode256) return;
+  // The deletion may have replaced the node and given back its memory.
+  if (found.node_place.slot->load() != found.node) return;
   if (Few few; !collect_few(found.node, few)) return;
   const Held owner(*found.node_place.owner);
   if (!owner || found.node_place.slot->load() != found.node) return;
