@@ -23,6 +23,7 @@ from leaderboard.contests.models import (
 from leaderboard.services import Refused
 from runner.text import printable
 
+ENDED = "the contest has ended, so its teams stay as they are"
 NAME_TAKEN = "another team of this contest has this name: choose another one"
 
 
@@ -35,10 +36,11 @@ def team_of(contest: Contest, user_id: int | None) -> Team | None:
 
 def reason_against_sign_up(contest: Contest, user: User) -> str:
     """Return why the user cannot create or join a team now; an empty text if the user can. At most 3 SQL statements."""
-    return _reason_against_time(contest) or _reason_against_user(contest, user)
+    return reason_against_joining(contest) or _reason_against_user(contest, user)
 
 
-def _reason_against_time(contest: Contest) -> str:
+def reason_against_joining(contest: Contest) -> str:
+    """Return why no user can create or join a team now; an empty text if some users can. Executes no SQL."""
     if contest.sign_up_closed:
         return "the organisers have closed the sign-up"
     if contest.phase in {Phase.FINALS, Phase.CLOSED}:
@@ -96,7 +98,7 @@ def change(team: Team, name: str, *, anonymous: bool) -> None:
     try:
         with transaction.atomic():
             if team.contest.phase is Phase.CLOSED:
-                raise Refused(["the contest has ended"])
+                raise Refused([ENDED])
             team.name = _clean(team.contest, name, team=team)
             team.anonymous = anonymous
             team.save(update_fields=["name", "anonymous"])
@@ -110,7 +112,7 @@ def invite(team: Team, user_name: str) -> bool:
     A page must not tell the two cases apart, because the answer would reveal who has an account. Raises Refused if the
     sign-up is over, because no user could accept the invitation.
     """
-    if reason := _reason_against_time(team.contest):
+    if reason := reason_against_joining(team.contest):
         raise Refused([reason])
     user = User.objects.filter(username__iexact=user_name.strip(), is_active=True).first()
     if user is None:
@@ -142,10 +144,12 @@ def join(team: Team, user: User) -> None:
 def leave(team: Team, user: User) -> None:
     """Take a user out of a team. A team without members and entries is deleted.
 
-    Raises Refused if the user has entries: they stay with the team, so a user cannot take them to another team.
+    Raises Refused if the contest has ended, because the results name the members. Also raises Refused if the user has
+    entries: they stay with the team, so a user cannot take them to another team.
     """
     with transaction.atomic():
-        _locked(team.contest)
+        if _locked(team.contest).phase is Phase.CLOSED:
+            raise Refused([ENDED])
         if team.entries.filter(submission__owner=user).exists():
             raise Refused(["your entries belong to this team, so you cannot leave it"])
         Member.objects.filter(team=team, user=user).delete()

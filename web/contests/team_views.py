@@ -11,7 +11,7 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods, require_POST
 
 from leaderboard.contests import entries, teams
-from leaderboard.contests.models import Invitation, Source, Team
+from leaderboard.contests.models import Invitation, Phase, Source, Team
 from leaderboard.models import Submission
 from leaderboard.services import Refused
 from web import jinja
@@ -97,6 +97,8 @@ def _team_context(request: UserRequest, found: Visit, form: TeamForm) -> dict[st
         "sources": set(Source.objects.filter(entry__team=mine).values_list("entry_id", flat=True)),
         "offered": offered.order_by("-pk")[:OFFERED],
         "left": entries.left_today(mine),
+        "cannot_join": teams.reason_against_joining(contest),
+        "has_ended": contest.phase is Phase.CLOSED,
     }
 
 

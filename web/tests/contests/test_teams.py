@@ -129,6 +129,20 @@ def test_a_user_with_entries_cannot_leave(cup: Cup) -> None:
     assert cup.heron.members.get().user == cup.world.alice
 
 
+def test_the_members_of_a_contest_that_has_ended_stay(cup: Cup, alice: Client) -> None:
+    assert "Leave the team" in alice.get(PAGE).content.decode()
+    move(cup.contest, freezes_at=0, closes_at=0)
+    in_finals = alice.get(PAGE).content.decode()
+    assert "No user can join the team now: uploads to this contest have ended." in in_finals
+    assert "Leave the team" in in_finals
+    move(cup.contest, freezes_at=0, closes_at=0, results_at=0)
+    page = alice.post(PAGE + "leave/", follow=True).content.decode()
+    assert "The contest has ended, so its teams stay as they are" in page
+    assert cup.heron.members.count() == 2
+    assert "Leave the team" not in page
+    assert "<h2>Name</h2>" not in page
+
+
 def test_an_empty_team_is_deleted_when_its_last_member_leaves(cup: Cup) -> None:
     teams.leave(cup.heron, cup.tim)
     teams.leave(cup.heron, cup.world.alice)
