@@ -55,6 +55,7 @@ class Run:
     keys: str
     count: int
     subjects: dict[str, Subject]
+    load: float  # the load average of the machine at the end
 
     def reference(self, name: str) -> str:
         """Return the peer to which a subject is compared."""
@@ -146,7 +147,8 @@ def measure(keys: str, count: int, rounds: int) -> list[dict[str, Any]]:
             raise SystemExit(
                 f"built without {peer}: install libabsl-dev and libtbb-dev, then build"
             )
-    return runs
+    load = round(os.getloadavg()[0], 1)
+    return [{**run, "load": load} for run in runs]
 
 
 def page(runs: list[Run], rounds: int) -> str:
@@ -156,7 +158,7 @@ def page(runs: list[Run], rounds: int) -> str:
         "# Structures compared with containers from packages",
         "",
         f"Written by `python -m tools.reports.structures --write`; do not edit. {made_line()}",
-        f"Machine: {facts['class']}, load average {os.getloadavg()[0]:.1f} at the end.",
+        f"Machine: {facts['class']}.",
         "",
         "The structures of contract B are called through their tables of functions, with keys and payloads as bytes.",
         "The containers from packages (the peers) are compiled into the program and hold native integers. Payloads",
@@ -169,13 +171,17 @@ def page(runs: list[Run], rounds: int) -> str:
         "answer. *Batch*: `find_batch` of 64 keys; the peers have only the plain loop. *Zipf*: popular keys.",
         "*Bytes*: resident memory per key, measured in a process that holds nothing else. A dash: not offered.",
         "",
+        "Each table says the machine's load average at its end. One program that measures makes it about 1. If it is",
+        "above 2, other programs shared the processors and their caches, so the ratios are less certain.",
+        "",
         "## Goals",
         "",
         *_goals(runs),
         "",
     ]
     for run in runs:
-        lines += [f"## {_SETS[run.keys]}, {run.count:,} keys", "", *_table(run), ""]
+        lines += [f"## {_SETS[run.keys]}, {run.count:,} keys", ""]
+        lines += [f"Load average: {run.load:.1f}.", "", *_table(run), ""]
     return "\n".join(lines)
 
 

@@ -23,6 +23,7 @@ RUN = Run(
         "btree": subject(200),
         "hash": subject(80, ordered=False),
     },
+    load=5.4,
 )
 
 
@@ -55,6 +56,7 @@ def test_the_page_says_which_goals_are_missed() -> None:
 
 def test_the_tables_have_dashes_for_calls_that_a_structure_does_not_offer() -> None:
     rows = page([RUN], rounds=3).splitlines()
+    assert "Load average: 5.4." in rows
     hashed = next(row for row in rows if row.startswith("| **hash** |"))
     assert hashed == "| **hash** | 5.00 | 5.00 | 5.00 | - | 5.00 | - | 5.00 | 8.0 |"
 
