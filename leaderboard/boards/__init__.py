@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass, fields, replace
 from fnmatch import fnmatchcase
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -189,7 +189,13 @@ def all_boards() -> tuple[Board, ...]:
     """
     scale: str = settings.KEYDROME_BOARD_SCALE
     boards = _published()
-    return tuple(relaxed(board, scale) for board in boards) if scale else boards
+    return _all_relaxed(boards, scale) if scale else boards
+
+
+@lru_cache(maxsize=4)
+def _all_relaxed(boards: tuple[Board, ...], scale: str) -> tuple[Board, ...]:
+    """Return the boards as demonstrations. The result is remembered, because one request asks for it many times."""
+    return tuple(relaxed(board, scale) for board in boards)
 
 
 def main_boards() -> tuple[Board, ...]:

@@ -6,15 +6,16 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from leaderboard.tests.drawings import drawn_once
 from leaderboard.tests.inspections import inspected_once
-from web.tests.fixtures import embedded_site, library, logged_in, world
+from web.tests.fixtures import embedded_site, library, logged_in, module_world, world
 
 if TYPE_CHECKING:
     from django.test import Client
 
     from web.tests.world import World
 
-__all__ = ["embedded_site", "inspected_once", "library", "world"]
+__all__ = ["drawn_once", "embedded_site", "inspected_once", "library", "module_world", "world"]
 
 
 @pytest.fixture(autouse=True)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from django.test import Client
     from pytest_django import DjangoAssertNumQueries
 
-    from web.tests.world import World
+    from web.tests.fixtures import ModuleWorld
 
 pytestmark = pytest.mark.django_db
 
@@ -25,21 +25,21 @@ PATH = "/boards/preliminary1/"
 ENTRIES = (("art.so", "rw"), ("hot.so", ""), ("art.so", "gap"), ("zap.so", "rw"))
 
 
-@pytest.fixture
-def board(world: World) -> World:
+@pytest.fixture(scope="module")
+def board(module_world: ModuleWorld) -> None:
     """A board with four entries: Alice's art · rw leads, then come Bob's hot, Alice's art · gap and Bob's zap · rw."""
-    for number, (name, configuration) in enumerate(ENTRIES):
-        one = world.submit(
-            (world.alice, world.bob)[number % 2],
-            name=name,
-            content=world.library + bytes([number]),
-            description=f"try number {number}",
-        )
-        one.configuration = configuration
-        one.save()
-        while one.runs.filter(state="queued").exists():
-            finish(claim(), slower=1.0 + number / 4)
-    return world
+    with module_world.filled() as world:
+        for number, (name, configuration) in enumerate(ENTRIES):
+            one = world.submit(
+                (world.alice, world.bob)[number % 2],
+                name=name,
+                content=world.library + bytes([number]),
+                description=f"try number {number}",
+            )
+            one.configuration = configuration
+            one.save()
+            while one.runs.filter(state="queued").exists():
+                finish(claim(), slower=1.0 + number / 4)
 
 
 def names(client: Client, query: str = "") -> list[str]:
@@ -83,12 +83,12 @@ BY_RANK = ["art rw", "hot whole library", "art gap", "zap rw"]
     ],
 )
 def test_the_address_decides_rows_and_order(
-    board: World, client: Client, query: str, expected: list[str]
+    board: None, client: Client, query: str, expected: list[str]
 ) -> None:
     assert order(client, query) == expected
 
 
-def test_filtered_rows_keep_their_rank_on_the_whole_board(board: World, client: Client) -> None:
+def test_filtered_rows_keep_their_rank_on_the_whole_board(board: None, client: Client) -> None:
     every = names(client)
     filtered = names(client, "?user=bob&sort=-rank")
     assert filtered
@@ -97,7 +97,7 @@ def test_filtered_rows_keep_their_rank_on_the_whole_board(board: World, client: 
     assert "2 of 4 entries. The ranks are those of the whole board." in " ".join(page.split())
 
 
-def test_a_configuration_is_found_by_its_strategy(board: World, client: Client) -> None:
+def test_a_configuration_is_found_by_its_strategy(board: None, client: Client) -> None:
     page = client.get(PATH).content.decode()
     strategies = re.search(r'<select name="strategy">(.*?)</select>', page, re.DOTALL)
     assert strategies
@@ -115,7 +115,7 @@ def sorts(page: str) -> dict[str, str]:
     }
 
 
-def test_headings_sort_and_say_so(board: World, client: Client) -> None:
+def test_headings_sort_and_say_so(board: None, client: Client) -> None:
     page = client.get(PATH).content.decode()
     assert sorts(page) == {"Rank": "ascending"}
     page = client.get(f"{PATH}?sort=entry&user=bob&q=try").content.decode()
@@ -133,13 +133,13 @@ def test_headings_sort_and_say_so(board: World, client: Client) -> None:
         assert client.get(address).status_code == 200
 
 
-def test_bands_are_drawn_only_on_the_whole_board_in_its_order(board: World, client: Client) -> None:
+def test_bands_are_drawn_only_on_the_whole_board_in_its_order(board: None, client: Client) -> None:
     assert "tied" in client.get(PATH).content.decode()
     for query in ("?sort=entry", "?user=bob"):
         assert "tied" not in client.get(f"{PATH}{query}").content.decode(), query
 
 
-def test_exports_have_the_chosen_rows(board: World, client: Client) -> None:
+def test_exports_have_the_chosen_rows(board: None, client: Client) -> None:
     page = client.get(f"{PATH}?user=bob&sort=-entry").content.decode()
     (address,) = re.findall(r'href="(/boards/preliminary1.json[^"]*)"', page)
     rows = client.get(address.replace("&amp;", "&")).json()["rows"]
@@ -149,7 +149,7 @@ def test_exports_have_the_chosen_rows(board: World, client: Client) -> None:
     assert [row["position"] for row in rows] == [4, 2]
 
 
-def test_the_search_is_text(board: World, client: Client) -> None:
+def test_the_search_is_text(board: None, client: Client) -> None:
     page = client.get(PATH, {"q": '"><script>', "sort": '"><b>', "user": "<i>"}).content.decode()
     assert "<script>" not in page.split("</head>")[1]
     assert "No ranked entry matches." in page
@@ -158,14 +158,14 @@ def test_the_search_is_text(board: World, client: Client) -> None:
 
 @pytest.mark.parametrize("query", ["", "?sort=-result&q=try", "?user=bob"])
 def test_the_choice_costs_no_statement(
-    board: World, client: Client, query: str, django_assert_num_queries: DjangoAssertNumQueries
+    board: None, client: Client, query: str, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
     with django_assert_num_queries(2):
         client.get(f"{PATH}{query}")
 
 
 def test_the_history_names_the_leaders_and_old_versions(
-    board: World, client: Client, django_assert_num_queries: DjangoAssertNumQueries
+    board: None, client: Client, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
     note_leads()
     BoardEntry.objects.filter(position=4, board="preliminary1").update(benchmark_version=0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
 from typing import TYPE_CHECKING
 
 import pytest
@@ -17,17 +18,32 @@ if TYPE_CHECKING:
     from django.test import Client
     from pytest_django.fixtures import Settings
 
+    from web.tests.fixtures import ModuleWorld
+
 pytestmark = pytest.mark.django_db
 PATH = "/compare/sessions/"
 
 
+@pytest.fixture(scope="module")
+def users_and_runs(module_world: ModuleWorld) -> tuple[World, list[Run]]:
+    """The users, and two runs of Alice whose difference of 2 % is undecided."""
+    with module_world.filled() as world:
+        return world, [
+            timed_run(world, name, slower, seeds(100 * number, 8))
+            for number, (name, slower) in enumerate((("quick", 1.0), ("near", 1.02)))
+        ]
+
+
 @pytest.fixture
-def near(world: World) -> list[Run]:
-    """Two runs of Alice whose difference of 2 % is undecided."""
-    return [
-        timed_run(world, name, slower, seeds(100 * number, 8))
-        for number, (name, slower) in enumerate((("quick", 1.0), ("near", 1.02)))
-    ]
+def world(users_and_runs: tuple[World, list[Run]]) -> World:
+    """The users of this module. A test gets a copy, so that it may change them."""
+    return deepcopy(users_and_runs[0])
+
+
+@pytest.fixture
+def near(users_and_runs: tuple[World, list[Run]]) -> list[Run]:
+    """The two runs of this module. A test gets a copy, so that it may change them."""
+    return deepcopy(users_and_runs[1])
 
 
 def form(runs: list[Run], sessions: object = 12) -> dict[str, object]:
