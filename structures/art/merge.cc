@@ -1,6 +1,6 @@
 // Implements Tree::try_merge: after deletions, replaces a node with few pairs by one page. Without
-// it, a tree in which pairs come and go would keep a node wherever a page was ever full, and grow
-// to more than twice the memory of a tree with the same pairs that was only filled.
+// it, a node would stay wherever a page was ever full. A tree in which pairs come and go would then
+// grow to more than twice the memory of a tree that was only filled.
 #include <array>
 
 #include "structures/art/build.h"
@@ -37,7 +37,8 @@ struct Few {
 // Returns false if a page cannot take all pairs of the node. The result is exact if the caller has
 // locked the node. It counts dead pairs, too, because only the pages know which pairs are dead.
 bool collect_few(Link node, Few& few) {
-  // Most nodes of this kind have too many children, and to see that in any order is faster.
+  // Most nodes of this kind have too many children. Counting them in the order of the slots is
+  // faster than visiting them in the order of their bytes.
   if (node.kind() == Kind::kNode48) {
     uint32_t children = 0;
     for (const Slot& slot : node.at<const Node48>()->children) {
