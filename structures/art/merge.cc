@@ -1,6 +1,6 @@
 // Implements Tree::try_merge: after deletions, replaces a node with few pairs by one page. Without
-// it, a tree in which pairs come and go would keep a node wherever a page was ever full, and grow
-// to more than twice the memory of a tree with the same pairs that was only filled.
+// it, a tree in which pairs come and go would keep a node wherever a page was ever full. Its memory
+// would grow to more than twice that of a tree with the same pairs that was only filled.
 #include <array>
 
 #include "structures/art/build.h"
