@@ -93,8 +93,9 @@ def _test_names(name: str, text: str) -> Iterator[tuple[int, str]]:
 
 def _complaints(passage: str, words: list[tuple[re.Pattern[str], str]]) -> list[str]:
     found = []
+    plain = re.sub(r"`[^`]*`", "", passage)
     for expression, better in words:
-        matches = expression.finditer(re.sub(r"`[^`]*`", "", passage))
+        matches = expression.finditer(plain)
         found += [f'"{match[0]}": write {better}' for match in matches]
     for sentence in sentences(passage):
         count = len(re.findall(r"[A-Za-z][\w'-]*", sentence))
