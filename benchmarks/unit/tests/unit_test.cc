@@ -2,6 +2,9 @@
 // by name.
 #include <gtest/gtest.h>
 
+#include <string>
+#include <string_view>
+
 #include "benchmarks/kit/tests/play.h"
 #include "benchmarks/kit/tests/test_index.h"
 
@@ -27,6 +30,18 @@ judge::Findings run_benchmark(std::string_view name, const Faults& faults) {
   fail(KEYDROME_HERE, "the benchmark is not registered");
 }
 
+// Runs the benchmark until it has the finding and returns the findings of the last run. Without
+// isolation, timing decides which finding shows, so more runs are allowed. All other faults must
+// show in the first run.
+judge::Findings run_until(std::string_view name, const std::string& finding, const Faults& faults) {
+  const int runs = faults.no_isolation ? 20 : 1;
+  judge::Findings findings = run_benchmark(name, faults);
+  for (int run = 1; run < runs && findings.count(finding) == 0; ++run) {
+    findings = run_benchmark(name, faults);
+  }
+  return findings;
+}
+
 TEST(Unit, ACorrectIndexPassesWithoutAWarning) {
   for (int i = 0; i < 5; ++i) {
     const judge::Findings findings = run_benchmark("unit", Faults{});
@@ -47,7 +62,7 @@ struct Case {
 class UnitFinds : public ::testing::TestWithParam<Case> {};
 
 TEST_P(UnitFinds, TheFaultByName) {
-  const judge::Findings findings = run_benchmark("unit", GetParam().faults);
+  const judge::Findings findings = run_until("unit", GetParam().finding, GetParam().faults);
   EXPECT_TRUE(findings.failed());
   EXPECT_GT(findings.count(GetParam().finding), 0u) << text_of(findings);
 }
@@ -81,7 +96,7 @@ TEST(Phantom, DeadlocksAreNoFindings) {
 }
 
 TEST(Phantom, FindsAnIndexWithoutIsolation) {
-  const judge::Findings findings = run_benchmark("phantom", {.no_isolation = true});
+  const judge::Findings findings = run_until("phantom", "phantom", {.no_isolation = true});
   EXPECT_GT(findings.count("phantom"), 0u) << text_of(findings);
 }
 
