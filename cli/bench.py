@@ -47,7 +47,7 @@ from runner.manifest import Kind
 from runner.series import why_machine_too_busy
 from runner.settings import load_settings
 from runner.terms import JailLevel, Verdict
-from runner.text import display_name, printable
+from runner.text import counted, display_name, printable
 
 if TYPE_CHECKING:
     import argparse
@@ -85,7 +85,7 @@ def run(options: argparse.Namespace) -> int:
         file_name = display_name(named.path.name)
         name = title(file_name, request.configuration, is_default=False)
         first = title(file_name, request.configuration, is_default=is_default)
-        count = f"{len(request.seeds)} session" + ("" if len(request.seeds) == 1 else "s")
+        count = counted(len(request.seeds), "session")
         print(f"{first} on {described(request)}, {count}", file=people, flush=True)
         neighbours = Neighbours(settings.slot)
         inspected = Inspected(file, facts)

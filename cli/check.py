@@ -42,7 +42,7 @@ from runner.report import Finding
 from runner.request import Request
 from runner.settings import load_settings
 from runner.terms import JailLevel, Scale, Severity, Verdict
-from runner.text import display_name
+from runner.text import counted, display_name
 
 if TYPE_CHECKING:
     import argparse
@@ -410,7 +410,7 @@ def _notes(check: _Check, tally: _Tally, *, is_named: bool) -> Iterator[str]:
         yield f"repeated, because the machine was too busy: {', '.join(dict.fromkeys(tally.repeated))}"
     if tally.not_run:
         suites = ", ".join(dict.fromkeys(name.partition("/")[0] for name in tally.not_run))
-        yield f"not run, because {tally.why_not_run}: {suites} ({len(tally.not_run)} instances)"
+        yield f"not run, because {tally.why_not_run}: {suites} ({counted(len(tally.not_run), 'instance')})"
     if check.witness is not None and check.witness.problem:
         yield f"warning: {check.witness.path}: {check.witness.problem}"
     elif check.witness is not None and is_named:
