@@ -44,7 +44,7 @@ from runner.manifest import RequestError
 from runner.settings import load_settings
 from runner.store import BlobStore, BlobTooLargeError
 from runner.terms import Verdict
-from runner.text import display_name, printable
+from runner.text import counted, display_name, printable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -162,7 +162,9 @@ def _plan(
     if not targets:
         messages.append("no benchmark is chosen: choose at least one")
     if not 1 <= sessions <= MAX_SESSIONS:
-        messages.append(f"{sessions} sessions are not possible: choose 1 to {MAX_SESSIONS}")
+        messages.append(
+            f"{counted(sessions, 'session is', 'sessions are')} not possible: choose 1 to {MAX_SESSIONS}"
+        )
     known = catalogue.configurations()
     messages += [
         f"unknown configuration {name!r}: choose one of {', '.join(known)}"
