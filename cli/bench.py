@@ -30,6 +30,7 @@ from cli.libraries import (
 )
 from cli.neighbours import Neighbours
 from cli.progress import announce, shown_progress
+from results.counts import counted
 from results.look_ahead import (
     PAIRS_MIN,
     Audit,
@@ -47,7 +48,7 @@ from runner.manifest import Kind
 from runner.series import why_machine_too_busy
 from runner.settings import load_settings
 from runner.terms import JailLevel, Verdict
-from runner.text import counted, display_name, printable
+from runner.text import display_name, printable
 
 if TYPE_CHECKING:
     import argparse

@@ -34,6 +34,7 @@ from cli.libraries import (
 )
 from cli.progress import shown_progress
 from cli.witness_folder import README, WitnessFolder
+from results.counts import counted
 from runner.execute import Inspected, run_inspected
 from runner.gate_end import has_stalled, why_gate_ends
 from runner.inspection.library import LibraryFacts, LibraryKind, inspect_library
@@ -42,7 +43,7 @@ from runner.report import Finding
 from runner.request import Request
 from runner.settings import load_settings
 from runner.terms import JailLevel, Scale, Severity, Verdict
-from runner.text import counted, display_name
+from runner.text import display_name
 
 if TYPE_CHECKING:
     import argparse

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING
 from rich.text import Text
 
 from cli.check_proof import proof_lines, smallest_proof
+from results.counts import counted
 from runner.terms import Severity
-from runner.text import counted, printable
+from runner.text import printable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from cli.progress import duration
+from results.counts import counted
 from results.stats.forecast import BLOCKS_MIN, Forecast, forecasts, reachable_margin
 from results.stats.signed_rank import DIFFERENCES_MAX
-from runner.text import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -9,8 +9,8 @@ from rich.table import Table
 from cli.common import stream_for_people, write_json
 from cli.machine_noise import settings_of
 from cli.table import console
+from results.counts import counted
 from runner.machine import machine_facts
-from runner.text import counted
 
 if TYPE_CHECKING:
     import argparse

@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any
 from cli.common import UsageError, output_folder
 from cli.progress import announce
 from cli.read_result import read_result
+from results.counts import counted
 from results.metrics import ranked_by
 from results.result_files import BENCH_SCHEMA, BenchResult, CompareResult
 from runner.manifest import load_benchmarks
 from runner.settings import load_settings
-from runner.text import counted
 
 if TYPE_CHECKING:
     import argparse

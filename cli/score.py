@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, TextIO
 
 from cli.common import UsageError, stream_for_people, write_json
 from cli.read_result import read_result
+from results.counts import counted
 from results.result_files import COMPARE_SCHEMA
 from runner.settings import load_settings
-from runner.text import counted, display_name, printable
+from runner.text import display_name, printable
 
 if TYPE_CHECKING:
     import argparse

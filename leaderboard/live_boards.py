@@ -21,7 +21,7 @@ from leaderboard.contests.visibility import hidden_runs, unseen_runs
 from leaderboard.models import FINAL_STATES, BoardEntry, LiveVersion, Run, State
 from leaderboard.ranking import board_entries
 from leaderboard.services import Refused
-from runner.text import counted
+from results.counts import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -38,13 +38,14 @@ from leaderboard.ranking import board_entries
 from leaderboard.submissions.inspection import reasons_against_file
 from leaderboard.submissions.new_runs import new_run
 from leaderboard.submissions.report_columns import summarise
+from results.counts import counted
 from runner.inspection.library import inspect_library, refusal_findings
 from runner.manifest import Kind as BenchmarkKind
 from runner.manifest import RequestError
 from runner.settings import load_settings
 from runner.store import BlobStore, BlobTooLargeError
 from runner.terms import Verdict
-from runner.text import counted, display_name, printable
+from runner.text import display_name, printable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -20,10 +20,10 @@ from dataclasses import asdict, dataclass
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
+from results.counts import counted
 from results.summary import median_interval
 from runner.report import Finding
 from runner.terms import Severity
-from runner.text import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

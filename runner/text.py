@@ -1,4 +1,4 @@
-"""Makes untrusted text safe to show, such as file names from users, and writes counted nouns."""
+"""Makes untrusted text safe to show, such as file names from users and the output of uploaded libraries."""
 
 from __future__ import annotations
 
@@ -24,11 +24,6 @@ def printable(text: str) -> str:
     Such characters could control the terminal that shows the text.
     """
     return "".join(c if c in "\n\t" or c.isprintable() else "\ufffd" for c in text)
-
-
-def counted(count: int, one: str, many: str = "") -> str:
-    """Return a count with its noun, such as "1 run" or "1,200 runs". `many` is the plural if it is not `one` + s."""
-    return f"{count:,} {one if count == 1 else many or one + 's'}"
 
 
 def capped(text: str, limit: int) -> str:

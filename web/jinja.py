@@ -19,7 +19,7 @@ from markdown_it import MarkdownIt
 from markupsafe import Markup
 
 from leaderboard.boards import main_boards
-from runner.text import counted
+from results.counts import counted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

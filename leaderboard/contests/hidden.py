@@ -31,9 +31,10 @@ from leaderboard.queue import claims, wakeup
 from leaderboard.queue.fairness import Priority
 from leaderboard.services import MAX_SESSIONS, Refused
 from leaderboard.submissions.new_runs import fresh_seeds, new_run
+from results.counts import counted
 from runner.manifest import Kind, RequestError, find_benchmark
 from runner.terms import Scale
-from runner.text import counted, printable
+from runner.text import printable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -32,7 +32,8 @@ from leaderboard.contests.models import (
 from leaderboard.contests.results import correct
 from leaderboard.services import Refused
 from leaderboard.submissions.reruns import repeat
-from runner.text import counted, printable
+from results.counts import counted
+from runner.text import printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -21,7 +21,8 @@ from leaderboard.contests.models import (
     new_token,
 )
 from leaderboard.services import Refused
-from runner.text import counted, printable
+from results.counts import counted
+from runner.text import printable
 
 NAME_TAKEN = "another team of this contest has this name: choose another one"
 

@@ -17,8 +17,8 @@ from django.utils import timezone
 
 from leaderboard.models import ACTIVE_STATES, Run, Share, State, Submission
 from leaderboard.queue.fairness import Priority
+from results.counts import counted
 from runner.terms import Verdict
-from runner.text import counted
 
 if TYPE_CHECKING:
     from datetime import datetime

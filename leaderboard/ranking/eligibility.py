@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from leaderboard.boards import jail_suffices
-from runner.text import counted
+from results.counts import counted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -22,7 +22,7 @@ from leaderboard.ranking.rank_intervals import MAX_POOLED_SESSIONS
 from leaderboard.services import Refused, may_change
 from leaderboard.submissions.new_runs import fresh_seeds, new_run
 from leaderboard.submissions.reruns import class_of
-from runner.text import counted
+from results.counts import counted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

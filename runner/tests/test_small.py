@@ -20,7 +20,7 @@ from runner import slots
 from runner.machine import machine_facts
 from runner.settings import SettingsError, load_settings, parse_level
 from runner.slots import SlotsTakenError, hold_slot, hold_worker_slot, slots_for_tests
-from runner.text import capped, counted, display_name, printable
+from runner.text import capped, display_name, printable
 from runner.work_folder import work_folder
 
 
@@ -29,13 +29,6 @@ def test_the_defaults_are_in_the_repository() -> None:
     assert (settings.root / "benchmarks").is_dir()
     assert settings.build == settings.root / "build" / "release"
     assert settings.var == settings.root / "var"
-
-
-def test_a_noun_agrees_with_its_count() -> None:
-    assert counted(1, "run") == "1 run"
-    assert counted(0, "run") == "0 runs"
-    assert counted(1200, "entry", "entries") == "1,200 entries"
-    assert counted(1, "entry has", "entries have") == "1 entry has"
 
 
 def test_the_environment_decides(tmp_path: Path) -> None:

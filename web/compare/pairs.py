@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from leaderboard.ranking.rank_intervals import MAX_POOLED_SESSIONS
+from results.counts import counted
 from results.stats.family import MARGIN_RATIO
 from results.stats.pairs import FORECAST_MAX, Pair, Relation
 from results.summary import RANKED_SESSIONS_MIN
-from runner.text import counted
 from web.compare.axes import ratio_axis
 
 if TYPE_CHECKING:

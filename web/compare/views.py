@@ -22,8 +22,8 @@ from leaderboard import queries, services
 from leaderboard.compared_runs import RUNS_MAX, RUNS_MIN, compared_runs, suggestions
 from leaderboard.queue import quotas
 from leaderboard.submissions import blocks
+from results.counts import counted
 from results.stats.family import MARGIN_RATIO, SIGNIFICANCE
-from runner.text import counted
 from web import jinja
 from web.compare import curves, pairs, table
 from web.compare.axes import ratio_axis

@@ -14,7 +14,7 @@ from leaderboard.contests import sources
 from leaderboard.contests.models import Entry, Source
 from leaderboard.contests.organising import Right
 from leaderboard.services import Refused
-from runner.text import counted
+from results.counts import counted
 from web import jinja
 from web.contests.access import visit
 from web.contests.forms import SourceForm

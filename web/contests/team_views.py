@@ -14,7 +14,7 @@ from leaderboard.contests import entries, teams
 from leaderboard.contests.models import Invitation, Source, Team
 from leaderboard.models import Submission
 from leaderboard.services import Refused
-from runner.text import counted
+from results.counts import counted
 from web import jinja
 from web.contests.access import Visit, visit, with_team
 from web.contests.forms import ContestUploadForm, InviteForm, TeamForm

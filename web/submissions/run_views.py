@@ -21,8 +21,8 @@ from leaderboard import catalogue, queries, services
 from leaderboard.audits import schedule
 from leaderboard.submissions import reruns
 from leaderboard.submissions.report_columns import Curves
+from results.counts import counted
 from results.curves import latency_rows, throughput_rows
-from runner.text import counted
 from web import jinja
 from web.http import fragment, private_file
 from web.submissions import bundles, figures

@@ -17,7 +17,7 @@ from leaderboard import catalogue, queries, services, submission_page
 from leaderboard.my_submissions import my_submissions
 from leaderboard.queue import quotas
 from leaderboard.submissions import files
-from runner.text import counted
+from results.counts import counted
 from web import jinja
 from web.boards.rows import entry_name
 from web.http import fragment, number, private_file

@@ -22,11 +22,11 @@ from django.db.models import Q
 from leaderboard import catalogue, queries, services
 from leaderboard.models import FINAL_STATES, Run, State
 from leaderboard.ranking.board_entries import NOT_JUDGED
+from results.counts import counted
 from runner.catalogue import reference_configurations, reference_libraries, structures
 from runner.manifest import RequestError
 from runner.settings import load_settings
 from runner.terms import Verdict
-from runner.text import counted
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser

@@ -12,7 +12,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from leaderboard.audits import schedule
 from leaderboard.boards import all_boards, board_named
-from runner.text import counted
+from results.counts import counted
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser

@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.core.management.base import BaseCommand
 
 from leaderboard import plots
-from runner.text import counted
+from results.counts import counted
 
 
 class Command(BaseCommand):

@@ -8,7 +8,7 @@ from __future__ import annotations
 from django.core.management.base import BaseCommand
 
 from leaderboard.submissions import reruns
-from runner.text import counted
+from results.counts import counted
 
 
 class Command(BaseCommand):

@@ -9,7 +9,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from leaderboard.contests.models import Contest, Phase
 from leaderboard.contests.results import newest_result, open_runs, store_due_results
-from runner.text import counted
+from results.counts import counted
 from web.contests.archive import write_archive
 
 if TYPE_CHECKING:
