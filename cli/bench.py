@@ -30,6 +30,7 @@ from cli.libraries import (
 )
 from cli.neighbours import Neighbours
 from cli.progress import announce, shown_progress
+from results.counts import counted
 from results.look_ahead import (
     PAIRS_MIN,
     Audit,
@@ -85,7 +86,7 @@ def run(options: argparse.Namespace) -> int:
         file_name = display_name(named.path.name)
         name = title(file_name, request.configuration, is_default=False)
         first = title(file_name, request.configuration, is_default=is_default)
-        count = f"{len(request.seeds)} session" + ("" if len(request.seeds) == 1 else "s")
+        count = counted(len(request.seeds), "session")
         print(f"{first} on {described(request)}, {count}", file=people, flush=True)
         neighbours = Neighbours(settings.slot)
         inspected = Inspected(file, facts)

@@ -34,6 +34,10 @@ _LOAD_MAX = 0.5  # load per CPU, as in cli/machine_noise.py
 _STEAL_PERCENT_MAX = 0.1
 _CHANGE_MAX = 1.1
 _TIME = "total_ms"
+_NOT_JUDGED = {
+    Verdict.INFRASTRUCTURE: "the run did not come to its end",
+    Verdict.REFUSED: "it was refused",
+}
 _SAME = 1.05  # closer to 1, a ratio is not worth a number
 
 
@@ -149,8 +153,8 @@ def _certainty(summary: Summary) -> str:
 
 def right(request: Request, verdict: Verdict) -> str:
     """Return whether the results of this run were right, and what this run does not judge."""
-    if verdict is Verdict.INFRASTRUCTURE:
-        return "the library was not judged, because the run did not come to its end"
+    if verdict in _NOT_JUDGED:
+        return f"the library was not judged, because {_NOT_JUDGED[verdict]}"
     if verdict is not Verdict.PASSED:
         return "the results do not count, because the library did not pass"
     if request.benchmark.kind is Kind.CORRECTNESS:
@@ -200,8 +204,8 @@ def what_next(given: str, request: Request, result: SeriesResult, summary: Summa
     for session in result.sessions:
         if debugging := how_to_debug(given, session.candidate, session.seed, request.overrides):
             return debugging
-    # If the run itself failed, its reason says what to do; no other command tells more.
-    if request.benchmark.kind is Kind.CORRECTNESS or result.verdict is Verdict.INFRASTRUCTURE:
+    # If the file was refused or the run itself failed, the reason says what to do; no other command tells more.
+    if request.benchmark.kind is Kind.CORRECTNESS or result.verdict in _NOT_JUDGED:
         return ""
     if result.verdict is not Verdict.PASSED:
         return f"`keydrome check {given} --witness DIR` shows the few calls that go wrong"

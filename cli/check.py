@@ -34,6 +34,7 @@ from cli.libraries import (
 )
 from cli.progress import shown_progress
 from cli.witness_folder import README, WitnessFolder
+from results.counts import counted
 from runner.execute import Inspected, run_inspected
 from runner.gate_end import has_stalled, why_gate_ends
 from runner.inspection.library import LibraryFacts, LibraryKind, inspect_library
@@ -410,7 +411,7 @@ def _notes(check: _Check, tally: _Tally, *, is_named: bool) -> Iterator[str]:
         yield f"repeated, because the machine was too busy: {', '.join(dict.fromkeys(tally.repeated))}"
     if tally.not_run:
         suites = ", ".join(dict.fromkeys(name.partition("/")[0] for name in tally.not_run))
-        yield f"not run, because {tally.why_not_run}: {suites} ({len(tally.not_run)} instances)"
+        yield f"not run, because {tally.why_not_run}: {suites} ({counted(len(tally.not_run), 'instance')})"
     if check.witness is not None and check.witness.problem:
         yield f"warning: {check.witness.path}: {check.witness.problem}"
     elif check.witness is not None and is_named:

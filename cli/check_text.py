@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from rich.text import Text
 
 from cli.check_proof import proof_lines, smallest_proof
+from results.counts import counted
 from runner.terms import Severity
 from runner.text import printable
 
@@ -69,7 +70,10 @@ def _show_proof(out: Console, finding: Finding) -> None:
     for line in lines[:PROOF_LINES_MAX]:
         _line(out, line)
     if len(lines) > PROOF_LINES_MAX:
-        _line(out, f"  ... {len(lines) - PROOF_LINES_MAX} more lines; --witness DIR keeps all")
+        _line(
+            out,
+            f"  ... {counted(len(lines) - PROOF_LINES_MAX, 'more line')}; --witness DIR keeps all",
+        )
 
 
 def _wrapped(line: str, width: int) -> list[str]:

@@ -171,7 +171,7 @@ def write_json(path: Path, value: dict[str, Any]) -> None:
     write_file(path, json.dumps(value, indent=1, allow_nan=False) + "\n")
 
 
-def stream_for_people(json_path: Path | None) -> TextIO:
-    """Return the stream for text: standard output, or standard error if the JSON goes to standard output."""
-    to_output = json_path is not None and is_standard_output(json_path)
+def stream_for_people(*files: Path | None) -> TextIO:
+    """Return the stream for text: standard output, or standard error if one of `files` goes to standard output."""
+    to_output = any(path is not None and is_standard_output(path) for path in files)
     return sys.stderr if to_output else sys.stdout

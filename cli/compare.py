@@ -36,6 +36,7 @@ from runner.blocks import CONTROL, FLOOR, run_blocks
 from runner.execute import copy_into
 from runner.inspection.library import LibraryKind, inspect_library
 from runner.manifest import Kind, RequestError
+from runner.output_file import is_standard_output, write_file
 from runner.referee import RefereeError
 from runner.request import Loadable, make_loadable
 from runner.settings import load_settings
@@ -106,12 +107,20 @@ def run(options: argparse.Namespace) -> int:
         _note("other Keydrome runs at the same time disturbed these times")
     libraries = tuple(s.library for s in subjects)
     compared = Compared(request, libraries, blocks, options.sessions, 1 + options.margin / 100)
-    _show(compared, stream_for_people(options.json))
-    if options.json is not None:
-        write_json(options.json, compare_json(compared))
+    _show(compared, stream_for_people(options.json, options.markdown))
+    _write(options, compared)
     if compared.comparison is None:
         return 2
     return 1 if compared.left_out() else 0
+
+
+def _write(options: argparse.Namespace, compared: Compared) -> None:
+    if options.json is not None:
+        write_json(options.json, compare_json(compared))
+    if options.markdown is not None:
+        from cli.compare_markdown import markdown  # noqa: PLC0415 - slow to import
+
+        write_file(options.markdown, markdown(compared))
 
 
 def _request(options: argparse.Namespace, settings: Settings) -> Request:
@@ -120,6 +129,11 @@ def _request(options: argparse.Namespace, settings: Settings) -> Request:
             f"--sessions {options.sessions}: at most {SESSIONS_MAX} are allowed; if a pair is still undecided after "
             "so many sessions, the difference is too small to matter"
         )
+    to_output = [
+        path for path in (options.json, options.markdown) if path and is_standard_output(path)
+    ]
+    if len(to_output) > 1:
+        raise UsageError("--json and --markdown both go to standard output: name a file for one")
     benchmark = chosen_benchmark(options, settings)
     if benchmark.kind is Kind.CORRECTNESS:
         raise UsageError(
@@ -215,9 +229,11 @@ def _note_excluded(subjects: list[_Subject], candidates: dict[str, Loadable]) ->
         if subject.loadable is None:
             _note(f"{subject.library.name} is excluded: refused: {subject.library.refused}")
     if len(candidates) < 2:  # noqa: PLR2004 - a comparison needs two
+        only = f"there is only {next(iter(candidates))}" if candidates else "there is none"
         raise UsageError(
-            "fewer than two different libraries are left to compare: give another file, or the same structure "
-            "with another configuration (LIB:CONFIG); --keep-same compares a file with itself"
+            f"a comparison needs at least two different libraries, and {only}: give another file, or the same "
+            "structure with another configuration (LIB:CONFIG); to see the effect of noise alone, name a file twice "
+            "and give --keep-same"
         )
 
 
@@ -251,10 +267,12 @@ def _estimated(heartbeat: Heartbeat, forecaster: Forecaster) -> Heartbeat:
         if progress.session == 1 and not is_shown:
             is_shown = True
             forecaster.begin()
-            block_s = time.monotonic() - began
+            count = progress.sessions
+            blocks = "1 block, which" if count == 1 else f"{count} blocks, each of which"
+            takes = "takes" if count == 1 else "take"
             _note(
-                f"a block takes about {duration(block_s)}, so {progress.sessions} blocks take about "
-                f"{duration(block_s * progress.sessions)}; noisy blocks are repeated"
+                f"{blocks} runs every library once, {takes} about {duration((time.monotonic() - began) * count)}; "
+                "noisy blocks are repeated"
             )
         return heartbeat(progress)
 

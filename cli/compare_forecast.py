@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from cli.progress import duration
+from results.counts import counted
 from results.stats.forecast import BLOCKS_MIN, Forecast, forecasts, reachable_margin
-from results.stats.pairs import FORECAST_MAX
 from results.stats.signed_rank import DIFFERENCES_MAX
 
 if TYPE_CHECKING:
@@ -77,7 +77,8 @@ def lines(blocks: Blocks, wanted: int, margin_ratio: float, block_s: float) -> I
         pair = f"{one.first} / {one.second}"
         yield _line(pair, one, (family, wanted, count), margin_ratio, block_s)
     if family > _LINES_MAX:
-        yield f"forecast: the other {family - _LINES_MAX} pairs need fewer blocks"
+        rest = counted(family - _LINES_MAX, "other pair needs", "other pairs need")
+        yield f"forecast: {rest} fewer blocks"
 
 
 def _line(
@@ -93,10 +94,10 @@ def _line(
 
 
 def _needed(one: Forecast, margin: str, block_s: float) -> str:
-    if one.for_difference is None:
+    if _is_too_many(one.for_difference):
         return (
-            f"more than {FORECAST_MAX:,} blocks are needed to show a difference of {margin}, or equality within "
-            f"{margin}"
+            f"a difference of {margin}, or equality within {margin}, needs more than the {SESSIONS_MAX} blocks that "
+            "--sessions allows"
         )
     return (
         f"a difference of {margin} shows after {_blocks(one.for_difference, block_s)}, equality within {margin} "
@@ -105,21 +106,25 @@ def _needed(one: Forecast, margin: str, block_s: float) -> str:
 
 
 def _blocks(count: int | None, block_s: float) -> str:
-    if count is None:
-        return f"more than {FORECAST_MAX:,} blocks"
+    if count is None or _is_too_many(count):
+        return f"more than the {SESSIONS_MAX} blocks that --sessions allows"
     return f"about {count} blocks ({duration(count * block_s)})"
+
+
+def _is_too_many(count: int | None) -> bool:
+    return count is None or count > SESSIONS_MAX
 
 
 def _reach(one: Forecast, family: int, wanted: int) -> str:
     """Return the margin that the requested blocks reach, and if they are too few, the margin of the most blocks."""
+    requested = f"the {counted(wanted, 'requested block')}"
     margin = reachable_margin(one.scatter, family, wanted)
     if margin is None:
-        return f"the {wanted} requested blocks can show nothing, because they are too few"
-    text = f"the {wanted} requested blocks can show equality within about {_percent(margin)}"
+        return f"{requested} can show nothing, because more are needed"
+    text = f"{requested} can show equality within about {_percent(margin)}"
     most = reachable_margin(one.scatter, family, SESSIONS_MAX)
-    is_out_of_reach = one.for_equality is None or one.for_equality > SESSIONS_MAX
-    if is_out_of_reach and wanted < SESSIONS_MAX and most is not None:
-        text += f", and {SESSIONS_MAX} (the most) within about {_percent(most)}"
+    if _is_too_many(one.for_equality) and wanted < SESSIONS_MAX and most is not None:
+        text += f", and {SESSIONS_MAX} blocks within about {_percent(most)}"
     return text
 
 

@@ -104,7 +104,7 @@ def find_configuration(text: str | None, settings: Settings) -> dict[str, Any] |
             found = parse_object(file.read(), text)
     except OSError as error:
         raise UsageError(
-            f"--config {text!r} is neither a configuration ({', '.join(known) or 'none'}) "
+            f"{text!r} is neither a configuration ({', '.join(known) or 'none'}) "
             f"nor a readable file ({error.strerror})"
         ) from error
     name = found.get("name")

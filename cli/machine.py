@@ -9,6 +9,7 @@ from rich.table import Table
 from cli.common import stream_for_people, write_json
 from cli.machine_noise import settings_of
 from cli.table import console
+from results.counts import counted
 from runner.machine import machine_facts
 
 if TYPE_CHECKING:
@@ -33,8 +34,9 @@ def run(options: argparse.Namespace) -> int:
     unknown = sum(setting.fit is None for setting in settings)
     hint = ' (see "what to do")' if noisy else ""
     print(
-        f"{len(settings) - noisy - unknown} settings are fine, {noisy} make timings noisy{hint}, "
-        f"{unknown} are unknown",
+        f"{counted(len(settings) - noisy - unknown, 'setting is', 'settings are')} fine, "
+        f"{counted(noisy, 'makes', 'make')} timings noisy{hint}, "
+        f"{counted(unknown, 'is', 'are')} unknown",
         file=stream,
     )
     if options.json is not None:

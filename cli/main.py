@@ -326,6 +326,12 @@ def _add_compare(parser: argparse.ArgumentParser) -> None:
         "without transactions): the configuration to run it with",
     )
     _add_common(parser, Scale.SMOKE)
+    parser.add_argument(
+        "--markdown",
+        metavar="FILE",
+        type=output_path,
+        help="write the tables and the conditions of the measurement as Markdown, for a report; - is standard output",
+    )
     _add_workload(parser)
     parser.add_argument(
         "--config",

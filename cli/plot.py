@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import csv
 import sys
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from cli.common import UsageError, output_folder
 from cli.progress import announce
 from cli.read_result import read_result
+from results.counts import counted
 from results.metrics import ranked_by
 from results.result_files import BENCH_SCHEMA, BenchResult, CompareResult
 from runner.manifest import load_benchmarks
@@ -30,9 +32,12 @@ def run(options: argparse.Namespace) -> int:
     """Run the command; return 0 if a plot was drawn, 2 if the results contain nothing to draw."""
     output_folder(options.out, "--out")
     root = load_settings().root
-    count = len(options.reports)
-    announce(f"reading {count} result{'' if count == 1 else 's'}")
+    announce(f"reading {counted(len(options.reports), 'result')}")
     results = [read_result(path, root / "harness" / "schema") for path in options.reports]
+    # matplotlib is slow to import. Two lines, so that neither is followed by a long silence.
+    announce("loading matplotlib")
+    import_module("matplotlib")
+    announce("preparing the plots")
     from results.plots.pictures import (  # noqa: PLC0415 - matplotlib is slow to import
         ShownMetric,
         mixed_versions,

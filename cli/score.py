@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, TextIO
 
 from cli.common import UsageError, stream_for_people, write_json
 from cli.read_result import read_result
+from results.counts import counted
 from results.result_files import COMPARE_SCHEMA
 from runner.settings import load_settings
 from runner.text import display_name, printable
@@ -53,12 +54,11 @@ def _show(score: SuiteScore, stream: TextIO) -> None:
     from rich.table import Table  # noqa: PLC0415 - slow to import
     from rich.text import Text  # noqa: PLC0415
 
-    from cli import compare_table, table  # noqa: PLC0415
+    from cli import compare_text, table  # noqa: PLC0415
 
-    count = len(score.counted)
     conditions = ", ".join(f"{what}: {value}" for what, value in score.counted[0].conditions)
     scores = Table(
-        title=f"Score over {count} instance{'s' if count > 1 else ''} ({conditions})",
+        title=f"Score over {counted(len(score.counted), 'instance')} ({conditions})",
         title_justify="left",
     )
     scores.add_column("rank")
@@ -67,7 +67,7 @@ def _show(score: SuiteScore, stream: TextIO) -> None:
         scores.add_column(name, justify="right")
     for one in score.scores:
         scores.add_row(
-            compare_table.rank_text(one.rank),
+            compare_text.rank_text(one.rank),
             Text(printable(one.library)),
             *(f"{value:.3f}" for value in (one.score, one.low, one.high)),
         )

@@ -21,6 +21,7 @@ from leaderboard.contests.visibility import hidden_runs, unseen_runs
 from leaderboard.models import FINAL_STATES, BoardEntry, LiveVersion, Run, State
 from leaderboard.ranking import board_entries
 from leaderboard.services import Refused
+from results.counts import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -220,7 +221,9 @@ def make_live(board: Board, *, by: User) -> LiveVersion:
         if found is None:
             raise Refused(["the board shows the newest version already"])
         if not found.complete:
-            raise Refused([f"{found.missing} of {found.entries} entries have not been run again"])
+            entries = counted(found.entries, "entry", "entries")
+            have = "has" if found.missing == 1 else "have"
+            raise Refused([f"{found.missing:,} of {entries} {have} not been run again"])
         return LiveVersion.objects.create(
             board=board.slug, version=found.staged, since=timezone.now(), by=by
         )

@@ -38,6 +38,7 @@ from leaderboard.ranking import board_entries
 from leaderboard.submissions.inspection import reasons_against_file
 from leaderboard.submissions.new_runs import new_run
 from leaderboard.submissions.report_columns import summarise
+from results.counts import counted
 from runner.inspection.library import inspect_library, refusal_findings
 from runner.manifest import Kind as BenchmarkKind
 from runner.manifest import RequestError
@@ -162,7 +163,9 @@ def _plan(
     if not targets:
         messages.append("no benchmark is chosen: choose at least one")
     if not 1 <= sessions <= MAX_SESSIONS:
-        messages.append(f"{sessions} sessions are not possible: choose 1 to {MAX_SESSIONS}")
+        messages.append(
+            f"{counted(sessions, 'session is', 'sessions are')} not possible: choose 1 to {MAX_SESSIONS}"
+        )
     known = catalogue.configurations()
     messages += [
         f"unknown configuration {name!r}: choose one of {', '.join(known)}"

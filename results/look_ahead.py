@@ -20,6 +20,7 @@ from dataclasses import asdict, dataclass
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
+from results.counts import counted
 from results.summary import median_interval
 from runner.report import Finding
 from runner.terms import Severity
@@ -102,7 +103,8 @@ def look_ahead_finding(suite: str, audit: Audit) -> Finding | None:
     if not audit.looks_ahead:
         return None
     detail = (
-        f"{audit.pairs} sessions were played again in verified mode, in which a library cannot see its next calls. "
+        f"{counted(audit.pairs, 'session was', 'sessions were')} played again in verified mode, in which "
+        "a library cannot see its next calls. "
         f"Verified mode adds {audit.candidate_added_ns:,.0f} ns to each call of the library and "
         f"{audit.control_added_ns:,.0f} ns to each call of the control library. The difference is "
         f"{audit.excess_ns:,.0f} ns, {audit.share:.0%} of the library's {audit.candidate_timed_ns:,.0f} ns per call. "

@@ -48,7 +48,7 @@ def check_writable(path: Path) -> None:
         return
     if not target.in_place:
         temporary = _temporary(target.path)
-        os.close(_create(temporary))
+        os.close(_create(target.path, temporary))
         temporary.unlink()
     elif not os.access(target.path, os.W_OK):
         raise OutputFileError(f"cannot write {path}: permission denied: name another file")
@@ -172,8 +172,11 @@ def _temporary(path: Path) -> Path:
     return path.with_name(f"{path.name}.unfinished-{os.getpid()}")
 
 
-def _create(temporary: Path) -> int:
-    """Create the temporary file. First remove an older one; only a dead process with the same pid can have left it."""
+def _create(path: Path, temporary: Path) -> int:
+    """Create the temporary file for `path`.
+
+    First remove an older one; only a dead process with the same pid can have left it.
+    """
     flags = (
         os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
     )  # O_EXCL: never open a file of another user
@@ -184,14 +187,14 @@ def _create(temporary: Path) -> int:
         missing = isinstance(error, FileNotFoundError | NotADirectoryError)
         advice = "create the folder first, or name" if missing else "name"
         raise OutputFileError(
-            f"cannot write {temporary}: {error.strerror}: {advice} a file in another folder"
+            f"cannot write {path}: {error.strerror}: {advice} a file in another folder"
         ) from error
 
 
 def _replace(path: Path, text: str) -> None:
     temporary = _temporary(path)
     try:
-        with os.fdopen(_create(temporary), "w", encoding="utf-8") as file:
+        with os.fdopen(_create(path, temporary), "w", encoding="utf-8") as file:
             file.write(text)
         temporary.replace(path)
     finally:

@@ -30,10 +30,11 @@ def test_the_guide_to_configurations_ends_with_plots_and_tables(tmp_path: Path) 
     assert checked.count(": passed") == 3
     drawn = {path.name for path in (folder / "plots").iterdir()}
     assert {"smallbank-hot_100-smoke-forest.svg", "smallbank-hot_100-smoke-values.csv"} <= drawn
-    report = (folder / "result.md").read_text()
-    assert report.startswith("smallbank version ")
+    report = (folder / "report.md").read_text()
+    assert report.startswith("**smallbank/hot_100 version ")
     assert report.count("\n| btree:") == 3  # the pairs
     assert report.count(" | btree:") == 3  # the libraries
+    assert "\n- seed: " in report
 
 
 def medians(text: str) -> list[str]:

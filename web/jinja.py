@@ -19,6 +19,7 @@ from markdown_it import MarkdownIt
 from markupsafe import Markup
 
 from leaderboard.boards import main_boards
+from results.counts import counted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -185,6 +186,7 @@ FILTERS: Mapping[str, Any] = {
     "sentence": sentence,
     "words": words,
     "short": short,
+    "counted": counted,
 }
 
 

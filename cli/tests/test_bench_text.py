@@ -110,6 +110,7 @@ def test_passed_says_what_was_not_judged(request_of: Request) -> None:
     assert "its transactions were isolated" in recorded
     assert "(--plain)" in right(replace(request_of, plain=True), Verdict.PASSED)
     assert "the results do not count" in right(request_of, Verdict.CRASHED)
+    assert "not judged, because it was refused" in right(request_of, Verdict.REFUSED)
 
 
 def test_noise_in_words() -> None:
@@ -152,6 +153,14 @@ def test_a_run_that_could_not_be_carried_out_does_not_blame_the_library(
     result = SeriesResult(Verdict.INFRASTRUCTURE, "it needs 12 GiB, 8 GiB are free", sessions=found)
     lines = dict(closing(MINE, request_of, result, summarise(found, "total_ms"), QUIET))
     assert lines["right"] == "the library was not judged, because the run did not come to its end"
+    assert "next" not in lines
+
+
+def test_a_refused_library_is_not_sent_to_check(request_of: Request) -> None:
+    """`keydrome check` would refuse the file too."""
+    result = SeriesResult(Verdict.REFUSED, "the file is not an ELF file", sessions=())
+    lines = dict(closing(MINE, request_of, result, summarise((), "total_ms"), QUIET))
+    assert lines["right"] == "the library was not judged, because it was refused"
     assert "next" not in lines
 
 

@@ -171,7 +171,7 @@ def test_a_result_that_cannot_be_written_is_an_error_before_the_run(
     with pytest.raises(SystemExit) as ended:
         main([command, "no.so", "--json", str(file)])
     assert ended.value.code == 2
-    assert f"argument --json: cannot write {file}" in capsys.readouterr().err
+    assert f"argument --json: cannot write {file}: No such file" in capsys.readouterr().err
 
 
 def test_list_names_everything(capsys: pytest.CaptureFixture[str]) -> None:

@@ -17,11 +17,15 @@ from rich.console import Console
 
 from cli import compare, compare_table
 from cli.compare_forecast import Forecaster
+from cli.compare_markdown import markdown
+from cli.compare_text import verdict
 from cli.main import main
 from results import compared
 from results.compared import Compared, Library, compare_json
 from runner.blocks import CONTROL, FLOOR, Block, Blocks
 from runner.contract import Progress
+from runner.inspection.key_file import KeyFile, KeyType
+from runner.inspection.user_file import UserFile
 from runner.manifest import parse_benchmark
 from runner.request import Request
 from runner.settings import load_settings
@@ -105,7 +109,7 @@ def test_the_table_shows_leaders_and_excluded_libraries(capsys: pytest.CaptureFi
         "0.400",
         "apart: a leads",
         "7 of 8 blocks are valid (7 were requested; noisy blocks are repeated)",
-        "changed by a factor of up to 1.30; at most 1.10 is allowed",
+        "differed by a factor of up to 1.30; a block with more than 1.10 is discarded",
         "block 8 is discarded: the control library ran twice, and its second result is 1.30 times its first",
         "c is excluded: crashed in block 1: why",
         "text is excluded: refused: not_elf: a text file",
@@ -132,9 +136,93 @@ def test_few_blocks_decide_nothing_and_say_how_many_would(
 ) -> None:
     text = " ".join(shown(example(4)).split())
     capsys.readouterr()
-    assert "undecided (" in text
-    assert "The numbers of further sessions are estimates" in text
+    assert "undecided (to decide: over 100 │" in text
+    assert "2 libraries need at least 6 sessions (--sessions 6)" in text
     assert "1-2" in text
+
+
+def test_no_estimate_is_larger_than_what_the_option_allows() -> None:
+    value = example(20)
+    for number, one in enumerate(value.blocks.blocks):
+        one.values["b:rw"] = one.values["a"] * (1.0609 if number % 2 else 1.0)
+    text = " ".join(shown(value).split())
+    assert "over 100" in text
+    assert "A pair needs more than the 100 sessions that --sessions allows" in text
+    assert "1,000" not in text
+    counted = len(value.counted)
+    pair = replace(value.comparison.pairs[0], more_sessions=100 - counted)  # type: ignore[union-attr]
+    assert verdict(pair, counted) == "undecided (to decide: about 100 sessions)"
+    assert verdict(pair, counted + 1) == "undecided (to decide: over 100 sessions)"
+
+
+def test_the_columns_are_explained_and_the_conditions_are_named() -> None:
+    text = " ".join(shown(example()).split())
+    for words in (
+        "smoke scale: total_ms, less is better",
+        "not the medians. x control: divided by the result of the control, a fixed library",
+        "ratio: total_ms of the first divided by that of the second",
+        "differ by more than 3 % (--margin), or by less",
+        f"seed: {SEEDS[0]} (--seed",
+        "jail: weak",
+    ):
+        assert words in text
+
+
+def test_the_markdown_has_the_tables_of_the_screen_and_the_conditions() -> None:
+    value = example()
+    text = markdown(value)
+    rows = [line for line in text.splitlines() if line.startswith("|")]
+    assert rows[:2] == [
+        "| rank | library | median, ms | min | max | x control | x null |",
+        "|---|---|---:|---:|---:|---:|---:|",
+    ]
+    assert [row.split(" | ")[1] for row in rows[2:4]] == ["a", "b:rw"]
+    assert rows[4].startswith("| first / second | ratio |")
+    assert rows[6].startswith("| a / b:rw | 0.400 | ")
+    assert rows[6].endswith(" | apart: a leads |")
+    assert len(rows) == 7
+    for words in (
+        "**sample/small version 3, smoke scale: total_ms, less is better**",
+        "- Keydrome: version ",
+        "- parameters: ",
+        "- sessions: 7 count, 7 were requested",
+        "- margin: 3 %",
+        "- machine: ",
+        f"- seed: {SEEDS[0]} ",
+        "- block 8 is discarded: ",
+        "- c is excluded: crashed in block 1: why",
+        f"- library b:rw: b.so, configuration rw, sha256 {'1' * 64}",
+    ):
+        assert words in text, words
+    assert text.endswith("\n")
+
+
+def test_the_markdown_names_the_file_of_keys() -> None:
+    facts = {"mean_bytes": 9.0, "longest_bytes": 12, "mean_shared_bytes": 4.0}
+    file = UserFile("keys", Path("/data/my_words.txt"), "0" * 64, facts)
+    request = replace(REQUEST, keys=KeyFile(file, KeyType.VARCHAR, 1000))
+    text = markdown(replace(example(), request=request))
+    assert "\n- keys: my_words.txt: 1,000 strings of 9.0 bytes on average" in text
+
+
+def test_a_name_cannot_change_the_markdown() -> None:
+    value = example()
+    names = {"a": "x|y*z* <b>", "b:rw": "hash_or _it_\n# b"}
+    libraries = tuple(replace(lib, name=names.get(lib.name, lib.name)) for lib in value.libraries)
+    for one in value.blocks.blocks:
+        for old, new in names.items():
+            one.values[new] = one.values.pop(old)
+    text = markdown(replace(value, libraries=libraries))
+    assert "| x\\|y\\*z\\* \\<b\\> |" in text
+    assert "| hash_or \\_it\\_ # b |" in text
+
+
+def test_markdown_of_a_single_library_says_that_nothing_was_compared() -> None:
+    value = example()
+    value.blocks.excluded["a"] = "failed in block 2: why"
+    text = markdown(value)
+    assert "- fewer than two libraries have times: there is nothing to compare" in text
+    assert "first / second" not in text
 
 
 def test_a_busy_machine_is_a_warning(capsys: pytest.CaptureFixture[str]) -> None:
@@ -171,7 +259,7 @@ def test_the_margin_is_stated(capsys: pytest.CaptureFixture[str]) -> None:
         one.values["b:rw"] = one.values["a"]
     text = " ".join(shown(value).split())
     capsys.readouterr()
-    assert "Ratios within 10 % of 1 count as equal" in text
+    assert "differ by more than 10 % (--margin), or by less" in text
     assert compare_json(value)["rules"]["margin_ratio"] == 1.1
 
 
@@ -183,7 +271,11 @@ def test_an_undecided_pair_gets_the_number_of_blocks_that_equality_takes(
         one.values["b:rw"] = one.values["a"] * (1.2 if number % 2 else 1 / 1.2)
     text = " ".join(shown(value).split())
     capsys.readouterr()
-    assert "undecided" in text
+    assert "undecided (to decide: about " in text
+    assert (
+        "estimates for a new run, because a run cannot be continued: give the number to --sessions"
+        in text
+    )
     assert "blocks show that two equal libraries are equal within 3 %" in text
 
 
@@ -193,8 +285,11 @@ def test_the_time_of_a_block_is_printed_once(capsys: pytest.CaptureFixture[str])
         assert beat(Progress(session, 15, "a", "start", 0.0))
     text = capsys.readouterr().err
     assert text == (
-        "keydrome: a block takes about 1 s, so 15 blocks take about 1 s; noisy blocks are repeated\n"
+        "keydrome: 15 blocks, each of which runs every library once, take about 1 s; noisy blocks are repeated\n"
     )
+    beat = compare._estimated(lambda _progress: True, Forecaster(1, 1.03))
+    assert beat(Progress(1, 1, "a", "start", 0.0))
+    assert "1 block, which runs every library once, takes about 1 s" in capsys.readouterr().err
 
 
 def failing(capsys: pytest.CaptureFixture[str], *arguments: object) -> str:
@@ -223,8 +318,10 @@ def test_the_same_file_twice_is_nothing_to_compare(
     copy.write_bytes(good_library.read_bytes())
     text = failing(capsys, good_library, copy)
     assert f"copy is identical to {good_library.stem} and is compared once" in text
-    assert "fewer than two different libraries are left to compare" in text
-    assert "--keep-same compares a file with itself" in text
+    assert (
+        f"needs at least two different libraries, and there is only {good_library.stem}: " in text
+    )
+    assert "name a file twice and give --keep-same" in text
 
 
 @pytest.mark.usefixtures("built")
@@ -235,7 +332,9 @@ def test_a_file_that_is_not_a_library_is_excluded_with_a_note(
     text.write_text("hello")
     words = failing(capsys, good_library, text)
     assert "text is excluded: refused: the file is not an ELF file" in words
-    assert "fewer than two different libraries" in words
+    assert (
+        f"needs at least two different libraries, and there is only {good_library.stem}: " in words
+    )
 
 
 @pytest.mark.usefixtures("built")
@@ -249,6 +348,7 @@ def test_a_file_that_is_not_a_library_is_excluded_with_a_note(
         (["GOOD", "GOOD", "--sessions", "101"], "at most 100"),
         (["GOOD", "GOOD", "--threads", "100000"], "allows 1 to"),
         (["GOOD", "GOOD", "--seed", "x"], "is not a seed"),
+        (["GOOD", "GOOD", "--json", "-", "--markdown", "-"], "both go to standard output"),
     ],
 )
 def test_arguments_that_cannot_be_compared(
@@ -284,7 +384,10 @@ def test_configurations_and_equal_names(
     monkeypatch.setattr(compare, "run_blocks", no_blocks)
     options = ["--config", "rw", "--config", "exclusive", "--sessions", "6", "--require", "none"]
     arguments = [structure, other, f"{structure}:occ", good_library]
-    assert main(["compare", *map(str, arguments), *options, "--keep-same"]) == 2
+    report = tmp_path / "report.md"
+    options += ["--keep-same", "--markdown", str(report)]
+    assert main(["compare", *map(str, arguments), *options]) == 2
+    assert "nothing to compare" in report.read_text()
     assert list(asked) == ["tree:rw", "tree:exclusive", "tree", "tree:occ", good_library.stem]
     assert [t.configuration["name"] for t in asked.values() if t.configuration] == [
         "rw",

@@ -50,20 +50,31 @@ def test_pairs_that_differ_get_a_line_each_and_the_most_uncertain_is_first() -> 
     many = {chr(ord("a") + n): 0.02 * 2**n for n in range(5)}
     assert len(list(lines(made(5, many), 15, 1.03, 2.0))) == 7
     *_, last = lines(made(5, many), 15, 1.03, 2.0)
-    assert last == "forecast: the other 4 pairs need fewer blocks"
+    assert last == "forecast: 4 other pairs need fewer blocks"
 
 
-def test_what_no_number_of_blocks_shows_is_said() -> None:
+def test_no_forecast_is_larger_than_what_the_option_allows() -> None:
+    """--sessions allows 100 blocks, so a larger number would be no advice."""
     (line,) = lines(made(5, {"a": 0.0, "b": 0.8}), 15, 1.03, 2.0)
     assert (
-        "more than 1,000 blocks are needed to show a difference of 3 %, or equality within 3 %"
+        "a difference of 3 %, or equality within 3 %, needs more than the 100 blocks that --sessions allows; "
         in line
     )
-    assert ", and 100 (the most) within about " in line
+    assert ", and 100 blocks within about " in line
+    (line,) = lines(made(5, {"a": 0.0, "b": 0.085}), 15, 1.03, 2.0)
+    assert (
+        "a difference of 3 % shows after about 84 blocks (3 min), equality within 3 % after more than the 100 blocks "
+        "that --sessions allows; " in line
+    )
+    (line,) = lines(made(5, {"a": 0.0, "b": 0.12}), 15, 1.03, 2.0)
+    assert "a difference of 3 %, or equality within 3 %, needs more than the 100 blocks" in line
+
+
+def test_what_too_few_blocks_show_is_said() -> None:
     (line,) = lines(made(5, {"a": 0.0, "b": 0.8}), 100, 1.03, 2.0)
-    assert "(the most)" not in line
+    assert ", and 100 blocks" not in line
     (line,) = lines(made(5, {"a": 0.0, "b": 0.01}), 5, 1.03, 2.0)
-    assert "the 5 requested blocks can show nothing, because they are too few" in line
+    assert "the 5 requested blocks can show nothing, because more are needed" in line
 
 
 def test_the_forecast_is_printed_once_and_not_after_the_last_block(

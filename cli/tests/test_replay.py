@@ -100,7 +100,7 @@ def test_a_replay_is_compared(
         ),
         ({"request__benchmark": "sigmod2099"}, "there is no benchmark 'sigmod2099'"),
         ({"request__benchmark_version": 1}, "the run is of version 1 of sigmod2009"),
-        ({"library__configuration": "fast"}, "--config 'fast' is neither a configuration"),
+        ({"library__configuration": "fast"}, "'fast' is neither a configuration"),
         (
             {"result__verdict": None},
             "result.verdict: expected str, found NoneType: download the bundle after",

@@ -31,6 +31,7 @@ from leaderboard.queue import claims, wakeup
 from leaderboard.queue.fairness import Priority
 from leaderboard.services import MAX_SESSIONS, Refused
 from leaderboard.submissions.new_runs import fresh_seeds, new_run
+from results.counts import counted
 from runner.manifest import Kind, RequestError, find_benchmark
 from runner.terms import Scale
 from runner.text import printable
@@ -104,7 +105,8 @@ def _checked(secret: Secret) -> Benchmark:
             [f"{secret.target} plays a recorded trace of a user: choose another instance"]
         )
     if not 1 <= secret.sessions <= MAX_SESSIONS:
-        raise Refused([f"{secret.sessions} sessions are not possible: choose 1 to {MAX_SESSIONS}"])
+        number = counted(secret.sessions, "session is", "sessions are")
+        raise Refused([f"{number} not possible: choose 1 to {MAX_SESSIONS}"])
     return benchmark
 
 

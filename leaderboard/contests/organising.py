@@ -32,6 +32,7 @@ from leaderboard.contests.models import (
 from leaderboard.contests.results import correct
 from leaderboard.services import Refused
 from leaderboard.submissions.reruns import repeat
+from results.counts import counted
 from runner.text import printable
 
 if TYPE_CHECKING:
@@ -160,10 +161,11 @@ def rerun(contest: Contest, entries: Iterable[Entry], reason: str, *, by: User) 
                 queued += 1
             if queued:
                 count += queued
-                log(contest, by, f"queued {queued} runs of {_name(entry)} again", why)
+                runs = counted(queued, "run")
+                log(contest, by, f"queued {runs} of {_name(entry)} again", why)
                 tell_team(
                     entry,
-                    f"The jury of {contest.name} queued {queued} runs of your submission {entry.submission_id} again. "
+                    f"The jury of {contest.name} queued {runs} of your submission {entry.submission_id} again. "
                     f"Reason: {why}",
                 )
     return count

@@ -21,6 +21,7 @@ from leaderboard.contests.models import (
     new_token,
 )
 from leaderboard.services import Refused
+from results.counts import counted
 from runner.text import printable
 
 ENDED = "the contest has ended, so its teams stay as they are"
@@ -136,7 +137,9 @@ def join(team: Team, user: User) -> None:
         if reason := reason_against_sign_up(contest, user):
             raise Refused([reason])
         if team.members.count() >= contest.team_size:
-            raise Refused([f"the team is full: a team has at most {contest.team_size} members"])
+            raise Refused(
+                [f"the team is full: a team has at most {counted(contest.team_size, 'member')}"]
+            )
         Member.objects.create(contest=contest, team=team, user=user)
         Invitation.objects.filter(team__contest=contest, user=user).delete()
 

@@ -17,6 +17,7 @@ from django.utils import timezone
 
 from leaderboard.models import ACTIVE_STATES, Run, Share, State, Submission
 from leaderboard.queue.fairness import Priority
+from results.counts import counted
 from runner.terms import Verdict
 
 if TYPE_CHECKING:
@@ -76,7 +77,8 @@ def reason_against(user: User, wanted: int = 1) -> str:
     excess = len(charged) + wanted - limit
     if excess > 0:
         more = f", and you want {wanted} more" if wanted > 1 else ""
-        said = f"you have submitted {len(charged)} times in the last 24 hours{more}, and the limit is {limit}"
+        times = counted(len(charged), "time")
+        said = f"you have submitted {times} in the last 24 hours{more}, and the limit is {limit}"
         if excess > len(charged):
             return f"{said}: choose fewer configurations"
         return f"{said}: try again after {charged[excess - 1].created_at + DAY:%H:%M} UTC"
@@ -115,8 +117,8 @@ def reason_against_repetitions(user: User, sessions: int) -> str:
         return ""
     limit = settings.KEYDROME_REPEATED_SESSIONS_PER_DAY
     return (
-        f"this takes {sessions} sessions, and you have {left} left of the {limit} sessions of repeated runs "
-        "in 24 hours: choose fewer, or wait"
+        f"this takes {counted(sessions, 'session')}, and you have {left} left of the {counted(limit, 'session')} of "
+        "repeated runs in 24 hours: choose fewer, or wait"
     )
 
 

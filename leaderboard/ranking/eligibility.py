@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from leaderboard.boards import jail_suffices
+from results.counts import counted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -161,9 +162,9 @@ def _transactions(run: RunFacts) -> list[str]:
         return ["the report does not say whether all transactions completed"]
     total = failed + completed if run.transactions_planned is None else run.transactions_planned
     if failed:
-        return [f"{failed:,} of {max(total, failed):,} transactions failed"]
+        return [f"{failed:,} of {counted(max(total, failed), 'transaction')} failed"]
     if completed < total:
-        return [f"{total - completed:,} of {total:,} transactions did not complete"]
+        return [f"{total - completed:,} of {counted(total, 'transaction')} did not complete"]
     return []
 
 
@@ -176,7 +177,7 @@ def _measurement(run: RunFacts, board: Board) -> list[str]:
         )
     if run.sessions < board.minimum_sessions:
         reasons.append(
-            f"it has {run.sessions} sessions; the board requires {board.minimum_sessions}"
+            f"it has {counted(run.sessions, 'session')}; the board requires {board.minimum_sessions}"
         )
     if not jail_suffices(run.jail_level, board.jail_level):
         reasons.append(

@@ -22,6 +22,7 @@ from leaderboard.ranking.rank_intervals import MAX_POOLED_SESSIONS
 from leaderboard.services import Refused, may_change
 from leaderboard.submissions.new_runs import fresh_seeds, new_run
 from leaderboard.submissions.reruns import class_of
+from results.counts import counted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -46,7 +47,11 @@ def queue_blocks(runs: Sequence[Run], sessions: int, *, by: User) -> list[Run]:
     for run in runs:
         may_change(run.submission, by)
     if not 1 <= sessions <= SESSIONS_MAX:
-        raise Refused([f"{sessions} sessions are not possible: choose 1 to {SESSIONS_MAX}"])
+        raise Refused(
+            [
+                f"{counted(sessions, 'session is', 'sessions are')} not possible: choose 1 to {SESSIONS_MAX}"
+            ]
+        )
     if reason := reason_against_blocks(runs):
         raise Refused([reason])
     seeds = fresh_seeds(sessions)

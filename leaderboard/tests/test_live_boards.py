@@ -63,7 +63,7 @@ def test_the_old_board_stays_until_the_new_one_is_made_live(
     assert shown() == (1, [first.pk, second.pk])
     (reason,) = status_of(again(first)).why_not
     assert str(reason).startswith("version 2 of Preliminary 1 is not live yet")
-    with pytest.raises(Refused, match="1 of 2 entries have not been run again"):
+    with pytest.raises(Refused, match="1 of 2 entries has not been run again"):
         make_live(board(), by=organiser)
     track.finish(again(second), ratios=[0.5] * 15)
     make_live(board(), by=organiser)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from leaderboard.ranking.rank_intervals import MAX_POOLED_SESSIONS
+from results.counts import counted
 from results.stats.family import MARGIN_RATIO
 from results.stats.pairs import FORECAST_MAX, Pair, Relation
 from results.summary import RANKED_SESSIONS_MIN
@@ -81,7 +82,7 @@ def _words(pair: Pair, by_name: Mapping[str, Column]) -> str:
 
 
 def _sessions(count: int) -> str:
-    return f"{count:,} more session{'' if count == 1 else 's'}"
+    return counted(count, "more session")
 
 
 def verdict(found: RunComparison, columns: Sequence[Column]) -> str:

@@ -22,6 +22,7 @@ from leaderboard import queries, services
 from leaderboard.compared_runs import RUNS_MAX, RUNS_MIN, compared_runs, suggestions
 from leaderboard.queue import quotas
 from leaderboard.submissions import blocks
+from results.counts import counted
 from results.stats.family import MARGIN_RATIO, SIGNIFICANCE
 from web import jinja
 from web.compare import curves, pairs, table
@@ -164,7 +165,8 @@ def queue_sessions(request: UserRequest) -> HttpResponse:
         return redirect(jinja.url("compare:page", runs=",".join(map(str, ids))))
     messages.success(
         request,
-        f"Queued {sessions} sessions of each of {len(new)} runs. This page compares the new runs when they have ended.",
+        f"Queued {counted(sessions, 'session')} of each of {counted(len(new), 'run')}. "
+        "This page compares the new runs when they have ended.",
     )
     return redirect(jinja.url("compare:page", runs=",".join(str(run.pk) for run in new)))
 

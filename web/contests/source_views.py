@@ -14,6 +14,7 @@ from leaderboard.contests import sources
 from leaderboard.contests.models import Entry, Source
 from leaderboard.contests.organising import Right
 from leaderboard.services import Refused
+from results.counts import counted
 from web import jinja
 from web.contests.access import visit
 from web.contests.forms import SourceForm
@@ -50,7 +51,9 @@ def hand_in(request: UserRequest, slug: str, pk: int) -> HttpResponse:
     if request.method == "POST":
         if wait := count_upload(request.user):
             status = 429
-            form.add_error(None, f"Too many uploads. Try again in {wait // 60 + 1} minutes.")
+            form.add_error(
+                None, f"Too many uploads. Try again in {counted(wait // 60 + 1, 'minute')}."
+            )
         elif form.is_valid():
             file = form.cleaned_data["file"]
             try:

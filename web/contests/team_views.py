@@ -14,6 +14,7 @@ from leaderboard.contests import entries, teams
 from leaderboard.contests.models import Invitation, Phase, Source, Team
 from leaderboard.models import Submission
 from leaderboard.services import Refused
+from results.counts import counted
 from web import jinja
 from web.contests.access import Visit, visit, with_team
 from web.contests.forms import ContestUploadForm, InviteForm, TeamForm
@@ -200,7 +201,8 @@ def submit(request: UserRequest, slug: str) -> HttpResponse:
     if wait := count_upload(request.user):
         status = 429
         form.add_error(
-            None, f"Too many uploads in this hour. Try again in {wait // 60 + 1} minutes."
+            None,
+            f"Too many uploads in this hour. Try again in {counted(wait // 60 + 1, 'minute')}.",
         )
     elif form.is_valid() and (entry := _enter_new(request, mine, form)):
         messages.success(request, "The library is submitted, and entered in the contest.")

@@ -21,6 +21,7 @@ from leaderboard import catalogue, queries, services
 from leaderboard.audits import schedule
 from leaderboard.submissions import reruns
 from leaderboard.submissions.report_columns import Curves
+from results.counts import counted
 from results.curves import latency_rows, throughput_rows
 from web import jinja
 from web.http import fragment, private_file
@@ -205,7 +206,8 @@ def audit(request: UserRequest, pk: int) -> HttpResponse:
         messages.error(request, jinja.sentence(f"the audit was not queued: {refused}"))
         return redirect("submissions:run", pk)
     messages.success(
-        request, f"Queued an audit of {len(runs)} runs. New submissions start before the audit."
+        request,
+        f"Queued an audit of {counted(len(runs), 'run')}. New submissions start before the audit.",
     )
     return redirect("submissions:run", pk)
 

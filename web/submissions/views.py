@@ -17,6 +17,7 @@ from leaderboard import catalogue, queries, services, submission_page
 from leaderboard.my_submissions import my_submissions
 from leaderboard.queue import quotas
 from leaderboard.submissions import files
+from results.counts import counted
 from web import jinja
 from web.boards.rows import entry_name
 from web.http import fragment, number, private_file
@@ -50,7 +51,8 @@ def upload(request: UserRequest) -> HttpResponse:
     if wait:
         status = 429
         form.add_error(
-            None, f"Too many uploads in this hour. Try again in {wait // 60 + 1} minutes."
+            None,
+            f"Too many uploads in this hour. Try again in {counted(wait // 60 + 1, 'minute')}.",
         )
     elif form.is_valid() and (submission := _submit(request, form)):
         if queries.refused_upload(submission.pk, request.user):

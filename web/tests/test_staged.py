@@ -46,7 +46,7 @@ def test_an_organiser_repeats_the_runs_compares_and_switches(
     assert "0 of 1 entry has been run again" in page
     assert "It has not been run again." in page
     assert "Make version" not in page
-    assert "1 of 1 entries have not been run again" in text_after(olga, f"{STAGED}live/")
+    assert "1 of 1 entry has not been run again" in text_after(olga, f"{STAGED}live/")
     assert "Queued runs: 1." in text_after(olga, f"{STAGED}repeat/")
     assert "Its runs have not ended." in text(olga, STAGED)
     finish_all()

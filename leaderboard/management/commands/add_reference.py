@@ -22,6 +22,7 @@ from django.db.models import Q
 from leaderboard import catalogue, queries, services
 from leaderboard.models import FINAL_STATES, Run, State
 from leaderboard.ranking.board_entries import NOT_JUDGED
+from results.counts import counted
 from runner.catalogue import reference_configurations, reference_libraries, structures
 from runner.manifest import RequestError
 from runner.settings import load_settings
@@ -123,7 +124,7 @@ class Command(BaseCommand):
                 queued = submit_missing(reference, owner, scale, sessions)
             except (RequestError, services.Refused) as error:
                 raise CommandError(str(error)) from error
-            state = f"{queued} runs queued" if queued else "no run is missing"
+            state = f"{counted(queued, 'run')} queued" if queued else "no run is missing"
             self.stdout.write(f"{reference.title}: {state}")
         if wait:
             self._wait(owner)
@@ -148,7 +149,7 @@ class Command(BaseCommand):
                 unjudged += run.verdict == Verdict.INFRASTRUCTURE
             if waiting and queries.system_status().stalled:
                 message = (
-                    f"{len(waiting)} runs are queued, and no bench worker claims them: start one "
+                    f"{counted(len(waiting), 'run is', 'runs are')} queued, and no bench worker claims runs: start one "
                     "(./dev up, or python -m web.manage work) and read its log"
                 )
                 raise CommandError(message)
@@ -156,7 +157,7 @@ class Command(BaseCommand):
                 pause()
         if unjudged:
             message = (
-                f"{unjudged} runs could not be judged because of a failure of this machine: correct "
+                f"{counted(unjudged, 'run')} could not be judged because of a failure of this machine: correct "
                 "the causes named above, then repeat this command"
             )
             raise CommandError(message)

@@ -12,6 +12,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from leaderboard.audits import schedule
 from leaderboard.boards import all_boards, board_named
+from results.counts import counted
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser
@@ -38,4 +39,4 @@ class Command(BaseCommand):
         runs = [run for board in boards.values() if board for run in schedule.audit_board(board)]
         for run in runs:
             self.stdout.write(f"{run.benchmark}/{run.instance} {run.scale}: {run.submission}")
-        self.stdout.write(f"{len(runs)} runs queued")
+        self.stdout.write(f"{counted(len(runs), 'run')} queued")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.core.management.base import BaseCommand
 
 from leaderboard import plots
+from results.counts import counted
 
 
 class Command(BaseCommand):
@@ -17,4 +18,4 @@ class Command(BaseCommand):
         total = 0
         while drawn := plots.draw_missing():
             total += drawn
-        self.stdout.write(f"checked {total} runs for missing plots")
+        self.stdout.write(f"checked {counted(total, 'run')} for missing plots")

@@ -8,6 +8,7 @@ from __future__ import annotations
 from django.core.management.base import BaseCommand
 
 from leaderboard.submissions import reruns
+from results.counts import counted
 
 
 class Command(BaseCommand):
@@ -23,4 +24,4 @@ class Command(BaseCommand):
         runs = reruns.rerun_stale()
         for run in runs:
             self.stdout.write(f"{run.benchmark}/{run.instance} {run.scale}: {run.submission}")
-        self.stdout.write(f"{len(runs)} runs queued")
+        self.stdout.write(f"{counted(len(runs), 'run')} queued")

@@ -9,6 +9,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from leaderboard.contests.models import Contest, Phase
 from leaderboard.contests.results import newest_result, open_runs, store_due_results
+from results.counts import counted
 from web.contests.archive import write_archive
 
 if TYPE_CHECKING:
@@ -39,9 +40,10 @@ class Command(BaseCommand):
             store_due_results()
         if newest_result(contest) is None:
             raise CommandError(
-                f"{open_runs(contest)} runs of the contest have not ended, so it has no result yet: try again later"
+                f"{counted(open_runs(contest), 'run of the contest has', 'runs of the contest have')} not ended, "
+                "so it has no result yet: try again later"
             )
         if folder.exists() and any(folder.iterdir()):
             raise CommandError(f"{folder} is not empty: give a new or an empty folder")
         pages = write_archive(contest, folder)
-        self.stdout.write(f"wrote {len(pages)} pages; open {pages[0]}")
+        self.stdout.write(f"wrote {counted(len(pages), 'page')}; open {pages[0]}")

@@ -1,0 +1,73 @@
+"""Writes the result of `keydrome compare` as Markdown, for a report: the tables of the screen, and the conditions.
+
+The text is GitHub Flavored Markdown, which Pandoc reads too. Names of libraries are escaped, so they show as they are.
+"""
+
+from __future__ import annotations
+
+import re
+from importlib.metadata import version
+from typing import TYPE_CHECKING
+
+from cli import compare_text
+from runner.text import printable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from results.compared import Compared, Library
+
+# An underscore inside a word is no emphasis, so names such as hash_ordered stay readable in the source.
+_SPECIAL = re.compile(r"[\\`*|<>\[\]~&]|(?<!\w)_|_(?!\w)")
+
+
+def markdown(compared: Compared) -> str:
+    """Return the whole comparison as Markdown that ends with a newline."""
+    tables = [compare_text.libraries(compared)]
+    if compared.comparison is not None:
+        tables.append(compare_text.pairs(compared))
+    parts = [line for rows in tables for line in (f"**{_escaped(rows.title)}**", _table(rows))]
+    lines = (*compare_text.legend(compared), *compare_text.notes(compared))
+    parts.append("\n".join(f"- {_escaped(line)}" for line in lines))
+    parts += ["**Conditions**", "\n".join(_conditions(compared))]
+    return "\n\n".join(parts) + "\n"
+
+
+def _table(rows: compare_text.Rows) -> str:
+    rules = ("---:" if is_number else "---" for is_number in rows.numeric)
+    head = [_row(rows.columns), f"|{'|'.join(rules)}|"]
+    return "\n".join([*head, *map(_row, rows.rows)])
+
+
+def _row(cells: tuple[str, ...]) -> str:
+    return f"| {' | '.join(map(_escaped, cells))} |"
+
+
+def _conditions(compared: Compared) -> Iterator[str]:
+    """Yield a list item for each condition under which the numbers were measured."""
+    request = compared.request
+    played = request.benchmark.resolve(request.instance, request.scale, request.overrides)
+    files = [file.text() for file in (request.keys, request.trace) if file is not None]
+    named = (
+        ("Keydrome", f"version {version('keydrome')}"),
+        ("parameters", ", ".join(f"{name} {value}" for name, value in played.items())),
+        ("checks", "none (--plain)" if request.plain else "on"),
+        ("sessions", f"{len(compared.counted)} count, {compared.wanted} were requested"),
+        ("margin", f"{100 * (compared.margin_ratio - 1):g} %"),
+        *compare_text.conditions(compared),
+        *(_library(library) for library in compared.libraries),
+    )
+    for line in (*files, *(f"{heading}: {text}" for heading, text in named)):
+        yield f"- {_escaped(line)}"
+
+
+def _library(library: Library) -> tuple[str, str]:
+    name = (library.configuration or {}).get("name")
+    configured = "" if name is None else f", configuration {name}"
+    return f"library {library.name}", f"{library.file}{configured}, sha256 {library.sha256}"
+
+
+def _escaped(text: str) -> str:
+    """Return text without line breaks and control characters, in which no character is Markdown."""
+    line = " ".join(printable(text).split())
+    return _SPECIAL.sub(r"\\\g<0>", line)

@@ -1,0 +1,251 @@
+"""Says in words and rows what `keydrome compare` found, for the screen (compare_table.py) and for Markdown.
+
+The libraries were timed in blocks; each block ran every library once. Each block also timed two fixed libraries: the
+control, which shows the noise of the machine, and the null library, which does nothing. So the time of the null library
+is the time of the harness, the code that makes the calls.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from statistics import median
+from typing import TYPE_CHECKING
+
+from cli.compare_forecast import SESSIONS_MAX
+from results.compared import FLOOR_RATIO_MIN, weakest
+from results.stats.family import MARGIN_RATIO, SIGNIFICANCE
+from results.stats.pairs import Relation, sessions_needed
+from runner.blocks import FLOOR
+from runner.drift import VALUES_MIN, why_too_busy
+from runner.machine import machine_facts
+from runner.manifest import Direction
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from results.compared import Compared
+    from results.stats.family import Rank
+    from results.stats.pairs import Pair
+
+_P_MIN = 0.0001
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """A table. `numeric` says for each column whether it contains numbers. The rows are not made printable."""
+
+    title: str
+    columns: tuple[str, ...]
+    numeric: tuple[bool, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+
+def rank_text(rank: Rank) -> str:
+    """Return a rank as text: "2", or "2-4" if the measurements cannot separate these ranks."""
+    return str(rank.low) if rank.low == rank.high else f"{rank.low}-{rank.high}"
+
+
+def libraries(compared: Compared) -> Rows:
+    """Return one row per library, best first."""
+    metric, request = compared.metric, compared.request
+    rows = []
+    for name in compared.comparison.names if compared.comparison else ():
+        values = compared.values[name]
+        rank, floor = compared.rank(name), compared.over_floor(name)
+        rows.append(
+            (
+                rank_text(rank) if rank else "-",
+                name,
+                *(f"{value:,.2f}" for value in (median(values), min(values), max(values))),
+                f"{compared.over_control(name):.3f}",
+                "-" if floor is None else f"{floor:.1f}",
+            )
+        )
+    unit = f", {metric.unit}" if metric.unit else ""
+    return Rows(
+        f"{request.benchmark.name}/{request.instance} version {request.benchmark.version}, "
+        f"{request.scale.value} scale: {metric.name}, {_better(compared)} is better",
+        ("rank", "library", f"median{unit}", "min", "max", "x control", "x null"),
+        (False, False, True, True, True, True, True),
+        tuple(rows),
+    )
+
+
+def pairs(compared: Compared) -> Rows:
+    """Return one row per pair, with the p-values of three claims about its two libraries (results/stats/pairs.py)."""
+    found = compared.comparison.pairs if compared.comparison else ()
+    rows = (
+        (
+            f"{pair.first} / {pair.second}",
+            f"{pair.ratio:.3f}",
+            f"{pair.low:.3f}-{pair.high:.3f}",
+            *(_p_text(p) for p in (pair.p_different, pair.p_apart, pair.p_equal)),
+            verdict(pair, len(compared.counted), compared.margin_ratio),
+        )
+        for pair in found
+    )
+    return Rows(
+        "Pairs",
+        ("first / second", "ratio", "interval", "p differ", "p apart", "p equal", "result"),
+        (False, True, True, True, True, True, False),
+        tuple(rows),
+    )
+
+
+def _p_text(value: float) -> str:
+    return f"< {_P_MIN}" if value < _P_MIN else f"{value:.4f}"
+
+
+def verdict(pair: Pair, counted: int, margin_ratio: float = MARGIN_RATIO) -> str:
+    """Return the result of a pair in words. `counted` is the number of valid blocks."""
+    margin = _percent(margin_ratio)
+    if pair.relation is Relation.APART:
+        return f"apart: {pair.leader} leads"
+    if pair.relation is Relation.EQUAL:
+        return f"equal within {margin}"
+    total = sessions_in_all(pair, counted)
+    needs = f"about {total}" if total is not None else f"over {SESSIONS_MAX}"
+    if pair.relation is Relation.AHEAD:
+        return (
+            f"{pair.leader} is ahead, perhaps by less than {margin} (to decide: {needs} sessions)"
+        )
+    return f"undecided (to decide: {needs} sessions)"
+
+
+def sessions_in_all(pair: Pair, counted: int) -> int | None:
+    """Return how many sessions would probably decide an open pair, or None if --sessions does not allow so many."""
+    if pair.more_sessions is None or counted + pair.more_sessions > SESSIONS_MAX:
+        return None
+    return counted + pair.more_sessions
+
+
+def conditions(compared: Compared) -> Iterator[tuple[str, str]]:
+    """Yield what is needed to judge and repeat the result, each with its heading. The seed is that of the rehearsal."""
+    facts = machine_facts()
+    jail = weakest(compared.blocks.jail_levels) or "not used"
+    yield "machine", f"{facts['class']}; jail: {jail}"
+    yield (
+        "seed",
+        f"{compared.request.seeds[0]} (--seed with this number plays the same operations again)",
+    )
+
+
+def legend(compared: Compared) -> Iterator[str]:
+    """Yield what the columns of the two tables mean, one line each."""
+    if compared.comparison is None:
+        return
+    margin = _percent(compared.margin_ratio)
+    coverage = 100 * compared.comparison.pairs[0].coverage
+    yield (
+        "rank: 1-2 means that the blocks do not show whether the library is first or second. The order follows the "
+        "results within blocks, not the medians. x control: divided by the result of the control, a fixed library that "
+        "runs in every block. x null: the time divided by that of a library that does nothing."
+    )
+    yield (
+        f"ratio: {compared.metric.name} of the first divided by that of the second (Hodges-Lehmann estimate). The true "
+        f"ratio is within its interval with a probability of {coverage:.1f} %."
+    )
+    yield (
+        f"p: the p-values of three claims: the two differ at all, differ by more than {margin} (--margin), or by "
+        f"less. A value of at most {SIGNIFICANCE:g} shows its claim; all are Holm-corrected for the number of pairs."
+    )
+
+
+def notes(compared: Compared) -> Iterator[str]:
+    """Yield notes on how the numbers were measured, one line each."""
+    blocks = compared.blocks
+    drift = blocks.drift()
+    change = math.exp(max(map(abs, drift.changes), default=0.0))
+    limit = math.exp(drift.band) if math.isfinite(drift.band) else None
+    band = "" if limit is None else f"; a block with more than {limit:.2f} is discarded"
+    yield (
+        f"{_counted_text(compared)}. The control library ran twice in each block; the second result differed by a "
+        f"factor of up to {change:.2f}{band}"
+    )
+    if busy := why_too_busy(drift.changes):
+        yield f"warning: {busy}"
+    for index in drift.discarded:
+        yield f"block {index + 1} is discarded: {drift.reason(index)}"
+    for name, reason in compared.left_out().items():
+        yield f"{name} is excluded: {reason}"
+    if blocks.floor:
+        yield (
+            f"{FLOOR}, the library that does nothing, has no time ({blocks.floor}); so it is unknown whether a large "
+            "part of a library's time is the harness's own"
+        )
+    for name in compared.values:
+        if compared.harness_bound(name):
+            least = f"{FLOOR_RATIO_MIN:g} times the time of a library that does nothing"
+            yield (
+                f"{name} is bound by the harness (the code that makes the calls): its time is less than {least}. "
+                "A large part of its time is the harness's own, so its true differences from other libraries are "
+                "larger than shown"
+            )
+    if compared.comparison is None:
+        yield "fewer than two libraries have times: there is nothing to compare"
+    else:
+        yield from _undecided(compared, compared.comparison.pairs)
+
+
+def _undecided(compared: Compared, found: tuple[Pair, ...]) -> Iterator[str]:
+    """Yield what it takes to decide the pairs that are still open."""
+    counted = len(compared.counted)
+    still_open = [pair for pair in found if pair.relation in {Relation.AHEAD, Relation.UNDECIDED}]
+    if not still_open:
+        return
+    least = sessions_needed(len(compared.values))
+    if counted < least:
+        yield (
+            f"{len(compared.values)} libraries need at least {least} sessions (--sessions {least}): with fewer, the "
+            "largest difference can be chance"
+        )
+    totals = [sessions_in_all(pair, counted) for pair in still_open]
+    if any(total is not None for total in totals):
+        yield (
+            "The numbers of sessions in brackets are estimates for a new run, because a run cannot be continued: give "
+            "the number to --sessions"
+        )
+    if None in totals:
+        yield (
+            f"A pair needs more than the {SESSIONS_MAX} sessions that --sessions allows: use a larger --scale, or a "
+            "quieter machine"
+        )
+    if any(pair.relation is Relation.UNDECIDED for pair in still_open):
+        yield from _equality(compared)
+
+
+def _equality(compared: Compared) -> Iterator[str]:
+    """Yield what it takes on this machine to show that two equal libraries are equal."""
+    margin = _percent(compared.margin_ratio)
+    count = compared.sessions_for_equality()
+    if count is not None and count <= SESSIONS_MAX:
+        yield f"On this machine, about {count} blocks show that two equal libraries are equal within {margin}"
+    elif len(compared.counted) >= VALUES_MIN:
+        yield (
+            f"To show on this machine that two equal libraries are equal within {margin} takes more than the "
+            f"{SESSIONS_MAX} sessions that --sessions allows: give a larger --margin, or use a quieter machine"
+        )
+
+
+def _better(compared: Compared) -> str:
+    return "less" if compared.metric.direction is Direction.LOWER else "more"
+
+
+def _percent(ratio: float) -> str:
+    return f"{100 * (ratio - 1):g} %"
+
+
+def _counted_text(compared: Compared) -> str:
+    """Return how many blocks are valid. There may be more than were requested.
+
+    The largest allowed change depends on all blocks. So a later block can make an earlier one valid again, although
+    that one has already been repeated.
+    """
+    counted, wanted, ran = len(compared.counted), compared.wanted, len(compared.blocks.blocks)
+    text = f"{counted} of {ran} {'block is' if ran == 1 else 'blocks are'} valid"
+    if ran == wanted:
+        return text
+    return (
+        f"{text} ({wanted} {'was' if wanted == 1 else 'were'} requested; noisy blocks are repeated)"
+    )
