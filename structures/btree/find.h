@@ -37,8 +37,8 @@ void Tree<Layout>::answer(const Node& leaf, const Probe& probe, KeydromeLookup& 
   copy_payload(value.payload, lookup.payload);
 }
 
-// A group of lookups goes down level by level, so that the memory works on all at the same time
-// (S. Chen et al., "Improving Index Performance through Prefetching", SIGMOD 2001).
+// Takes a group of lookups down the tree level by level, so that their cache misses overlap (S.
+// Chen et al., "Improving Index Performance through Prefetching", SIGMOD 2001).
 template <class Layout>
 void Tree<Layout>::find_batch(uint32_t count, KeydromeLookup* lookups) const {
   constexpr uint32_t kGroup = 24;

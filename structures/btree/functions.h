@@ -1,6 +1,6 @@
 // Offers a tree through the table of functions of contract B (keydrome/structure.h). Each file
-// table_*.cc makes one table from this file, with its own searches. So the functions of two tables
-// have nothing in common, and each file may be compiled for another processor.
+// table_*.cc makes one table from this file, with its own searches. So two tables share no code,
+// and each file may be compiled for another kind of processor.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,8 @@ namespace keydrome::btree {
 
 template <class Search>
 struct Functions {
-  // One of the two trees has a root; the key size decides which.
+  // Only one of the two trees has a root and is used: `fixed` if all keys have 4 or all have 8
+  // bytes.
   struct Instance {
     bool is_fixed;
     uint32_t key_bytes;

@@ -54,8 +54,7 @@ TEST_F(BtreeOlcShape, NumbersAndTextsHaveLeavesOfTheirOwn) {
   structure.put({big_endian(1, 8), "12345678"});
   ASSERT_EQ(watch_.leaf->count, 1u);
   NumberLeaf* const numbers = watch_.leaf;
-  // A payload of another size replaces the leaf by one with records. Without it, numbers come back
-  // only with a new leaf.
+  // A payload of another size replaces the number leaf by a leaf with records.
   structure.put({big_endian(2, 8), "a longer payload"});
   EXPECT_EQ(watch_.leaf, numbers);
   EXPECT_EQ(structure.find(big_endian(1, 8)), "12345678");
