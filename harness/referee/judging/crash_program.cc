@@ -28,7 +28,7 @@ struct PlayedPhase {
   std::vector<std::span<const Op>> threads;
 };
 
-// The names of the C program for the operations that it can make, in the order of OpCode.
+// The names that the C program has for its operations, in the order of OpCode.
 constexpr std::array<std::string_view, 20> kCodes = {
     "CREATE", "OPEN",        "CLOSE",       "BEGIN",      "COMMIT",      "ABORT",  "GET",
     "NEXT",   "NEXT_TO_END", "INSERT",      "DELETE_KEY", "DELETE_PAIR", "REPEAT", "SIGNAL",
