@@ -24,7 +24,7 @@ class PinningTest : public testing::JailedTest {
   struct Seen {
     int cpus = 0, cpu = -1;
   };
-  // By call and key; key i is the first key of thread i.
+  // What was printed, by call and key, such as "insert 2". Key i is the first key of thread i.
   using Lines = std::map<std::string, Seen>;
 
   static std::vector<int> own_cpus() {

@@ -1,4 +1,6 @@
-// Implements load, split, concat and clear of Tree.
+// Implements the functions of Tree (tree.h) that handle many pairs. load appends a run of ascending
+// pairs, split moves the upper part to another tree, concat joins two trees, and clear frees all
+// nodes.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +27,8 @@ int Tree<Layout>::load(const KeydromeRun& run) {
   return 0;
 }
 
-// Divides each node on the path to the key, from the leaf upwards.
+// Divides each node on the path to the key, from the leaf upwards. Nodes beside the path only
+// change their tree.
 template <class Layout>
 bool Tree<Layout>::split(KeydromeBytes key, Tree& high) {
   const Probe probe = probe_of(key);

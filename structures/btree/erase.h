@@ -1,6 +1,7 @@
-// Implements del of Tree. A node that becomes empty is dropped, which needs no memory. A node with
-// few items is merged with a neighbour, if both together leave room for insertions. If there is no
-// memory for the merged node, the two nodes stay as they are.
+// Implements del of Tree (tree.h), which deletes a pair of key and payload. A node that becomes
+// empty is dropped, which needs no memory. A node with few items is merged with a neighbour, if
+// both together leave room for insertions. If there is no memory for the merged node, the two nodes
+// stay as they are.
 #pragma once
 
 #include <cstdint>

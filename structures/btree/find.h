@@ -1,4 +1,5 @@
-// Implements find and find_batch of Tree.
+// Implements find and find_batch of Tree (tree.h). find copies a payload of a key: the first one,
+// or the first one after a given payload. find_batch copies the first payloads of many keys.
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,6 @@
-// Implements put and replace of Tree.
+// Implements put and replace of Tree (tree.h). put adds a pair of key and payload, and replace
+// exchanges a payload of a key for another one. If a leaf is full, it grows (text/node.h), gives
+// pairs to a neighbour (fixed/node.h), or is split.
 #pragma once
 
 #include <cstdint>
@@ -34,7 +36,8 @@ int Tree<Layout>::put_in(Path& path, const Probe& probe, Span payload) {
   return KEYDROME_NO_MEMORY;
 }
 
-// Inserts an item into a leaf that has no room for it.
+// Inserts an item into a leaf that has no room for it. Returns false, and changes nothing, if out
+// of memory.
 template <class Layout>
 bool Tree<Layout>::insert_item(Path& path, uint32_t slot, const Item& item) {
   Node& leaf = *path.node[0];

@@ -1,4 +1,5 @@
-// Implements scan of Tree: fills a run with pairs.
+// Implements scan of Tree (tree.h), which copies pairs in order into a run, i.e. a buffer of the
+// caller, until the run is full or no pair is left.
 #pragma once
 
 #include <algorithm>

@@ -59,6 +59,8 @@ class Tree {
   const Memory& memory() const { return memory_; }
 
  private:
+  // Probe: a key in the form that searches compare. Item: a slot outside of a node; Items: a list
+  // of them. Separator: the boundary between two children. Sets: functions on sets of payloads.
   using Probe = Layout::Probe;
   using Item = Layout::Item;
   using Items = Layout::Items;
@@ -106,7 +108,7 @@ class Tree {
     }
     return node;
   }
-  // Finds the path to the leaf of a key, to change the leaf.
+  // Finds the path to the leaf of a key. Prefetches the leaf for writing.
   __attribute__((always_inline)) void descend(const Probe& probe, Path& path) const {
     Node* node = root_;
     for (uint32_t level = node->level; level > 0; --level) {

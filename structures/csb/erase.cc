@@ -37,10 +37,10 @@ int Tree::remove(const Probe& pair) {
   return 1;
 }
 
-// Moves the records of the next leaf to the leaf at `place`, and frees the next leaf. The first
-// slot of the next leaf is the first one after `place` that refers to another leaf. If this slot is
-// pending, it is removed. Otherwise it becomes dead. All dead slots of the next leaf follow
-// directly, and now refer to the remaining leaf.
+// Moves the records of the next leaf to the leaf at `place`, and frees the next leaf. Its slot is
+// the first one after `place` that refers to another leaf. If this slot is pending, it is removed.
+// Otherwise it becomes dead. Dead slots that referred to the next leaf follow directly, and now
+// refer to the remaining leaf.
 void Tree::merge_next(const Place& place) {
   Leaf* leaf = place.leaf;
   Leaf* next = leaf->next;

@@ -9,7 +9,8 @@ namespace keydrome::prefix_tree {
 namespace {
 
 // How the path to the boundary divides the node of one level. The first `before` children go left,
-// and those from `next` on go right. If there is a child between them, it has been divided before.
+// and those from `next` on go right. If there is a child between them, the path leads through it,
+// and it has been divided before.
 struct Cut {
   Node* node;
   uint32_t before;

@@ -1,5 +1,5 @@
-// FixedBuild: lists the items of fixed-width nodes (fixed/node.h), builds nodes from such lists,
-// and tests the invariants of a node.
+// FixedBuild: lists the slots of fixed-width nodes (fixed/node.h) as items, builds nodes from such
+// lists, and tests the invariants of a node.
 #pragma once
 
 #include <cstdint>

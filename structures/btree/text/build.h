@@ -1,4 +1,5 @@
-// TextBuild: lists the items of text nodes (text/node.h), and builds nodes from such lists.
+// TextBuild: lists the slots of text nodes (text/node.h) as items, and builds nodes from such
+// lists.
 #pragma once
 
 #include <algorithm>
