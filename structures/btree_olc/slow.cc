@@ -1,4 +1,4 @@
-// Implements the functions of TreeBase that take the tree latch.
+// Implements the functions of TreeBase (tree.h) that take the tree latch.
 #include "structures/btree_olc/changes.h"
 #include "structures/btree_olc/rebuild.h"
 #include "structures/btree_olc/search/plain.h"

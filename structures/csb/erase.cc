@@ -1,4 +1,4 @@
-// Implements del() and replace().
+// Implements del() and replace() of Tree (tree.h), which delete a pair or change its payload.
 #include "structures/csb/tree.h"
 
 namespace keydrome::csb {

@@ -1,4 +1,4 @@
-// Implements del() and replace().
+// Implements del() and replace() of Tree (tree.h), which delete a pair or change its payload.
 #include "structures/fptree/tree.h"
 
 namespace keydrome::fptree {
@@ -17,7 +17,8 @@ int Tree::del(KeydromeBytes key, KeydromeBytes payload) noexcept {
 }
 
 // If the leaf has few pairs, moves them to its heir: the leaf that takes over its range when it is
-// removed. Returns true if the pairs have moved. Pairs are unsorted, so they move to any free slots.
+// removed. Returns true if the pairs have moved. Pairs are unsorted, so they move to any free
+// slots.
 //
 // A leaf is merged at a quarter, not at half: most leaves that are half full soon grow again (T.
 // Johnson, D. Shasha, "B-Trees with Inserts and Deletes: Why Free-at-Empty Is Better Than

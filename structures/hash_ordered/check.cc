@@ -1,4 +1,4 @@
-// Implements check() and statistic() of ordered_hash.h.
+// Implements check() and statistic() of OrderedHash (ordered_hash.h), which visit all pairs.
 #include <algorithm>
 
 #include "structures/hash_ordered/ordered_hash.h"

@@ -1,4 +1,5 @@
-// Implements find() and find_batch().
+// Implements find() and find_batch() of Tree (tree.h), which find payloads of a key or of many
+// keys.
 #include <algorithm>
 
 #include "structures/prefix_tree/cursor.h"

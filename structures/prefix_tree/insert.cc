@@ -1,4 +1,4 @@
-// Implements put() and load().
+// Implements put() and load() of Tree (tree.h), which add one pair or a run of ascending pairs.
 //
 // An insertion needs a *neighbour*: a stored pair that shares the most symbols with the new pair.
 // Their first different symbol gives the position at which the new pair branches off. The insertion

@@ -1,6 +1,6 @@
-// Implements put() and del(). A change first searches without locks. It then locks the nodes whose
-// links it changes, and checks that these links are still those that the search has read. If not,
-// it starts again.
+// Implements put() and del() of List (list.h), which add or delete a pair. A change first searches
+// without locks. It then locks the nodes whose links it changes, and checks that these links are
+// still those that the search has read. If not, it starts again.
 //
 // There is no deadlock, because all threads lock larger nodes before smaller ones.
 #include "structures/skiplist/list.h"

@@ -1,4 +1,4 @@
-// Erases entries of a set.
+// Implements the deletion of entries from Set (set.h), a T-tree.
 #include "structures/ttree/set.h"
 
 namespace keydrome::ttree {

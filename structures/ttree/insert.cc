@@ -1,4 +1,5 @@
-// Inserts entries into a set. All memory is allocated before the first change.
+// Implements the insertion of entries into Set (set.h), a T-tree. All memory is allocated before
+// the first change.
 #include <new>
 
 #include "structures/ttree/set.h"

@@ -1,4 +1,5 @@
-// Destroys a set, searches for paths, and keeps the tree balanced.
+// Implements parts of Set (set.h), a T-tree: destroys it, searches for paths, and keeps it
+// balanced.
 #include "structures/ttree/set.h"
 
 #include <algorithm>

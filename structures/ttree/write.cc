@@ -1,4 +1,4 @@
-// Destroys a tree, and implements put, del and replace.
+// Implements the destructor, put, del and replace of Tree (tree.h).
 #include "structures/ttree/tree.h"
 
 namespace keydrome::ttree {
