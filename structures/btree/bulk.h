@@ -27,8 +27,8 @@ int Tree<Layout>::load(const KeydromeRun& run) {
   return 0;
 }
 
-// Divides each node on the path to the key, from the leaf upwards. Nodes beside the path only
-// change their tree.
+// Divides each node on the path to the key, from the leaf upwards. Nodes that are not on the path
+// are not copied.
 template <class Layout>
 bool Tree<Layout>::split(KeydromeBytes key, Tree& high) {
   const Probe probe = probe_of(key);

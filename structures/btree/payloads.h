@@ -5,7 +5,9 @@
 //   with longer blocks, n insertions for one key would take time proportional to n^2.
 // - a tree whose keys are the payloads (LMDB calls it a sub-tree), with kTreeMark in the pointer.
 //
-// All functions take the memory, because a set may move to an instance with another environment.
+// All functions take the memory, because a set may move to an instance with another environment. If
+// a function moves the set, it sets the argument `set` to the new address, or to 0 if the set has
+// become empty.
 #pragma once
 
 #include <cstdint>
@@ -45,8 +47,7 @@ class Payloads {
     tree.clear();
   }
 
-  // Returns 1 if the payload is new, 0 if the set has it already, or KEYDROME_NO_MEMORY. The set
-  // may move; `set` is then its new address.
+  // Returns 1 if the payload is new, 0 if it is not, or KEYDROME_NO_MEMORY. May move the set.
   static int insert(const Memory& memory, PayloadSet& set, Span payload) {
     if (is_tree(set)) {
       Subtree tree = subtree(memory, set);
@@ -70,8 +71,7 @@ class Payloads {
     return 1;
   }
 
-  // Returns 1 if the payload was in the set, and otherwise 0. The set may move; `set` is then its
-  // new address, or 0 if the payload was the last one.
+  // Returns 1 if the payload was in the set, and otherwise 0. May move the set.
   static int erase(const Memory& memory, PayloadSet& set, Span payload) {
     if (is_tree(set)) {
       Subtree tree = subtree(memory, set);
@@ -132,8 +132,7 @@ class Payloads {
     return payload.size + 1 == block_of(set)->used;
   }
 
-  // Appends the payloads that the bound admits to the run, with the key. Returns false if the run
-  // is full.
+  // Appends the payloads in the bound to the run, with the key. Returns false if the run is full.
   static bool emit(const Memory& memory, PayloadSet set, PayloadBound bound, Span key,
                    KeydromeRun& run) {
     if (is_tree(set)) return emit_tree(memory, set, bound, key, run);
