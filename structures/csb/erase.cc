@@ -21,8 +21,8 @@ int Tree::del(KeydromeBytes key, KeydromeBytes payload) noexcept {
   return remove(Probe::of(key, payload));
 }
 
-// Never fails: if there is no memory for a new directory, the old one stays in use. Only the last
-// leaf can be empty.
+// Erases a pair. Never fails: if there is no memory for a new directory, the old one stays in use.
+// Only the last leaf can be empty.
 int Tree::remove(const Probe& pair) {
   const Place place = directory_->locate(pair);
   Leaf* leaf = place.leaf;

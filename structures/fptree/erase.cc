@@ -22,8 +22,8 @@ int Tree::del(KeydromeBytes key, KeydromeBytes payload) noexcept {
 //
 // A leaf is merged at a quarter, not at half: most leaves that are half full soon grow again (T.
 // Johnson, D. Shasha, "B-Trees with Inserts and Deletes: Why Free-at-Empty Is Better Than
-// Merge-at-Half", 1993). Freed only when empty, leaves would take ever more memory while pairs are
-// replaced.
+// Merge-at-Half", 1993). But if leaves were merged only when they are empty, the tree would need
+// ever more memory while pairs are replaced.
 bool Tree::give_pairs_away(const Path& path) {
   constexpr uint32_t kFew = Leaf::kSlots / 4, kHeirMax = Leaf::kSlots * 3 / 4;
   const Leaf& leaf = *path.leaf;

@@ -83,7 +83,7 @@ int List::put(KeydromeBytes key, KeydromeBytes payload) noexcept {
 
 // Unlinks the node from the highest to the lowest level, so a node that a high level contains is in
 // all lower levels, too. If another thread is still linking the node, the check of a high level
-// fails.
+// fails, and del() starts again.
 int List::del(KeydromeBytes key, KeydromeBytes payload) noexcept {
   const Probe pair = Probe::of(key, payload);
   for (SpinWait wait;; wait.once()) {
