@@ -17,9 +17,9 @@ constexpr KeydromeStructureTable table_of() {
 
 // For any processor.
 extern const KeydromeStructureTable* const kTablePlain;
-// For x86-64 processors with AVX2 and popcnt; the second one also needs AVX-512F. nullptr if the
-// compiler targets other processors. Also nullptr under ThreadSanitizer, which would report the
-// vector loads as races.
+// For x86-64 processors with AVX2 and popcnt; kTableAvx512 also needs AVX-512F. Both are nullptr if
+// the compiler targets other processors, and under ThreadSanitizer, which would report the vector
+// loads as races.
 extern const KeydromeStructureTable* const kTableAvx2;
 extern const KeydromeStructureTable* const kTableAvx512;
 

@@ -108,7 +108,7 @@ class Divider {
     return Slot(made == nullptr ? node : made);
   }
 
-  // Frees the nodes of `level` and of all deeper levels.
+  // Frees the new nodes of `level` and of all deeper levels.
   void give_back(uint32_t level) {
     for (; level < cursor_.depth(); ++level) {
       if (made_[level] != nullptr) high_.drop(made_[level]);
