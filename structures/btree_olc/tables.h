@@ -18,12 +18,12 @@ constexpr KeydromeStructureTable table_of() {
 // For any processor.
 extern const KeydromeStructureTable* const kTablePlain;
 // For x86-64 processors with AVX2 and popcnt; kTableAvx512 also needs AVX-512F. Both are nullptr if
-// the compiler targets other processors, and under ThreadSanitizer, which would report the vector
-// loads as races.
+// the compiler targets other processors.
 extern const KeydromeStructureTable* const kTableAvx2;
 extern const KeydromeStructureTable* const kTableAvx512;
 
-// Return true if this processor and its operating system can execute the table.
+// Return true if this processor and its operating system can execute the table. Return false under
+// ThreadSanitizer, which would report the vector loads as races.
 bool can_use_avx2();
 bool can_use_avx512();
 
