@@ -47,7 +47,7 @@ static_assert(std::atomic<uint32_t>::is_always_lock_free);
 struct RingHeader {
   uint32_t version;  // kProgramVersion
   uint32_t threads;
-  uint64_t session_offset, session_bytes;  // the session's image; complete since the first GO
+  uint64_t session_offset, session_bytes;  // the session's image; written before the first GO
   RingThread thread[format::kThreadsMax];
 };
 

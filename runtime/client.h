@@ -34,7 +34,8 @@ struct Handle {
   Handle& operator=(const Handle&) = delete;
 
   // The number in the client's IdxState*. It is inverted while the handle is closed. No IdxState*
-  // matches it then, because an inverted number leads to another slot (the number of slots is even).
+  // matches it then, because an inverted number leads to another slot (the number of slots is
+  // even).
   uint64_t token;
   Index* index = nullptr;  // nullptr while the handle is closed
   uint32_t generation = 0;
@@ -64,8 +65,8 @@ class Client {
   ErrCode open(std::string_view name, const Catalog& catalog, IdxState** state);
   bool close(const IdxState* state);
   void close_all();
-  // Returns nullptr if this thread has no such handle open.
-  // The slot is masked, not checked: a token of another slot is not equal to the one that is found.
+  // Returns nullptr if this thread has no such handle open. Any value of `state` leads to some
+  // slot; the comparison of the whole token then rejects wrong values.
   Handle* handle(const IdxState* state) {
     const auto token = reinterpret_cast<uintptr_t>(state);
     Handle* handle = handles_[token & mask_].get();

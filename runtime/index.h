@@ -1,6 +1,5 @@
 // Index: one index of the runtime, with its name, its key type, its data, and the data that the
-// concurrency control keeps for it.
-// It exists as long as the catalog, which owns it.
+// concurrency control keeps for it. The catalog owns the index, and keeps it as long as it exists.
 #pragma once
 
 #include <memory>

@@ -1,6 +1,6 @@
-// install(): sets the runtime that the exported calls of this library use. A library with a
-// built-in structure, such as the libraries with deliberate faults in tests/faulty, calls
-// install(). Otherwise the program that has loaded the library calls keydrome_configure.
+// install(): sets the runtime that the exported calls of this library use. Only a library with a
+// built-in structure calls it, such as the libraries with deliberate faults in tests/faulty.
+// Otherwise, the program that has loaded the library calls keydrome_configure.
 #pragma once
 
 #include <memory>

@@ -276,7 +276,7 @@ ErrCode Runtime::create(KeyType type, const char* name) {
   if (key_bytes != 0 && key_bytes_of(type) != key_bytes) {
     static std::atomic<bool> said = false;
     say_once(said,
-             "createIndex returns FAILURE, because the structure's table allows only keys of one "
+             "create returns FAILURE, because the structure's table allows only keys of one "
              "size (key_bytes_only), and the index has another type of keys. Use another "
              "structure, or a benchmark with keys of this size (4 bytes: SHORT, 8 bytes: INT).");
     return FAILURE;

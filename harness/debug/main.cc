@@ -8,9 +8,10 @@
 // user, and no result is compared. So only the command line `keydrome debug` starts this program,
 // on a contestant's own machine. No code of the site or of its workers does.
 //
-// The code that makes the calls is the player's. But this program does not limit memory or time,
-// and does not catch exceptions, because a debugger shows where they were thrown. It makes all
-// pieces (parts of programs, the lists of operations of the threads) from the script itself.
+// The calls are made by the same code as in the player, the program that plays real sessions in a
+// jail. But this program limits neither memory nor time, and catches no exceptions, because a
+// debugger shows where they were thrown. A real player receives each thread's list of operations in
+// portions, called pieces. This program makes the pieces itself.
 #include <cstddef>
 #include <cstdio>
 #include <span>
@@ -62,7 +63,8 @@ Result<std::string> configuration_of(const PreparedSession& session) {
   return json->dump();
 }
 
-// The memory into which the threads of a phase write their results. This program does not read them.
+// The memory into which the threads of a phase write their results. This program does not read
+// them.
 class Outcome {
  public:
   explicit Outcome(const script::OutcomeLayout& layout)

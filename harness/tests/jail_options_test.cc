@@ -1,5 +1,5 @@
-// Tests the limits and the command line that the referee, which runs a benchmark, passes to a jail,
-// the sandbox of the library. Also tests the message about a jail that cannot start.
+// Tests the limits and the command line that the referee, the process that runs a benchmark, passes
+// to a jail, the sandbox of a library. Also tests the message about a jail that cannot start.
 #include "harness/referee/processes/jail_options.h"
 
 #include <gtest/gtest.h>

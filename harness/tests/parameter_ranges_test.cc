@@ -146,8 +146,8 @@ class Case {
   std::string kept_;
 };
 
-// Plays both extremes of every parameter of a benchmark. Each extreme is played with one instance,
-// and the instances take turns. With KEYDROME_SOAK, each instance plays all extremes.
+// Tests both extremes of every parameter of a benchmark. Each extreme is tested with one instance,
+// and the instances take turns. With KEYDROME_SOAK, all extremes are tested with each instance.
 TEST(ParameterRanges, EverySessionIsRefusedOrGenerated) {
   std::printf("seed %llu\n", static_cast<unsigned long long>(Case::kSeed));
   std::mt19937_64 rng(Case::kSeed);
@@ -170,7 +170,7 @@ TEST(ParameterRanges, EverySessionIsRefusedOrGenerated) {
   }
 }
 
-// Plays cases in which all parameters have random values. Every instance has at least one case.
+// Tests cases in which all parameters have random values. Every instance has at least one case.
 TEST(ParameterRanges, RandomSessionsAreRefusedOrGenerated) {
   std::mt19937_64 rng(Case::kSeed + 1);
   for (const Instance& instance : testing::all_instances()) {

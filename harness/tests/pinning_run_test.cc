@@ -24,7 +24,7 @@ class PinningTest : public testing::JailedTest {
   struct Seen {
     int cpus = 0, cpu = -1;
   };
-  // By call and key; key i is the first key of thread i.
+  // What was printed, by call and key, such as "insert 2". Key i is the first key of thread i.
   using Lines = std::map<std::string, Seen>;
 
   static std::vector<int> own_cpus() {
@@ -67,7 +67,8 @@ class PinningTest : public testing::JailedTest {
     }
     EXPECT_EQ(lines["background"].cpus, static_cast<int>(cpus.size()));
     EXPECT_EQ(lines["create"].cpus, static_cast<int>(cpus.size()));
-    // A thread that is bound to the only CPU prints nothing new.
+    // The library prints a line only if the number of CPUs has changed. With one CPU, it never
+    // changes.
     if (cpus.size() > 1) {
       EXPECT_EQ(lines["begin"].cpus, static_cast<int>(cpus.size()));
     }
@@ -83,7 +84,7 @@ TEST_F(PinningTest, ThreadsOfOtherPhasesAreFree) {
   Lines lines = play(false, options_for("tells_cpus"));
   const auto all = static_cast<int>(own_cpus().size());
   EXPECT_EQ(lines["create"].cpus, all);
-  // Thread 0 has printed its CPUs in the phase "create".
+  // Thread 0 has printed its line in the phase "create", so it prints none for an insert.
   for (uint32_t thread = 1; thread < kThreads; ++thread) {
     EXPECT_EQ(lines["insert " + std::to_string(thread)].cpus, all) << "thread " << thread;
   }

@@ -170,8 +170,8 @@ TEST_F(StarvationTest, ABlockedLibraryHangsHoweverBusyTheMachine) {
   EXPECT_EQ(hangs(result), 1u);
 }
 
-// `first` gives this process real-time priority, which new processes inherit. The other processes
-// must not have it, so they start before `first` exists.
+// The variable `first` gives this process real-time priority, which new processes inherit. The
+// other processes must not have it, so they start before `first` exists.
 TEST_F(StarvationTest, ALibraryThatSpinsOnItsProcessorHangsHoweverBusyTheMachine) {
   for (const int others : {0, 2}) {
     Load load;

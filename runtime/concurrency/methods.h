@@ -29,7 +29,7 @@ struct ConcurrencyMethod {
   // locks, so several threads may use it only with a structure that is thread-safe by itself.
   bool isolates;
   // What the method needs from a structure (structure.h):
-  bool needs_order;     // scans; a structure with KEYDROME_UNORDERED has none
+  bool needs_order;     // scans, which a structure with KEYDROME_UNORDERED lacks
   bool needs_payloads;  // any number of payloads per key, because it inserts one before it deletes
                         // another, or keeps deleted ones for a while
   std::unique_ptr<Concurrency> (*make)(const ConcurrencyOptions& options);

@@ -19,8 +19,8 @@ class NoConcurrency::NoneClient final : public ClientConcurrency {
     if (claim_ != nullptr) *claim_ = false;
   }
 
-  // Sets `claimed` to true for this client. Returns false if another client has already done so.
-  // The destructor sets `claimed` back to false.
+  // Sets `claimed` to true for this client. Returns false if another client has done so already.
+  // The destructor of this client sets `claimed` to false again.
   bool claim(std::atomic<bool>& claimed) {
     if (claimed.exchange(true)) return false;
     claim_ = &claimed;

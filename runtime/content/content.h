@@ -3,8 +3,8 @@
 //
 // Thread safety: the caller holds the index's latch: shared to read, exclusive to change. The
 // exception is `undo_to`, which takes the latches itself unless `latched` is true. If the index has
-// no latch, the caller is in a LatchlessRead or LatchlessCall (instance/grace.h), and only one thread
-// at a time changes the index.
+// no latch, the caller is in a LatchlessRead or LatchlessCall (instance/grace.h), and only one
+// thread at a time changes the index.
 #pragma once
 
 #include <atomic>
@@ -38,8 +38,8 @@ struct Content : IndexConcurrency {
   // Without a latch, other threads read the members below while one thread changes the index. They
   // need no order: such reads are validated later (occ.cc).
   std::atomic<uint64_t> changes = 0;  // number of changes so far
-  // True after memory ran out during an undo, which leaves wrong content in the index. From then on
-  // every call on the index returns FAILURE.
+  // True if memory ran out during an undo. The content of the index is then wrong, and every
+  // further call on the index returns FAILURE.
   std::atomic<bool> broken = false;
 };
 
@@ -106,8 +106,9 @@ ErrCode read_key(Index& index, Cursor& cursor, KeydromeBytes key);
 // log. Returns SUCCESS, ENTRY_EXISTS, ENTRY_DNE, or FAILURE if memory ran out.
 ErrCode change(UndoLog& undo, Index& index, bool insertion, KeydromeBytes key,
                KeydromeBytes payload);
-// Replaces (key, before), which the index has, by (key, now), which it does not have. Returns SUCCESS,
-// or FAILURE if memory ran out. If it fails, the undo log has what must be undone.
+// Replaces (key, before), which the index has, by (key, now), which it does not have. Returns
+// SUCCESS, or FAILURE if memory ran out. If it fails, the undo log contains the changes that must
+// be undone.
 ErrCode replace(UndoLog& undo, Index& index, KeydromeBytes key, KeydromeBytes before,
                 KeydromeBytes now);
 // Deletes all payloads of the key. Returns SUCCESS or KEY_NOTFOUND. If the structure fails, first

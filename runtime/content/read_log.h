@@ -2,7 +2,7 @@
 //
 // Each read is logged as one or more steps. A bound is a position between two pairs (key and
 // payload). A step searches for the first committed pair after the bound `from`. Its outcome is
-// this pair, or the fact that there is no pair before the bound `to` or the end of the index.
+// either this pair, or that there is no pair before the bound `to` or before the end of the index.
 //
 // A pair that another transaction adds or removes in the searched part changes the outcome. So
 // repeating the steps finds changed records and phantoms. The log stores whole pairs instead of a
@@ -78,8 +78,8 @@ class ReadLog {
   void append(KeydromeBytes bytes);
 
   std::vector<uint8_t> bytes_;
-  // Whether the newest step found a pair. If it did: the offset in bytes_ where the pair's key
-  // begins, and the sizes of key and payload.
+  // True if the newest step found a pair. The members below are then the offset in bytes_ at which
+  // the pair's key begins, and the sizes of key and payload.
   bool has_last_pair_ = false;
   size_t last_pair_ = 0;
   uint8_t last_key_size_ = 0;

@@ -74,14 +74,15 @@ bool CallSlot::is_over() {
   return awaited_.empty();
 }
 
-// Notes all calls that run now. For each other thread there are two cases. If its call began before
-// the barrier that membarrier makes this thread execute, the count is odd here, and the call is
-// awaited. If its call begins later, its reads come after the barrier. The call then sees everything
-// that this thread did before: the retired blocks are no longer in the structure. The acquire pairs
-// with the release in end(): reads of a call that is over come before the memory is freed.
+// Notes all calls that run now. The system call membarrier makes each other thread execute a
+// barrier. There are two cases. If the thread's call began before this barrier, its count is odd
+// here, and this thread waits for the call. If the call begins later, its reads come after the
+// barrier. It then sees everything that this thread did before, so it no longer finds the retired
+// blocks in the structure. The acquire pairs with the release in end(): reads of a call that is
+// over come before the memory is freed.
 //
-// Without membarrier, the read of a count is a read-modify-write, and the same two cases follow from
-// its order with the exchange in begin().
+// Without membarrier, the read of a count is a read-modify-write, and the same two cases follow
+// from its order with the exchange in begin().
 void CallSlot::begin_period() {
   const MutexLock guard(periods_.mutex_);
   awaited_.reserve(periods_.slots_.size());

@@ -9,18 +9,19 @@
 //     store.put(key, payload);   // what this retires goes into the slot's list
 //   }                            // frees the list when its grace period is over
 //
-// A slot counts the begins and ends of its thread's calls; the count is odd during a call. When the
-// list of a thread is full, the thread notes the slots with odd counts, after its call. The grace
-// period is over when each of these counts has changed. So a thread that makes no call delays
-// no reclamation, and a call writes only to the cache line of its own slot.
+// A slot counts the beginnings and ends of its thread's calls, so the count is odd during a call.
+// When the list of a thread is full, the thread notes the slots with odd counts, after its call.
+// The grace period is over when each of these counts has changed. So a thread that makes no call
+// delays no reclamation, and a call writes only to the cache line of its own slot.
 //
-// The begin of a call must be visible to other threads before its reads. A barrier in each call
-// would do that, but costs more than a get of a small index. So the thread that begins a grace
-// period makes all other threads execute a barrier instead: the system call membarrier. Where the
-// system has no such call, each call executes a barrier.
+// Other threads must see the beginning of a call before the call reads. A memory barrier in each
+// call would ensure this, but costs more than a get of a small index. So the thread that begins a
+// grace period instead makes all other threads execute a barrier, by the system call membarrier.
+// Where the system has no such call, each call executes a barrier.
 //
-// Memory is bounded: a thread whose list has kMost blocks waits, outside of its call, until the
-// grace period of the list before is over. Functions of structures never block, so this ends.
+// Memory is bounded: if the list of a thread has kMost blocks, the thread waits, outside of its
+// call, until its previous grace period is over. This wait ends, because functions of structures
+// never block.
 #pragma once
 
 #include <atomic>
@@ -39,7 +40,7 @@ class CallSlot;
 // Knows all slots. Any thread may call any function.
 class GracePeriods {
  public:
-  // Who executes the barrier between the begin of a call and its reads.
+  // Who executes the barrier between the beginning of a call and its reads.
   enum class Barrier : uint8_t { kOnDemand, kInEachCall };
 
   explicit GracePeriods(Barrier barrier = cheapest_barrier()) : barrier_(barrier) {}
@@ -72,8 +73,8 @@ class alignas(kCacheLine) CallSlot {
   // Frees everything. Precondition: no call runs in any thread.
   ~CallSlot();
 
-  // If the calling thread is in a LatchlessCall, keeps the block until its grace period is over, and
-  // returns true. If memory runs out, the block stays allocated for ever.
+  // If the calling thread is in a LatchlessCall, keeps the block until its grace period is over,
+  // and returns true. If memory runs out, the block stays allocated for ever.
   static bool keep(Heap& heap, void* memory, size_t size, size_t alignment) noexcept;
 
  private:
@@ -109,9 +110,9 @@ class alignas(kCacheLine) CallSlot {
   std::vector<Awaited> awaited_;  // the calls that the grace period waits for
 };
 
-// The store comes before this thread's reads of the structure, see begin_period(): the fence keeps
-// the compiler from reordering them, and membarrier the processor. An exchange, which costs about
-// 8 ns, is itself a full barrier.
+// The store of the count must come before this thread's reads of the structure (see
+// begin_period()). The fence prevents the compiler from reordering them, and membarrier prevents
+// the processor. The exchange, which costs about 8 ns, is itself a full barrier.
 inline uint64_t CallSlot::begin() {
   const uint64_t calls = calls_.load(std::memory_order_relaxed) + 1;
   if (barrier_in_each_call_) [[unlikely]] {
@@ -127,7 +128,7 @@ inline uint64_t CallSlot::begin() {
 // before memory is freed.
 inline void CallSlot::end(uint64_t calls) { calls_.store(calls + 1, std::memory_order_release); }
 
-// A call without a latch. It must not contain another one.
+// A call without a latch. Calls must not be nested.
 class LatchlessCall {
  public:
   explicit LatchlessCall(CallSlot& slot) : slot_(slot), calls_(slot.begin()) {
@@ -148,8 +149,8 @@ class LatchlessCall {
   const uint64_t calls_;
 };
 
-// A LatchlessCall that only reads. Functions that read retire no memory that others may use
-// (structure.h), so it has less to do.
+// Like LatchlessCall, for calls that only read. Such calls retire no memory that other threads may
+// use (structure.h), so this class has less to do.
 class LatchlessRead {
  public:
   explicit LatchlessRead(CallSlot& slot) : slot_(slot), calls_(slot.begin()) {}

@@ -18,23 +18,25 @@ namespace keydrome::runtime {
 
 namespace {
 
-// Sanitizers see errors only in blocks of their own, so all blocks come from the C library then.
+// A sanitizer finds errors only in blocks that it has allocated itself. So under sanitizers, all
+// blocks come from the C library.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 constexpr bool kSanitized = true;
 #else
 constexpr bool kSanitized = false;
 #endif
 
-// Structures may keep numbers in the unused bits of their pointers. The leak sanitizer cannot follow
-// such pointers, and the instances of a runtime exist until the process ends, so it must not search
-// for these blocks. The test of contract B counts blocks, and finds what a structure loses.
+// Structures may keep numbers in the unused bits of their pointers. The leak sanitizer cannot
+// follow such pointers, and the instances of a runtime exist until the process ends, so it must not
+// search for these blocks. The test of contract B counts blocks, and finds what a structure loses.
 void hide_from_leak_sanitizer([[maybe_unused]] const void* memory) {
 #if defined(__SANITIZE_ADDRESS__)
   if (memory != nullptr) __lsan_ignore_object(memory);
 #endif
 }
 
-// Up to this size, classes are multiples of 8; beyond, there are sixteen between two powers of two.
+// Up to kFineMax, the sizes of classes are the multiples of 8. Above, there are sixteen classes
+// between two powers of two.
 constexpr size_t kFinePower = 8;
 constexpr size_t kFineMax = size_t{1} << kFinePower;
 constexpr size_t kFineClasses = kFineMax / 8;

@@ -2,9 +2,9 @@
 // KeydromeEnvironment (keydrome/structure.h).
 //
 // A retirement names size and alignment, so blocks need no headers. Small blocks have one of about
-// a hundred sizes (size classes). The heap cuts them from spans of 64 KiB, and the spans from chunks of
-// 2 MiB, and keeps free blocks in a list per class. Large blocks come from the C library. Memory of
-// small blocks is given back when the heap is destroyed.
+// a hundred sizes (size classes). The heap cuts them from spans of 64 KiB, and the spans from
+// chunks of 2 MiB, and keeps free blocks in a list per class. Large blocks come from the C library.
+// Memory of small blocks is given back when the heap is destroyed.
 //
 // Thread safety: any thread may call any function. Each thread uses one of several shards, each
 // with a lock and lists of its own, so that threads seldom wait for each other.
@@ -55,8 +55,8 @@ class Heap {
   static constexpr size_t kSpan = size_t{64} << 10;
   static constexpr size_t kChunk = size_t{2} << 20;
 
-  // Held for some ten instructions. A thread that finds it taken yields, because the holder may be
-  // waiting for a processor.
+  // A thread holds this lock for about ten instructions. A thread that finds it taken yields,
+  // because the holder may be waiting for a processor.
   class SpinLock {
    public:
     void lock() {
@@ -100,8 +100,8 @@ class Heap {
   const std::unique_ptr<Shard[]> shards_;
   std::atomic<uint64_t> chunk_bytes_ = 0;
   SpinLock common_lock_;  // guards the members below; a thread may hold a shard's lock, too
-  // Batches of kBatch free blocks, which any shard may take. Without them, memory would grow without
-  // bound if one thread allocated and another one freed.
+  // Batches of kBatch free blocks, which any shard may take. Without them, memory would grow
+  // without bound if one thread allocated and another one freed.
   std::array<Free*, kClasses> batches_{};
   std::vector<void*> chunks_;
   uint8_t* span_at_ = nullptr;

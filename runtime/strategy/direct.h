@@ -1,6 +1,6 @@
-// DirectStrategy: a strategy decides how data structures store an index and which thread calls
-// them. In this strategy, each index has one instance of the data structure. All threads share the
-// instance, and each thread calls it directly.
+// DirectStrategy: the simplest strategy. A strategy decides which instances of a data structure
+// store an index, and which threads call them. Here, each index has one instance, which all threads
+// call directly.
 #pragma once
 
 #include <cstdint>

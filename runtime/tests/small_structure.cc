@@ -1,7 +1,7 @@
 // A bare structure (a data structure without transactions and locks) for tests of limits and of
-// grace periods: a sorted array of pairs that is copied at every change. CMakeLists.txt builds three
-// variants. "ordered" and "unordered" hold only keys of 8 bytes, payloads of at most 8 bytes, and
-// one payload per key. "any" is ordered and has no limits.
+// grace periods: a sorted array of pairs that is copied at every change. CMakeLists.txt builds
+// three variants. "ordered" and "unordered" hold only keys of 8 bytes, payloads of at most 8 bytes,
+// and one payload per key. "any" is ordered and has no limits.
 //
 // Thread safety: THREAD_SAFE. A change publishes a new array and retires the old one. A read
 // returns an error if the array that it reads changes, which shows that memory was freed too early.
@@ -67,8 +67,8 @@ struct Array {
   const Entry* begin() const { return reinterpret_cast<const Entry*>(this + 1); }
   const Entry* end() const { return begin() + count; }
   bool is_sound() const { return magic == kMagic + count; }
-  // Returns the first entry at or after the pair, or after it if `after` is true. payload.data ==
-  // nullptr means the smallest payload or, if `after` is true, the largest one.
+  // Returns the first entry that is not before the pair or, if `after` is true, the first one after
+  // it. If payload.data is nullptr, it counts as the smallest payload (with `after`: the largest).
   const Entry* at(KeydromeBytes key, KeydromeBytes payload, bool after) const {
     return std::partition_point(begin(), end(), [&](const Entry& entry) {
       int order = compare(entry.key_bytes(), key);

@@ -35,8 +35,8 @@ class Pool final : public std::pmr::memory_resource {
     }
   }
 
-  // After a call, one insertion needs no memory of the environment. Throws std::bad_alloc if out of
-  // memory. The pool is then unchanged.
+  // Ensures that the next insertion needs no memory from the environment. If out of memory, throws
+  // std::bad_alloc and leaves the pool unchanged.
   void reserve() {
     if (left_ >= kInsertion) return;
     const size_t bytes =

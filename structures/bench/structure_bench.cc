@@ -72,7 +72,10 @@ void set_option(Options& options, std::string_view name, std::string_view value)
     options.sets.clear();
     for (const std::string_view one : split(value)) {
       const std::optional<KeySet> set = key_set_of(one);
-      if (!set) stop("there is no set of keys \"" + std::string(one) + "\"");
+      if (!set) {
+        stop("--keys: there is no set of keys \"" + std::string(one) +
+             "\"; use int, ycsb, email, url, random or prefix");
+      }
       options.sets.push_back(*set);
     }
   } else if (name == "--counts") {
@@ -87,7 +90,9 @@ void set_option(Options& options, std::string_view name, std::string_view value)
   } else if (name == "--json") {
     options.json_file = value;
   } else {
-    stop("there is no option " + std::string(name));
+    stop("unknown option " + std::string(name) +
+         "; use --keys, --counts, --rounds, --operations, --threads, --huge-pages, "
+         "--without-peers or --json");
   }
 }
 
@@ -104,7 +109,7 @@ Options parse(int argc, char** argv) {
     } else if (i + 1 < argc) {
       set_option(options, argument, argv[++i]);
     } else {
-      stop(std::string(argument) + " needs a value");
+      stop(std::string(argument) + ": the value is missing; write it after this option");
     }
   }
   return options;

@@ -1,5 +1,6 @@
-// Subject: one of the things that structure_bench compares: a structure of contract B, or a
-// container from a package (a peer). The class also contains the loops that are timed.
+// Subject: one of the things that the program structure_bench compares. It is a structure of
+// contract B (keydrome/structure.h), or a container from a package (a peer). The class also
+// contains the timed loops.
 //
 // The loops are inside the implementations, so that the compiler can inline a peer's code, as it
 // would in a program that uses the peer.
@@ -40,13 +41,15 @@ class Subject {
   // Makes the subject empty, and frees its memory.
   virtual void clear() = 0;
 
-  // These functions return the sum of the payloads that they found, so that the caller notices
-  // wrong results.
+  // The five functions below are the timed loops. Each returns the sum of the payloads that it has
+  // found, so that the caller notices wrong results.
+
   // Looks up each key. The processor may run several lookups at the same time.
   virtual uint64_t look_up(const Queries& queries) = 0;
   // Looks up each key. The address of a key depends on the payload found before, so no two lookups
   // overlap. `zero` is 0, but the compiler cannot know it.
   virtual uint64_t chain(const Queries& queries, uint64_t zero) = 0;
+  // Looks up all keys by calls of find_batch.
   virtual uint64_t batch(const Queries& queries) = 0;
   // Scans `length` pairs from each key on.
   virtual uint64_t scan(const Queries& queries, uint32_t length) = 0;

@@ -1,4 +1,5 @@
-// Block: a short set of payloads of one key (payloads.h), one after the other in memcmp order.
+// Block: a sorted list of the payloads of one key, one after the other in memory. Keys with more
+// payloads have a tree instead (payloads.h).
 #pragma once
 
 #include <cstdint>
@@ -12,7 +13,7 @@ namespace keydrome::btree {
 
 struct Block {
   uint32_t used;
-  uint32_t capacity;  // bytes for payloads, each after a byte with its size
+  uint32_t capacity;  // bytes for the list: for each payload, a byte with its size and its bytes
 
   uint8_t* bytes() { return reinterpret_cast<uint8_t*>(this + 1); }
   const uint8_t* bytes() const { return reinterpret_cast<const uint8_t*>(this + 1); }
@@ -32,7 +33,8 @@ inline void move_to(const Memory& memory, Block* from, Block* to) {
   to->used = from->used;
   drop_block(memory, from);
 }
-// Returns the offset of the first payload that is not smaller.
+// Returns the offset of the first payload that is not smaller than `payload`, or `used` if there is
+// none.
 inline uint32_t lower(const Block& block, Span payload) {
   uint32_t at = 0;
   while (at < block.used && compare_bytes(block.at(at), payload) < 0) at += block.at(at).size + 1;

@@ -1,4 +1,6 @@
-// Implements load, split, concat and clear of Tree.
+// Implements the functions of Tree (tree.h) that handle many pairs. load appends a run of ascending
+// pairs, split moves the upper part to another tree, concat joins two trees, and clear frees all
+// nodes.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +11,8 @@
 
 namespace keydrome::btree {
 
-// All pairs go to the last leaf. The path to it is the same until the leaf is replaced.
+// The pairs of a run come after all pairs of the tree, so each pair goes to the last leaf. The path
+// to this leaf is reused until the leaf is replaced: node[0] is then nullptr.
 template <class Layout>
 int Tree<Layout>::load(const KeydromeRun& run) {
   Path path;
@@ -24,7 +27,8 @@ int Tree<Layout>::load(const KeydromeRun& run) {
   return 0;
 }
 
-// Divides each node on the path to the key, from the leaf upwards.
+// Divides each node on the path to the key, from the leaf upwards. Nodes that are not on the path
+// are not copied.
 template <class Layout>
 bool Tree<Layout>::split(KeydromeBytes key, Tree& high) {
   const Probe probe = probe_of(key);
@@ -32,7 +36,9 @@ bool Tree<Layout>::split(KeydromeBytes key, Tree& high) {
   descend(probe, path);
   bool same;
   path.at[0] = Layout::place(*path.node[0], probe, same);
-  if (same && key.size > key_bytes_ && !holds(key)) ++path.at[0];  // Fixed: a cut key is smaller
+  // In a Fixed tree, the probe of a longer key has only its first bytes. A stored key with the same
+  // bytes is smaller than the longer key.
+  if (same && key.size > key_bytes_ && !holds(key)) ++path.at[0];
   Change low_change(memory_);
   Change high_change(high.memory_);
   Halves halves;
@@ -55,8 +61,8 @@ bool Tree<Layout>::split(KeydromeBytes key, Tree& high) {
   return true;
 }
 
-// Makes two nodes of the node of a level. `halves` are the parts of its child on the path, or
-// nullptr where a part is empty, and become the parts of the node.
+// Makes two new nodes from the node of a level. At the call, `halves` has the two parts of the
+// node's child on the path. Afterwards, it has the two parts of the node. An empty part is nullptr.
 template <class Layout>
 bool Tree<Layout>::divide(const Path& path, uint32_t level, const Memory& high_memory,
                           Halves& halves, Change& low_change, Change& high_change) {
@@ -101,7 +107,8 @@ int Tree<Layout>::concat(Tree& high) {
   return 0;
 }
 
-// Makes the root of the lower tree a child at the edge of the higher one.
+// Joins trees of different heights: the root of the shorter tree becomes the first or last child of
+// a node of the taller tree.
 template <class Layout>
 bool Tree<Layout>::join(Tree& high, const Separator& separator) {
   Change change(memory_);

@@ -1,4 +1,4 @@
-// Implements check and statistic of Tree: walks over all nodes.
+// Implements check and statistic of Tree (tree.h), which visit all nodes.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,7 @@
-// Implements del of Tree. A node that becomes empty is dropped, which needs no memory. A node with
-// few items is merged with a neighbour, if both together leave room for insertions. If there is no
-// memory for the merged node, the two nodes stay as they are.
+// Implements del of Tree (tree.h), which deletes a pair of key and payload. A node that becomes
+// empty is dropped, which needs no memory. A node with few items is merged with a neighbour, if
+// both together leave room for insertions. If there is no memory for the merged node, the two nodes
+// stay as they are.
 #pragma once
 
 #include <cstdint>
@@ -47,7 +48,8 @@ void Tree<Layout>::erase_slot(Path& path, uint32_t slot) {
   Layout::erase(*path.node[0], slot);
   uint32_t level = 0;
   if (path.node[0]->count == 0 && path.node[0] != root_) {
-    // A parent without other children is dropped with its child. The root has two or more.
+    // A parent that has no other child is dropped, too. The loop ends at the root at the latest,
+    // because an inner root has two or more children.
     for (bool dropped = true; dropped; ++level) {
       Node& parent = *path.node[level + 1];
       dropped = Layout::items(parent) == 1;

@@ -1,4 +1,5 @@
-// Implements find and find_batch of Tree.
+// Implements find and find_batch of Tree (tree.h). find copies a payload of a key: the first one,
+// or the first one after a given payload. find_batch copies the first payloads of many keys.
 #pragma once
 
 #include <algorithm>
@@ -37,8 +38,8 @@ void Tree<Layout>::answer(const Node& leaf, const Probe& probe, KeydromeLookup& 
   copy_payload(value.payload, lookup.payload);
 }
 
-// A group of lookups goes down level by level, so that the memory works on all at the same time
-// (S. Chen et al., "Improving Index Performance through Prefetching", SIGMOD 2001).
+// Takes a group of lookups down the tree level by level, so that their cache misses overlap (S.
+// Chen et al., "Improving Index Performance through Prefetching", SIGMOD 2001).
 template <class Layout>
 void Tree<Layout>::find_batch(uint32_t count, KeydromeLookup* lookups) const {
   constexpr uint32_t kGroup = 24;

@@ -1,6 +1,6 @@
-// Offers a tree through the table of functions of contract B (keydrome/structure.h). Each file
-// table_*.cc makes one table from this file, with its own searches. So the functions of two tables
-// have nothing in common, and each file may be compiled for another processor.
+// Functions: makes the table of functions of contract B (keydrome/structure.h) for the tree. Each
+// file table_*.cc makes one table from this file, with the searches for one kind of processor. So
+// two tables share no code, and each file may be compiled for another kind of processor.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,8 @@ namespace keydrome::btree {
 
 template <class Search>
 struct Functions {
-  // One of the two trees has a root; the key size decides which.
+  // Only one of the two trees has a root and is used: `fixed` if all keys have 4 or all have 8
+  // bytes.
   struct Instance {
     bool is_fixed;
     uint32_t key_bytes;
@@ -38,7 +39,7 @@ struct Functions {
     return *reinterpret_cast<const Instance*>(instance);
   }
 
-  // Calls `call` with the tree of the instance.
+  // Calls `call` with that tree of the instance that is used.
   template <class Handle, class Call>
   __attribute__((always_inline)) static auto with_tree(Handle* instance, Call call) {
     auto& self = of(instance);

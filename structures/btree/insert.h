@@ -1,4 +1,6 @@
-// Implements put and replace of Tree.
+// Implements put and replace of Tree (tree.h). put adds a pair of key and payload, and replace
+// exchanges a payload of a key for another one. If a leaf is full, it grows (text/node.h), gives
+// pairs to a neighbour (fixed/node.h), or is split.
 #pragma once
 
 #include <cstdint>
@@ -34,13 +36,15 @@ int Tree<Layout>::put_in(Path& path, const Probe& probe, Span payload) {
   return KEYDROME_NO_MEMORY;
 }
 
-// Inserts an item into a leaf that has no room for it.
+// Inserts an item into a leaf that has no room for it. Returns false, and changes nothing, if out
+// of memory.
 template <class Layout>
 bool Tree<Layout>::insert_item(Path& path, uint32_t slot, const Item& item) {
   Node& leaf = *path.node[0];
   const bool is_root = &leaf == root_;
   const uint32_t first = is_root ? 0 : path.at[1];
-  // Ascending keys leave full leaves, if only the new item goes to the new leaf.
+  // The new item is the last one of the last child, so keys probably ascend. Then only the new item
+  // goes to the new leaf, and the full leaf stays full.
   const bool append = slot == leaf.count && (is_root || first + 1 == Layout::items(*path.node[1]));
   if constexpr (Layout::kGrows) {
     if (Layout::may_grow(leaf, item)) return grow_and_insert(path, slot, item);
@@ -66,8 +70,8 @@ bool Tree<Layout>::grow_and_insert(Path& path, uint32_t slot, const Item& item) 
   return hang(path, 0, {leaf == root_ ? 0 : path.at[1], 1, false, 1, {larger}, {}}, change);
 }
 
-// Moves items of the full leaf to a neighbour with the same parent. Returns false if no neighbour
-// has room.
+// Moves items of the full leaf to a neighbour with the same parent, and then inserts the new item.
+// Returns false if no neighbour has room.
 template <class Layout>
 bool Tree<Layout>::share_and_insert(Path& path, uint32_t slot, const Item& item) {
   Node& parent = *path.node[1];

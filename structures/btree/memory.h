@@ -8,7 +8,7 @@
 
 namespace keydrome::btree {
 
-// A static function of a search, which is part of each of its callers.
+// For the small static functions of a search, which are always inlined.
 #define KEYDROME_HOT __attribute__((always_inline)) static inline
 
 // A node begins on a cache line.
@@ -30,7 +30,7 @@ class Memory {
   KeydromeEnvironment environment_;
 };
 
-// Asks for the cache lines [from, to) of a node.
+// Prefetches the cache lines [from, to) of a node.
 template <int write = 0>
 inline void ask_lines(const void* node, uint32_t from, uint32_t to) {
   const auto* bytes = static_cast<const char*>(node);

@@ -1,10 +1,13 @@
-// Payloads: sets of payloads of one key, in memcmp order. A set has one of two forms:
+// Payloads: functions on sets of payloads. A set has the payloads of one key in memcmp order. It
+// has one of two forms:
 //
-// - Block: sizes and payloads one after the other, up to kBlockMax bytes. Finding a payload reads
-//   half of the block, so a long block would make many payloads of one key quadratic.
+// - a Block (block.h): a list of up to kBlockMax bytes. A search reads half of it on average, so
+//   with longer blocks, n insertions for one key would take time proportional to n^2.
 // - a tree whose keys are the payloads (LMDB calls it a sub-tree), with kTreeMark in the pointer.
 //
-// All functions take the memory, because a set may move to an instance with another environment.
+// All functions take the memory, because a set may move to an instance with another environment. If
+// a function moves the set, it sets the argument `set` to the new address, or to 0 if the set has
+// become empty.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +28,7 @@ template <class Search>
 class Payloads {
  public:
   static constexpr uint32_t kBlockMax = 1024;
-  static constexpr uint32_t kTreeToBlock = 4;  // a tree of so few payloads becomes a block
+  static constexpr uint32_t kTreeToBlock = 4;  // a tree of so few payloads becomes a block again
 
   // Makes a set of one payload. Returns 0 if out of memory.
   static PayloadSet make(const Memory& memory, Span payload) {
@@ -44,7 +47,7 @@ class Payloads {
     tree.clear();
   }
 
-  // Returns 1, 0 if the payload is in the set, or KEYDROME_NO_MEMORY. The set may move.
+  // Returns 1 if the payload is new, 0 if it is not, or KEYDROME_NO_MEMORY. May move the set.
   static int insert(const Memory& memory, PayloadSet& set, Span payload) {
     if (is_tree(set)) {
       Subtree tree = subtree(memory, set);
@@ -68,7 +71,7 @@ class Payloads {
     return 1;
   }
 
-  // Returns 1, or 0 if the payload is not in the set. The set may move. It is 0 if it was the last.
+  // Returns 1 if the payload was in the set, and otherwise 0. May move the set.
   static int erase(const Memory& memory, PayloadSet& set, Span payload) {
     if (is_tree(set)) {
       Subtree tree = subtree(memory, set);
@@ -102,7 +105,7 @@ class Payloads {
     return first(memory, set, {payload, false}, room, found) && equal_bytes(found, payload);
   }
 
-  // Finds the smallest payload in the bound. It may be copied to `room`.
+  // Finds the smallest payload that the bound admits. `found` may refer to a copy in `room`.
   static bool first(const Memory& memory, PayloadSet set, const PayloadBound& bound, uint8_t* room,
                     Span& found) {
     if (is_tree(set)) {
@@ -122,14 +125,14 @@ class Payloads {
     return false;
   }
 
-  // If the set has one payload, and no tree, returns true and the payload.
+  // Returns true, and sets `payload`, if the set is a block with only one payload.
   static bool single(PayloadSet set, Span& payload) {
     if (is_tree(set)) return false;
     payload = block_of(set)->at(0);
     return payload.size + 1 == block_of(set)->used;
   }
 
-  // Appends the payloads in the bound to the run, with the key. Returns false if it is full.
+  // Appends the payloads in the bound to the run, with the key. Returns false if the run is full.
   static bool emit(const Memory& memory, PayloadSet set, PayloadBound bound, Span key,
                    KeydromeRun& run) {
     if (is_tree(set)) return emit_tree(memory, set, bound, key, run);
@@ -142,7 +145,7 @@ class Payloads {
     return true;
   }
 
-  // Returns whether the order of the set, and its tree, are sound.
+  // Returns true if the payloads ascend and, if the set is a tree, the tree is sound.
   static bool sound(const Memory& memory, PayloadSet set) {
     if (is_tree(set)) return subtree(memory, set).check() == 0;
     return is_sound(*block_of(set));

@@ -1,8 +1,8 @@
-// Changes of whole nodes: splits, merges, and the exchange of slots between neighbours. All work in
-// the same way. A change lists the items of one or two neighbouring nodes, builds new nodes from
-// the list, and replaces the old nodes in their parent. If the parent has no room for that, it is
-// built again, too, and so on upwards. The one step that makes the new nodes visible comes last and
-// cannot fail, so a failed allocation leaves the tree unchanged.
+// Implements splits and merges of nodes of Tree. All work in the same way. A change lists the items
+// of one or two neighbouring nodes, builds new nodes from the list, and replaces the old nodes in
+// their parent. If the parent has no room for that, it is built again, too, and so on upwards. The
+// one step that makes the new nodes visible comes last and cannot fail, so a failed allocation
+// leaves the tree unchanged.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +11,8 @@
 
 namespace keydrome::btree {
 
-// The nodes that a change has made and those that it replaces. Frees the former if the change does
-// not happen, and the latter if it does.
+// The nodes that a change has made, and the nodes that they replace. happened() frees the replaced
+// nodes. Without it, the destructor frees the new nodes.
 template <class Layout>
 class Tree<Layout>::Change {
  public:
@@ -42,7 +42,8 @@ class Tree<Layout>::Change {
   uint32_t replaced_count_ = 0;
 };
 
-// Replaces the nodes of a level that `part` describes by one or two nodes with the items.
+// Replaces the nodes of a level that `part` describes by one or two nodes with the items. Returns
+// false if out of memory.
 template <class Layout>
 bool Tree<Layout>::rewrite(Path& path, uint32_t level, const Items& items, Replacement part,
                            Change& change) {
@@ -63,7 +64,8 @@ bool Tree<Layout>::rewrite(Path& path, uint32_t level, const Items& items, Repla
   return hang(path, level, part, change);
 }
 
-// Makes new nodes of a level visible. The leaf of the path, which may be gone, is then nullptr.
+// Makes the new nodes of a level visible. Sets path.node[0] to nullptr, because this leaf may have
+// been freed. Returns false if out of memory.
 template <class Layout>
 bool Tree<Layout>::hang(Path& path, uint32_t level, const Replacement& part, Change& change) {
   if (level == root_->level) {
@@ -101,7 +103,7 @@ bool Tree<Layout>::hang(Path& path, uint32_t level, const Replacement& part, Cha
   return rewrite(path, level + 1, items, {first, 1, append, 0, {}, {}}, change);
 }
 
-// Returns false, without a change, if the parent has no room. One node has always room.
+// Returns false, and changes nothing, if the parent has no room. A single new node always fits.
 template <class Layout>
 bool Tree<Layout>::hang_in_place(Node& parent, const Replacement& part) {
   const uint32_t next = part.first + 1;

@@ -1,4 +1,5 @@
-// Implements scan of Tree: fills a run with pairs.
+// Implements scan of Tree (tree.h), which copies pairs in order into a run, i.e. a buffer of the
+// caller, until the run is full or no pair is left.
 #pragma once
 
 #include <algorithm>
@@ -8,9 +9,9 @@
 
 namespace keydrome::btree {
 
-// A leaf has about this many pairs.
+// The usual number of pairs in a leaf.
 inline constexpr uint32_t kPairsPerLeaf = 44;
-// Leaves that a scan asks for before it needs them.
+// The number of leaves that a scan prefetches.
 inline constexpr uint32_t kLeavesAhead = 3;
 
 template <class Layout>
@@ -18,7 +19,7 @@ int Tree<Layout>::scan(KeydromeBytes key, KeydromeBytes payload, bool after,
                        KeydromeRun& run) const {
   PayloadBound bound{Span::of(payload), after};
   bool past_key = after && payload.data == nullptr;
-  if (!holds(key)) {  // Fixed: the probe is a cut key, or a key that is filled up
+  if (!holds(key)) {  // Fixed: the probe is a longer key that was cut, or a shorter one with zeros
     past_key = key.size > key_bytes_;
     bound = {};
   }

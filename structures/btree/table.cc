@@ -1,4 +1,5 @@
-// Chooses the table of functions for this processor.
+// Exports the B+-tree through contract B (keydrome/structure.h). Chooses the table of functions for
+// this processor (tables.h).
 #include "keydrome/structure.h"
 #include "structures/btree/tables.h"
 

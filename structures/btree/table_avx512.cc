@@ -1,6 +1,7 @@
-// The table of functions for x86-64 processors with AVX-512. This file is compiled for them. All
-// functions that are compiled elsewhere, too, must be declared before that begins, or the linker
-// could choose the copy of this file for every processor.
+// The table of functions for x86-64 processors with AVX-512. What follows the pragma below is
+// compiled for these processors only. Inline functions that other files also compile must be
+// declared before the pragma. Otherwise the linker may keep their copy from this file, which other
+// processors cannot execute.
 #include <algorithm>
 #include <bit>
 #include <cstdint>

@@ -1,4 +1,4 @@
-// The table of functions for any processor.
+// The table of functions (tables.h) that every processor can execute.
 #include "structures/btree/functions.h"
 #include "structures/btree/search/plain.h"
 #include "structures/btree/tables.h"

@@ -1,5 +1,5 @@
-// The tables of functions, one for each kind of processor. Only those that the processor can
-// execute may be called.
+// The tables of functions of contract B (keydrome/structure.h), one for each kind of processor. Use
+// a table only if this processor can execute its functions.
 #pragma once
 
 #include "keydrome/structure.h"
@@ -8,12 +8,12 @@ namespace keydrome::btree {
 
 // For any processor.
 extern const KeydromeStructureTable* const kTablePlain;
-// For x86-64 with AVX2, BMI1 and BMI2, or with AVX-512 F and BW besides. nullptr if the compiler
-// makes code for another kind of processor.
+// For x86-64 processors with AVX2, BMI1 and BMI2. nullptr if the compiler targets other processors.
 extern const KeydromeStructureTable* const kTableAvx2;
+// For those of them that also have AVX-512F and AVX-512BW; otherwise like kTableAvx2.
 extern const KeydromeStructureTable* const kTableAvx512;
 
-// Returns whether this processor and its operating system can execute the table.
+// Return true if this processor and its operating system can execute the table.
 bool can_use_avx2();
 bool can_use_avx512();
 

@@ -1,13 +1,14 @@
 // Tree: a B+-tree over (key, payload) pairs. The layout says what nodes look like: Fixed
-// (fixed/node.h) for keys of 4 or 8 bytes, Text (text/node.h) for all others. Read one of them first.
+// (fixed/node.h) for keys of 4 or 8 bytes, Text (text/node.h) for all others. Read one of them
+// first.
 //
 // Source: R. Bayer, E. McCreight, "Organization and Maintenance of Large Ordered Indexes", 1972;
 // short separators as in R. Bayer, K. Unterauer, "Prefix B-Trees", 1977.
 //
 // Invariants (check.h tests them): all leaves have the same depth. No node but the root is empty,
 // and an inner root has two children or more. Keys are unique; several payloads of a key are a set
-// (payloads.h). There are no links between leaves: a scan keeps its path from the root, which also
-// shows it the leaves to ask the memory for.
+// (payloads.h). Leaves are not linked: a scan keeps its path from the root, and prefetches the next
+// leaves of the parent.
 //
 // Thread safety: the functions that are const may run at the same time, while no other runs.
 // Errors: KEYDROME_NO_MEMORY; the tree is then unchanged (rewrite.h).
@@ -44,7 +45,8 @@ class Tree {
   int load(const KeydromeRun& run);  // bulk.h
   // Moves the keys >= `key` to `high`, an empty tree. Returns false if out of memory.
   bool split(KeydromeBytes key, Tree& high);
-  // Moves all pairs of `high`, whose root is then nullptr.
+  // Adds all pairs of `high`, which must come after all pairs of this tree. The root of `high` is
+  // then nullptr. Returns 0 or KEYDROME_NO_MEMORY.
   int concat(Tree& high);
 
   // Frees all nodes and sets. The tree cannot be used after that.
@@ -57,6 +59,8 @@ class Tree {
   const Memory& memory() const { return memory_; }
 
  private:
+  // Probe: a key in the form that searches compare. Item: a slot outside of a node; Items: a list
+  // of them. Separator: the boundary between two children. Sets: functions on sets of payloads.
   using Probe = Layout::Probe;
   using Item = Layout::Item;
   using Items = Layout::Items;
@@ -104,7 +108,7 @@ class Tree {
     }
     return node;
   }
-  // Finds the path to the leaf of a key, to change the leaf.
+  // Finds the path to the leaf of a key. Prefetches the leaf for writing.
   __attribute__((always_inline)) void descend(const Probe& probe, Path& path) const {
     Node* node = root_;
     for (uint32_t level = node->level; level > 0; --level) {
@@ -152,7 +156,7 @@ class Tree {
 
   Memory memory_;
   Node* root_;
-  uint32_t key_bytes_;  // Fixed: the size of all keys
+  uint32_t key_bytes_;  // the size of all keys; Text ignores it
 };
 
 }  // namespace keydrome::btree

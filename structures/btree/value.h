@@ -16,10 +16,10 @@ struct Value {
   PayloadSet set = 0;
 };
 
-// A lower bound for the payloads of a key. Without data there is no bound.
+// A lower bound for the payloads of a key. If payload.data is nullptr, there is no bound.
 struct PayloadBound {
   Span payload;
-  bool after = false;  // the payload itself is out
+  bool after = false;  // excludes the payload itself
 
   bool excludes_payload() const { return after && payload.data != nullptr; }
   bool admits(Span candidate) const {

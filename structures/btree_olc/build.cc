@@ -1,3 +1,4 @@
+// Implements build.h: lists the contents of nodes, and makes nodes from such lists.
 #include "structures/btree_olc/build.h"
 
 #include <algorithm>
@@ -12,7 +13,7 @@ namespace {
 constexpr uint32_t kTextUnit = 128;
 constexpr uint32_t kTextBytesMin = 1024;
 
-// Sets which bytes the heads have.
+// Decides which eight bytes of a pair its head has: those after the bytes that both fences share.
 void set_prefix(Node& node, uint32_t key_size, const Fences& fences) {
   node.head_is_payload = false;
   node.prefix = 0;
@@ -20,20 +21,20 @@ void set_prefix(Node& node, uint32_t key_size, const Fences& fences) {
   const Pair& low = fences.low.pair;
   const Pair& high = fences.high.pair;
   node.head_is_payload = equal_bytes(low.key, high.key);
-  if (key_size > 0 && !node.head_is_payload) return;  // the head of a key is the same everywhere
+  if (key_size > 0 && !node.head_is_payload) return;  // the head is the whole key
   const uint32_t common = node.head_is_payload ? common_bytes(low.payload, high.payload)
                                                : common_bytes(low.key, high.key);
   node.prefix = static_cast<uint8_t>(common);
 }
 
-// Fills the places after the last slot, and the summary.
+// Completes a node: writes kNoHead after the last slot, and writes the summary.
 void seal(Node& node) {
   for (uint32_t slot = node.count; slot < kSlots; ++slot) node.heads[slot] = kNoHead;
   for (uint32_t group = 1; group < kGroups; ++group)
     node.summary[group - 1] = node.heads[8 * group];
 }
 
-// Adds the last pair of a node that no other thread knows.
+// Appends a pair to a node that other threads cannot see yet.
 void append(TextNode& node, const Pair& pair) {
   const uint32_t bytes = TextNode::kRecordHeader + pair.key.size + pair.payload.size;
   node.heap = static_cast<uint16_t>(node.heap + bytes);
@@ -142,7 +143,7 @@ Node* build_leaf(const StructureMemory& memory, uint32_t key_size, const Pairs& 
     return build_numbers(memory, key_size, pairs, from, to);
   }
   const uint32_t records = record_bytes(pairs, from, to);
-  // A quarter more, so that the leaf is not replaced by a larger one soon.
+  // Adds a quarter, so that the next insertions do not need a larger leaf.
   uint32_t bytes = static_cast<uint32_t>(sizeof(TextNode)) + records + records / 4 + kTextUnit;
   bytes = std::clamp(bytes / kTextUnit * kTextUnit, kTextBytesMin, kLeafBytesMax);
   void* place = memory.allocate(bytes, kLine);

@@ -1,4 +1,5 @@
-// Lists of the contents of nodes, and functions that make nodes from such lists.
+// Pairs, Children: the contents of nodes as lists. build_leaf(), build_inner(): make nodes (node.h)
+// from such lists.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +10,8 @@
 
 namespace keydrome::btree_olc {
 
-// The pairs of up to two leaves, and one more. Their bytes belong to the leaves, or to this list.
+// The pairs of up to two leaves, and one more pair. The bytes of the pairs stay in the leaves. Only
+// pairs of number leaves are copied, to numbers_.
 struct Pairs {
   static constexpr uint32_t kMost = 2 * kSlots + 1;
 
@@ -27,8 +29,8 @@ struct Pairs {
   uint8_t numbers_[kMost * kNumberBytes];
 };
 
-// The children of up to two inner nodes, and one more. The separator of a child is to its left; that
-// of the first child has no meaning.
+// The children of up to two inner nodes, and one more child. separators[i] is to the left of
+// nodes[i]; separators[0] has no meaning.
 struct Children {
   static constexpr uint32_t kMost = 2 * Inner::kChildren + 1;
 
@@ -36,7 +38,7 @@ struct Children {
   Node* nodes[kMost];
   uint32_t count = 0;
 
-  // `separator` is to the left of the node's first child.
+  // `separator` is the one to the left of the node's first child.
   void add_all(const Inner& node, const Pair& separator);
   void insert(uint32_t at, const Pair& separator, Node* child);
   void erase(uint32_t at);
@@ -47,11 +49,11 @@ struct Fences {
   Fence high;
 };
 
-// The number of pairs that one leaf may hold, and the size of records in it.
+// Returns how many bytes the pairs [from, to) need as records of a text leaf.
 uint32_t record_bytes(const Pairs& pairs, uint32_t from, uint32_t to);
 
-// Makes a leaf of the pairs [from, to). `key_size`: 4 or 8 if all keys have this size, so that heads
-// contain whole keys. These functions return nullptr if out of memory.
+// Make a node of the pairs or children [from, to). `key_size` is 4 or 8 if all keys have this size,
+// so that heads contain whole keys; otherwise it is 0. Return nullptr if out of memory.
 Node* build_leaf(const StructureMemory& memory, uint32_t key_size, const Pairs& pairs,
                  uint32_t from, uint32_t to, const Fences& fences);
 Node* build_inner(const StructureMemory& memory, uint32_t key_size, uint32_t level,

@@ -1,5 +1,6 @@
-// Tree: the calls of the tree that change it. Each first tries to change one leaf, with the latch of
-// this leaf only. If the leaf has no room, the call begins again with the tree latch (rebuild.h).
+// Tree: the calls of the tree that change it. Each first tries to change one leaf, with the latch
+// of this leaf only. If the leaf has no room, the call begins again with the tree latch
+// (rebuild.h).
 #pragma once
 
 #include <cstdint>
@@ -10,7 +11,8 @@
 
 namespace keydrome::btree_olc {
 
-// A result of replace_in_leaf(): the leaf has no room, or the new pair belongs to another leaf.
+// A result of replace_in_leaf(): the leaf has no room for the new pair, or another leaf must have
+// it.
 inline constexpr int kNotInLeaf = 3;
 
 template <class Search>
@@ -19,10 +21,11 @@ int replace_in_leaf(Node* root, Node& leaf, const Pair& before, const Pair& now)
   const uint32_t from = In::place(leaf, Probe::at(before));
   if (!Leaf::holds(leaf, from, before)) return 0;
   const auto is_here = [&] { return leaf_below<Search>(root, Probe::at(now)) == &leaf; };
-  // If heads are payload bytes after a prefix, they say nothing of a payload without this prefix.
+  // If the heads are payload bytes after a common prefix, place() is wrong for a payload without
+  // this prefix.
   if (leaf.head_is_payload && !is_here()) return kNotInLeaf;
   const uint32_t to = In::place(leaf, Probe::at(now));
-  // Between two pairs of the leaf, a place is in the range of the leaf.
+  // A place between two pairs of the leaf is certainly in the range of the leaf.
   const bool is_inside = to > 0 && to < leaf.count;
   if (!is_inside && !is_here()) return kNotInLeaf;
   if (Leaf::holds(leaf, to, now)) return 2;

@@ -1,4 +1,5 @@
-// Checks the invariants of the tree, for tests, and counts nodes.
+// Implements check() and statistic() of TreeBase (tree.h): checks the invariants of the tree, for
+// tests, and counts nodes.
 #include "structures/btree_olc/build.h"
 #include "structures/btree_olc/leaf.h"
 #include "structures/btree_olc/tree.h"

@@ -1,3 +1,4 @@
+// Implements leaf.h: changes one latched leaf in place.
 #include "structures/btree_olc/leaf.h"
 
 #include <algorithm>
@@ -80,7 +81,7 @@ bool Leaf::insert_record(TextNode& leaf, uint32_t slot, const Pair& pair) {
   return true;
 }
 
-// Moves all records to the end of the leaf.
+// Moves the records of all slots to the end of the leaf, without gaps.
 void Leaf::remove_dead_bytes(TextNode& leaf) {
   uint8_t records[kLeafBytesMax];
   uint32_t heap = 0;

@@ -1,4 +1,5 @@
-// Leaf: changes one leaf (node.h). The functions are for the thread that has latched it.
+// Leaf: functions that change one leaf (node.h). Only the thread that has latched the leaf may call
+// them.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +12,7 @@
 namespace keydrome::btree_olc {
 
 struct Leaf {
-  // Whether the slot has this pair. `slot` is where the pair belongs.
+  // Returns true if the leaf has the pair. `slot` must be the place of the pair.
   static bool holds(const Node& leaf, uint32_t slot, const Pair& pair) {
     if (slot >= leaf.count) return false;
     if (leaf.kind != Kind::kNumbers) return holds_record(text(leaf), slot, pair);
@@ -26,7 +27,7 @@ struct Leaf {
   // Replaces the pair of a slot by a pair with the same key that belongs in the same slot. Returns
   // false, and changes nothing, if the new payload has another size than the old one.
   static bool assign(Node& leaf, uint32_t slot, const Pair& pair);
-  // Whether the pair would fit if the pair of `slot` were erased.
+  // Returns true if the leaf would have room for the pair after erasing the pair of `slot`.
   static bool fits_instead(const Node& leaf, uint32_t slot, const Pair& pair);
 
  private:
@@ -38,7 +39,8 @@ struct Leaf {
   static void remove_dead_bytes(TextNode& leaf);
 };
 
-// The pair of a slot, of any kind of leaf. Its bytes may be in this object. Only for latched leaves.
+// The pair of a slot, of any kind of leaf. Its bytes may be in this object, so the object must live
+// as long as they are used. The leaf must be latched.
 class SlotPair {
  public:
   SlotPair(const Node& leaf, uint32_t slot) {

@@ -1,22 +1,23 @@
-// Nodes of the tree.
+// NumberLeaf, TextNode, Inner: the nodes of a thread-safe B+-tree (tree.h).
 //
-// All nodes have up to 56 slots, and for each a head: eight bytes of its pair as a number. The
-// summary repeats the first head of groups 1 to 6 of eight heads. A search compares the summary and
-// then one group; it reads records only where heads are equal.
+// A node has up to 56 slots. Each slot has a *head*: eight bytes of its pair as a number. Heads are
+// in groups of eight, and the *summary* repeats the first head of groups 1 to 6. A search compares
+// the summary and then one group. It reads records only where heads are equal.
 //
-// - NumberLeaf: keys of 4 or 8 bytes, and payloads that have all the same size of up to 8 bytes. A
-//   head is the whole key. Next to the heads are the payloads.
-// - TextLeaf: any pairs, as records.
-// - Inner: separators, as records, and one child more. A separator is the smallest pair that may be
-//   in the child to its right.
+// - NumberLeaf: keys of 4 or 8 bytes, and payloads of one size of up to 8 bytes. A head is the
+//   whole key. The payloads follow the heads.
+// - TextNode as a leaf: any pairs, as records.
+// - Inner: separators, as records, and one more child than separators. A separator is the smallest
+//   pair that may be in the child to its right.
 //
-// The pairs below a node have the same bounds, its fences, as long as the node exists. So all bytes
-// in which the fences agree are common to these pairs, and heads begin after them. If both fences
-// have the same key, all pairs have it, and the heads are bytes of the payloads.
+// The *fences* of a node are the bounds of the pairs below it. They never change. All these pairs
+// begin with the bytes that both fences share, so heads begin after these bytes. If both fences
+// have the same key, all pairs have this key, and heads are bytes of payloads.
 //
-// Thread safety: an inner node does not change, except that a child may be exchanged for another one
-// with the same fences. Leaves change in place, under their latch; readers check the version. What
-// a reader reads from a leaf may be wrong, so it must check offsets and sizes before it uses them.
+// Thread safety: an inner node does not change, except that a child may be exchanged for another
+// one with the same fences. Leaves change in place, under their latch; readers check the version.
+// What a reader reads from a leaf may be wrong, so it must check offsets and sizes before it uses
+// them.
 #pragma once
 
 #include <atomic>
@@ -36,18 +37,18 @@ inline constexpr uint64_t kNoHead = ~uint64_t{0};  // heads after the last slot
 enum class Kind : uint8_t { kInner, kNumbers, kText };
 
 struct alignas(kLine) Node {
-  Version version;  // of leaves
+  Version version;  // only leaves use it
   uint8_t count = 0;
   uint8_t level = 0;  // 0: leaf
   Kind kind = Kind::kText;
   bool head_is_payload = false;
-  uint8_t prefix = 0;        // bytes before the heads
-  uint8_t payload_size = 0;  // NumberLeaf
-  uint8_t key_size = 0;      // NumberLeaf
+  uint8_t prefix = 0;        // number of common bytes before the heads
+  uint8_t payload_size = 0;  // only in a NumberLeaf
+  uint8_t key_size = 0;      // only in a NumberLeaf
   uint64_t summary[kGroups - 1];
   uint64_t heads[kSlots];
 
-  // Whether heads are the first bytes of keys.
+  // Returns true if heads are the first bytes of keys.
   bool has_key_heads() const { return !head_is_payload && prefix == 0; }
   uint32_t used() const { return std::min<uint32_t>(load(count), kSlots); }
 };
@@ -74,7 +75,8 @@ struct TextNode : Node {
     return reinterpret_cast<const uint8_t*>(this) + offset;
   }
   uint8_t* at(uint32_t offset) { return reinterpret_cast<uint8_t*>(this) + offset; }
-  // Reads the pair of a slot. Returns false if the leaf is being changed.
+  // Reads the pair of a slot. Returns false if offset or sizes are impossible, which means that
+  // another thread changes the leaf.
   bool read(uint32_t slot, Pair& pair) const {
     const uint32_t offset = load(offsets[slot]);
     if (offset < sizeof(TextNode) || offset + kRecordHeader > bytes) return false;
@@ -95,7 +97,7 @@ struct Inner : TextNode {
   static constexpr uint32_t kChildren = kSlots;
 
   uint32_t children_count() const { return count + 1u; }
-  // Acquires what was written before the child became visible.
+  // Pairs with the release store that has made the child visible.
   Node* child(uint32_t index) const { return children[index].load(std::memory_order_acquire); }
   Pair separator(uint32_t slot) const {
     Pair pair{};
@@ -112,13 +114,13 @@ inline const TextNode& text(const Node& node) { return static_cast<const TextNod
 inline Inner& inner(Node& node) { return static_cast<Inner&>(node); }
 inline const Inner& inner(const Node& node) { return static_cast<const Inner&>(node); }
 
-// The head of a probe or pair.
+// Returns the head that a probe or pair has in this node.
 template <class Place>
 inline uint64_t head_in(const Node& node, const Place& place) {
   return load_head(node.head_is_payload ? place.payload : place.key, node.prefix);
 }
 
-// Asks for the cache lines [from, to) of a node.
+// Prefetches the cache lines [from, to) of a node.
 template <int write = 0>
 [[gnu::always_inline]] inline void ask_lines(const Node* node, size_t from, size_t to) {
   const auto* bytes = reinterpret_cast<const char*>(node);

@@ -28,24 +28,26 @@ struct Pair {
   Span payload;
 };
 
-// Returns the head of the bytes from `at` on.
+// Returns the head (big_endian.h) of the bytes from `at` on: eight bytes as a big-endian number,
+// padded with zeros.
 inline uint64_t load_head(Span bytes, uint32_t at) {
   return keydrome::load_head(bytes.data, bytes.size, at);
 }
 
-// A place between pairs: before (key, payload), or after it if `after`, or after all payloads of
-// the key if `past_key`.
+// A place between two pairs: directly before (key, payload). If `after` is true, it is directly
+// after this pair; if `past_key` is true, after all pairs with the key.
 struct Probe {
   Span key{};
   Span payload{};
   bool after = false;
   bool past_key = false;
-  uint64_t key_head = load_head(key, 0);  // as heads are in nodes without a prefix
+  uint64_t key_head = load_head(key, 0);  // the head in nodes without a prefix
 
   static Probe at(const Pair& pair) { return {pair.key, pair.payload}; }
 };
 
-// `bytes` may belong to a leaf that changes.
+// Compares in memcmp order. Another thread may change `bytes` meanwhile; the result is then
+// meaningless.
 inline int compare_bytes(Span bytes, Span other) {
   const int order = compare_shared(bytes.data, other.data, std::min(bytes.size, other.size));
   if (order != 0) return order;
@@ -55,7 +57,8 @@ inline bool equal_bytes(Span bytes, Span other) {
   return bytes.size == other.size && compare_shared(bytes.data, other.data, bytes.size) == 0;
 }
 
-// Returns < 0 if the pair is before the place, and 0 if the place is directly before the pair.
+// Returns < 0 if the pair is before the place, 0 if it is directly after the place, and otherwise >
+// 0.
 inline int compare(const Pair& pair, const Probe& probe) {
   const int order = compare_bytes(pair.key, probe.key);
   if (order != 0) return order;
@@ -64,7 +67,7 @@ inline int compare(const Pair& pair, const Probe& probe) {
   return payloads == 0 && probe.after ? -1 : payloads;
 }
 
-// A bound of the pairs below a node. No bound if it does not exist.
+// A bound of the pairs below a node. There is no bound if `exists` is false.
 struct Fence {
   Pair pair;
   bool exists = false;

@@ -14,13 +14,13 @@ struct Position {
   uint32_t at;          // index of the leaf in the parent
   Fence parent_high;
 
-  // Asks for a later leaf of the same parent.
+  // Prefetches a later leaf of the same parent.
   void ask_ahead(uint32_t leaves) const {
     if (parent == nullptr || at + leaves > parent->count) return;
     ask_lines(parent->child(at + leaves), 0, sizeof(NumberLeaf) / kLine);
   }
   // Moves to the next child of the parent. Returns false if there is none. The parent may have been
-  // replaced meanwhile: the child is then obsolete, or still the leaf with these pairs.
+  // replaced meanwhile. Its child is then obsolete, or it is still the leaf with these pairs.
   bool move_right() {
     if (parent == nullptr || at == parent->count) return false;
     ++at;

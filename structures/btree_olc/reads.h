@@ -13,7 +13,7 @@
 
 namespace keydrome::btree_olc {
 
-// Finds a leaf. It may be obsolete: then the search must begin again at the root.
+// Finds the leaf of a place. If the leaf is obsolete, the caller must search again from the root.
 template <class Search>
 [[gnu::always_inline]] inline Node* leaf_below(Node* node, const Probe& probe) {
   using In = NodeSearch<Search>;
@@ -56,8 +56,8 @@ class Reads : public TreeBase {
     }
   }
 
-  // The lookups go down level by level, so that the memory works on all at the same time (S. Chen,
-  // P. Gibbons, T. Mowry, "Improving Index Performance through Prefetching", SIGMOD 2001).
+  // Takes a group of lookups down the tree level by level, so that their cache misses overlap (S.
+  // Chen, P. Gibbons, T. Mowry, "Improving Index Performance through Prefetching", SIGMOD 2001).
   void find_batch(uint32_t count, KeydromeLookup* lookups) const noexcept {
     for (uint32_t begin = 0; begin < count; begin += kGroup) {
       const uint32_t size = std::min(kGroup, count - begin);
@@ -111,7 +111,7 @@ class Reads : public TreeBase {
   using TreeBase::TreeBase;
 
  private:
-  static constexpr uint32_t kGroup = 24;  // lookups that wait for memory at the same time
+  static constexpr uint32_t kGroup = 24;  // lookups whose cache misses overlap
 
   // Returns how many leaves after the present one the rest of a run probably needs, up to a limit.
   static uint32_t leaves_ahead(const KeydromeRun& run) {
@@ -129,8 +129,8 @@ class Reads : public TreeBase {
                            : find(lookup.key, {}, lookup.payload);
   }
 
-  // Finds the first pair after the place, which may be in another leaf, because the payloads of a
-  // key may be in several leaves.
+  // Finds the first pair after the place. The payloads of a key may be in several leaves, so this
+  // function goes on to the next leaves.
   int find_from(const Probe& probe, KeydromeBuffer& payload) const {
     for (;;) {
       Seen seen;

@@ -1,3 +1,4 @@
+// Implements rebuild.h: splits and merges leaves, and replaces the inner nodes above them.
 #include "structures/btree_olc/rebuild.h"
 
 #include <algorithm>
@@ -8,22 +9,23 @@
 namespace keydrome::btree_olc {
 namespace {
 
-constexpr uint32_t kMergedMost = kSlots * 3 / 4;  // pairs or children of a node that a merge makes
+constexpr uint32_t kMergedMost = kSlots * 3 / 4;  // most pairs or children of a merged node
 constexpr uint32_t kRecordBytesMax = kLeafBytesMax - sizeof(TextNode);
 constexpr uint32_t kThin = 14;  // an inner node with fewer children takes some from a neighbour
 
-// Returns the number of pairs of the first leaf, all of them if one leaf is enough.
+// Returns how many of the pairs go to the first leaf: all of them if one leaf is enough.
 uint32_t cut_of(const Pairs& pairs, bool append) {
   const uint32_t bytes = record_bytes(pairs, 0, pairs.count);
   if (pairs.count <= kSlots && bytes <= kRecordBytesMax) return pairs.count;
-  // Ascending insertions leave full leaves, if only the new pair goes to the new leaf.
+  // The new pair comes after all others, so pairs probably ascend. Only this pair goes to the new
+  // leaf, and the old leaf stays full.
   if (append) return pairs.count - 1;
   uint32_t cut = 0;
   for (uint32_t left = 0; left < bytes / 2; ++cut) left += record_bytes(pairs, cut, cut + 1);
   return std::clamp(cut, 1u, pairs.count - 1);
 }
 
-// Whether one leaf for the pairs of both leaves is possible, and has room for more.
+// Returns true if one leaf has room for the pairs of both leaves, and for some more.
 bool is_mergeable(const Node& a, const Node& b) {
   if (a.count == 0 || b.count == 0) return true;
   if (a.count + b.count > static_cast<int>(kMergedMost)) return false;
@@ -59,8 +61,9 @@ Node* Rebuild::made(Node* node) {
   return node;
 }
 
-// The new nodes are visible, and the old leaves are still latched. So from the moment at which the
-// new nodes became visible, no reader accepts what it has read in an old leaf.
+// Must be called directly after the store that makes the new nodes visible. Until now the old
+// leaves were latched, and now they become obsolete. So no reader accepts what it reads in an old
+// leaf after that store.
 void Rebuild::become_visible() {
   is_visible_ = true;
   path_[0]->version.make_obsolete();
@@ -68,7 +71,7 @@ void Rebuild::become_visible() {
   while (replaced_count_ > 0) drop(tree_.memory_, replaced_[--replaced_count_]);
 }
 
-// The lower bound of the child `index` of the parent of path_[level].
+// Returns the lower bound of a node: of child `index` of the parent of path_[level].
 Fence Rebuild::low_fence(uint32_t level, uint32_t index) const {
   if (level == top_) return {};
   if (index > 0) return {parent(level).separator(index - 1), true};
@@ -106,7 +109,7 @@ void Rebuild::merge() {
   const Inner& parent = this->parent(0);
   const uint32_t own = index(0);
   for (const uint32_t left : {own, own - 1}) {
-    if (left >= parent.count) continue;  // there is no such pair of neighbours
+    if (left >= parent.count) continue;  // `left` has no right neighbour, or is -1
     Node* other = parent.child(left == own ? own + 1 : left);
     other->version.latch();
     neighbour_ = other;
@@ -144,12 +147,13 @@ bool Rebuild::replace_leaves(const Pairs& pairs, uint32_t first, uint32_t old, b
   return replace(0, part);
 }
 
-// Replaces nodes of a level. The parent must be replaced, too, if its separators change.
+// Replaces nodes of a level. If one node replaces one, the parent only exchanges a pointer.
+// Otherwise its separators change, so the parent is replaced, too.
 bool Rebuild::replace(uint32_t level, const Part& part) {
   if (level == top_) return replace_top(part);
   Inner& parent = inner(*path_[level + 1]);
   if (part.old == 1 && part.count == 1) {
-    // Releases the new nodes to Inner::child().
+    // Pairs with the acquire load in Inner::child().
     parent.children[part.first].store(part.nodes[0], std::memory_order_release);
     become_visible();
     return true;
@@ -173,7 +177,7 @@ bool Rebuild::replace_top(const Part& part) {
     root = made(build_inner(tree_.memory_, tree_.number_bytes_, top_ + 1, two, 0, 2, {}));
     if (root == nullptr) return false;
   }
-  // Releases the new nodes to TreeBase::root().
+  // Pairs with the acquire load in TreeBase::root().
   tree_.root_.store(root, std::memory_order_release);
   become_visible();
   return true;
@@ -197,7 +201,7 @@ bool Rebuild::divide(uint32_t level, const Children& children, uint32_t first, u
     Node* node = build(0, children.count, all);
     return node != nullptr && replace(level, {first, old, 1, {node}, {}});
   }
-  // At the right edge of the tree, where ascending insertions go, the left node stays nearly full.
+  // Ascending insertions change the right edge of the tree. There, the left node stays nearly full.
   const uint32_t cut =
       old == 1 && !all.high.exists ? children.count - kThin : (children.count + 1) / 2;
   const Pair separator = children.separators[cut];

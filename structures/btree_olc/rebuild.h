@@ -1,9 +1,10 @@
 // Rebuild: replaces nodes by new ones, for the thread that has the tree latch.
 //
-// One object makes one change: it finds the path to a place, latches leaves, makes new leaves, and
-// replaces the inner nodes above as far as their number of children changes. One store at the end,
-// of a child or of the root, makes all new nodes visible. If memory runs out before that, nothing
-// has changed. Then the old leaves become obsolete, and the old nodes are retired.
+// One object makes one change. It finds the path to a place, latches the leaf, and makes new
+// leaves. It also replaces the inner nodes above, as far as their number of children changes. One
+// store at the end, of a child or of the root, makes all new nodes visible. If memory runs out
+// before that, nothing has changed. Then the old leaves become obsolete, and the old nodes are
+// retired.
 #pragma once
 
 #include <cstdint>
@@ -23,18 +24,21 @@ class Rebuild {
   ~Rebuild();
 
   Node& leaf() const { return *path_[0]; }
-  // Counts a change that the caller made in the leaf itself.
+  // Must be called if the caller has changed the leaf itself. The destructor then increases the
+  // version of the leaf.
   void leaf_is_changed() { is_changed_ = true; }
 
-  // Replaces the leaf by one or two that also have the pair. Returns false if out of memory.
+  // Replaces the leaf by one or two new leaves with its pairs and the given pair. Returns false if
+  // out of memory.
   bool insert(uint32_t slot, const Pair& pair);
-  // The same, after erasing the slot `erased`. `slot` is where the pair belongs before that.
+  // The same, but without the pair of slot `erased`. `slot` is the place of the new pair before
+  // this pair is erased.
   bool insert_instead(uint32_t slot, const Pair& pair, uint32_t erased);
   // Merges the leaf with a neighbour, if both together have few enough pairs.
   void merge();
 
  private:
-  // New nodes for some children of one parent.
+  // One or two new nodes that replace one or two children of a parent.
   struct Part {
     uint32_t first;  // the first child that is replaced
     uint32_t old;    // number of children that are replaced, 1 or 2

@@ -1,5 +1,5 @@
-// NodeSearch: finds places in a node (node.h). `Search` finds them among heads; where heads are
-// equal, pairs are compared.
+// NodeSearch: finds places in a node (node.h). `Search` (search/) compares heads. Where heads are
+// equal, NodeSearch compares pairs.
 //
 // The functions may run while another thread changes the leaf. They touch only memory of the leaf,
 // but their results count only if its version is unchanged afterwards.
@@ -14,24 +14,25 @@
 
 namespace keydrome::btree_olc {
 
-// What a search in a leaf says.
+// The result of a search in a leaf.
 enum class Answer {
   kFound,  // the first pair after the place has the key
   kNone,   // it has another key
   kEnd,    // no pair of the leaf is after the place
-  kTorn    // the leaf is being changed
+  kTorn    // another thread changes the leaf
 };
 
 template <class Search>
 struct NodeSearch {
   static constexpr uint32_t kTornSlot = ~0u;
 
-  // Asks for the lines of a child that a search reads: the heads of an inner node, which seldom is far
-  // away, and a whole leaf. The search then waits for memory once, not for one line after the other.
+  // Prefetches the lines of a child that a search reads: a whole leaf, or the heads of an inner
+  // node. The search then waits for memory once, not for one line after the other.
   [[gnu::always_inline]] static void ask(const Inner& parent, const Node* child) {
     ask_lines(child, 0, (parent.level == 1 ? sizeof(NumberLeaf) : sizeof(Node)) / kLine);
   }
-  // For lookups in a batch, whose nodes' first lines have arrived.
+  // For lookups in a batch. When the first line of a node has arrived, prefetches what the search
+  // reads next.
   [[gnu::always_inline]] static void ask_second(const Node& node, const Probe& probe) {
     const uint32_t group = group_of(node, probe);
     if (node.kind == Kind::kText) {
@@ -91,7 +92,8 @@ struct NodeSearch {
     payload.size = pair.payload.size;
     return Answer::kFound;
   }
-  // Appends the pairs after the place. kEnd: all of them. kNone: the run is full before that.
+  // Appends the pairs after the place. Returns kEnd if all were appended, and kNone if the run is
+  // full before that.
   static Answer emit(const Node& leaf, const Probe& probe, KeydromeRun& run) {
     const uint32_t slot = place(leaf, probe);
     if (slot == kTornSlot) return Answer::kTorn;
@@ -109,23 +111,24 @@ struct NodeSearch {
   [[gnu::always_inline]] static uint32_t group_of(const Node& node, const Probe& probe) {
     return Search::template group_of<false>(node, head_of(node, probe));
   }
-  // Asks for the heads of a group, and for the values or children next to them.
+  // Prefetches the heads of a group, and the values or children that belong to them.
   [[gnu::always_inline]] static void ask_for_group(const Node* node, uint64_t values,
                                                    uint64_t group) {
     const char* bytes = reinterpret_cast<const char*>(node) + kLine * group;
     __builtin_prefetch(bytes + kLine);
     __builtin_prefetch(bytes + values);
   }
-  // A place after all payloads of a key is after all of a leaf whose pairs have this key.
+  // Returns the head of the probe in this node. If all pairs of the node have the key of the probe,
+  // a place after all payloads of this key is after all of them.
   [[gnu::always_inline]] static uint64_t head_of(const Node& node, const Probe& probe) {
-    // Numbers have no prefix, so their head is the same in all nodes.
+    // In nodes whose heads are the first bytes of keys, the head is always the same.
     if (__builtin_expect(node.has_key_heads(), 1)) return probe.key_head;
     if (node.head_is_payload && probe.past_key) return kNoHead;
     return head_in(node, probe);
   }
 
-  // Returns the first slot of [low, high) that is not before a place, by halving. `is_before(slot)`
-  // is negative if the leaf is being changed.
+  // Returns the first slot of [low, high) that is not before a place, by binary search.
+  // `is_before(slot)` is negative if another thread changes the leaf; the result is then kTornSlot.
   template <class Before>
   static uint32_t first_not_before(uint32_t low, uint32_t high, const Before& is_before) {
     while (low < high) {

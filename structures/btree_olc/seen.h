@@ -1,4 +1,4 @@
-// Seen: the leaves that a lookup has read.
+// Seen: the leaves that a lookup has read, with their versions.
 #pragma once
 
 #include <algorithm>
@@ -14,8 +14,8 @@ class Seen {
 
   bool is_full() const { return count_ == kMost; }
   void add(const Node* leaf, uint64_t version) { all_[count_++] = {leaf, version}; }
-  // Whether there was a moment at which all leaves were as they were read: after the last was read,
-  // and before this call.
+  // Returns true if all leaves still have the versions that were read. Then the lookup has seen the
+  // state of one moment: when it had read the last leaf, none of the others had changed.
   bool are_unchanged() const {
     return std::all_of(all_, all_ + count_,
                        [](const One& one) { return one.leaf->version.is_unchanged(one.version); });
@@ -31,7 +31,8 @@ class Seen {
   uint32_t count_ = 0;
 };
 
-// Whether pairs of the key may follow a leaf with this upper fence.
+// Returns true if the next leaf may have pairs with this key, too. `high` is the upper fence of the
+// leaf.
 inline bool continues_after(const Fence& high, Span key) {
   return high.exists && equal_bytes(high.pair.key, key);
 }

@@ -1,12 +1,12 @@
 // Access to the bytes of a leaf that one thread may change while others read them. Readers throw
-// away what they have read if the version of the leaf has changed (version.h), but the compiler must
-// not assume that the bytes stay the same.
+// away what they have read if the version of the leaf has changed (version.h), but the compiler
+// must not assume that the bytes stay the same.
 //
-// Words are acquire loads and release stores, which are plain instructions on x86-64. So a reader
-// that sees a word of a change also sees that the leaf was latched (H. Boehm, "Can Seqlocks Get
-// Along With Programming Language Memory Models?", MSPC 2012). Strings of bytes are copied by
-// memcpy, and fences in version.h give the same order. ThreadSanitizer knows no fences, so for it
-// each byte is an atomic word.
+// Words are read by acquire loads and written by release stores, which are plain instructions on
+// x86-64. So a reader that sees a word of a change also sees that the leaf was latched (H. Boehm,
+// "Can Seqlocks Get Along With Programming Language Memory Models?", MSPC 2012). Byte strings are
+// copied by memcpy; memory fences (below) then give the same order. ThreadSanitizer does not
+// support fences, so under it each byte is read and written as an atomic word.
 #pragma once
 
 #include <atomic>

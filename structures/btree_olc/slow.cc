@@ -1,4 +1,4 @@
-// Implements the functions of TreeBase that take the tree latch.
+// Implements the functions of TreeBase (tree.h) that take the tree latch.
 #include "structures/btree_olc/changes.h"
 #include "structures/btree_olc/rebuild.h"
 #include "structures/btree_olc/search/plain.h"
@@ -34,7 +34,8 @@ void TreeBase::merge(const Probe& probe) {
   if (should_merge(rebuild.leaf().count)) rebuild.merge();
 }
 
-// Both leaves are latched until both are changed, so no reader sees both pairs, or none.
+// Keeps both leaves latched until both are changed. So no reader sees both pairs, and none sees
+// neither.
 int TreeBase::replace_with_tree_latch(const Pair& before, const Pair& now) {
   const TreeLatch::Held held(tree_latch_);
   Rebuild old(*this, Probe::at(before));
@@ -60,7 +61,8 @@ int TreeBase::replace_with_tree_latch(const Pair& before, const Pair& now) {
   return 1;
 }
 
-// Latches the leaves up to the answer. Leaves are empty if a deletion got no memory to merge them.
+// Latches all leaves up to the one with the answer, so that they do not change meanwhile. There may
+// be many: a leaf stays in the tree empty if a deletion got no memory to merge it.
 int TreeBase::find_with_tree_latch(const Probe& probe, KeydromeBuffer& payload) const {
   const TreeLatch::Held held(tree_latch_);
   Answer answer = Answer::kEnd;

@@ -1,4 +1,5 @@
-// Chooses the table of functions for this processor.
+// Exports the B+-tree with optimistic lock coupling through contract B (keydrome/structure.h).
+// Chooses the table of functions for this processor (tables.h).
 #include "structures/btree_olc/shared.h"
 #include "structures/btree_olc/tables.h"
 

@@ -1,4 +1,4 @@
-// The table of functions for any processor.
+// The table of functions (tables.h) that every processor can execute.
 #include "structures/btree_olc/changes.h"
 #include "structures/btree_olc/search/plain.h"
 #include "structures/btree_olc/tables.h"

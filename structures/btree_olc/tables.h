@@ -1,5 +1,5 @@
-// The tables of functions, one for each kind of processor. Only those that the processor can
-// execute may be called.
+// The tables of functions of contract B (keydrome/structure.h), one for each kind of processor. Use
+// a table only if this processor can execute its functions.
 #pragma once
 
 #include "keydrome/structure_class.h"
@@ -17,12 +17,13 @@ constexpr KeydromeStructureTable table_of() {
 
 // For any processor.
 extern const KeydromeStructureTable* const kTablePlain;
-// For x86-64 with AVX2 and popcnt, or with AVX-512 F besides. nullptr if the compiler makes code for
-// another kind of processor, or for ThreadSanitizer, which knows races between words only.
+// For x86-64 processors with AVX2 and popcnt; kTableAvx512 also needs AVX-512F. Both are nullptr if
+// the compiler targets other processors.
 extern const KeydromeStructureTable* const kTableAvx2;
 extern const KeydromeStructureTable* const kTableAvx512;
 
-// Returns whether this processor and its operating system can execute the table.
+// Return true if this processor and its operating system can execute the table. Return false under
+// ThreadSanitizer, which would report the vector loads as races.
 bool can_use_avx2();
 bool can_use_avx512();
 

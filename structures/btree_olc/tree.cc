@@ -1,3 +1,4 @@
+// Implements parts of tree.h: makes and destroys the tree.
 #include "structures/btree_olc/tree.h"
 
 #include <new>

@@ -1,20 +1,20 @@
-// TreeBase: the nodes of a B+-tree over pairs that all threads may use at the same time, and what a
-// call does if it needs the tree latch. reads.h and changes.h have the calls. Read node.h first.
+// TreeBase: the root of a thread-safe B+-tree over pairs, and the slow paths of calls, which take
+// the tree latch. The usual paths are in reads.h and changes.h. Read node.h first.
 //
-// Sources: V. Leis, M. Haubenschild, T. Neumann, "Optimistic Lock Coupling: A Scalable and Efficient
-// General-Purpose Synchronization Method", IEEE Data Engineering Bulletin 2019; V. Leis, F.
-// Scheibner, A. Kemper, T. Neumann, "The ART of Practical Synchronization", DaMoN 2016; R. Bayer, M.
-// Schkolnick, "Concurrency of Operations on B-Trees", Acta Informatica 1977.
+// Sources: V. Leis, M. Haubenschild, T. Neumann, "Optimistic Lock Coupling: A Scalable and
+// Efficient General-Purpose Synchronization Method", IEEE Data Engineering Bulletin 2019; V. Leis,
+// F. Scheibner, A. Kemper, T. Neumann, "The ART of Practical Synchronization", DaMoN 2016; R.
+// Bayer, M. Schkolnick, "Concurrency of Operations on B-Trees", Acta Informatica 1977.
 //
 // Thread safety: all functions but check, clear and load may run at the same time.
 //
-// - A search goes down without checks. Inner nodes do not change, and a child always has the pairs
-//   between its separators. So a search that meets a replaced inner node ends in the right leaf, or
-//   in an obsolete one, and then begins again.
+// - A search checks no version on its way to a leaf. Inner nodes do not change, and a child always
+//   has the pairs between its separators. So even a search through a replaced inner node ends in
+//   the right leaf, or in an obsolete one; then it begins again.
 // - A change of one leaf latches only this leaf.
 // - To replace nodes, a thread takes the tree latch, finds the path again, and latches the leaves
-//   that it replaces. It makes all new nodes, and then stores one pointer, which makes them visible.
-//   The old leaves stay latched until they are obsolete (rebuild.h).
+//   that it replaces. It makes all new nodes, and then stores one pointer, which makes them
+//   visible. The old leaves stay latched until they are obsolete (rebuild.h).
 // - The runtime frees retired nodes only after all calls that could read them have ended.
 #pragma once
 
@@ -49,15 +49,16 @@ class TreeBase {
 
   Node* root() const { return root_.load(std::memory_order_acquire); }
 
-  // The calls, with the tree latch: for changes that the leaf has no room for, and for searches that
-  // met many empty leaves. No other thread replaces nodes meanwhile.
+  // The slow paths. They take the tree latch, so no other thread replaces nodes meanwhile. Changes
+  // need it if their leaf has no room, and find needs it after it has met many empty leaves.
   int put_with_tree_latch(const Pair& pair);
   int replace_with_tree_latch(const Pair& before, const Pair& now);
   int find_with_tree_latch(const Probe& probe, KeydromeBuffer& payload) const;
   // Merges the leaf of the place with a neighbour if it has few pairs.
   void merge(const Probe& probe);
-  // A leaf with few pairs is merged. If its neighbours have too many pairs, it is tried again when
-  // half of the pairs are gone, so that few deletions take the tree latch.
+  // Returns true if a leaf with so many pairs should be merged: at 16, 8, 4, 2, 1 and 0 pairs. If
+  // its neighbours are too full, the next try comes only after half of the pairs are gone, so few
+  // deletions take the tree latch.
   static bool should_merge(uint32_t pairs) {
     constexpr uint32_t kFew = 16;
     return pairs <= kFew && (pairs == 0 || std::has_single_bit(pairs));
@@ -71,7 +72,7 @@ class TreeBase {
   const StructureMemory memory_;
   const uint32_t number_bytes_;  // size of all keys, if it is 4 or 8; otherwise 0
   std::atomic<Node*> root_;
-  mutable TreeLatch tree_latch_;  // for find_with_tree_latch(), too
+  mutable TreeLatch tree_latch_;  // mutable, because find_with_tree_latch() takes it
 };
 
 }  // namespace keydrome::btree_olc

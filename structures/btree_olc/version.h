@@ -4,8 +4,8 @@
 // latch: it reads the version, then the leaf, then the version again, and begins again if the leaf
 // was latched or has changed. A leaf that another one has replaced is obsolete for ever.
 //
-// TreeLatch: the latch of those who replace nodes. No deadlock: a thread that has the latch of a
-// leaf waits for no latch, unless it also has the tree latch, which it took first.
+// TreeLatch: the latch of threads that replace nodes. There is no deadlock: a thread that has the
+// latch of a leaf waits for another latch only if it also has the tree latch, which it took first.
 #pragma once
 
 #include <atomic>
@@ -18,7 +18,8 @@ namespace keydrome::btree_olc {
 
 class Version {
  public:
-  // For readers: returns the version when no thread has the latch. Acquires the last change.
+  // For readers: waits until no thread has the latch, and returns the version. The reader then sees
+  // all earlier changes of the leaf.
   uint64_t begin() const {
     for (SpinWait wait;; wait.once()) {
       const uint64_t word = word_.load(std::memory_order_acquire);
@@ -26,13 +27,14 @@ class Version {
     }
   }
   static bool is_obsolete(uint64_t version) { return (version & kObsolete) != 0; }
-  // Whether what was read since begin() is the state of one moment.
+  // Returns true if the leaf has not changed since begin() returned `version`. What was read in
+  // between is then the state of one moment.
   bool is_unchanged(uint64_t version) const {
     fence_before_check();
     return word_.load(std::memory_order_relaxed) == version;
   }
 
-  // Waits for the latch. Returns false if the leaf is obsolete. Acquires the last change.
+  // Waits for the latch. Returns false, without the latch, if the leaf is obsolete.
   bool latch() {
     for (SpinWait wait;; wait.once()) {
       uint64_t word = word_.load(std::memory_order_relaxed);
@@ -45,7 +47,8 @@ class Version {
       }
     }
   }
-  // For the thread that has the latch. Readers that began before a change begin again.
+  // For the thread that has the latch. If `changed` is true, readers that have read the old version
+  // begin again.
   void unlatch(bool changed) {
     const uint64_t word = word_.load(std::memory_order_relaxed) & ~kLatched;
     word_.store(changed ? word + kChange : word, std::memory_order_release);

@@ -1,4 +1,4 @@
-// Implements check() and statistic().
+// Implements check() and statistic() of Tree (tree.h), which visit the whole tree.
 #include "structures/csb/tree.h"
 
 namespace keydrome::csb {
@@ -85,8 +85,8 @@ int Tree::check() const {
   return leaves == leaves_ ? check_slots(*directory_, first_) : kLeafOrder;
 }
 
-// Counts leaves as nodes. The nodes of the directory are not counted, because they have no memory of
-// their own.
+// Counts leaves as nodes. The nodes of the directory are not counted, because they have no memory
+// of their own.
 uint64_t Tree::statistic(uint32_t which) const {
   uint64_t used = 0;
   switch (which) {

@@ -126,8 +126,9 @@ uint32_t Directory::settle(uint32_t slot, uint64_t head, const Probe& probe) con
   return low - 1;
 }
 
-// Few directory slots are followed by pending slots. So most searches of the list end without
-// reading a fence. The search of the list has no branches that depend on the data.
+// First finds the directory slot of the pair, and then the last pending slot that is not larger.
+// Few directory slots are followed by pending slots, so most searches of the pending list read no
+// fence. This search has no branches that depend on the data.
 Place Directory::locate_in(uint32_t node, uint64_t head, const Probe& probe) const {
   const uint32_t slot = settle(step(0, node, head), head, probe);
   uint32_t item = 0;

@@ -1,4 +1,4 @@
-// Implements del() and replace().
+// Implements del() and replace() of Tree (tree.h), which delete a pair or change its payload.
 #include "structures/csb/tree.h"
 
 namespace keydrome::csb {
@@ -21,8 +21,8 @@ int Tree::del(KeydromeBytes key, KeydromeBytes payload) noexcept {
   return remove(Probe::of(key, payload));
 }
 
-// Never fails: if there is no memory for a new directory, the old one stays in use. Only the last
-// leaf can be empty.
+// Erases a pair. Never fails: if there is no memory for a new directory, the old one stays in use.
+// Only the last leaf can be empty.
 int Tree::remove(const Probe& pair) {
   const Place place = directory_->locate(pair);
   Leaf* leaf = place.leaf;
@@ -37,10 +37,10 @@ int Tree::remove(const Probe& pair) {
   return 1;
 }
 
-// Moves the records of the next leaf to the leaf at `place`, and frees the next leaf. The first
-// slot of the next leaf is the first one after `place` that refers to another leaf. If this slot is
-// pending, it is removed. Otherwise it becomes dead. All dead slots of the next leaf follow
-// directly, and now refer to the remaining leaf.
+// Moves the records of the next leaf to the leaf at `place`, and frees the next leaf. Its slot is
+// the first one after `place` that refers to another leaf. If this slot is pending, it is removed.
+// Otherwise it becomes dead. Dead slots that referred to the next leaf follow directly, and now
+// refer to the remaining leaf.
 void Tree::merge_next(const Place& place) {
   Leaf* leaf = place.leaf;
   Leaf* next = leaf->next;

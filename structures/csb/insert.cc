@@ -1,4 +1,5 @@
-// Implements put() and load(). All memory is allocated before the first change.
+// Implements put() and load() of Tree (tree.h), which add one pair or a run of ascending pairs. All
+// memory is allocated before the first change.
 #include "structures/csb/tree.h"
 
 namespace keydrome::csb {
@@ -66,8 +67,8 @@ int Tree::split_and_insert(Leaf* leaf, uint32_t index, const Probe& pair) {
   if (last_ == leaf) last_ = right;
   ++leaves_;
 
-  // Dead slots (directory.h) after the fence still refer to the old leaf, but their pairs are now in
-  // the right leaf.
+  // Dead slots (directory.h) after the fence still refer to the old leaf, but their pairs are now
+  // in the right leaf.
   const Place place = directory_->locate(fence_pair);
   directory_->insert_pending(place.item, place.slot, {parts.fence, right});
   for (uint32_t slot = place.slot + 1; slot < directory_->slots(); ++slot) {

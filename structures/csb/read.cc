@@ -1,4 +1,4 @@
-// Implements scan(), find() and find_batch().
+// Implements scan(), find() and find_batch() of Tree (tree.h), which change nothing.
 #include <algorithm>
 
 #include "structures/csb/tree.h"

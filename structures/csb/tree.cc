@@ -1,4 +1,4 @@
-// Implements parts of tree.h: makes, destroys and rebuilds the tree.
+// Implements parts of Tree (tree.h): makes and destroys the tree, and makes a new directory.
 #include "structures/csb/tree.h"
 
 #include <new>

@@ -1,4 +1,4 @@
-// Implements check() and statistic().
+// Implements check() and statistic() of Tree (tree.h), which visit the whole tree.
 #include "structures/fptree/tree.h"
 
 namespace keydrome::fptree {

@@ -1,4 +1,4 @@
-// Implements del() and replace().
+// Implements del() and replace() of Tree (tree.h), which delete a pair or change its payload.
 #include "structures/fptree/tree.h"
 
 namespace keydrome::fptree {
@@ -17,12 +17,13 @@ int Tree::del(KeydromeBytes key, KeydromeBytes payload) noexcept {
 }
 
 // If the leaf has few pairs, moves them to its heir: the leaf that takes over its range when it is
-// removed. Returns true if the pairs have moved. Pairs are unsorted, so they move to any free slots.
+// removed. Returns true if the pairs have moved. Pairs are unsorted, so they move to any free
+// slots.
 //
 // A leaf is merged at a quarter, not at half: most leaves that are half full soon grow again (T.
 // Johnson, D. Shasha, "B-Trees with Inserts and Deletes: Why Free-at-Empty Is Better Than
-// Merge-at-Half", 1993). Freed only when empty, leaves would take ever more memory while pairs are
-// replaced.
+// Merge-at-Half", 1993). But if leaves were merged only when they are empty, the tree would need
+// ever more memory while pairs are replaced.
 bool Tree::give_pairs_away(const Path& path) {
   constexpr uint32_t kFew = Leaf::kSlots / 4, kHeirMax = Leaf::kSlots * 3 / 4;
   const Leaf& leaf = *path.leaf;

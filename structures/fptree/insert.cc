@@ -1,4 +1,4 @@
-// Implements put().
+// Implements put() of Tree (tree.h), which adds a pair. It splits full leaves and inner nodes.
 #include <algorithm>
 #include <numeric>
 

@@ -1,4 +1,5 @@
-// Implements find(), find_batch() and scan().
+// Implements find(), find_batch() and scan() of Tree (tree.h), which change nothing. node.h defines
+// marks, fingerprints (`print`) and the flag that divides() reads.
 #include <algorithm>
 
 #include "structures/fptree/tree.h"
@@ -29,9 +30,9 @@ class ByPair {
 
 }  // namespace
 
-// Considers the pairs that have the probe's key and a payload that is not smaller than the probe's
-// (if `after` is true: a larger payload). Returns the entry of the smallest such pair, and stores
-// its mark in `mark`. Returns nullptr if there is no such pair.
+// Looks for pairs with the key of the probe. Their payload must not be smaller than the probe's or,
+// if `after` is true, must be larger. Returns the entry of the smallest such pair, and stores its
+// mark in `mark`. Returns nullptr if there is none.
 const Entry* Tree::answer(const Leaf& leaf, const Probe& probe, uint8_t print, bool after,
                           uint8_t& mark) const {
   const Entry* best = nullptr;
@@ -47,7 +48,8 @@ const Entry* Tree::answer(const Leaf& leaf, const Probe& probe, uint8_t print, b
     }
   }
   if (best != nullptr || !leaf.divides() || leaf.next == nullptr) return best;
-  // No leaf is empty. So if the key has further payloads, the next leaf has the smallest of them.
+  // The next leaf may have further payloads of the key. No leaf is empty, so the smallest of them
+  // is in that leaf.
   const Leaf& next = *leaf.next;
   for_each_slot(next.matching(print), [&](uint32_t slot) {
     const Entry& entry = next.entries[slot];
@@ -111,7 +113,7 @@ void Tree::find_batch(uint32_t count, KeydromeLookup* lookups) const noexcept {
   }
 }
 
-// Sorts the pairs of one leaf after another, and copies them.
+// Sorts the pairs of a leaf, copies them, and goes on to the next leaf.
 int Tree::scan(KeydromeBytes key, KeydromeBytes payload, bool after,
                KeydromeRun& run) const noexcept {
   Probe probe = Probe::of(key, payload);

@@ -1,5 +1,5 @@
-// Implements the reads of the table. They take no lock, and write nothing that another thread
-// reads.
+// Implements find() and find_batch() of Table (table.h). They take no lock, and write nothing that
+// another thread reads.
 #include <algorithm>
 #include <bit>
 #include <cstring>

@@ -7,8 +7,8 @@
 namespace keydrome::hash {
 
 // Divides the entries of a chain into two chains. Needs no memory: k full lines have 3k entries,
-// and two chains of 3k entries need at most k + 1 lines. The additional line is the home line of
-// the new bucket.
+// and two chains with 3k entries in total need at most k + 1 lines. The additional line is the home
+// line of the new bucket.
 class Table::Split {
  public:
   Split(Line* old_home, Line* new_home) : ends_{old_home, new_home} {}

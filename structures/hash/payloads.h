@@ -7,7 +7,6 @@
 // Blocks. A change of one Block replaces a pointer of the Directory. A change of the number of
 // Blocks needs a new Directory. So with a million payloads of one key, an insertion copies one
 // Block, and rarely the Directory.
-// Directory.
 #pragma once
 
 #include <atomic>

@@ -1,4 +1,5 @@
-// Implements bucket_table.h.
+// Implements BucketTable (bucket_table.h): divides a range of codes, and finds the bucket of a
+// pair.
 #include "structures/hash_ordered/bucket_table.h"
 
 #include <algorithm>

@@ -1,10 +1,10 @@
 // BucketTable: an array of buckets. A bucket holds the pairs whose codes are in one interval.
 //
 // All pairs of a table begin with the same symbols, its *prefix*. The code of the symbols after the
-// prefix chooses the bucket. The table was made for certain pairs: it divides the range between the
-// codes of the smallest and the largest of them into intervals of equal size. Later pairs outside of
-// this range, or with another prefix, belong to the first or the last bucket. So the order of the
-// buckets is the order of the pairs.
+// prefix chooses the bucket. A table is made for given pairs. It divides the range from their
+// smallest to their largest code into intervals of equal size. Later pairs outside of this range,
+// or with another prefix, belong to the first or the last bucket. So the order of the buckets is
+// the order of the pairs.
 //
 // Thread safety: threads may call const functions at the same time, as long as no thread changes
 // the table.
@@ -47,8 +47,8 @@ class Bucket {
 // the pair that the prefix comes from.
 class BucketTable {
  public:
-  // How many buckets a table should have for its pairs, at least 2, and whether it should have as
-  // many again for smaller and for larger pairs that may come later.
+  // The size of a new table: the number of buckets for its present pairs, at least 2. `below` and
+  // `above` add as many buckets for smaller and for larger pairs that may come later.
   struct Room {
     uint32_t buckets = 2;
     bool below = false, above = false;
@@ -60,7 +60,8 @@ class BucketTable {
     uint32_t mark = 0;    // see Probe::symbol
     Alphabet alphabet = Alphabet::kBytes;
     uint64_t base = 0;  // the smallest code of the range that is divided
-    // 2^64 times the number of buckets for each code; 0: each code has a bucket of its own.
+    // 2^64 * (buckets / codes): how many buckets one code takes up, as a fraction of 2^64. 0 if
+    // each code has a bucket of its own.
     uint64_t factor = 0;
     uint32_t buckets = 0;
 
@@ -82,7 +83,7 @@ class BucketTable {
 
   Bucket& at(uint32_t bucket) { return slots()[bucket]; }
   const Bucket& at(uint32_t bucket) const { return slots()[bucket]; }
-  // Must be called after each change of a bucket from empty to not empty, or back.
+  // Updates the bitmap. Must be called after a bucket has become empty, or is no longer empty.
   void note(uint32_t bucket);
   // Returns the first bucket from `bucket` on that is not empty, or buckets() if there is none.
   uint32_t occupied(uint32_t bucket) const;
@@ -110,8 +111,8 @@ class BucketTable {
     return reinterpret_cast<const char*>(bitmap() + words(division_.buckets));
   }
   Probe reference() const;
-  // Returns a negative number, 0 or a positive number, as the first symbols of the pair are less
-  // than, equal to or greater than the prefix.
+  // Compares the first symbols of the pair with the prefix. Returns < 0 if they are smaller, 0 if
+  // they are equal, and > 0 if they are larger.
   int compare_prefix(const Probe& pair) const;
 
   Division division_;

@@ -14,9 +14,9 @@ int OrderedHash::del(KeydromeBytes key, KeydromeBytes payload) noexcept {
   return del_from(root_, Probe::of(key, payload));
 }
 
-// The depth of the recursion is the number of nested tables. Each table divides its range of codes
-// by at least kListMax, or its prefix is longer than that of the table around it. So it is at most
-// about 500, and 2 or 3 with random keys.
+// The depth of the recursion is the number of nested tables. Each nested table either divides its
+// range of codes by at least kListMax, or has a longer prefix than the table around it. So the
+// depth is at most about 500, and 2 or 3 with random keys.
 int OrderedHash::put_into(Bucket& bucket, const Probe& pair) {
   if (!bucket.is_table()) return put_into_list(bucket, pair);
   BucketTable& table = *bucket.table();
@@ -86,8 +86,8 @@ int OrderedHash::del_from_list(Bucket& bucket, const Probe& pair) {
   return 0;
 }
 
-// Puts the pairs of the bucket into a new table. If there is too little memory for it, the bucket
-// stays as it is: its lists are longer than they should be, which costs only time.
+// Puts the pairs of the bucket into a new table. If there is no memory for it, the bucket stays as
+// it is. Its lists are then too long, which costs only time.
 void OrderedHash::make_table(Bucket& bucket) const {
   const uint64_t pairs = pairs_of(bucket);
   const Node& reference = *first_of(bucket);
@@ -109,10 +109,10 @@ uint64_t OrderedHash::pairs_of(Bucket bucket) {
   return pairs;
 }
 
-// Returns one bucket for each pair. If a quarter of the pairs are in the last bucket of the old
-// table, the keys seem to be ascending. Then there is room for as many again beyond them. Without
-// it, they would come to the last bucket of the last bucket, and so on. The same is true for the
-// first bucket and descending keys.
+// Returns the size of a new table: one bucket for each pair. If a quarter of the pairs are in the
+// last bucket of the old table, keys seem to be ascending. The new table then gets as many buckets
+// again for larger keys. Without them, all new pairs would go to its last bucket. The same is true
+// for descending keys and the first bucket.
 BucketTable::Room OrderedHash::room_for(Bucket bucket, uint64_t pairs) {
   BucketTable::Room room{.buckets = static_cast<uint32_t>(std::min(pairs, kBucketsMax))};
   if (!bucket.is_table()) return room;

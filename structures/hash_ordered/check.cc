@@ -1,4 +1,4 @@
-// Implements check() and statistic() of ordered_hash.h.
+// Implements check() and statistic() of OrderedHash (ordered_hash.h), which visit all pairs.
 #include <algorithm>
 
 #include "structures/hash_ordered/ordered_hash.h"
@@ -6,7 +6,7 @@
 namespace keydrome::hash_ordered {
 namespace {
 
-// Checks a bucket and all that it holds. The numbers of the invariants are those of README.md.
+// Checks a bucket and all that it holds. README.md lists the invariants with their numbers.
 class Checker {
  public:
   // Returns the number of the first broken invariant, or 0. Sets `pairs` to the number of pairs.

@@ -1,4 +1,4 @@
-// Implements code.h.
+// Implements code.h: packs the symbols of a pair into codes of 64 bits.
 #include "structures/hash_ordered/code.h"
 
 #include <array>

@@ -13,11 +13,12 @@ namespace keydrome::hash_ordered {
 
 // How a code represents symbols.
 enum class Alphabet : uint8_t {
-  // Eight symbols of 8 bits: the end is equal to the byte 0. Only for keys of the same size: with an
-  // end mark between key and payload, the order would be wrong.
+  // Eight symbols of 8 bits. The end has the same 8 bits as the byte 0, so the end mark after a key
+  // of varying size would break the order. So only for keys of one size.
   kBytes,
-  // Ten symbols as a number with base 75. Letters, digits and a few other characters have numbers of
-  // their own. Other bytes share the numbers between them; the code ends with the first of these.
+  // Ten symbols as digits of a number with base 75. Letters, digits and a few other characters have
+  // digits of their own. The bytes between two such characters share one digit, and the code ends
+  // after the first shared digit.
   kText,
   // Seven symbols of 9 bits. Two pairs whose first symbols differ have different codes.
   kExact,

@@ -22,7 +22,8 @@ namespace keydrome::hash_ordered {
 
 class OrderedHash {
  public:
-  // A bucket with more pairs becomes a table, and a table with at most kListMin pairs a list.
+  // A list with more than kListMax pairs becomes a table. A table with at most kListMin pairs
+  // becomes a list.
   static constexpr uint32_t kListMax = 12, kListMin = 4;
   static constexpr uint64_t kBucketsMax = uint64_t{1} << 30;
 

@@ -53,7 +53,7 @@ struct Node {
   Node* next;
   uint8_t key_size, payload_size;
 
-  // Returns the size of a node, which is not always a multiple of its alignment.
+  // Returns the size of a node in bytes. It need not be a multiple of the alignment.
   static size_t bytes(size_t key_size, size_t payload_size) {
     return std::max(sizeof(Node), kDataAt + key_size + payload_size);
   }
@@ -66,8 +66,8 @@ struct Node {
   Probe probe() const { return {head_of(key()), key(), payload(), false}; }
 };
 
-// Returns a negative number, 0 or a positive number, as the key of the node is less than, equal to
-// or greater than that of the probe.
+// Compares the key of the node with that of the probe. Returns < 0 if it is smaller, 0 if it is
+// equal, and > 0 if it is larger.
 inline int compare_keys(const Node& node, const Probe& probe) {
   const uint64_t head = head_of(node.key());
   if (head != probe.head) return head < probe.head ? -1 : 1;

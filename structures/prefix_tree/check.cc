@@ -1,4 +1,4 @@
-// Implements check() and statistic(), which visit the whole tree.
+// Implements check() and statistic() of Tree (tree.h), which visit the whole tree.
 #include <algorithm>
 
 #include "structures/prefix_tree/cursor.h"

@@ -3,11 +3,11 @@
 
 namespace keydrome::prefix_tree {
 
-// Follows the symbols of the probe (record.h) to some record. Then finds the first symbol in which
-// the probe and the record differ. All nodes that branch before this symbol are on the probe's path.
-// Below them is a subtree with the record. If the subtree branches at this symbol, the probe belongs
-// between two children of its root. If it branches later, all its pairs are on one side of the
-// probe.
+// Follows the symbols of the probe (record.h) down to some record. Then finds the first symbol in
+// which the probe and this record differ. The nodes of the path that branch before this symbol are
+// right, and stay on the path. Let S be the subtree below the last of them. If the root of S
+// branches at this symbol, the probe belongs between two children of this root. If it branches
+// later, all pairs of S are on the same side of the probe.
 void Cursor::seek(Slot root, const Probe& probe, bool after) {
   depth_ = 0;
   pending_ = Slot();

@@ -1,4 +1,4 @@
-// Implements del() and replace().
+// Implements del() and replace() of Tree (tree.h), which delete a pair or change its payload.
 #include "structures/prefix_tree/tree.h"
 
 namespace keydrome::prefix_tree {
@@ -28,9 +28,10 @@ int Tree::del(KeydromeBytes key, KeydromeBytes payload) noexcept {
   return remove(Probe::of(key, payload));
 }
 
-// If a node keeps only one child, the child replaces the node. If the remaining children
-// would fill at most three quarters of a node of the next smaller size, such a node replaces it. If
-// there is no memory for it, the old node stays, so remove() never fails.
+// Erases a pair. If its node keeps only one child, the child replaces the node. If the remaining
+// children would fill at most three quarters of a node of the next smaller size, a node of this
+// size replaces the old one. If there is no memory for it, the old node stays, so remove() never
+// fails.
 int Tree::remove(const Probe& pair) {
   if (root_.is_empty()) return 0;
   const Place place = place_of(&root_, pair);
@@ -60,7 +61,7 @@ int Tree::remove(const Probe& pair) {
 }
 
 // If the node above the record branches before the first symbol that changes, the new pair belongs
-// to the same place, and no other pair does. This is always the case if the key has one payload.
+// exactly where the old pair is. This is always the case if the key has one payload.
 int Tree::replace(KeydromeBytes key, KeydromeBytes before_bytes, KeydromeBytes now_bytes) noexcept {
   const Probe before = Probe::of(key, before_bytes);
   const Probe now = Probe::of(key, now_bytes);

@@ -1,4 +1,5 @@
-// Implements find() and find_batch().
+// Implements find() and find_batch() of Tree (tree.h), which find payloads of a key or of many
+// keys.
 #include <algorithm>
 
 #include "structures/prefix_tree/cursor.h"
@@ -7,8 +8,8 @@
 namespace keydrome::prefix_tree {
 namespace {
 
-// Returns the child that contains the smallest pair of the key, or nullptr. If a node branches
-// after the end of the key, all its pairs can have only one key, and its first child has the
+// Returns the child that contains the smallest pair of the key, or nullptr. If the node branches
+// after the end of the key, all pairs below it have the same key. The first child then has the
 // smallest pair.
 inline const Slot* child_for(const Node& node, const Probe& key) {
   if (node.depth > key.key_size) return node.children();

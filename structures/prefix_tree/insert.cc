@@ -1,4 +1,4 @@
-// Implements put() and load().
+// Implements put() and load() of Tree (tree.h), which add one pair or a run of ascending pairs.
 //
 // An insertion needs a *neighbour*: a stored pair that shares the most symbols with the new pair.
 // Their first different symbol gives the position at which the new pair branches off. The insertion
@@ -25,8 +25,8 @@ int Tree::add(const Probe& pair) {
   return insert(pair, position, neighbour);
 }
 
-// Inserts a pair. `neighbour` shares the symbols before `position` with it. No record shares more
-// symbols with it.
+// Inserts a pair, which shares the symbols before `position` with `neighbour`. No record shares
+// more symbols with the pair.
 int Tree::insert(const Probe& pair, uint32_t position, const Record& neighbour) {
   Slot* place = &root_;
   while (place->is_node() && place->node()->depth < position) {

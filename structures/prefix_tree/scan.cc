@@ -1,4 +1,5 @@
-// Implements scan(), which copies pairs into a run.
+// Implements scan() of Tree (tree.h), which copies pairs in order into a run, a buffer of the
+// caller.
 #include "structures/prefix_tree/cursor.h"
 #include "structures/prefix_tree/tree.h"
 

@@ -9,7 +9,8 @@ namespace keydrome::prefix_tree {
 namespace {
 
 // How the path to the boundary divides the node of one level. The first `before` children go left,
-// and those from `next` on go right. If there is a child between them, it has been divided before.
+// and those from `next` on go right. If there is a child between them, the path leads through it,
+// and it has been divided before.
 struct Cut {
   Node* node;
   uint32_t before;
@@ -107,7 +108,7 @@ class Divider {
     return Slot(made == nullptr ? node : made);
   }
 
-  // Frees the nodes of `level` and of all deeper levels.
+  // Frees the new nodes of `level` and of all deeper levels.
   void give_back(uint32_t level) {
     for (; level < cursor_.depth(); ++level) {
       if (made_[level] != nullptr) high_.drop(made_[level]);

@@ -1,6 +1,6 @@
-// Implements put() and del(). A change first searches without locks. It then locks the nodes whose
-// links it changes, and checks that these links are still those that the search has read. If not,
-// it starts again.
+// Implements put() and del() of List (list.h), which add or delete a pair. A change first searches
+// without locks. It then locks the nodes whose links it changes, and checks that these links are
+// still those that the search has read. If not, it starts again.
 //
 // There is no deadlock, because all threads lock larger nodes before smaller ones.
 #include "structures/skiplist/list.h"
@@ -83,7 +83,7 @@ int List::put(KeydromeBytes key, KeydromeBytes payload) noexcept {
 
 // Unlinks the node from the highest to the lowest level, so a node that a high level contains is in
 // all lower levels, too. If another thread is still linking the node, the check of a high level
-// fails.
+// fails, and del() starts again.
 int List::del(KeydromeBytes key, KeydromeBytes payload) noexcept {
   const Probe pair = Probe::of(key, payload);
   for (SpinWait wait;; wait.once()) {

@@ -1,4 +1,5 @@
-// Implements check() and statistic(): checks the invariants of the list, and counts nodes.
+// Implements check() and statistic() of List (list.h): checks the invariants of the list, and
+// counts nodes.
 #include <algorithm>
 
 #include "structures/skiplist/list.h"

@@ -16,7 +16,7 @@ using keydrome::view_of;
 using Pair = std::pair<std::pmr::string, std::pmr::string>;  // key and payload
 using View = std::pair<std::string_view, std::string_view>;
 
-struct Order {  // by key and then by payload; std::string_view compares bytes as memcmp does
+struct Order {  // by key, then by payload; std::string_view compares bytes in the order of memcmp
   using is_transparent = void;
   bool operator()(const auto& a, const auto& b) const {
     return View(a.first, a.second) < View(b.first, b.second);

@@ -20,9 +20,9 @@ inline std::string big_endian(uint64_t value, size_t size) {
   return text;
 }
 
-// What a structure cannot hold, according to its table.
+// The limits of what a structure can hold, according to its table.
 struct Limits {
-  uint32_t key_bytes_only;
+  uint32_t key_bytes_only;  // the only size of keys; 0: any size
   uint32_t payload_bytes_max;
   uint32_t payloads_max;  // 0: any number
 

@@ -1,4 +1,4 @@
-// Implements check and statistic.
+// Implements Tree::check() and Tree::statistic().
 #include <utility>
 
 #include "structures/ttree/tree.h"

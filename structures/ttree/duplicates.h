@@ -1,4 +1,4 @@
-// Defines Duplicates, the payloads of a key that has several.
+// Defines Duplicates: all payloads of one key, if it has more than one, as a tree.
 #pragma once
 
 #include <new>
@@ -12,14 +12,15 @@ struct Duplicates : DuplicatesKey {
   // Records whose keys are the payloads, and whose payloads are empty.
   Set payloads;
 
-  // Takes the record with the key. Returns nullptr if out of memory.
+  // Makes Duplicates without payloads. Takes over the record with the key. Returns nullptr if out
+  // of memory.
   static Duplicates* make(const StructureMemory& memory, Record* key) {
     void* place = memory.allocate(sizeof(Duplicates), alignof(Duplicates));
     return place == nullptr ? nullptr : new (place) Duplicates(memory, key);
   }
   static Duplicates& of(Item item) { return *static_cast<Duplicates*>(item.duplicates_key()); }
 
-  // Adds a payload that is not there. Returns false if out of memory.
+  // Adds a payload that the key does not have yet. Returns false if out of memory.
   bool add(const StructureMemory& memory, std::string_view payload) {
     Record* stored = Record::make(memory, payload, {});
     if (stored == nullptr) return false;
@@ -27,7 +28,7 @@ struct Duplicates : DuplicatesKey {
     stored->drop(memory);
     return false;
   }
-  // Removes a payload that is there.
+  // Removes the payload at a place.
   void remove(const StructureMemory& memory, const Place& place) {
     Record* stored = place.entry().item.record();
     payloads.erase(Probe::of(stored->key()));

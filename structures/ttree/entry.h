@@ -11,7 +11,8 @@
 
 namespace keydrome::ttree {
 
-// The part of Duplicates that a comparison reads: a record with the key. Its payload has no meaning.
+// The part of Duplicates that a comparison reads: a record with the key. The payload of this record
+// has no meaning.
 struct DuplicatesKey {
   Record* record;
 };
@@ -45,7 +46,7 @@ struct Entry {
 static_assert(sizeof(Entry) == 16);
 
 // Returns a number < 0, 0 or > 0 if the entry's key is smaller than, equal to or larger than the
-// probe. Equal heads of keys of eight bytes are equal keys.
+// probe. If both keys have eight bytes, equal heads mean equal keys.
 inline int compare(const Entry& entry, const Probe& probe) {
   if (entry.head != probe.head) return entry.head < probe.head ? -1 : 1;
   const std::string_view key = entry.item.key();

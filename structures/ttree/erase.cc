@@ -1,13 +1,13 @@
-// Erases entries of a set.
+// Implements the deletion of entries from Set (set.h), a T-tree.
 #include "structures/ttree/set.h"
 
 namespace keydrome::ttree {
 namespace {
 
-// A node with two children that has fewer entries takes one of its left subtree.
+// A node with two children that has fewer entries takes the largest entry of its left subtree.
 constexpr uint32_t kInnerMin = Node::kCapacity / 2;
-// A node takes all entries of its only child if both together have at most this many. The rest stays
-// free, so that a few insertions do not split the node again.
+// A node takes all entries of its only child if both together have at most this many. The rest
+// stays free, so that a few insertions do not split the node again.
 constexpr uint32_t kMergedMax = Node::kCapacity * 3 / 4;
 
 }  // namespace
@@ -20,7 +20,8 @@ void Set::erase(const Probe& probe) {
   settle(path);
 }
 
-// Restores the numbers of entries after the last node of the path has lost one.
+// The last node of the path has lost an entry. Restores the limits for the number of entries
+// (README.md), and frees nodes that become empty.
 void Set::settle(Path& path) {
   Node* node = path.node();
   if (node->has_both()) {

@@ -1,4 +1,5 @@
-// Inserts entries into a set. All memory is allocated before the first change.
+// Implements the insertion of entries into Set (set.h), a T-tree. All memory is allocated before
+// the first change.
 #include <new>
 
 #include "structures/ttree/set.h"
@@ -48,8 +49,8 @@ bool Set::grow() {
   return true;
 }
 
-// Inserts an entry into a full node that bounds it. The first entry of the node leaves it: it becomes
-// the last entry of the left subtree. Returns false if out of memory.
+// Inserts an entry into a full node that bounds it. Makes room by moving the first entry of the
+// node to the end of the left subtree. Returns false if out of memory.
 bool Set::insert_in_bounds(Path& path, const Entry& entry, const Probe& probe) {
   Node* node = path.node();
   const bool has_room = node->left != nullptr && !node->previous->is_full();

@@ -1,5 +1,5 @@
-// Defines Node, a sorted array of entries with two children. Nodes are also linked in the order of
-// their keys.
+// Defines Node, a node of a T-tree: a sorted array of entries (keys, entry.h) and two children.
+// Nodes are also linked in the order of their keys.
 //
 // The first cache line of a node has its smallest and its largest head. So a search reads one line
 // of each node on its way, and the entries of only the node in which it ends.
@@ -15,7 +15,8 @@ namespace keydrome::ttree {
 
 struct alignas(64) Node {
   static constexpr uint32_t kCapacity = 64;
-  // A tree of one node begins with a small one, because most keys with several payloads have few.
+  // The capacity of the first node of a tree. It is small, because the payloads of a key are in a
+  // tree of their own, and most keys have few payloads.
   static constexpr uint32_t kCapacityFirst = 4;
 
   uint64_t min_head = 0;  // of the first entry
@@ -26,7 +27,7 @@ struct alignas(64) Node {
   Node* next = nullptr;
   uint32_t count = 0;
   uint16_t capacity;
-  uint8_t height = 1;  // 1 + the larger height of the two children; no child has height 0
+  uint8_t height = 1;  // 1 + the larger height of the two children; 0 for a missing child
 
   explicit Node(uint32_t entries) : capacity(static_cast<uint16_t>(entries)) {}
 
@@ -50,8 +51,8 @@ struct alignas(64) Node {
     return compare(entries()[count - 1], probe) < 0;
   }
 
-  // Returns the index of the first entry that is not smaller than the probe. Looks at heads first,
-  // without branches on them.
+  // Returns the index of the first entry that is not smaller than the probe. Compares heads first,
+  // without branches.
   uint32_t lower_bound(const Probe& probe) const {
     const Entry* first = entries();
     for (uint32_t size = count; size > 1;) {

@@ -1,4 +1,4 @@
-// Implements scan, find and find_batch.
+// Implements scan, find and find_batch of Tree (tree.h), which change nothing.
 #include <algorithm>
 #include <array>
 
@@ -7,8 +7,8 @@
 namespace keydrome::ttree {
 namespace {
 
-// Scans prefetch the record of the entry that is so many entries ahead: a record is a cache miss,
-// and several misses at a time take little longer than one.
+// A scan prefetches the record that it will read kAhead entries later. Reading a record is a cache
+// miss, and several misses at the same time take little longer than one.
 constexpr uint32_t kAhead = 8;
 
 // Returns the place of the first payload that is > `after`, or >= `after` if `is_included`.
@@ -46,7 +46,8 @@ bool add_part(Item item, std::string_view payload, bool after, KeydromeRun& run)
   return (after ? order <= 0 : order < 0) || add_all(item, run);
 }
 
-// Copies the smallest payload of the item that is larger than `after`, if it is not NULL.
+// Copies the smallest payload of the item that is larger than `after`, or the smallest of all if
+// after.data is NULL. Returns 1, or 0 if there is none.
 int answer(Item item, KeydromeBytes after, KeydromeBuffer& to) {
   if (item.has_duplicates()) {
     const bool from_start = after.data == nullptr;
@@ -89,8 +90,8 @@ int Tree::find(KeydromeBytes key, KeydromeBytes after, KeydromeBuffer& payload) 
   return at.has(probe) ? answer(at.entry().item, after, payload) : 0;
 }
 
-// Takes kTogether lookups through each level of the tree. While one waits for memory, the others use
-// the processor.
+// Runs groups of kTogether lookups level by level: while one lookup waits for memory, the others
+// use the processor.
 void Tree::find_batch(uint32_t count, KeydromeLookup* lookups) const noexcept {
   constexpr uint32_t kTogether = 16;
   struct Step {

@@ -1,4 +1,5 @@
-// Destroys a set, searches for paths, and keeps the tree balanced.
+// Implements parts of Set (set.h), a T-tree: destroys it, searches for paths, and keeps it
+// balanced.
 #include "structures/ttree/set.h"
 
 #include <algorithm>
@@ -6,9 +7,9 @@
 namespace keydrome::ttree {
 namespace {
 
-// Moves entries of `from`, the neighbour of `leaf`, to `leaf` until it is full. `from` keeps one.
-// A leaf that is about to become an inner node may have a single entry. Without this step the tree
-// would get inner nodes that are nearly empty.
+// Move entries of `from`, the next or previous node in key order, to `leaf` until `leaf` is full.
+// `from` keeps at least one. A rotation calls them before it makes an inner node of a leaf, which
+// may have only one entry. So inner nodes are not nearly empty.
 void fill_from_next(Node& leaf, Node& from) {
   from.move_front(std::min<uint32_t>(from.count - 1, leaf.capacity - leaf.count), leaf);
 }
@@ -32,8 +33,8 @@ Place Set::first() const {
   return {node, 0};
 }
 
-// Returns the path to the node that bounds the probe. If there is none, returns the path to the last
-// node of the search. The set must not be empty.
+// Returns the path to the node that bounds the probe. If there is none, returns the path to the
+// last node of the search. The set must not be empty.
 Set::Path Set::path_to(const Probe& probe) {
   Path path;
   for (Node** link = &root_; *link != nullptr;) {

@@ -66,8 +66,8 @@ class Set {
   void erase(const Probe& probe);  // erase.cc
 
  private:
-  // The way from the root to a node: the links that were followed. An AVL tree with this many levels
-  // has more nodes than memory has bytes.
+  // The path from the root to a node: the addresses of the links that lead to its nodes. 64 levels
+  // are enough: a larger AVL tree has more nodes than memory has bytes.
   struct Path {
     std::array<Node**, 64> links;
     uint32_t size = 0;

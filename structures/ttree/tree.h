@@ -1,5 +1,5 @@
-// Tree: the pairs of key and payload of one instance. The keys are in a T-tree (set.h). The payloads
-// of a key with several are in a T-tree of their own (duplicates.h).
+// Tree: the pairs of key and payload of one instance. The keys are in a T-tree (set.h). If a key
+// has several payloads, they are in a T-tree of their own (duplicates.h).
 //
 // Thread safety: threads may call the const functions at the same time, as long as no thread calls
 // another function. Errors: a function that fails has changed no pair.

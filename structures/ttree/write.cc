@@ -1,4 +1,4 @@
-// Destroys a tree, and implements put, del and replace.
+// Implements the destructor, put, del and replace of Tree (tree.h).
 #include "structures/ttree/tree.h"
 
 namespace keydrome::ttree {
@@ -37,7 +37,7 @@ int Tree::insert_key(const Probe& key, std::string_view payload) {
   return KEYDROME_NO_MEMORY;
 }
 
-// Makes Duplicates of the entry's record and a second payload.
+// Replaces the record of the entry by Duplicates with the payload of this record and a second one.
 int Tree::add_second_payload(Entry& entry, std::string_view payload) {
   Record* record = entry.item.record();
   Duplicates* duplicates = Duplicates::make(memory_, record);
@@ -74,8 +74,8 @@ int Tree::del(KeydromeBytes key, KeydromeBytes payload_bytes) noexcept {
   return 1;
 }
 
-// Makes one record of Duplicates with one payload. Without memory for the record, the Duplicates
-// stay.
+// Replaces Duplicates with one payload by a record. If there is no memory for the record, the
+// Duplicates stay.
 void Tree::make_single(Entry& entry) {
   const Item old = entry.item;
   const std::string_view payload = Duplicates::of(old).payloads.first().entry().item.key();

@@ -43,14 +43,15 @@ struct TwoLooks {
 // Reads the CPU times of the threads twice, which takes 0.1 s, and then samples `inputs.watch`.
 TwoLooks look_twice(const HangInputs& inputs);
 
-// Describes the threads of a session that hangs, in several lines of text. `slow`: it does not
-// hang, because its threads advance (pace.h). Blocks for up to 1 s, until the threads have written
-// their stacks.
+// Describes the threads of a session that a time limit ended, in several lines of text. If `slow`
+// is true, the session did not hang: its threads still advanced (pace.h). Blocks for up to 1 s,
+// until the threads have written their stacks.
 std::string hang_evidence(const HangInputs& inputs, const TwoLooks& looks, bool slow);
 
 // Describes the threads of a session whose process has died, in several lines of text: for each
 // thread of the phase, the call that it was making and the calls before it; and the stacks that
-// threads wrote when they crashed. `inputs.jail` is not used. The caller has sampled `inputs.watch`.
+// threads wrote when they crashed. `inputs.jail` is not used. The caller has sampled
+// `inputs.watch`.
 std::string crash_evidence(const HangInputs& inputs);
 
 // Returns the end of a sentence that lists some unfinished threads and their current operations,

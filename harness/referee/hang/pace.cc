@@ -81,7 +81,8 @@ std::string pace_text(const script::PhaseScript& phase, const PhaseWatch& watch,
             with_commas(done) + " of " + with_commas(size) + " operations";
   }
   if (unfinished > kThreadsNamed)
-    text += ", and " + std::to_string(unfinished - kThreadsNamed) + " more threads not all";
+    text += ", and " + std::to_string(unfinished - kThreadsNamed) +
+            " more threads made only a part of theirs";
   const double elapsed_s =
       static_cast<double>(times.now_ns - times.start_ns) / static_cast<double>(kSecondNs);
   return text + " in " + seconds("%.1f s", elapsed_s) +

@@ -28,7 +28,7 @@ struct PlayedPhase {
   std::vector<std::span<const Op>> threads;
 };
 
-// The names of the C program for the operations that it can make, in the order of OpCode.
+// The names that the C program has for its operations, in the order of OpCode.
 constexpr std::array<std::string_view, 20> kCodes = {
     "CREATE", "OPEN",        "CLOSE",       "BEGIN",      "COMMIT",      "ABORT",  "GET",
     "NEXT",   "NEXT_TO_END", "INSERT",      "DELETE_KEY", "DELETE_PAIR", "REPEAT", "SIGNAL",
@@ -70,8 +70,8 @@ std::size_t operations_of(std::span<const PlayedPhase> phases) {
   return count;
 }
 
-// Returns the operations that were played. Of the last phase these are, for each thread, the
-// operations up to the one that the thread had reached.
+// Returns the operations that were played. In the last phase, each thread has the operations up to
+// the one that it had reached.
 std::vector<PlayedPhase> played_phases(const script::Script& script, const SessionResult& result) {
   std::vector<PlayedPhase> phases;
   const std::size_t last = result.phases.size();
@@ -231,7 +231,8 @@ class TableWriter {
   std::vector<const std::string*> order_ = {&numbers_.begin()->first};
 };
 
-// Returns the program's opening comment. `left_out` are the phases that are not in the program.
+// Returns the program's opening comment. `end` says how the session ended. `phases_left_out` is the
+// number of earlier phases that are not in the program.
 std::string about(const std::string& end, std::span<const PlayedPhase> phases,
                   std::size_t phases_left_out) {
   std::string text =

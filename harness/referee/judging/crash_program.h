@@ -1,6 +1,6 @@
 // crash_program(): writes a C99 program that makes the calls of a session up to the crash of the
-// library. Its author links the program with the library and runs it in a debugger, without
-// Keydrome.
+// library. The author of the library links the program with it, and runs both in a debugger,
+// without Keydrome.
 //
 // The program plays the phases one after another, with one thread for each thread of the session.
 // It makes the same calls with the same arguments, each thread in its order. The order in which
@@ -18,7 +18,7 @@
 
 namespace keydrome {
 
-// Exactly one member is empty, or both if the session did not end while a phase was played.
+// One of the two members is empty. Both are empty if the session did not end during a phase.
 struct CrashProgram {
   std::string text;
   std::string why_none;  // a sentence without its full stop: why there is no program

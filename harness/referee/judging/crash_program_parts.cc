@@ -101,8 +101,8 @@ static int expired(const struct timespec* until) {
          (now.tv_sec == until->tv_sec && now.tv_nsec >= until->tv_nsec);
 }
 
-/* Waits until *number is at least `least`, but at most some time, because the thread that counts
- * it may be blocked in a call. Returns 0 if the time is over. */
+/* Waits until *number is at least `least`, but not longer than `us` microseconds, because the
+ * thread that counts it may be blocked in a call. Returns 0 if the time is over. */
 static int await(const unsigned* number, unsigned least, unsigned long us) {
   struct timespec until;
   int reached;

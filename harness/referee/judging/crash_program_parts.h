@@ -1,12 +1,13 @@
-// The parts of a crash program (crash_program.h) that are the same in every program.
+// The constant parts of a crash program, a C program that makes the calls of a session up to a
+// crash (crash_program.h). The generated part, tables of operations, comes after kCrashTypes.
 #pragma once
 
 #include <string_view>
 
 namespace keydrome {
 
-extern const std::string_view kCrashTypes;    // before the tables: the types of their entries
-extern const std::string_view kCrashThreads;  // after the tables: how threads wait for each other
-extern const std::string_view kCrashCalls;    // at the end: how operations become calls
+extern const std::string_view kCrashTypes;    // types of the tables' entries
+extern const std::string_view kCrashThreads;  // functions with which threads wait for each other
+extern const std::string_view kCrashCalls;    // functions that make the calls, and main()
 
 }  // namespace keydrome

@@ -25,15 +25,15 @@ class IdleWork {
   // Starts the work, if it has not been started.
   void start();
   // If the work has been started, gives its thread an ordinary priority and waits until it has
-  // ended. An exception of the work is thrown again by the first call; std::bad_alloc is one that
-  // happens.
+  // ended. If the work has thrown an exception, such as std::bad_alloc, the first call throws it
+  // again.
   void finish();
 
  private:
   void join();
 
   std::function<void()> work_;
-  std::latch priority_set_{1};  // the thread begins after it, so join() is the last to set it
+  std::latch priority_set_{1};  // until start() has set the priority, the thread waits
   std::exception_ptr failure_;  // written by the thread, read after join()
   bool started_ = false;
   bool done_ = false;  // written by the thread, read after join()

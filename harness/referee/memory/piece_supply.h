@@ -59,7 +59,7 @@ class PieceSupply {
  private:
   // Makes the thread's next piece.
   void build(uint32_t thread);
-  // Returns how many pieces of each thread begin() makes.
+  // Returns, for each thread, the number of pieces that begin() makes.
   std::vector<uint32_t> count_first();
 
   const script::PieceWriter& writer_;

@@ -26,9 +26,10 @@ std::string file_name(std::string text) {
   return text;
 }
 
-// The findings of the run say what is wrong; the check only decides which histories are worth a
-// file. So it searches little: not for many combinations of deleters, and not for orders that
-// contradict real time. The file of a history without a verdict is kept, too.
+// The findings of the run say what is wrong. This check only decides which histories are worth a
+// file, so it searches little. It makes few attempts to find the transactions that deleted records,
+// and considers only orders that agree with real time. A history without a verdict gets a file,
+// too.
 constexpr certify::CertifyOptions kQuick{.without_real_time_max = 0, .deleter_tries_max = 3};
 
 bool is_right(History history) {

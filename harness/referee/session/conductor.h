@@ -24,9 +24,9 @@ using Progress = std::function<void(const Json&)>;
 using Adapt = std::function<void(uint32_t phase, const script::Outcome& so_far)>;
 
 // Plays the session. Takes at most options.wall_ms plus the time to end the jail
-// (JailProcess::finish()). `adapt` may be empty. `idle_work` is done while the first phase runs that
-// is not timed, and ends before a timed phase begins (machine/idle_work.h); if there is no such
-// phase, it is not done.
+// (JailProcess::finish()). `adapt` may be empty. `idle_work` runs at the lowest priority during the
+// first untimed phase, and ends before a timed phase begins (machine/idle_work.h). Without an
+// untimed phase, it does not run.
 SessionResult play(const script::Script& script, const JailOptions& options,
                    const Progress& progress, const Adapt& adapt = {},
                    const std::function<void()>& idle_work = {});

@@ -48,7 +48,7 @@ struct InputFiles {
 Result<workload::KeyFile> fitting_keys(const std::string& path);
 Result<workload::TraceFile> fitting_trace(const std::string& path);
 
-// Reads the files that the plan names, if there are any, as a whole: some seconds for hundreds of
+// Reads the files that the plan names, if there are any. This takes some seconds for hundreds of
 // millions of keys or calls.
 Result<InputFiles> read_input_files(const Plan& plan);
 

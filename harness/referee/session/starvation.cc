@@ -15,8 +15,7 @@
 namespace keydrome {
 namespace {
 
-// After a sample, at least this many times as long as the sample took must pass before the next
-// one.
+// The pause after a sample is at least this many times as long as the sample took.
 constexpr uint64_t kRest = 1000;
 
 uint64_t grown(uint64_t before, uint64_t after) { return after - std::min(before, after); }
@@ -31,8 +30,7 @@ std::string seconds_text(uint64_t ns) {
 
 std::string starved_text(uint64_t kept_ns, uint64_t whole_ns) {
   if (whole_ns == 0 || kept_ns < whole_ns / 2) return "";
-  return "other programs of the machine kept a thread that was ready to run from the processors "
-         "for at least " +
+  return "other programs of the machine kept a thread waiting for a processor for at least " +
          seconds_text(kept_ns) + " of " + seconds_text(whole_ns) +
          ", so the library need not be the cause: end these programs or give the run more "
          "processors, then repeat it";

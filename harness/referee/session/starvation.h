@@ -15,11 +15,12 @@
 // other. Therefore the longest waits, one of each process, are added up.
 //
 // The value is a lower bound for each process. It is 0 on a kernel that does not count the waiting.
-// It does not include time that a hypervisor takes from the machine. It is much too small if threads
-// take turns, and each waits for a processor in its turn. So there is a second measure, the *crowd*:
-// the processor time that other programs and the hypervisor used. If this is three quarters of all,
-// and a thread of the player or driver waited for a tenth of the time, the session is not to blame. A
-// library cannot make other programs busy. If its threads are blocked, no thread waits.
+// It does not include time that a hypervisor takes from the machine. It is much too small if
+// threads take turns, and each of them waits for a processor in its turn. So there is a second
+// measure, the *crowd*: the processor time that other programs and the hypervisor used. The session
+// is not to blame if this is three quarters of all processor time, and a thread of the player or
+// driver waited for a tenth of the time. A library cannot cause both: it cannot make other programs
+// busy, and a blocked thread does not wait for a processor.
 #pragma once
 
 #include <sys/types.h>
@@ -34,9 +35,9 @@
 
 namespace keydrome {
 
-// Returns the sentence for a stop at a time limit: threads were kept from the processors for
-// `kept_ns` of `whole_ns`. Returns "" if this is less than half, because the stop is then the
-// library's own.
+// Returns the sentence for a stop at a time limit, if threads were kept from the processors for
+// `kept_ns` of `whole_ns`. Returns "" if this is less than half of the time, because the library is
+// then the cause.
 std::string starved_text(uint64_t kept_ns, uint64_t whole_ns);
 
 // How crowded the machine was.
@@ -46,8 +47,8 @@ struct Crowd {
   uint64_t capacity_ns = 0;  // processor time that there was
 };
 
-// Returns the sentence for a stop at a time limit after `whole_ns`, or "" if the machine was not so
-// crowded that the stop need not be the library's own.
+// Returns the sentence for a stop at a time limit after `whole_ns`, if the machine was so crowded
+// that other programs may be the cause. Otherwise returns "".
 std::string crowded_text(const Crowd& crowd, uint64_t whole_ns);
 
 // Follows the processes of one session from step to step. A step is the start, the loading of the

@@ -34,7 +34,7 @@ struct ThreadUse {
 struct ThreadSchedule {
   bool ready = false;      // the thread runs, or is ready to run
   uint64_t cpu_ns = 0;     // CPU time
-  uint64_t waited_ns = 0;  // time for which it was ready to run; without a wait that has not ended
+  uint64_t waited_ns = 0;  // time for which it was ready but did not run, in waits that ended
   uint64_t turns = 0;      // how often it got a processor
   auto operator<=>(const ThreadSchedule&) const = default;
 };
@@ -58,6 +58,7 @@ struct ProcessorUse {
 // Reads /proc/stat, which counts in steps of 10 ms. Returns zeros if it cannot be read.
 ProcessorUse read_processor_use();
 
+// Computes what the threads did between two readings. `leader` is the id of the leader.
 ThreadUse thread_use(pid_t leader, const ThreadTimes& before, const ThreadTimes& after);
 
 }  // namespace keydrome

@@ -1,5 +1,5 @@
-// Implements TwoPhase, the base class for two-phase locking: commit, abort, and the rollback of the
-// victim of a deadlock.
+// Implements TwoPhase, the base class for two-phase locking: commit, abort, and the rollback of a
+// transaction that is the victim of a deadlock.
 #include "runtime/concurrency/families/two_phase.h"
 
 namespace keydrome::runtime {

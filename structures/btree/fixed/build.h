@@ -1,5 +1,5 @@
-// FixedBuild: lists the items of fixed-width nodes (fixed/node.h), builds nodes from such lists, and
-// tests the invariants of a node.
+// FixedBuild: lists the slots of fixed-width nodes (fixed/node.h) as items, builds nodes from such
+// lists, and tests the invariants of a node.
 #pragma once
 
 #include <cstdint>
@@ -30,7 +30,8 @@ struct FixedBuild : FixedChange {
     refresh(*node, 0);
     return node;
   }
-  // Returns the number of items of the first node, all of them if one node is enough.
+  // Returns how many of the items go to the first node: all of them if one node is enough,
+  // otherwise half.
   static uint32_t cut(uint32_t, const Items& items) {
     return items.count <= kSlots ? items.count : items.count / 2;
   }
@@ -44,7 +45,7 @@ struct FixedBuild : FixedChange {
   }
 
   // All keys must be >= `low` and < `high`, where nullptr means no bound. The first key of an inner
-  // node is 0 instead.
+  // node is an exception: it must be 0.
   static bool sound(const Node& node, const Separator* low, const Separator* high) {
     if (node.count > kSlots || node.payload_size > 8) return false;
     if ((node.sets & ~first_bits(node.count)) != 0 || (node.level > 0 && node.sets != 0)) {

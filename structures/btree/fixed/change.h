@@ -11,7 +11,8 @@
 namespace keydrome::btree {
 
 struct FixedChange : FixedNode {
-  // Makes a node. The caller sets the keys.
+  // Makes a node of `count` slots. The caller sets their keys and the summary. Returns nullptr if
+  // out of memory.
   static Node* allocate(const Memory& memory, uint32_t level, uint32_t count,
                         uint8_t payload_size) {
     auto* node = static_cast<Node*>(memory.allocate(sizeof(Node), kLine));
@@ -31,7 +32,7 @@ struct FixedChange : FixedNode {
   }
   static void drop(const Memory& memory, Node* node) { memory.retire(node, sizeof(Node), kLine); }
 
-  // Writes the summary again, from the group of a slot on.
+  // Updates the summary after the slots from `slot` on have changed.
   static void refresh(Node& node, uint32_t slot) {
     for (uint32_t group = std::max(1u, (slot + 7) / 8); group < 8; ++group) {
       node.summary[group - 1] = node.pairs[8 * group].key;
@@ -67,7 +68,7 @@ struct FixedChange : FixedNode {
   static void assign_child(Node& node, uint32_t slot, Node* child) {
     node.pairs[slot].value = address(child);
   }
-  // An inner node may lose its only child. Its caller then drops it.
+  // If the node loses its only child, the caller must drop the node.
   static void erase_child(Node& node, uint32_t slot) {
     erase(node, slot);
     if (slot == 0 && node.count > 0) node.pairs[0].key = 0;
@@ -80,7 +81,8 @@ struct FixedChange : FixedNode {
     refresh(node, slot);
     return true;
   }
-  // Makes a leaf of the slots from `slot` on, which stay in the leaf.
+  // Makes a leaf with copies of the slots from `slot` on. They also stay in the old leaf until
+  // truncate() removes them.
   static Node* copy_from(const Memory& memory, const Node& leaf, uint32_t slot) {
     Node* node = allocate(memory, 0, leaf.count - slot, leaf.payload_size);
     if (node == nullptr) return nullptr;
@@ -102,7 +104,8 @@ struct FixedChange : FixedNode {
   static bool can_share(const Node& giver, const Node& taker) {
     return taker.count < kShareMax && taker.payload_size == giver.payload_size;
   }
-  // A full leaf gives half of the difference, and one more, to a neighbour.
+  // A full leaf moves pairs to a neighbour: half of the difference between their counts, and one
+  // more.
   static void give_right(Node& full, Node& right) {
     const uint32_t given = (kSlots - right.count) / 2u + 1;
     const uint32_t keep = kSlots - given;

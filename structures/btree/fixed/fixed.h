@@ -1,5 +1,5 @@
 // Fixed: the layout of a tree whose keys all have 4 or all have 8 bytes. fixed/node.h describes the
-// nodes. The base classes have the changes of nodes; here are searches and reads.
+// nodes. The base classes change nodes. This class searches and reads them.
 #pragma once
 
 #include <algorithm>
@@ -24,7 +24,8 @@ struct Fixed : FixedBuild {
   using Sets = Payloads<Search>;
   static constexpr bool kGrows = false;
 
-  // The key as a number. A shorter key is filled up with zeros, a longer one is cut.
+  // Returns the key as a number. A key that is too short is padded with zeros, and one that is too
+  // long is cut.
   KEYDROME_HOT Probe probe(Span key, uint32_t key_bytes) {
     if (key_bytes == 8 && key.size == 8) return load_big(key.data);
     return key_bytes == 8 ? load_head(key, 0) : load_head(key, 0) >> 32;
@@ -44,7 +45,7 @@ struct Fixed : FixedBuild {
   // Returns the number of keys that are < `key`, or <= `key` if `or_equal`.
   template <bool or_equal>
   KEYDROME_HOT uint32_t rank(const Node& node, uint64_t key) {
-    // The largest key is not smaller than unused places.
+    // Unused places contain the largest key. A search for this key must not count them.
     if (__builtin_expect(key == FixedNode::kNone, 0)) return rank_of_largest<or_equal>(node);
     const uint32_t from = 8 * Search::summary_at_most(node.summary, key);
     return from + Search::template pairs_below<or_equal>(node.pairs + from, key);
@@ -69,8 +70,8 @@ struct Fixed : FixedBuild {
     return rank<true>(node, key) - 1;
   }
 
-  // Asks for a child on the way down: its summary, and the group in which the key is if the keys of
-  // the child are evenly spread. If they are not, the search waits for its group as without this.
+  // Prefetches the summary of a child, and the group that has the key if the keys of the child are
+  // evenly spread. If they are not, this guess is wrong, and the search waits for the right group.
   KEYDROME_HOT void ask(const Node& parent, uint32_t slot, const Node* child, Probe key) {
     __builtin_prefetch(child);
     const uint64_t low = parent.pairs[slot].key;
@@ -83,7 +84,8 @@ struct Fixed : FixedBuild {
   }
   KEYDROME_HOT void ask_to_write(const Node* leaf) { ask_lines<1>(leaf, 0, FixedNode::kLines); }
   KEYDROME_HOT void ask_to_scan(const Node* leaf) { ask_lines(leaf, 0, FixedNode::kLines); }
-  // For lookups in a batch: what the search reads first, and what it reads then.
+  // For lookups in a batch. ask_first() prefetches the summary. When it has arrived, ask_second()
+  // prefetches the group that the summary selects.
   KEYDROME_HOT void ask_first(const Node* node) { __builtin_prefetch(node); }
   KEYDROME_HOT void ask_second(const Node& node, Probe key) {
     const Pair* group = node.pairs + 8 * Search::summary_at_most(node.summary, key);
@@ -91,8 +93,9 @@ struct Fixed : FixedBuild {
     __builtin_prefetch(group + 4);
   }
 
-  // Appends the pairs from a slot on, up to the first set or the end of the leaf. Returns false if
-  // the run is full before that. `slot` is then the first slot that is not in the run.
+  // Appends the pairs from a slot on, up to the first slot with a set of payloads, or to the end of
+  // the leaf. Returns false if the run is full before that. Sets `slot` to the first slot that it
+  // has not appended.
   KEYDROME_HOT bool emit(const Node& leaf, uint32_t& slot, uint32_t key_bytes, KeydromeRun& run) {
     const uint64_t later_sets = leaf.sets >> slot;
     const uint32_t plain =

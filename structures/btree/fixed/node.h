@@ -1,12 +1,14 @@
 // FixedNode: the nodes of a tree whose keys are all 4 or all 8 bytes long.
 //
-// A key is a number, and a slot is a pair of key and value. One node form is both leaf and inner
-// node: a summary line with the first keys of the groups of eight pairs, then 63 pairs. A search
-// compares the summary, then one group: two cache lines depend on each other in each level.
+// A key is a number, and a slot is a pair of key and value. Leaves and inner nodes have the same
+// form: a cache line with the *summary*, and then 63 pairs in groups of eight. The summary repeats
+// the first key of groups 1 to 7. A search compares the summary, and then the keys of one group. So
+// it waits for memory at most twice in each level.
 //
-// In a leaf, the value is the payload, if it has the leaf's payload size (0 to 8 bytes), or a set
-// of payloads. `sets` has a bit for each slot. In an inner node, the value is a child, and the key
-// is the smallest key that may be below the child. The key of the first child is 0.
+// In a leaf, the value is the payload itself if the payload has the size of this leaf (0 to 8
+// bytes). Otherwise the value is a pointer to a set of payloads, and the bit of the slot in `sets`
+// is set. In an inner node, the value is a child, and the key is a lower bound of the keys below
+// the child. The key of the first child is 0.
 #pragma once
 
 #include <cstdint>
@@ -42,7 +44,7 @@ struct FixedNode {
     uint8_t level;  // 0: leaf
     uint8_t payload_size;
     Pair pairs[kSlots];
-    uint64_t end;  // kNone: the key of a pair that is never used
+    uint64_t end;  // always kNone: the 64th key, so that the last group has eight keys, too
     uint64_t sets;
   };
   static_assert(sizeof(Node) == kLines * kLine);

@@ -20,13 +20,14 @@ struct SearchAvx512 : SearchPlain {
   }
 
   KEYDROME_HOT uint32_t summary_at_most(const uint64_t* summary, uint64_t key) {
-    // The eighth number is no key.
+    // The mask leaves out the eighth number, which is not part of the summary.
     return ones(_mm512_mask_cmple_epu64_mask(0x7F, _mm512_load_si512(summary), wanted(key)));
   }
 
   template <bool or_equal>
   KEYDROME_HOT uint32_t pairs_below(const Pair* pairs, uint64_t key) {
-    // Comparing whole pairs, values masked out, takes less time than moving the keys together.
+    // Compares keys and values, and ignores the results for values. This takes less time than
+    // gathering the keys in one register.
     const uint32_t low = below<or_equal>(0x55, _mm512_load_si512(pairs), key);
     const uint32_t high = below<or_equal>(0x55, _mm512_load_si512(pairs + 4), key);
     return ones(low | high << 1);

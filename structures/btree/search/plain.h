@@ -1,7 +1,8 @@
 // SearchPlain: the searches inside a node, and operations on key bytes, for any processor.
 //
-// A node's summary has the first key of groups 1 to 7 of eight keys each. Unused places for keys
-// contain the largest number, so a search needs no count.
+// The keys of a node are in groups of eight. The *summary* of the node repeats the first key of
+// groups 1 to 7. Unused places for keys contain the largest number, so a search need not know how
+// many keys there are.
 #pragma once
 
 #include <algorithm>

@@ -178,7 +178,7 @@ inline std::string big_endian(uint64_t value, size_t size) {
 enum class Keys { kDense, kSparse, kPrefix, kHighByte, kLowByte, kAscending, kDescending, kFew };
 enum class PayloadShape { kEight, kMixed, kMany };
 
-// Random pairs. About `universe` keys, so that hits and misses are both frequent.
+// Makes random pairs from about `universe` keys, so that hits and misses are both frequent.
 class PairSource {
  public:
   PairSource(uint32_t key_bytes, Keys keys, PayloadShape payloads, uint64_t seed, uint32_t universe)
@@ -191,7 +191,8 @@ class PairSource {
   uint64_t below(uint64_t bound) { return random_() % bound; }
   StringPair pair() { return {key(), payload()}; }
 
-  // The smallest and the largest key come often.
+  // Returns the smallest and the largest key often, because they are the most likely to reveal a
+  // fault.
   std::string key() {
     const uint64_t extreme = below(16);
     if (extreme == 0) return key_bytes_ > 0 ? std::string(key_bytes_, '\0') : std::string();

@@ -64,7 +64,7 @@ void expect_same_find(const Instance& tree, const Model& model, const std::strin
   }
 }
 
-// One scan from a random pair, with random limits.
+// Compares one scan from a random pair, with random limits of the run.
 void expect_same_scan(const Instance& tree, const Model& model, PairSource& source) {
   const StringPair from = source.pair();
   const bool any_payload = source.below(2) == 0;

@@ -1,4 +1,5 @@
-// TextBuild: lists the items of text nodes (text/node.h), and builds nodes from such lists.
+// TextBuild: lists the slots of text nodes (text/node.h) as items, and builds nodes from such
+// lists.
 #pragma once
 
 #include <algorithm>
@@ -66,7 +67,8 @@ struct TextBuild : TextChange {
     if (all.count <= kSlots && (heap_begin(level) + bytes <= kBytesMax || all.count < kFew)) {
       return all.count;
     }
-    // Half of the bytes, but neither node gets more items than it can hold, or too few.
+    // The first node gets half of the bytes, but at least a quarter and at most three quarters of
+    // the items.
     uint32_t items = first;
     for (uint32_t left = 0; items < all.count && left < bytes / 2; ++items) {
       left += heap_bytes(all, items, items + 1, prefix);
@@ -82,7 +84,8 @@ struct TextBuild : TextChange {
     return items(node) < kFew && node.heap - node.dead < static_cast<int>(kBytesMax / 4);
   }
   static bool mergeable(const Node& a, const Node& b) {
-    // A record gets longer by the prefix of its node, if the nodes have nothing in common.
+    // If the two nodes have no common prefix, each record of the merged node also stores the prefix
+    // of its old node.
     const auto bytes = [](const Node& node) -> uint32_t {
       return static_cast<uint32_t>(node.heap - node.dead) + node.count * node.prefix_size;
     };

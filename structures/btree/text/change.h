@@ -89,7 +89,7 @@ struct TextChange : TextNode {
     if (node.count == 0) node.heap = node.dead = 0;
     summarise(node);
   }
-  // Returns false if the record is too short for the value.
+  // Replaces the value of a slot in its record. Returns false if the record is too short for it.
   static bool assign(Node& leaf, uint32_t slot, const Value& value) {
     uint8_t* to = record(leaf, slot);
     const uint32_t had = stored_size(to[1]);
@@ -143,7 +143,8 @@ struct TextChange : TextNode {
                 reinterpret_cast<const uint8_t*>(&node) + size(node) - node.heap, node.heap);
     return copy;
   }
-  // Whether growing is enough for the item, and better than building the node again.
+  // Returns true if a larger copy of the node would have room for the item, and the node has no
+  // dead bytes. With dead bytes, it is better to build the node again.
   static bool may_grow(const Node& node, const Item& item) {
     return accepts(node, item) && node.dead == 0 &&
            (size(node) - room(node) + bytes_needed(node, item) <= kBytesMax || node.count < kFew);

@@ -1,5 +1,4 @@
-// The contents of text nodes (text/node.h) outside of nodes: separators, and the lists of items
-// from which nodes are built.
+// Separators, and lists of items from which text nodes (text/node.h) are built.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +9,8 @@
 
 namespace keydrome::btree {
 
-// Room for the largest key, and eight bytes more: Text::write_start() always writes eight bytes of a
-// head, even if the key ends within them.
+// Room for the largest key, and eight bytes more: Text::write_start() always writes eight bytes of
+// a head, even if the key ends within them.
 inline constexpr uint32_t kKeyRoom = KEYDROME_KEY_BYTES_MAX + 8;
 
 // One slot: in a leaf a key with its value, in an inner node a separator with the child to its
@@ -48,8 +47,8 @@ struct TextSeparator {
 };
 
 // The items of one or two neighbouring nodes, and one more. A node stores a key in parts (prefix,
-// head and rest), so `bytes` has these keys as a whole. It also has copies of the keys of inserted
-// items and of separators.
+// head and rest), so `bytes` has room for whole copies of these keys. It also has copies of the
+// keys of inserted items and of separators.
 struct TextItems {
   static constexpr uint32_t kMost = 2 * 64 + 2;
 

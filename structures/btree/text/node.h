@@ -1,14 +1,15 @@
-// Text: the nodes of a tree whose keys are strings, or have another fixed size than 4 or 8 bytes.
+// TextNode: the nodes of a tree whose keys are strings. They also serve for keys of one size other
+// than 4 or 8 bytes.
 //
-// A node has the common prefix of its keys once. For each slot it has a head: the eight key bytes
-// after the prefix, as a number. It also has a record with the rest of the key and the payload. The
-// records fill the heap, from the end of the node downwards. Most searches read the heads only.
-// Leaves also have a tag for each slot, a byte of a hash of the key. `find` compares the tags of a
-// leaf and reads only the records with the tag of its key.
+// A node stores the common prefix of its keys once. Each slot has a *head*: the eight key bytes
+// after the prefix, as a number. Each slot also has a *record* with the rest of the key and the
+// payload. The records fill the *heap*, from the end of the node downwards. Most searches read only
+// heads. Leaves also have a *tag* for each slot: one byte of a hash of the key. `find` compares the
+// tags of a leaf, and reads only the records whose tag is that of its key.
 //
-// Nodes grow in steps, because most of them have short records. A slot has the distance of its
-// record from the end of the node, so growing is two copies. A removed record stays in the heap as
-// dead bytes until the node is built again.
+// Nodes grow in steps, because most of them have short records. A slot stores the distance of its
+// record from the end of the node. So the slots stay right when the node grows. A removed record
+// stays in the heap as dead bytes until the node is built again.
 //
 // An inner node with n children has n - 1 slots. Their keys are the separators: the shortest
 // strings that divide the children. A separator is <= all keys of the child to its right.
@@ -27,9 +28,9 @@ namespace keydrome::btree {
 struct TextNode {
   static constexpr uint32_t kSlots = 64;  // items: entries of a leaf, children of an inner node
   static constexpr uint32_t kUnit = 128;
-  static constexpr uint32_t kBytesMax = 4096;  // a larger node is divided, if it has kFew items
+  static constexpr uint32_t kBytesMax = 4096;  // a larger node is divided if it has >= kFew items
   static constexpr uint32_t kFew = 16;
-  static constexpr uint32_t kMergeMax = 48;  // items of a node that merging may make
+  static constexpr uint32_t kMergeMax = 48;  // most items of a merged node
   static constexpr uint32_t kGrowth = 256;
   static constexpr uint32_t kPrefixMax = 120;
   static constexpr uint64_t kNone = ~uint64_t{0};  // heads and summary after the last slot

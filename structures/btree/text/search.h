@@ -1,4 +1,4 @@
-// TextSearch: searches in text nodes (text/node.h), and what to ask the memory for before them.
+// TextSearch: searches text nodes (text/node.h), and prefetches what a search will read.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +13,8 @@ namespace keydrome::btree {
 
 template <class Search>
 struct TextSearch : TextCheck {
-  // Compares the key with the prefix: < 0, 0 or > 0 as the key is smaller than all keys of the
-  // node, has the prefix, or is larger than all.
+  // Returns 0 if the key begins with the prefix of the node. Otherwise returns < 0 if the key is
+  // smaller than all keys of the node, and > 0 if it is larger than all.
   KEYDROME_HOT int against_prefix(const Node& node, Span key) {
     const uint32_t shorter = std::min<uint32_t>(node.prefix_size, key.size);
     const int order = Search::compare(key.data, node.prefix, shorter);
@@ -39,7 +39,8 @@ struct TextSearch : TextCheck {
     const uint32_t below = from + Search::template heads_below<or_equal>(node.heads + from, head);
     return std::min<uint32_t>(below, node.count);
   }
-  // Returns the first slot whose key is not smaller than `key`.
+  // Returns the first slot whose key is not smaller than `key`. Sets `same` to true if its key is
+  // equal.
   KEYDROME_HOT uint32_t place(const Node& node, Span key, bool& same) {
     same = false;
     const int order = against_prefix(node, key);
@@ -82,7 +83,8 @@ struct TextSearch : TextCheck {
     return slot + static_cast<uint32_t>(same);
   }
 
-  // A leaf is asked for as a whole, without its heap, which is too long: one wait instead of two.
+  // Prefetches a leaf except its heap, which is too long. The search of the leaf then waits for
+  // memory once, not twice.
   KEYDROME_HOT void ask(const Node& parent, uint32_t, const Node* child, Span) {
     ask_lines(child, 0, parent.level == 1 ? kHeaderLines : 3);
   }

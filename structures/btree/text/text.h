@@ -1,5 +1,6 @@
-// Text: the layout of a tree whose keys are strings, or have another fixed size than 4 or 8 bytes.
-// text/node.h describes the nodes. The base classes have the operations on them.
+// Text: the layout of a tree for all keys that Fixed (fixed/fixed.h) does not serve: strings, and
+// keys of one size other than 4 or 8 bytes. text/node.h describes the nodes. The base classes
+// search and change them.
 #pragma once
 
 #include <cstdint>
@@ -30,8 +31,9 @@ struct Text : TextSearch<Search> {
     return {key, value.payload, value.set, tag_of(key)};
   }
 
-  // Appends the pairs from a slot on, up to the first set or the end of the leaf. Returns false if
-  // the run is full before that. `slot` is then the first slot that is not in the run.
+  // Appends the pairs from a slot on, up to the first slot with a set of payloads, or to the end of
+  // the leaf. Returns false if the run is full before that. Sets `slot` to the first slot that it
+  // has not appended.
   KEYDROME_HOT bool emit(const Node& leaf, uint32_t& slot, uint32_t, KeydromeRun& run) {
     for (; slot < leaf.count; ++slot) {
       const uint8_t* bytes = TextNode::record(leaf, slot);
@@ -44,7 +46,7 @@ struct Text : TextSearch<Search> {
       uint8_t* to = static_cast<uint8_t*>(run.data) + run.size;
       const uint32_t rest = TextNode::rest_size(key_size, leaf.prefix_size);
       std::memcpy(to, bytes, 2);
-      // With room for the longest pair, whole words may be written past the key.
+      // With so much room left, the copies may write whole words past the end of the key.
       if (left >= 2 * KEYDROME_RUN_BYTES_MIN) {
         Search::copy(to + 2, leaf.prefix, leaf.prefix_size);
         store_big(to + 2 + leaf.prefix_size, leaf.heads[slot]);

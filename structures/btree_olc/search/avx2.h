@@ -16,7 +16,7 @@ struct SearchAvx2 {
 
   template <bool or_equal>
   [[gnu::always_inline]] static uint32_t group_of(const Node& node, uint64_t head) {
-    // The first two words of the node are no heads.
+    // The first two words of this cache line are before the summary. The mask leaves them out.
     const uint32_t low = below<or_equal>(node.summary - 2, wanted(head)) & 0xCu;
     return ones(low | below<or_equal>(node.summary + 2, wanted(head)) << 4);
   }
@@ -37,7 +37,7 @@ struct SearchAvx2 {
   [[gnu::always_inline]] static uint32_t ones(uint32_t mask) {
     return static_cast<uint32_t>(__builtin_popcount(mask));
   }
-  // Returns a mask of the four numbers that are below.
+  // Returns a mask of those of four numbers that are < `wanted`, or <= `wanted` if `or_equal`.
   template <bool or_equal>
   [[gnu::always_inline]] static uint32_t below(const uint64_t* from, __m256i wanted) {
     const __m256i raw = _mm256_load_si256(reinterpret_cast<const __m256i*>(from));

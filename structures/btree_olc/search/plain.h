@@ -1,5 +1,5 @@
-// SearchPlain: the search among the heads of a node (node.h), for any processor. The leaf may
-// change meanwhile; the result is then some number up to kSlots.
+// SearchPlain: the search among the heads of a node (node.h), for any processor. Another thread may
+// change the leaf meanwhile. The result is then meaningless, but not larger than kSlots.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +12,8 @@ struct SearchPlain {
   static constexpr const char* kDescription =
       "B+-tree with optimistic lock coupling; searches nodes without vector instructions";
 
-  // Returns the group in which a search for `head` ends: the number of groups that begin with a head
-  // < `head`, or <= `head` if `or_equal`, without the first one. No branch depends on the heads.
+  // Returns the group in which a search for `head` ends: the number of groups, except group 0,
+  // whose first head is < `head`, or <= `head` if `or_equal`. No branch depends on the heads.
   template <bool or_equal>
   [[gnu::always_inline]] static uint32_t group_of(const Node& node, uint64_t head) {
     uint32_t group = 0;

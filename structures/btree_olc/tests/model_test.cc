@@ -1,6 +1,7 @@
 // Compares the tree with a std::set of pairs, for keys and payloads that make its nodes differ:
-// number and text leaves, heads of keys and of payloads, long common prefixes, and leaves that grow,
-// divide and merge. The test of contract B (structures/tests) covers what all structures have.
+// number and text leaves, heads of keys and of payloads, long common prefixes, and leaves that
+// grow, divide and merge. The test of contract B (structures/tests) covers what all structures
+// have.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -34,7 +35,7 @@ std::vector<const KeydromeStructureTable*> tables() {
   return all;
 }
 
-// Pairs by number. Ascending numbers need not give ascending pairs.
+// A function that makes a pair from a number. Ascending numbers need not give ascending pairs.
 struct Pattern {
   const char* name;
   uint32_t key_bytes;
@@ -91,7 +92,7 @@ class BtreeOlcModel
     const std::string from(pattern().key_bytes, '\0');
     ASSERT_EQ(structure_.all(from, 100), std::vector<Pair>(model_.begin(), model_.end()));
   }
-  // The payload of the key that follows the pair's, or the first one.
+  // Compares find(): the first payload of the key or, if `after` is true, the one after the pair's.
   void expect_find_agrees(const Pair& pair, bool after) {
     const auto at = after ? model_.upper_bound(pair) : model_.lower_bound({pair.first, ""});
     const bool exists = at != model_.end() && at->first == pair.first;

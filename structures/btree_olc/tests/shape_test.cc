@@ -1,5 +1,5 @@
-// Tests what only this tree has: full leaves after ascending insertions, the kinds of leaves, where
-// heads begin, and a check() that detects damage.
+// Tests what only this tree has: full leaves after ascending insertions, two kinds of leaves, and a
+// check() that detects damage.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -13,7 +13,7 @@ namespace {
 
 const KeydromeStructureTable& table() { return *keydrome_structure(); }
 
-// Remembers the last leaf that was allocated for numbers, and the last root above it.
+// Remembers the last number leaf that was allocated, and the last inner node.
 struct NodeWatch {
   static void* allocate(void* context, size_t size, size_t alignment) {
     void* memory = std::aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment);
@@ -54,8 +54,8 @@ TEST_F(BtreeOlcShape, NumbersAndTextsHaveLeavesOfTheirOwn) {
   structure.put({big_endian(1, 8), "12345678"});
   ASSERT_EQ(watch_.leaf->count, 1u);
   NumberLeaf* const numbers = watch_.leaf;
-  // A payload of another size replaces the leaf by one with records. Without it, numbers come back
-  // only with a new leaf.
+  // A payload of another size replaces the number leaf by a leaf with records. So no second number
+  // leaf is allocated.
   structure.put({big_endian(2, 8), "a longer payload"});
   EXPECT_EQ(watch_.leaf, numbers);
   EXPECT_EQ(structure.find(big_endian(1, 8)), "12345678");

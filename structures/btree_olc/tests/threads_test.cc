@@ -1,6 +1,6 @@
 // Lets eight threads use one tree while its leaves grow, divide, merge and disappear. The test of
-// contract B (structures/tests/linearizable_test.cc) judges recorded calls; here are far more calls,
-// whose results each thread knows.
+// contract B (structures/tests/linearizable_test.cc) judges recorded calls; here are far more
+// calls, whose results each thread knows.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -70,13 +70,13 @@ class BtreeOlcThreads : public testing::TestWithParam<PairOf> {
   int del(const Pair& pair) {
     return table_.del(tree_, bytes_of(pair.first), bytes_of(pair.second));
   }
-  // Whether the scan of one pair finds the pair.
+  // Returns true if a scan that starts at the pair finds it.
   bool exists(const Pair& pair) const {
     RunBuffer run(1, KEYDROME_RUN_BYTES_MIN);
     table_.scan(tree_, bytes_of(pair.first), bytes_of(pair.second), 0, run.get());
     return run.pairs() == std::vector<Pair>{pair};
   }
-  // Like ASSERT_TRUE, for all threads.
+  // Counts a wrong result. Any thread may call it, unlike ASSERT_TRUE.
   void must(bool right) {
     if (!right) ++wrong_;
   }
@@ -116,8 +116,9 @@ TEST_P(BtreeOlcThreads, GrowAndShrinkTogether) {
   });
 }
 
-// All threads change the same pairs. A pair was inserted once more often than deleted if it exists
-// at the end, and otherwise as often. With failing allocations, only puts fail.
+// All threads change the same pairs. If a pair exists at the end, one more of its insertions than
+// of its deletions has succeeded. Otherwise as many of both have. With failing allocations, only
+// puts fail.
 TEST_P(BtreeOlcThreads, EverySuccessCounts) {
   constexpr uint32_t kPairs = 600;
   for (const unsigned period : {0u, 3u}) {
@@ -143,8 +144,9 @@ TEST_P(BtreeOlcThreads, EverySuccessCounts) {
   }
 }
 
-// Two threads replace one payload of a key by others that belong to different leaves. At the end it
-// is in one leaf, and the others scan and miss none of the payloads that stay.
+// Two threads replace one payload of a key by others, which belong to other leaves. At the end,
+// exactly one of these payloads exists. Meanwhile the other threads scan, and must find all
+// payloads that stay.
 TEST_P(BtreeOlcThreads, AReplacedPayloadIsInOnePlace) {
   constexpr uint32_t kOthers = 400;
   const std::string key = big_endian(7, 8);

@@ -1,6 +1,6 @@
 // Tests features that only the ordered hash table has: codes that keep the order, tables that stay
-// shallow for keys that do not vary in their first bits, and a check() that detects damage. The test
-// of contract B (keydrome/structure.h) covers the features that all structures have.
+// shallow for keys that do not vary in their first bits, and a check() that detects damage. The
+// test of contract B (keydrome/structure.h) covers the features that all structures have.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -78,7 +78,7 @@ TEST(HashOrdered, CodesKeepTheOrder) {
   }
 }
 
-// Keys that would all come to one bucket, if the first bits of a key chose the bucket.
+// Keys that would all go to one bucket if the first bits of a key chose the bucket.
 enum class Keys {
   kRandom,
   kTruncated,
