@@ -154,7 +154,9 @@ TEST(HangText, StaysShort) {
   std::vector<HungThread> many;
   for (std::size_t i = 0; i < 200; ++i) many.push_back(thread(i, "1", "1"));
   const std::string text = hang_text(one_index(), many);
-  EXPECT_TRUE(has(text, "188 more threads are not shown"));
+  EXPECT_TRUE(text.ends_with("\nnot shown: 188 more threads")) << text;
+  many.resize(13);
+  EXPECT_TRUE(hang_text(one_index(), many).ends_with("\nnot shown: 1 more thread"));
   EXPECT_LT(text.size(), 8000u);
 }
 

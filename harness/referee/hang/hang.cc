@@ -146,7 +146,7 @@ std::string unfinished_threads(const script::PhaseScript& phase, const PhaseWatc
             std::to_string(at) + " of " + std::to_string(phase.threads[t].size());
   }
   if (unfinished > kThreadsNamed) {
-    text += "; " + std::to_string(unfinished - kThreadsNamed) + " more threads have not finished";
+    text += "; not finished either: " + more_threads(unfinished - kThreadsNamed);
   }
   return text;
 }

@@ -118,7 +118,7 @@ class HangWriter {
         ++left_out;
       }
     }
-    if (left_out > 0) line(std::to_string(left_out) + " more threads are not shown");
+    if (left_out > 0) line("not shown: " + more_threads(left_out));
     if (finished > 0) line(counted_threads(finished) + " finished the phase");
     return std::move(text_);
   }
@@ -248,6 +248,10 @@ class HangWriter {
 };
 
 }  // namespace
+
+std::string more_threads(std::size_t count) {
+  return std::to_string(count) + (count == 1 ? " more thread" : " more threads");
+}
 
 std::string hang_text(const script::Script& script, const std::vector<HungThread>& threads) {
   return HangWriter(script, threads, How::kHangs).all();

@@ -29,6 +29,9 @@ struct HungThread {
 // Time between the two readings of the threads' CPU times, in milliseconds.
 inline constexpr uint64_t kHangLookMs = 100;
 
+// "1 more thread" or "12 more threads", for the end of a list that names only the first threads.
+std::string more_threads(std::size_t count);
+
 // Describes which thread waits for which other thread, then each thread in one or more lines.
 std::string hang_text(const script::Script& script, const std::vector<HungThread>& threads);
 

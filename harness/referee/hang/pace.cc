@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "benchmarks/kit/format/outcome.h"
+#include "harness/referee/hang/hang_text.h"
 #include "harness/referee/hang/program_position.h"
 
 namespace keydrome {
@@ -81,8 +82,7 @@ std::string pace_text(const script::PhaseScript& phase, const PhaseWatch& watch,
             with_commas(done) + " of " + with_commas(size) + " operations";
   }
   if (unfinished > kThreadsNamed)
-    text += ", and " + std::to_string(unfinished - kThreadsNamed) +
-            " more threads made only a part of theirs";
+    text += ", and " + more_threads(unfinished - kThreadsNamed) + " made only some of theirs";
   const double elapsed_s =
       static_cast<double>(times.now_ns - times.start_ns) / static_cast<double>(kSecondNs);
   return text + " in " + seconds("%.1f s", elapsed_s) +
