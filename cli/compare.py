@@ -126,8 +126,8 @@ def _write(options: argparse.Namespace, compared: Compared) -> None:
 def _request(options: argparse.Namespace, settings: Settings) -> Request:
     if options.sessions > SESSIONS_MAX:
         raise UsageError(
-            f"--sessions {options.sessions}: at most {SESSIONS_MAX} are allowed; if a pair is still undecided after "
-            "so many sessions, the difference is too small to matter"
+            f"--sessions {options.sessions}: at most {SESSIONS_MAX} are allowed; if these cannot decide a pair, use a "
+            "larger scale or a quieter machine"
         )
     to_output = [
         path for path in (options.json, options.markdown) if path and is_standard_output(path)
