@@ -178,7 +178,7 @@ INSTANTIATE_TEST_SUITE_P(Changes, Corrupted, testing::ValuesIn(kCorruptions),
 TEST(BlindDeletes, NearlyEveryHarmfulChangeIsAViolation) {
   std::map<std::string, std::map<Verdict, uint64_t>> verdicts;
   uint64_t violations = 0, undecided = 0;
-  for (uint64_t seed = 1; seed <= rounds(30); ++seed) {
+  for (uint64_t seed = 1; seed <= rounds(60); ++seed) {
     SyntheticOptions options;
     options.seed = seed;
     options.transactions = 300;
@@ -205,7 +205,7 @@ TEST(BlindDeletes, NearlyEveryHarmfulChangeIsAViolation) {
     }
     std::printf("\n");
   }
-  EXPECT_GT(violations, rounds(30) * 2);
+  EXPECT_GT(violations, rounds(60) * 2);
   // One more is allowed, because with the few rounds of a build with sanitizers 3 % is less than
   // one history.
   EXPECT_LE(undecided, (violations + undecided) * 3 / 100 + 1) << "at most 3 % may be undecided";
