@@ -44,6 +44,7 @@ from runner.request import Request
 from runner.settings import load_settings
 from runner.terms import JailLevel, Scale, Severity, Verdict
 from runner.text import display_name
+from runner.time_slice import ask_for_short_slices
 
 if TYPE_CHECKING:
     import argparse
@@ -202,6 +203,7 @@ def run(options: argparse.Namespace) -> int:
         given=as_given(options.library, options.config),
     )
     check_rights(check.level)
+    ask_for_short_slices()
     seed = seed_series(options.seed, 1)[0]
     tally = _run_suites(check, named.path, seed, options.seconds or 0)
     findings = list(tally.findings.values())

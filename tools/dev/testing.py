@@ -19,7 +19,7 @@ from dev.paths import LOGS, PYTHON, ROOT, VAR
 from dev.steps import StepError, Timings, become_root, run
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
 CURE = "read the message of the test in the log"
@@ -179,7 +179,8 @@ def _suites(*, fast: bool) -> list[Suite]:
         Suite("lint", _lint, fast=True, lane=1 if fast else 0),
         Suite("native", lambda: _ctest("release", narrow=fast), fast=True, lane=2 if fast else 0),
         Suite("jail", lambda: _pytest("jail", ["jail/tests"])),
-        Suite("rooms", lambda: _pytest("rooms", ["tests"])),
+        # The commands and sites of these tests judge libraries by the clock, so they run before other lanes.
+        Suite("rooms", lambda: _pytest("rooms", ["tests"], prefix=["nice", "-n", "-10"])),
         Suite("postgres", lambda: _postgres(site), lane=1),
         Suite("tidy", _tidy),
         _sanitized("asan", lane=1),
@@ -255,9 +256,14 @@ def _sanitized(preset: str, *, long: bool = False, lane: int = 0) -> Suite:
     )
 
 
-def _pytest(name: str, places: list[str], env: dict[str, str] | None = None) -> Outcome:
+def _pytest(
+    name: str,
+    places: list[str],
+    env: dict[str, str] | None = None,
+    prefix: Sequence[str] = (),
+) -> Outcome:
     report = LOGS / f"pytest-{name}.xml"
-    command = [str(PYTHON), "-m", "pytest", "-q", "--continue-on-collection-errors"]
+    command = [*prefix, str(PYTHON), "-m", "pytest", "-q", "--continue-on-collection-errors"]
     command += [f"--junitxml={report}", *places]
     # Tests create their own data folders and must not see the developer's site or its servers.
     clean = {"KEYDROME_BUILD": str(ROOT / "build" / "release"), **(env or {})}
