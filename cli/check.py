@@ -33,6 +33,7 @@ from cli.libraries import (
     title,
 )
 from cli.progress import shown_progress
+from cli.time_slice import ask_for_short_slices
 from cli.witness_folder import README, WitnessFolder
 from results.counts import counted
 from runner.execute import Inspected, run_inspected
@@ -44,7 +45,6 @@ from runner.request import Request
 from runner.settings import load_settings
 from runner.terms import JailLevel, Scale, Severity, Verdict
 from runner.text import display_name
-from runner.time_slice import ask_for_short_slices
 
 if TYPE_CHECKING:
     import argparse

@@ -143,7 +143,7 @@ def computing_programs() -> Iterator[None]:
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("computing_programs")
-def test_a_library_that_passes_a_lock_around_is_judged_beside_other_programs(
+def test_a_library_that_passes_a_lock_around_is_judged_while_other_programs_compute(
     tmp_path: Path,
 ) -> None:
     """Its threads wait for each other at each operation. If each wake-up is delayed, `scenarios` takes too long."""

@@ -7,7 +7,7 @@ import re
 import subprocess
 import sys
 
-from runner.time_slice import SLICE_NS
+from cli.time_slice import SLICE_NS
 
 # Prints the slice of a child process: the field sched_runtime of sched_getattr(2).
 CHILD = """
@@ -19,7 +19,7 @@ print(struct.unpack("IIQiIQQQ", attributes.raw)[5])
 """
 PARENT = f"""
 import subprocess, sys
-from runner.time_slice import ask_for_short_slices
+from cli.time_slice import ask_for_short_slices
 print(ask_for_short_slices(), flush=True)
 subprocess.run([sys.executable, "-c", {CHILD!r}], check=True)
 """
