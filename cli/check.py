@@ -41,7 +41,7 @@ from runner.gate_end import has_stalled, why_gate_ends
 from runner.inspection.library import LibraryFacts, LibraryKind, inspect_library
 from runner.manifest import Kind, load_benchmarks
 from runner.report import Finding
-from runner.request import Request
+from runner.request import Request, timeout_factor_of
 from runner.settings import load_settings
 from runner.terms import JailLevel, Scale, Severity, Verdict
 from runner.text import display_name
@@ -70,7 +70,7 @@ _WALL_FACTOR = 3
 # A library that has failed is not tested further after this wall time: it is known to be wrong. Larger scales are for
 # thorough tests, so they have no such limit.
 _FAILED_SECONDS = {Scale.SMOKE: 30.0}
-# How often an instance runs at most, if the machine is too busy to judge it.
+# How often an instance runs at most, if the machine is too busy to judge it. Each attempt has more time than the last.
 _ATTEMPTS_MAX = 3
 _LIBRARY_FAULTS = {Verdict.FAILED, Verdict.CRASHED, Verdict.TIMED_OUT, Verdict.OUT_OF_MEMORY}
 
@@ -260,14 +260,15 @@ def _run_instance(
     suite, instance, seed = what
     settings, folder, file = where
     inspected = Inspected(file, tally.facts)
-    for attempt in range(_ATTEMPTS_MAX):
+    for attempt in range(1, _ATTEMPTS_MAX + 1):
         work = folder / f"{suite.name}-{instance}-{seed}"
         histories = work / "histories"
         work.mkdir(mode=0o700)
         histories.mkdir()
         request = check.request(suite, instance, seed, tally.configuration, histories)
+        request = replace(request, timeout_factor=timeout_factor_of(attempt))
         result = run_inspected(inspected, request, settings, work, heartbeat)
-        if attempt + 1 == _ATTEMPTS_MAX or not _was_too_busy(result):
+        if attempt == _ATTEMPTS_MAX or not _was_too_busy(result):
             break
         tally.repeated.append(f"{suite.name}/{instance}")
         shutil.rmtree(work)

@@ -17,8 +17,8 @@ from runner.catalogue import load_configuration
 from runner.contract import Cancelled, Job, Progress, RunReport, Session
 from runner.inspection.library import LibraryFacts, inspect_library, refusal_findings
 from runner.machine import facts_of_sessions
-from runner.manifest import RequestError, find_benchmark, load_benchmarks
-from runner.request import Request, make_loadable
+from runner.manifest import Kind, RequestError, find_benchmark, load_benchmarks
+from runner.request import Request, make_loadable, timeout_factor_of
 from runner.series import SeriesResult, why_machine_too_busy
 from runner.settings import Settings, load_settings
 from runner.spot_check import run_with_spot_check
@@ -188,6 +188,7 @@ def _request(job: Job, settings: Settings) -> Request:
             f"{benchmark.version}: update and restart the site or the worker, whichever is older"
         )
     named = job.configuration
+    judges = benchmark.kind is Kind.CORRECTNESS
     return Request(
         benchmark=benchmark,
         instance=job.instance,
@@ -202,6 +203,7 @@ def _request(job: Job, settings: Settings) -> Request:
         record=job.record,
         verified=job.verified,
         audited_seeds=job.audited_seeds,
+        timeout_factor=timeout_factor_of(job.attempt) if judges else 1,
     )
 
 

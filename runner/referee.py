@@ -83,7 +83,11 @@ def build_plan(
     if settings.cpus:
         lists = settings.cpus.split(";")
         jail["cpus"] = lists[settings.slot % len(lists)]
-    timeout_factor = _VERIFIED_TIMEOUT_FACTOR if request.verified else 1
+    factor = request.timeout_factor
+    verified_factor = _VERIFIED_TIMEOUT_FACTOR if request.verified else 1
+    timeouts = {"phase_timeout_ms": limits.phase_timeout_ms * factor * verified_factor}
+    if factor > 1 and limits.session_timeout_ms is not None:
+        timeouts["session_timeout_ms"] = limits.session_timeout_ms * factor
     keys = {"keys": str(request.keys.path)} if request.keys else {}
     trace = {"trace": str(request.trace.path)} if request.trace else {}
     driver = {"driver": str(settings.driver)} if request.verified else {}
@@ -104,7 +108,7 @@ def build_plan(
         "library": library,
         "player": str(settings.player),
         "jail": jail,
-        "limits": {"phase_timeout_ms": limits.phase_timeout_ms * timeout_factor},
+        "limits": timeouts,
     }
 
 

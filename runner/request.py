@@ -24,6 +24,16 @@ if TYPE_CHECKING:
     from runner.terms import JailLevel, Scale
 
 
+# If a machine is too busy to judge a library, each further attempt may take this many times longer than the one before.
+_TIMEOUT_GROWTH = 3
+_TIMEOUT_FACTOR_MAX = 9
+
+
+def timeout_factor_of(attempt: int) -> int:
+    """Return the timeout factor of an attempt to judge a library with a correctness benchmark. `attempt` starts at 1."""
+    return min(_TIMEOUT_GROWTH ** (attempt - 1), _TIMEOUT_FACTOR_MAX)
+
+
 @dataclass(frozen=True, slots=True)
 class Loadable:
     """The files that are loaded in a session.
@@ -62,6 +72,8 @@ class Request:
     - `counters`: whether to count cycles, cache misses, context switches and more.
     - `verified`: whether a process outside the jail makes every call, so that the library cannot read its next calls in
       memory (docs/explanation/security.md).
+    - `timeout_factor`: multiplies the time limits of phase and session. It is more than 1 if an earlier attempt ended
+      undecided, because the machine was too busy (timeout_factor_of).
     - `audited_seeds`: the seeds of the audited sessions. An audited session is played a second time, with the other
       value of `verified` (runner/audit.py). The field has no effect without a control library.
     """
@@ -85,6 +97,7 @@ class Request:
     counters: bool = False
     verified: bool = False
     audited_seeds: tuple[str, ...] = ()
+    timeout_factor: int = 1
 
     @property
     def user_files(self) -> list[UserFile]:

@@ -1,4 +1,4 @@
-"""Tests what works on a busy machine: tests while jail slots are taken or another clone runs tests, and `check`.
+"""Tests that tests pass on a busy machine, where jail slots are taken or another clone runs tests.
 
 A jail slot is a user and a control group for one jail. A running site's worker holds slot 0, and commands hold others.
 Clones also share the machine's ports, names of sockets and folder for temporary files.
@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from runner.slots import SlotsTakenError, hold_slot
-from tests.binaries import built_settings, library
-from tests.test_keydrome import keydrome
+from tests.binaries import built_settings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -127,27 +126,3 @@ def test_suites_of_two_clones_run_at_the_same_time(tmp_path: Path) -> None:
         failed = [name for name, one in started.items() if one.wait(TIMEOUT_SECONDS) != 0]
     texts = [(tmp_path / name).read_text(errors="replace")[-4000:] for name in failed]
     assert failed == [], "\n".join(texts)
-
-
-@pytest.fixture
-def computing_programs() -> Iterator[None]:
-    """Run two programs per processor that compute all the time, at the priority of builds, which is 10."""
-    change = 10 - os.getpriority(os.PRIO_PROCESS, 0)
-    command = ["nice", "-n", str(change), sys.executable, "-c", "while True: pass"]
-    with ExitStack() as running:
-        for _ in range(2 * (os.cpu_count() or 1)):
-            program = running.enter_context(subprocess.Popen(command))
-            running.callback(program.kill)
-        yield
-
-
-@pytest.mark.slow
-@pytest.mark.usefixtures("computing_programs")
-def test_a_library_that_passes_a_lock_around_is_judged_while_other_programs_compute(
-    tmp_path: Path,
-) -> None:
-    """Its threads wait for each other at each operation. If each wake-up is delayed, `scenarios` takes too long."""
-    file = library(built_settings(), "faulty", "berkeley_files")
-    outcome = keydrome("check", file, "--suite", "scenarios", "--scale", "smoke", var=tmp_path)
-    assert outcome.returncode == 0, outcome.stdout + outcome.stderr
-    assert "too busy" not in outcome.stdout

@@ -13,10 +13,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from runner import series
 from runner.catalogue import reference_configurations
 from runner.contract import Cancelled, Job, Progress, RunReport
 from runner.execute import execute
 from runner.manifest import load_benchmarks
+from runner.referee import build_plan
 from runner.settings import load_settings
 from runner.slots import hold_local_slot
 from runner.store import BlobStore
@@ -26,6 +28,7 @@ from tests.binaries import built_settings, library
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from runner.request import Loadable, Request
     from runner.settings import Settings
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -167,6 +170,27 @@ def test_correctness_runs_without_a_control(benchmark: str, settings: Settings) 
     report = execute(asked, go_on, settings)
     assert (report.verdict, report.reason) == (Verdict.PASSED, ""), report.findings
     assert [session.control for session in report.sessions] == [None, None]
+
+
+@pytest.mark.parametrize(("benchmark", "factors"), [("unit", [1, 3, 9]), ("sigmod2009", [1, 1, 1])])
+def test_only_attempts_to_judge_get_more_time(
+    benchmark: str, factors: list[int], settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Timed sessions on so busy a machine would not count, so they keep their limits."""
+    found: list[int] = []
+
+    def noting(loadable: Loadable, request: Request, *rest: Any) -> dict[str, Any]:
+        found.append(request.timeout_factor)
+        return build_plan(loadable, request, *rest)
+
+    monkeypatch.setattr(series, "build_plan", noting)
+    instance = next(iter(load_benchmarks(settings.root)[benchmark].instances))
+    file = library(settings, "indexes", "global_lock")
+    asked = job(settings, file, benchmark=benchmark, instance=instance, seeds=("00000000000000aa",))
+    for attempt in (1, 2, 3):
+        report = execute(replace(asked, attempt=attempt), go_on, settings)
+        assert (report.verdict, report.reason) == (Verdict.PASSED, "")
+    assert list(dict.fromkeys(found)) == list(dict.fromkeys(factors))
 
 
 def test_an_untrusted_library_may_need_berkeley_db(settings: Settings) -> None:

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
     import pytest
 
+    from runner.execute import Inspected
+    from runner.request import Request
     from runner.settings import Settings
 
 FACTS = LibraryFacts(LibraryKind.INDEX, 1)
@@ -40,11 +42,13 @@ class Machine:
     now_s: float = 1000.0
     sessions: int = 0
     busy_sessions: int = 0  # the first sessions, which end with the verdict infrastructure
+    timeout_factors: list[int] = field(default_factory=list)  # of the sessions
 
     def monotonic(self) -> float:
         return self.now_s
 
-    def run_inspected(self, *_arguments: object) -> SeriesResult:
+    def run_inspected(self, _file: Inspected, request: Request, *_rest: object) -> SeriesResult:
+        self.timeout_factors.append(request.timeout_factor)
         self.now_s += self.wall_s
         self.sessions += 1
         busy = self.sessions <= self.busy_sessions
@@ -113,6 +117,7 @@ def test_what_a_busy_machine_left_open_is_repeated(
     tally = first_round(machine, settings, tmp_path, monkeypatch)
     assert (tally.verdict, tally.findings, tally.not_run) == (Verdict.PASSED, {}, [])
     assert machine.sessions == tally.sessions + 2
+    assert machine.timeout_factors == [1, 3, 9, *[1] * (tally.sessions - 1)]
     assert not list(tmp_path.glob("*-00000000000000aa"))
     notes = list(check._notes(wanted(settings), tally, is_named=False))
     assert notes == [f"repeated, because the machine was too busy: {tally.repeated[0]}"]

@@ -34,6 +34,25 @@ TEST(JailArguments, TheLimitsOfTheJailAreLongerThanThoseOfTheReferee) {
   EXPECT_EQ(given(options, "--cpu-seconds"), std::to_string(kJailCpuSecondsMax));
 }
 
+// After an attempt on a busy machine, a plan gives the session more time than the manifest does.
+TEST(JailOptionsOfAPlan, TakeTheLimitOfTheSessionFromThePlanOrElseFromTheManifest) {
+  Plan plan;
+  plan.scale = "smoke";
+  plan.limits.phase_timeout_ms = 60'000;
+  workload::Manifest manifest;
+  script::Script script;
+  script.phases.resize(3);
+  const auto wall_ms = [&] { return jail_options(plan, manifest, script, 1 << 20).wall_ms; };
+  const uint64_t of_phases_ms = wall_ms();
+  EXPECT_GT(of_phases_ms, 180'000u);
+  manifest.limits["smoke"]["session_timeout_ms"] = 20'000;
+  EXPECT_EQ(wall_ms(), 20'000u);
+  plan.limits.session_timeout_ms = 60'000;
+  EXPECT_EQ(wall_ms(), 60'000u);
+  plan.verified = true;
+  EXPECT_EQ(wall_ms(), of_phases_ms);
+}
+
 TEST(JailProcess, ThatCannotStartSaysWhatToDo) {
   JailOptions options;
   options.plan.jail.path = "/no/such/jail";

@@ -32,6 +32,7 @@ TEST(Plan, FillsInDefaults) {
   EXPECT_EQ(plan->seed_number(), 255u);
   EXPECT_EQ(plan->jail.require, "full");
   EXPECT_EQ(plan->limits.load_timeout_ms, 10'000u);
+  EXPECT_FALSE(plan->limits.session_timeout_ms.has_value());
   EXPECT_FALSE(plan->plain);
   EXPECT_EQ(configuration_text(plan->library, 4, {INT}), "");
 }
@@ -42,6 +43,7 @@ TEST(Plan, IsTheSameAfterJson) {
   json["library"]["configuration"]["latch"] = "rw";
   json["jail"]["memory_bytes"] = uint64_t{1} << 30;
   json["jail"]["cpus"] = "0-1";
+  json["limits"]["session_timeout_ms"] = 60'000;
   json["keys"] = "/data/a:b";
   json["trace"] = "/data/calls";
   const Result<Plan> plan = parse_plan(json);
@@ -50,6 +52,7 @@ TEST(Plan, IsTheSameAfterJson) {
   ASSERT_TRUE(again.ok()) << again.error().message;
   EXPECT_EQ(to_json(*again).dump(), to_json(*plan).dump());
   EXPECT_EQ(again->parameters.at("threads"), 4);
+  EXPECT_EQ(again->limits.session_timeout_ms, 60'000u);
   EXPECT_EQ(again->keys, "/data/a:b");
   EXPECT_EQ(again->trace, "/data/calls");
 }

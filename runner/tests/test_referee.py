@@ -17,9 +17,9 @@ import pytest
 
 from runner import referee
 from runner.contract import Cancelled
-from runner.manifest import parse_benchmark
+from runner.manifest import find_benchmark, load_benchmarks, parse_benchmark
 from runner.referee import RefereeError, build_plan, run_session, validate_report
-from runner.request import Loadable, Request
+from runner.request import Loadable, Request, timeout_factor_of
 from runner.strict import parse_object
 from runner.terms import JailLevel, Scale
 from runner.tests.samples import MANIFEST, report
@@ -93,6 +93,32 @@ def test_the_plan_fits_its_schema(settings: Settings, one_request: Request, tmp_
     assert full["jail"]["cpus"] == "0-1"
     assert full["jail"]["memory_bytes"] == 1 << 29
     assert "memory_bytes" not in plain["jail"], "the referee computes the limit"
+
+
+def test_a_busy_machine_gets_more_time(settings: Settings, tmp_path: Path) -> None:
+    benchmark = find_benchmark(load_benchmarks(settings.root), "scenarios")
+    request = Request(
+        benchmark=benchmark,
+        instance=next(iter(benchmark.instances)),
+        scale=Scale.SMOKE,
+        overrides={},
+        seeds=(SEED,),
+        plain=False,
+        require=JailLevel.NONE,
+        control=False,
+    )
+    manifest = benchmark.limits[Scale.SMOKE]
+    loadable = Loadable(tmp_path / "library.so")
+    usual = build_plan(loadable, request, SEED, settings)["limits"]
+    assert usual == {"phase_timeout_ms": manifest.phase_timeout_ms}, "the manifest has the other"
+    for attempt, factor in ((1, 1), (2, 3), (3, 9), (4, 9)):
+        assert timeout_factor_of(attempt) == factor
+    longer = build_plan(loadable, replace(request, timeout_factor=9), SEED, settings)["limits"]
+    assert manifest.session_timeout_ms
+    assert longer == {
+        "phase_timeout_ms": 9 * manifest.phase_timeout_ms,
+        "session_timeout_ms": 9 * manifest.session_timeout_ms,
+    }
 
 
 def test_slots_take_the_lists_of_cores_in_turn(

@@ -89,6 +89,7 @@ Result<void> parse_limits(const Json& json, LimitsPlan& limits) {
   StrictObject reader(json, "plan.limits");
   limits.phase_timeout_ms =
       static_cast<uint64_t>(reader.required_integer("phase_timeout_ms", kMilliseconds));
+  limits.session_timeout_ms = reader.optional_integer("session_timeout_ms", kMilliseconds);
   limits.load_timeout_ms =
       reader.optional_integer("load_timeout_ms", kMilliseconds).value_or(limits.load_timeout_ms);
   limits.output_bytes =
@@ -188,6 +189,9 @@ Json to_json(const Plan& plan) {
   if (plan.jail.counters) jail["counters"] = true;
   json["limits"]["load_timeout_ms"] = plan.limits.load_timeout_ms;
   json["limits"]["phase_timeout_ms"] = plan.limits.phase_timeout_ms;
+  if (plan.limits.session_timeout_ms) {
+    json["limits"]["session_timeout_ms"] = *plan.limits.session_timeout_ms;
+  }
   json["limits"]["output_bytes"] = plan.limits.output_bytes;
   return json;
 }

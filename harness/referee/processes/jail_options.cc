@@ -68,9 +68,11 @@ JailOptions jail_options(const Plan& plan, const workload::Manifest& manifest,
                          2 * plan.limits.load_timeout_ms + kOwnWorkMs +
                              script.phases.size() * (plan.limits.phase_timeout_ms + kOwnWorkMs));
   // Correctness benchmarks set a shorter limit in their manifest, so that the session of a slow
-  // library ends soon. The shorter limit does not apply in verified mode. There a process outside
-  // the jail makes each call through shared memory, so every call is slower.
-  const uint64_t session_ms = limit_of(manifest, plan.scale, "session_timeout_ms").value_or(0);
+  // library ends soon. A plan may replace it, because a busy machine needs more time. The shorter
+  // limit does not apply in verified mode. There a process outside the jail makes each call through
+  // shared memory, so every call is slower.
+  const uint64_t session_ms = plan.limits.session_timeout_ms.value_or(
+      limit_of(manifest, plan.scale, "session_timeout_ms").value_or(0));
   if (session_ms > 0 && !plan.verified) options.wall_ms = std::min(options.wall_ms, session_ms);
   return options;
 }
