@@ -1,0 +1,187 @@
+// Implements build.h.
+#include "structures/bwtree/build.h"
+
+#include <algorithm>
+#include <new>
+
+#include "structures/bwtree/cursor.h"
+
+namespace keydrome::bwtree {
+namespace {
+
+constexpr uint32_t kSizes = 2;  // bytes of a record before its key
+
+uint32_t record_bytes(const Pair& pair) {
+  return kSizes + static_cast<uint32_t>(pair.key.size() + pair.payload.size());
+}
+
+// The largest page must be addressable by 16-bit offsets.
+static_assert(sizeof(Base) +
+                  (kPairsMax + 1) * (2 * sizeof(uint64_t) + sizeof(uint16_t) + kSizes +
+                                     KEYDROME_KEY_BYTES_MAX + KEYDROME_PAYLOAD_BYTES_MAX) <=
+              UINT16_MAX);
+
+// Copies key and payload. In pages they follow each other, and one copy is faster than two.
+void copy(const Pair& pair, char* to) {
+  if (pair.payload.data() == pair.key.data() + pair.key.size()) {
+    std::memcpy(to, pair.key.data(), pair.key.size() + pair.payload.size());
+    return;
+  }
+  std::copy(pair.payload.begin(), pair.payload.end(),
+            std::copy(pair.key.begin(), pair.key.end(), to));
+}
+
+// Writes records one after the other.
+class Records {
+ public:
+  Records(Base& base, uint32_t at)
+      : bytes_(reinterpret_cast<char*>(&base)),
+        at_(at),
+        offsets_(const_cast<uint16_t*>(base.offsets())) {}
+
+  void add(const Pair& pair) {
+    *offsets_++ = static_cast<uint16_t>(at_);
+    char* record = bytes_ + at_;
+    record[0] = static_cast<char>(pair.key.size());
+    record[1] = static_cast<char>(pair.payload.size());
+    copy(pair, record + kSizes);
+    at_ += record_bytes(pair);
+  }
+
+ private:
+  char* const bytes_;
+  uint32_t at_;
+  uint16_t* offsets_;
+};
+
+}  // namespace
+
+void Entries::add_all(const Page& page) {
+  if (page.level == 0) {
+    Cursor cursor(page, Probe{}, Only::kAll);
+    for (Pair pair; cursor.next(pair);) pairs[count++] = pair;
+    return;
+  }
+  const Base& inner = base(page);
+  for (uint32_t i = 0; i < inner.count; ++i) {
+    pairs[count] = inner.pair(i);
+    children[count++] = inner.children()[i];
+  }
+}
+
+void Entries::insert(uint32_t at, const Pair& pair, Slot* child) {
+  std::copy_backward(pairs + at, pairs + count, pairs + count + 1);
+  std::copy_backward(children + at, children + count, children + count + 1);
+  pairs[at] = pair;
+  children[at] = child;
+  ++count;
+}
+
+void Entries::erase(uint32_t at) {
+  std::copy(pairs + at + 1, pairs + count, pairs + at);
+  std::copy(children + at + 1, children + count, children + at);
+  --count;
+}
+
+Base* Builder::base(uint32_t level, const Entries& entries, uint32_t from, uint32_t to,
+                    const End& end) const {
+  const uint32_t count = to - from;
+  const uint32_t records = count + (end.has_high ? 1 : 0);
+  const uint32_t per_entry = sizeof(uint64_t) + (level > 0 ? sizeof(Slot*) : 0);
+  const auto first_record =
+      static_cast<uint32_t>(sizeof(Base) + per_entry * count + sizeof(uint16_t) * records);
+  uint32_t bytes = first_record + (end.has_high ? record_bytes(end.high) : 0);
+  size_t longest = 0;
+  for (uint32_t i = from; i < to; ++i) {
+    bytes += record_bytes(entries.pairs[i]);
+    longest = std::max(longest, entries.pairs[i].key.size());
+  }
+  void* memory = memory_.allocate(bytes, alignof(Base));
+  if (memory == nullptr) return nullptr;
+
+  const uint32_t prefix = count > 0 && longest > sizeof(uint64_t)
+                              ? common_bytes(entries.pairs[from].key, entries.pairs[to - 1].key)
+                              : 0;
+  Base* made = new (memory) Base{{Kind::kBase, static_cast<uint8_t>(level), 0, count},
+                                 end.right,
+                                 end.has_high ? head_of(end.high.key) : 0,
+                                 bytes,
+                                 static_cast<uint8_t>(prefix),
+                                 end.has_high};
+  Records written(*made, first_record);
+  for (uint32_t i = 0; i < count; ++i) {
+    const Pair& pair = entries.pairs[from + i];
+    const_cast<uint64_t*>(made->heads())[i] =
+        load_head(reinterpret_cast<const uint8_t*>(pair.key.data()),
+                  static_cast<uint32_t>(pair.key.size()), prefix);
+    if (level > 0) const_cast<Slot**>(made->children())[i] = entries.children[from + i];
+    written.add(pair);
+  }
+  if (end.has_high) written.add(end.high);
+  return made;
+}
+
+Delta* Builder::delta(Kind kind, const Probe& probe) const {
+  const Pair pair{probe.key, probe.payload};
+  void* memory = memory_.allocate(Delta::bytes(pair), alignof(Delta));
+  if (memory == nullptr) return nullptr;
+  auto* made = new (memory) Delta{{kind, 0, 0, 0},
+                                  nullptr,
+                                  nullptr,
+                                  probe.head,
+                                  {},
+                                  static_cast<uint8_t>(pair.key.size()),
+                                  static_cast<uint8_t>(pair.payload.size())};
+  copy(pair, reinterpret_cast<char*>(made + 1));
+  return made;
+}
+
+void Delta::put_before(const Page& page) {
+  next = &page;
+  base = &base_of(page);
+  deltas = page.deltas + 1;
+  count = kind == Kind::kInsert ? page.count + 1 : page.count - 1;
+  if (page.kind != Kind::kBase) std::memcpy(marks, bwtree::delta(page).marks, page.deltas);
+  marks[page.deltas] = mark_of(head);
+}
+
+Removed* Builder::removed(Slot* left, const Page* frozen) const {
+  void* memory = memory_.allocate(sizeof(Removed), alignof(Removed));
+  if (memory == nullptr) return nullptr;
+  return new (memory) Removed{{Kind::kRemoved, frozen->level, 0, 0}, left, frozen};
+}
+
+Slot* Builder::slot(const Page* page) const {
+  void* memory = memory_.allocate(sizeof(Slot), alignof(Slot));
+  return memory == nullptr ? nullptr : new (memory) Slot{page};
+}
+
+void Builder::drop(const Page* page) const {
+  while (page != nullptr) {
+    const Page* next = nullptr;
+    if (page->kind == Kind::kBase) {
+      retire(&bwtree::base(*page), bwtree::base(*page).bytes);
+    } else if (page->kind == Kind::kRemoved) {
+      next = bwtree::removed(*page).frozen;
+      drop_removed(page);
+    } else {
+      next = bwtree::delta(*page).next;
+      drop_delta(&bwtree::delta(*page));
+    }
+    page = next;
+  }
+}
+
+void Builder::drop_delta(const Delta* delta) const {
+  if (delta != nullptr) retire(delta, delta->bytes());
+}
+
+void Builder::drop_removed(const Page* removed) const {
+  retire(&bwtree::removed(*removed), sizeof(Removed));
+}
+
+void Builder::drop(Slot* slot) const {
+  if (slot != nullptr) retire(slot, sizeof(Slot));
+}
+
+}  // namespace keydrome::bwtree

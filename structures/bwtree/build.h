@@ -1,0 +1,66 @@
+// Entries: the contents of pages as a list. Builder: makes pages from such lists, and gives their
+// memory back.
+#pragma once
+
+#include <cstdint>
+
+#include "keydrome/structure_class.h"
+#include "structures/bwtree/page.h"
+
+namespace keydrome::bwtree {
+
+// The bytes stay in the pages that the entries come from.
+struct Entries {
+  // Those of a leaf with as many deltas as possible, or of an inner page with one more child.
+  static constexpr uint32_t kMost = kPairsMax + kDeltasMax;
+
+  Pair pairs[kMost];
+  Slot* children[kMost];  // only of inner pages
+  uint32_t count = 0;
+
+  // Appends the pairs or children of a page, which is not a removed one.
+  void add_all(const Page& page);
+  void insert(uint32_t at, const Pair& pair, Slot* child);
+  void erase(uint32_t at);
+};
+
+// Where a page ends. All its pairs are smaller than `high`, if has_high is true.
+struct End {
+  Pair high;
+  bool has_high = false;
+  Slot* right = nullptr;
+
+  static End of(const Base& base) {
+    return {base.has_high ? base.high() : Pair{}, base.has_high, base.right};
+  }
+};
+
+// Thread-safe. The functions that make something return nullptr if out of memory.
+class Builder {
+ public:
+  explicit Builder(const KeydromeEnvironment& environment) : memory_(environment) {}
+
+  // Makes a page of the entries [from, to).
+  Base* base(uint32_t level, const Entries& entries, uint32_t from, uint32_t to,
+             const End& end) const;
+  // Makes a delta in front of the page. `kind` is kInsert or kDelete.
+  Delta* delta(Kind kind, const Probe& pair) const;
+  Removed* removed(Slot* left, const Page* frozen) const;
+  Slot* slot(const Page* page) const;
+
+  // Retires a page with its deltas; a removed page with what is frozen. nullptr is ignored.
+  void drop(const Page* page) const;
+  void drop_delta(const Delta* delta) const;
+  void drop_removed(const Page* mark) const;  // without what is frozen
+  void drop(Slot* slot) const;
+
+ private:
+  template <class Kept>
+  void retire(const Kept* kept, size_t bytes) const {
+    memory_.retire(const_cast<Kept*>(kept), bytes, alignof(Kept));
+  }
+
+  const StructureMemory memory_;
+};
+
+}  // namespace keydrome::bwtree

@@ -1,0 +1,67 @@
+// Implements cursor.h: sorts the deltas of a leaf.
+#include "structures/bwtree/cursor.h"
+
+namespace keydrome::bwtree {
+
+Cursor::Cursor(const Page& leaf, const Probe& probe, Only only) : base_(&base_of(leaf)) {
+  const bool has_changes =
+      leaf.kind != Kind::kBase && (only == Only::kAll || delta(leaf).may_have(probe.head));
+  for (const Page* page = &leaf; has_changes && page != base_; page = delta(*page).next) {
+    const Delta& change = delta(*page);
+    if (only == Only::kKey && (change.head != probe.head || change.pair().key != probe.key))
+      continue;
+    if (change.head >= probe.head && compare(change.pair(), probe) >= 0) add(change);
+  }
+  at_ = pairs_before(*base_, probe, false);
+  for (uint32_t i = 0; i < count_; ++i) {
+    Change& change = changes_[i];
+    const Pair pair = change.delta->pair();
+    change.at = pairs_before(*base_, Probe::at(pair), false);
+    change.is_in_base = change.at < base_->count && compare(base_->pair(change.at), pair) == 0;
+  }
+}
+
+bool Cursor::emit(KeydromeRun& run) {
+  for (;;) {
+    if (!emit_base(next_ < count_ ? changes_[next_].at : base_->count, run)) return false;
+    if (next_ == count_) return true;
+    const Change& change = changes_[next_];
+    const Pair pair = change.delta->pair();
+    if (change.delta->kind == Kind::kInsert &&
+        keydrome_run_add(&run, bytes_of(pair.key), bytes_of(pair.payload)) == 0) {
+      return false;
+    }
+    ++next_;
+    at_ += change.is_in_base ? 1 : 0;
+  }
+}
+
+// Appends the pairs of the base up to `to`. Records follow each other in the form that a run has.
+bool Cursor::emit_base(uint32_t to, KeydromeRun& run) {
+  const uint32_t begin = base_->record_at(at_);
+  uint32_t end_at = std::min(to, at_ + (run.limit - run.pairs));
+  while (base_->record_at(end_at) - begin > run.capacity - run.size) --end_at;
+  const uint32_t bytes = base_->record_at(end_at) - begin;
+  std::memcpy(static_cast<char*>(run.data) + run.size, reinterpret_cast<const char*>(base_) + begin,
+              bytes);
+  run.size += bytes;
+  run.pairs += end_at - at_;
+  at_ = end_at;
+  return at_ == to;
+}
+
+// Older deltas come later, so a delta of a pair that is already there is obsolete.
+void Cursor::add(const Delta& delta) {
+  uint32_t at = count_;
+  while (at > 0) {
+    const int order = compare(changes_[at - 1].delta->pair(), delta.pair());
+    if (order == 0) return;
+    if (order < 0) break;
+    --at;
+  }
+  std::copy_backward(changes_ + at, changes_ + count_, changes_ + count_ + 1);
+  changes_[at].delta = &delta;
+  ++count_;
+}
+
+}  // namespace keydrome::bwtree

@@ -1,0 +1,54 @@
+// Cursor: visits the pairs of a leaf in order, from a position on. It merges deltas and base.
+#pragma once
+
+#include <cstdint>
+
+#include "structures/bwtree/page.h"
+
+namespace keydrome::bwtree {
+
+enum class Only : uint8_t { kAll, kKey };
+
+// Thread safety: a value; the leaf must not be freed meanwhile.
+class Cursor {
+ public:
+  // With Only::kKey, the cursor visits the pairs with the probe's key, and maybe others after them.
+  // So it ignores the deltas of other keys, which are most. The leaf is not a removed one.
+  Cursor(const Page& leaf, const Probe& probe, Only only);
+
+  // Returns false after the last pair.
+  bool next(Pair& pair);
+  // Appends the pairs to the run. Returns false if the next pair does not fit.
+  bool emit(KeydromeRun& run);
+
+ private:
+  struct Change {
+    const Delta* delta;
+    uint32_t at;  // number of smaller pairs in the base
+    bool is_in_base;
+  };
+
+  void add(const Delta& delta);
+  bool emit_base(uint32_t to, KeydromeRun& run);
+
+  const Base* base_;
+  uint32_t at_;                 // the next pair of the base
+  uint32_t next_ = 0;           // the next change
+  uint32_t count_ = 0;          // of changes_
+  Change changes_[kDeltasMax];  // ascending; only the newest delta of each pair
+};
+
+inline bool Cursor::next(Pair& pair) {
+  while (next_ < count_ && changes_[next_].at == at_) {
+    const Change& change = changes_[next_++];
+    at_ += change.is_in_base ? 1 : 0;
+    if (change.delta->kind == Kind::kDelete) continue;
+    pair = change.delta->pair();
+    return true;
+  }
+  if (at_ == base_->count) return false;
+  pair = base_->pair(at_++);
+  return true;
+}
+
+}  // namespace keydrome::bwtree

@@ -1,0 +1,76 @@
+// Implements page.h: searches in a base, and in a leaf with deltas.
+#include "structures/bwtree/page.h"
+
+namespace keydrome::bwtree {
+namespace {
+
+// Returns the number of heads that are smaller. Compares with three heads at once, so that the
+// processor waits for half as many results as in a binary search, and without branches, because
+// none would be predictable.
+[[gnu::always_inline]] inline uint32_t heads_below(const uint64_t* heads, uint32_t count,
+                                                   uint64_t head) {
+  const uint64_t* at = heads;
+  uint32_t left = count;
+  while (left > 3) {
+    const uint32_t quarter = left / 4;
+    const uint32_t smaller =
+        (at[quarter - 1] < head) + (at[2 * quarter - 1] < head) + (at[3 * quarter - 1] < head);
+    at += size_t{smaller} * quarter;
+    left -= 3 * quarter;
+  }
+  uint32_t below = static_cast<uint32_t>(at - heads);
+  for (uint32_t i = 0; i < left; ++i) below += at[i] < head ? 1 : 0;
+  return below;
+}
+
+// Returns < 0, 0 or > 0 if the probe's key is smaller than all keys with the prefix of the base, has
+// this prefix, or is larger.
+int compare_prefix(const Base& base, const Probe& probe) {
+  const std::string_view prefix = base.pair(0).key.substr(0, base.prefix);
+  const int order = probe.key.substr(0, base.prefix).compare(prefix);
+  return order == 0 && probe.key.size() < base.prefix ? -1 : order;
+}
+
+}  // namespace
+
+uint32_t pairs_before(const Base& base, const Probe& probe, bool with_equal) {
+  uint64_t head = probe.head;
+  if (base.prefix > 0) {
+    const int order = compare_prefix(base, probe);
+    if (order != 0) return order < 0 ? 0 : base.count;
+    head = load_head(reinterpret_cast<const uint8_t*>(probe.key.data()),
+                     static_cast<uint32_t>(probe.key.size()), base.prefix);
+  }
+  uint32_t low = heads_below(base.heads(), base.count, head);
+  if (low == base.count || base.heads()[low] != head) return low;
+  uint32_t high = low + 1;
+  if (high < base.count && base.heads()[high] == head) {
+    high = head == ~uint64_t{0} ? base.count : heads_below(base.heads(), base.count, head + 1);
+  }
+  const int most = with_equal ? 0 : -1;
+  while (low < high) {
+    const uint32_t middle = (low + high) / 2;
+    if (compare(base.pair(middle), probe) <= most) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  return low;
+}
+
+bool contains(const Page& leaf, const Probe& pair) {
+  const Page* page = &leaf;
+  if (page->kind != Kind::kBase && !delta(*page).may_have(pair.head)) page = delta(*page).base;
+  for (; page->kind != Kind::kBase; page = delta(*page).next) {
+    const Delta& change = delta(*page);
+    if (change.head == pair.head && compare(change.pair(), pair) == 0) {
+      return change.kind == Kind::kInsert;
+    }
+  }
+  const Base& all = base(*page);
+  const uint32_t at = pairs_before(all, pair, false);
+  return at < all.count && compare(all.pair(at), pair) == 0;
+}
+
+}  // namespace keydrome::bwtree

@@ -1,0 +1,172 @@
+// Page: the contents of a node of the tree, and its Slot, the place that points to the contents.
+//
+// The tree links nodes by their slots. A slot never moves, so a change of a node exchanges one
+// pointer: that in the slot. It points to the newest *delta*, a record of one change, which points
+// to the next older one, and so on to the *base*, which contains all pairs of the page in order.
+// Nothing of this ever changes, so readers need no latches.
+//
+//     slot -> insert (c, 1) -> delete (a, 7) -> base [(a, 5) (a, 7) (b, 2)] -> slot on the right
+//
+// Only leaves have deltas. An inner page is a base alone: it changes once in about thirty
+// insertions, but every search reads it.
+//
+// Thread safety: slots are atomic. The rest does not change after a slot points to it.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <string_view>
+
+#include "structures/bwtree/pair.h"
+
+namespace keydrome::bwtree {
+
+// A page with more pairs or children is split.
+inline constexpr uint32_t kPairsMax = 96;
+// With so many deltas, a leaf gets a new base.
+inline constexpr uint32_t kDeltasUsual = 8;
+// With so many, a change must first make a new base. Only threads that run at the same time, or
+// lack of memory, cause more deltas than kDeltasUsual.
+inline constexpr uint32_t kDeltasMax = 24;
+
+struct Page;
+struct Base;
+
+// All threads see loads and changes of slots in one order (seq_cst). So a thread that reads one
+// slot, then another one, and then finds the first one unchanged, knows that both had these
+// contents at one moment: that of the second load. No address comes back during a call, because the
+// runtime frees retired memory only after the call.
+struct Slot {
+  std::atomic<const Page*> page;
+};
+
+enum class Kind : uint8_t {
+  kBase,
+  kInsert,
+  kDelete,
+  kRemoved  // the page is being merged with the page to its left
+};
+
+// What all kinds of contents begin with.
+struct Page {
+  Kind kind;
+  uint8_t level;    // 0: leaf
+  uint16_t deltas;  // from here to the base
+  uint32_t count;   // pairs of the page, or children of an inner page
+
+  bool is_removed() const { return kind == Kind::kRemoved; }
+};
+
+// Sorted pairs. In an inner page, each pair is the lower bound of the pairs below a child. After
+// the struct follow: heads, children (only in an inner page), offsets, and records. A record is the
+// size of the key, the size of the payload, the key, and the payload. The last record is the upper
+// bound of the page, if there is one.
+struct Base : Page {
+  Slot* right;         // the next page of the level, or nullptr
+  uint64_t high_head;  // head of the upper bound; only if has_high
+  uint32_t bytes;      // of the base with all that follows it
+  uint8_t prefix;      // number of bytes that all keys begin with; 0 if all keys are short
+  bool has_high;
+
+  // heads()[i] is the head of key i without the prefix.
+  const uint64_t* heads() const { return reinterpret_cast<const uint64_t*>(this + 1); }
+  Slot* const* children() const { return reinterpret_cast<Slot* const*>(heads() + count); }
+  // Of the records, from the beginning of the base.
+  const uint16_t* offsets() const {
+    return reinterpret_cast<const uint16_t*>(children() + (level > 0 ? count : 0));
+  }
+  Pair pair(uint32_t index) const {
+    const char* record = reinterpret_cast<const char*>(this) + offsets()[index];
+    const auto key = static_cast<uint8_t>(record[0]);
+    return {{record + 2, key}, {record + 2 + key, static_cast<uint8_t>(record[1])}};
+  }
+  // Returns where the record of a pair begins; for `count`, where the last one ends.
+  uint32_t record_at(uint32_t index) const {
+    return index < count || has_high ? offsets()[index] : bytes;
+  }
+  // REQUIRES: has_high. All pairs of the page are smaller.
+  Pair high() const { return pair(count); }
+  // Returns true if a position belongs to a page further to the right.
+  bool ends_before(const Probe& probe) const {
+    if (!has_high || probe.head < high_head) return false;
+    return compare(high(), probe) <= 0;
+  }
+};
+static_assert(sizeof(Base) % sizeof(uint64_t) == 0);
+
+// Returns one byte for a key.
+inline uint8_t mark_of(uint64_t head) {
+  return static_cast<uint8_t>((head * 0x9E3779B97F4A7C15u) >> 56);
+}
+
+// The pair follows the struct.
+//
+// `marks` has a byte for the key of this delta and for those of all older ones. So a search for one
+// key usually reads the newest delta and the base, but no delta between them.
+struct Delta : Page {
+  const Page* next;  // older delta, or base
+  const Base* base;
+  uint64_t head;  // of the key
+  uint8_t marks[kDeltasMax];
+  uint8_t key_size;
+  uint8_t payload_size;
+
+  // Returns false if neither this delta nor an older one has a key with this head.
+  bool may_have(uint64_t key_head) const {
+    return std::memchr(marks, mark_of(key_head), deltas) != nullptr;
+  }
+
+  // Sets everything that depends on the page that the delta changes.
+  // REQUIRES: page.deltas < kDeltasMax, and no other thread knows the delta.
+  void put_before(const Page& page);
+
+  static size_t bytes(const Pair& pair) {
+    return sizeof(Delta) + pair.key.size() + pair.payload.size();
+  }
+  size_t bytes() const { return sizeof(Delta) + key_size + payload_size; }
+  Pair pair() const {
+    const char* key = reinterpret_cast<const char*>(this + 1);
+    return {{key, key_size}, {key + key_size, payload_size}};
+  }
+};
+
+// A page that is merged with the page to its left, `left`. `frozen` is what the page contained.
+struct Removed : Page {
+  Slot* left;
+  const Page* frozen;
+};
+
+// Prefetches the beginning of a base: usually all heads and offsets.
+[[gnu::always_inline]] inline void ask(const Base* base) {
+  constexpr uint32_t kLine = 64;
+  constexpr uint32_t kLines = 11;
+#pragma GCC unroll 11
+  for (uint32_t line = 0; line < kLines; ++line) {
+    __builtin_prefetch(reinterpret_cast<const char*>(base) + kLine * line);
+  }
+}
+
+inline const Base& base(const Page& page) { return static_cast<const Base&>(page); }
+inline const Delta& delta(const Page& page) { return static_cast<const Delta&>(page); }
+inline const Removed& removed(const Page& page) { return static_cast<const Removed&>(page); }
+
+// Returns the base of a page. The base of a removed page is that of its frozen contents.
+inline const Base& base_of(const Page& page) {
+  const Page& content = page.is_removed() ? *removed(page).frozen : page;
+  return content.kind == Kind::kBase ? base(content) : *delta(content).base;
+}
+
+// Returns the number of pairs of a base that are before the position. If `with_equal` is true,
+// counts the pair directly behind the position, too.
+uint32_t pairs_before(const Base& base, const Probe& probe, bool with_equal);
+
+// Returns the child that has the pairs behind the position. REQUIRES: the page is an inner one.
+inline uint32_t child_index(const Base& inner, const Probe& probe) {
+  const uint32_t before = pairs_before(inner, probe, true);
+  return before == 0 ? 0 : before - 1;
+}
+
+// Returns true if the leaf contains the pair. The leaf is not a removed one.
+bool contains(const Page& leaf, const Probe& pair);
+
+}  // namespace keydrome::bwtree

@@ -1,0 +1,119 @@
+// Implements parts of tree.h: makes and destroys the tree, and reads it.
+#include "structures/bwtree/tree.h"
+
+#include <new>
+
+#include "base/hash.h"
+#include "structures/bwtree/cursor.h"
+
+namespace keydrome::bwtree {
+
+Tree::Tree(const KeydromeEnvironment& environment, const KeydromeSetup&)
+    : build_(environment), root_{build_.base(0, Entries{}, 0, 0, {})} {
+  if (root_.page.load() == nullptr) throw std::bad_alloc();
+}
+
+// Frees level by level, because all pages of a level are linked.
+Tree::~Tree() {
+  Slot* leftmost = &root_;
+  while (leftmost != nullptr) {
+    const Page& first = *leftmost->page.load();
+    Slot* const below = first.level > 0 ? base(first).children()[0] : nullptr;
+    for (Slot* slot = leftmost; slot != nullptr;) {
+      const Page* page = slot->page.load();
+      Slot* const right = base_of(*page).right;
+      build_.drop(page);
+      if (slot != &root_) build_.drop(slot);
+      slot = right;
+    }
+    leftmost = below;
+  }
+}
+
+Tree::Place Tree::locate_from(const Slot* from, const Probe& probe, uint32_t level) {
+  Slot* slot = const_cast<Slot*>(from);
+  for (;;) {
+    const Place place = place_of(slot, probe);
+    const Base& contents = base_of(*place.page);
+    ask(&contents);
+    if (contents.ends_before(probe)) {
+      slot = contents.right;
+    } else if (contents.level == level) {
+      return place;
+    } else {
+      slot = contents.children()[child_index(contents, probe)];
+    }
+  }
+}
+
+// Reads a slot. If its page was merged with the page to its left, returns that page instead, or one
+// between the two. If the merge is under way, the frozen contents are right as long as no page to
+// the left contains them, too.
+Tree::Place Tree::place_of(Slot* slot, const Probe& probe) {
+  const Page* page = slot->page.load();
+  while (page->is_removed()) {
+    Slot* left = removed(*page).left;
+    const Page* left_page = left->page.load();
+    while (base_of(*left_page).ends_before(probe)) {
+      Slot* const right = base_of(*left_page).right;
+      if (right == slot) return {slot, removed(*page).frozen, left, left_page};
+      left = right;
+      left_page = left->page.load();
+    }
+    slot = left;
+    page = left_page;
+  }
+  return {slot, page, slot, page};
+}
+
+// A page may end among the payloads of a key. Then two pages must be read. If a second look finds
+// the same contents in both, they were there at one moment: between the two looks.
+int Tree::find(KeydromeBytes key, KeydromeBytes after, KeydromeBuffer& payload) const noexcept {
+  const Probe probe{view_of(key), view_of(after), after.data != nullptr};
+  int found = 0;
+  uint64_t seen = collect(probe, payload, found);
+  while (seen != 0) {
+    const uint64_t again = collect(probe, payload, found);
+    if (again == seen) break;
+    seen = again;
+  }
+  return found;
+}
+
+// Looks for the first pair behind the position that has the same key. Returns 0 if one page was
+// enough, and otherwise a number for the contents of all pages that it has read.
+uint64_t Tree::collect(const Probe& probe, KeydromeBuffer& payload, int& found) const {
+  uint64_t seen = 0;
+  const Probe end{.key = probe.key, .payload = {}, .past_key = true, .head = probe.head};
+  for (Place place = locate(probe, 0);;) {
+    Cursor cursor(*place.page, probe, Only::kKey);
+    Pair pair;
+    found = cursor.next(pair) && pair.key == probe.key ? 1 : 0;
+    if (found == 1) copy_payload(pair.payload, payload);
+    const Base& contents = base_of(*place.page);
+    const bool is_last = found == 1 || !contents.ends_before(end);
+    if (is_last && seen == 0) return 0;
+    seen = hash_mix(seen, hash_mix(reinterpret_cast<uintptr_t>(place.watched),
+                                   reinterpret_cast<uintptr_t>(place.seen))) |
+           1;
+    if (is_last) return seen;
+    place = locate_from(contents.right, probe, 0);
+  }
+}
+
+int Tree::scan(KeydromeBytes key, KeydromeBytes payload, bool after,
+               KeydromeRun& run) const noexcept {
+  keydrome_run_clear(&run);
+  Probe probe{view_of(key), view_of(payload), after, after && payload.data == nullptr};
+  for (Place place = locate(probe, 0);;) {
+    Cursor cursor(*place.page, probe, Only::kAll);
+    if (!cursor.emit(run)) return 1;
+    const Base& contents = base_of(*place.page);
+    if (!contents.has_high) return 0;
+    if (run.pairs == run.limit) return 1;
+    probe = Probe::at(contents.high());
+    place = locate_from(contents.right, probe, 0);
+  }
+}
+
+}  // namespace keydrome::bwtree
