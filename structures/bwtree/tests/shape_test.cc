@@ -3,9 +3,9 @@
 // (keydrome/structure.h) covers what all structures have.
 #include <gtest/gtest.h>
 
-#include <random>
 #include <string>
 
+#include "base/hash.h"
 #include "structures/bwtree/tree.h"
 #include "structures/tests/pair_source.h"
 #include "structures/tests/structure_fixture.h"
@@ -146,10 +146,9 @@ TEST_F(TreeTest, AMergeThatGetsNoMemoryChangesNothing) {
 
 // A leaf that has no entry in its parent is found by the link of its neighbour.
 TEST_F(TreeTest, ASplitThatGetsNoMemoryForTheParentLosesNothing) {
-  std::mt19937_64 random(7);
   uint64_t kept = 0;
   for (uint64_t i = 0; i < 5000; ++i) {
-    if (i > 500) environment_.fail_after(static_cast<int>(random() % 6));
+    if (i > 500) environment_.fail_after(static_cast<int>(hash_mix(i, 7) % 6));
     if (put(i) == 1) ++kept;
     environment_.fail_after(-1);
   }
