@@ -23,7 +23,7 @@ static_assert(sizeof(Base) +
 
 // Copies key and payload. In pages they follow each other, and one copy is faster than two.
 void copy(const Pair& pair, char* to) {
-  if (pair.payload.data() == pair.key.data() + pair.key.size()) {
+  if (!pair.key.empty() && pair.payload.data() == pair.key.data() + pair.key.size()) {
     std::memcpy(to, pair.key.data(), pair.key.size() + pair.payload.size());
     return;
   }
