@@ -17,7 +17,7 @@ uint32_t record_bytes(const Pair& pair) {
 
 // The largest page must be addressable by 16-bit offsets.
 static_assert(sizeof(Base) +
-                  (kPairsMax + 1) * (2 * sizeof(uint64_t) + sizeof(uint16_t) + kSizes +
+                  (kPairsMax + 1) * (2 * Base::kHead + sizeof(uint16_t) + kSizes +
                                      KEYDROME_KEY_BYTES_MAX + KEYDROME_PAYLOAD_BYTES_MAX) <=
               UINT16_MAX);
 
@@ -31,27 +31,57 @@ void copy(const Pair& pair, char* to) {
             std::copy(pair.key.begin(), pair.key.end(), to));
 }
 
-// Writes records one after the other.
-class Records {
+// Writes heads, values, children and records of a base.
+class Writer {
  public:
-  Records(Base& base, uint32_t at)
-      : bytes_(reinterpret_cast<char*>(&base)),
-        at_(at),
-        offsets_(const_cast<uint16_t*>(base.offsets())) {}
+  Writer(Base& base, uint32_t first_record) : base_(base), at_(first_record) {}
 
-  void add(const Pair& pair) {
-    *offsets_++ = static_cast<uint16_t>(at_);
-    char* record = bytes_ + at_;
+  void add(uint32_t index, const Pair& pair, Slot* child) {
+    store_big(const_cast<char*>(base_.head_bytes(index)),
+              load_head(reinterpret_cast<const uint8_t*>(pair.key.data()),
+                        static_cast<uint32_t>(pair.key.size()), base_.prefix));
+    if (base_.has_numbers) {
+      std::memcpy(const_cast<char*>(base_.value_bytes(index)), pair.payload.data(), Base::kHead);
+      return;
+    }
+    if (base_.level > 0) const_cast<Slot**>(base_.children())[index] = child;
+    const_cast<uint16_t*>(base_.offsets())[index] = static_cast<uint16_t>(at_);
+    add_record(pair);
+  }
+  void add_high(const Pair& pair) {
+    if (!base_.has_numbers) {
+      const_cast<uint16_t*>(base_.offsets())[base_.count] = static_cast<uint16_t>(at_);
+    }
+    add_record(pair);
+  }
+
+ private:
+  void add_record(const Pair& pair) {
+    char* record = reinterpret_cast<char*>(&base_) + at_;
     record[0] = static_cast<char>(pair.key.size());
     record[1] = static_cast<char>(pair.payload.size());
     copy(pair, record + kSizes);
     at_ += record_bytes(pair);
   }
 
- private:
-  char* const bytes_;
-  uint32_t at_;
-  uint16_t* offsets_;
+  Base& base_;
+  uint32_t at_;  // where the next record begins
+};
+
+// What the pairs of a page need.
+struct Sizes {
+  uint32_t records = 0;  // bytes of all records
+  size_t longest = 0;    // key
+  bool are_numbers = true;
+
+  Sizes(const Entries& entries, uint32_t from, uint32_t to) {
+    for (uint32_t i = from; i < to; ++i) {
+      const Pair& pair = entries.pairs[i];
+      records += record_bytes(pair);
+      longest = std::max(longest, pair.key.size());
+      if (pair.key.size() != Base::kHead || pair.payload.size() != Base::kHead) are_numbers = false;
+    }
+  }
 };
 
 }  // namespace
@@ -86,20 +116,18 @@ void Entries::erase(uint32_t at) {
 Base* Builder::base(uint32_t level, const Entries& entries, uint32_t from, uint32_t to,
                     const End& end) const {
   const uint32_t count = to - from;
-  const uint32_t records = count + (end.has_high ? 1 : 0);
-  const uint32_t per_entry = sizeof(uint64_t) + (level > 0 ? sizeof(Slot*) : 0);
+  const Sizes sizes(entries, from, to);
+  const bool has_numbers = level == 0 && sizes.are_numbers;
+  const uint32_t arrays = (has_numbers || level > 0 ? 2 : 1) * Base::kHead * count;
+  const uint32_t offsets = has_numbers ? 0 : count + (end.has_high ? 1 : 0);
   const auto first_record =
-      static_cast<uint32_t>(sizeof(Base) + per_entry * count + sizeof(uint16_t) * records);
-  uint32_t bytes = first_record + (end.has_high ? record_bytes(end.high) : 0);
-  size_t longest = 0;
-  for (uint32_t i = from; i < to; ++i) {
-    bytes += record_bytes(entries.pairs[i]);
-    longest = std::max(longest, entries.pairs[i].key.size());
-  }
+      static_cast<uint32_t>(sizeof(Base) + arrays + sizeof(uint16_t) * offsets);
+  const uint32_t bytes = first_record + (has_numbers ? 0 : sizes.records) +
+                         (end.has_high ? record_bytes(end.high) : 0);
   void* memory = memory_.allocate(bytes, alignof(Base));
   if (memory == nullptr) return nullptr;
 
-  const uint32_t prefix = count > 0 && longest > sizeof(uint64_t)
+  const uint32_t prefix = count > 0 && sizes.longest > Base::kHead
                               ? common_bytes(entries.pairs[from].key, entries.pairs[to - 1].key)
                               : 0;
   Base* made = new (memory) Base{{Kind::kBase, static_cast<uint8_t>(level), 0, count},
@@ -107,17 +135,13 @@ Base* Builder::base(uint32_t level, const Entries& entries, uint32_t from, uint3
                                  end.has_high ? head_of(end.high.key) : 0,
                                  bytes,
                                  static_cast<uint8_t>(prefix),
-                                 end.has_high};
-  Records written(*made, first_record);
-  for (uint32_t i = 0; i < count; ++i) {
-    const Pair& pair = entries.pairs[from + i];
-    const_cast<uint64_t*>(made->heads())[i] =
-        load_head(reinterpret_cast<const uint8_t*>(pair.key.data()),
-                  static_cast<uint32_t>(pair.key.size()), prefix);
-    if (level > 0) const_cast<Slot**>(made->children())[i] = entries.children[from + i];
-    written.add(pair);
+                                 end.has_high,
+                                 has_numbers};
+  Writer writer(*made, first_record);
+  for (uint32_t i = from; i < to; ++i) {
+    writer.add(i - from, entries.pairs[i], level > 0 ? entries.children[i] : nullptr);
   }
-  if (end.has_high) written.add(end.high);
+  if (end.has_high) writer.add_high(end.high);
   return made;
 }
 

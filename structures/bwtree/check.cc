@@ -38,7 +38,7 @@ int broken_heads(const Base& contents) {
     }
     const uint64_t head = load_head(reinterpret_cast<const uint8_t*>(key.data()),
                                     static_cast<uint32_t>(key.size()), contents.prefix);
-    if (contents.heads()[i] != head) return kWrongHead;
+    if (contents.head(i) != head) return kWrongHead;
   }
   return contents.has_high && contents.high_head != head_of(contents.high().key) ? kWrongHead : 0;
 }

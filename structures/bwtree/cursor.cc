@@ -36,8 +36,10 @@ bool Cursor::emit(KeydromeRun& run) {
   }
 }
 
-// Appends the pairs of the base up to `to`. Records follow each other in the form that a run has.
+// Appends the pairs of the base up to `to`. Records follow each other in the form that a run has, so
+// they are copied together.
 bool Cursor::emit_base(uint32_t to, KeydromeRun& run) {
+  if (base_->has_numbers) return emit_numbers(to, run);
   const uint32_t begin = base_->record_at(at_);
   uint32_t end_at = std::min(to, at_ + (run.limit - run.pairs));
   while (base_->record_at(end_at) - begin > run.capacity - run.size) --end_at;
@@ -47,6 +49,25 @@ bool Cursor::emit_base(uint32_t to, KeydromeRun& run) {
   run.size += bytes;
   run.pairs += end_at - at_;
   at_ = end_at;
+  return at_ == to;
+}
+
+// Like keydrome_run_add(), but checks only once how many pairs fit.
+bool Cursor::emit_numbers(uint32_t to, KeydromeRun& run) {
+  constexpr uint32_t kSize = Base::kHead;
+  constexpr uint32_t kRecord = 2 + 2 * kSize;
+  const uint32_t room = std::min(run.limit - run.pairs, (run.capacity - run.size) / kRecord);
+  const uint32_t count = std::min(to - at_, room);
+  char* record = static_cast<char*>(run.data) + run.size;
+  for (const uint32_t end = at_ + count; at_ < end; ++at_) {
+    record[0] = kSize;
+    record[1] = kSize;
+    std::memcpy(record + 2, base_->head_bytes(at_), kSize);
+    std::memcpy(record + 2 + kSize, base_->value_bytes(at_), kSize);
+    record += kRecord;
+  }
+  run.size += count * kRecord;
+  run.pairs += count;
   return at_ == to;
 }
 

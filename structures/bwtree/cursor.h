@@ -30,6 +30,7 @@ class Cursor {
 
   void add(const Delta& delta);
   bool emit_base(uint32_t to, KeydromeRun& run);
+  bool emit_numbers(uint32_t to, KeydromeRun& run);
 
   const Base* base_;
   uint32_t at_;                 // the next pair of the base

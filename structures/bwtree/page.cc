@@ -7,19 +7,19 @@ namespace {
 // Returns the number of heads that are smaller. Compares with three heads at once, so that the
 // processor waits for half as many results as in a binary search, and without branches, because
 // none would be predictable.
-[[gnu::always_inline]] inline uint32_t heads_below(const uint64_t* heads, uint32_t count,
-                                                   uint64_t head) {
-  const uint64_t* at = heads;
-  uint32_t left = count;
+[[gnu::always_inline]] inline uint32_t heads_below(const Base& base, uint64_t head) {
+  uint32_t at = 0;
+  uint32_t left = base.count;
   while (left > 3) {
     const uint32_t quarter = left / 4;
-    const uint32_t smaller =
-        (at[quarter - 1] < head) + (at[2 * quarter - 1] < head) + (at[3 * quarter - 1] < head);
-    at += size_t{smaller} * quarter;
+    const uint32_t smaller = (base.head(at + quarter - 1) < head) +
+                             (base.head(at + 2 * quarter - 1) < head) +
+                             (base.head(at + 3 * quarter - 1) < head);
+    at += smaller * quarter;
     left -= 3 * quarter;
   }
-  uint32_t below = static_cast<uint32_t>(at - heads);
-  for (uint32_t i = 0; i < left; ++i) below += at[i] < head ? 1 : 0;
+  uint32_t below = at;
+  for (uint32_t i = 0; i < left; ++i) below += base.head(at + i) < head ? 1 : 0;
   return below;
 }
 
@@ -41,11 +41,11 @@ uint32_t pairs_before(const Base& base, const Probe& probe, bool with_equal) {
     head = load_head(reinterpret_cast<const uint8_t*>(probe.key.data()),
                      static_cast<uint32_t>(probe.key.size()), base.prefix);
   }
-  uint32_t low = heads_below(base.heads(), base.count, head);
-  if (low == base.count || base.heads()[low] != head) return low;
+  uint32_t low = heads_below(base, head);
+  if (low == base.count || base.head(low) != head) return low;
   uint32_t high = low + 1;
-  if (high < base.count && base.heads()[high] == head) {
-    high = head == ~uint64_t{0} ? base.count : heads_below(base.heads(), base.count, head + 1);
+  if (high < base.count && base.head(high) == head) {
+    high = head == ~uint64_t{0} ? base.count : heads_below(base, head + 1);
   }
   const int most = with_equal ? 0 : -1;
   while (low < high) {

@@ -57,32 +57,50 @@ struct Page {
   bool is_removed() const { return kind == Kind::kRemoved; }
 };
 
-// Sorted pairs. In an inner page, each pair is the lower bound of the pairs below a child. After
-// the struct follow: heads, children (only in an inner page), offsets, and records. A record is the
-// size of the key, the size of the payload, the key, and the payload. The last record is the upper
-// bound of the page, if there is one.
+// Sorted pairs. In an inner page, each pair is the lower bound of the pairs below a child. Memory
+// after the struct:
+//
+//     inner page        heads, children, offsets, records
+//     page of numbers   heads, values, upper bound
+//     any other leaf    heads, offsets, records
+//
+// The head of a key is its first eight bytes after the prefix, in their order, padded with zeros.
+// If all keys and payloads of a leaf have eight bytes, its heads are the keys, and its values the
+// payloads. A record is the size of the key, the size of the payload, the key, and the payload. The
+// last record is the upper bound of the page, if there is one.
 struct Base : Page {
   Slot* right;         // the next page of the level, or nullptr
-  uint64_t high_head;  // head of the upper bound; only if has_high
+  uint64_t high_head;  // the head of the upper bound, as a number; only if has_high
   uint32_t bytes;      // of the base with all that follows it
   uint8_t prefix;      // number of bytes that all keys begin with; 0 if all keys are short
   bool has_high;
+  bool has_numbers;
 
-  // heads()[i] is the head of key i without the prefix.
-  const uint64_t* heads() const { return reinterpret_cast<const uint64_t*>(this + 1); }
-  Slot* const* children() const { return reinterpret_cast<Slot* const*>(heads() + count); }
-  // Of the records, from the beginning of the base.
+  static constexpr uint32_t kHead = 8;  // bytes of a head, child or value
+
+  const char* head_bytes(uint32_t index) const {
+    return reinterpret_cast<const char*>(this + 1) + size_t{kHead} * index;
+  }
+  uint64_t head(uint32_t index) const { return load_big(head_bytes(index)); }
+  const char* value_bytes(uint32_t index) const { return head_bytes(count + index); }
+  Slot* const* children() const { return reinterpret_cast<Slot* const*>(head_bytes(count)); }
+  // Of the records, from the beginning of the base. REQUIRES: no page of numbers.
   const uint16_t* offsets() const {
-    return reinterpret_cast<const uint16_t*>(children() + (level > 0 ? count : 0));
+    return reinterpret_cast<const uint16_t*>(head_bytes(level > 0 ? 2 * count : count));
+  }
+  // Returns where the record of a pair begins; for `count`, where the last one ends. In a page of
+  // numbers there is only that of `count`.
+  uint32_t record_at(uint32_t index) const {
+    if (has_numbers) return sizeof(Base) + 2 * kHead * count;
+    return index < count || has_high ? offsets()[index] : bytes;
   }
   Pair pair(uint32_t index) const {
-    const char* record = reinterpret_cast<const char*>(this) + offsets()[index];
+    if (has_numbers && index < count) {
+      return {{head_bytes(index), kHead}, {value_bytes(index), kHead}};
+    }
+    const char* record = reinterpret_cast<const char*>(this) + record_at(index);
     const auto key = static_cast<uint8_t>(record[0]);
     return {{record + 2, key}, {record + 2 + key, static_cast<uint8_t>(record[1])}};
-  }
-  // Returns where the record of a pair begins; for `count`, where the last one ends.
-  uint32_t record_at(uint32_t index) const {
-    return index < count || has_high ? offsets()[index] : bytes;
   }
   // REQUIRES: has_high. All pairs of the page are smaller.
   Pair high() const { return pair(count); }
@@ -92,7 +110,7 @@ struct Base : Page {
     return compare(high(), probe) <= 0;
   }
 };
-static_assert(sizeof(Base) % sizeof(uint64_t) == 0);
+static_assert(sizeof(Base) % Base::kHead == 0 && sizeof(Slot*) == Base::kHead);
 
 // Returns one byte for a key.
 inline uint8_t mark_of(uint64_t head) {
@@ -136,11 +154,11 @@ struct Removed : Page {
   const Page* frozen;
 };
 
-// Prefetches the beginning of a base: usually all heads and offsets.
+// Prefetches the beginning of a base: usually all heads, and most values or offsets.
 [[gnu::always_inline]] inline void ask(const Base* base) {
   constexpr uint32_t kLine = 64;
-  constexpr uint32_t kLines = 11;
-#pragma GCC unroll 11
+  constexpr uint32_t kLines = 16;
+#pragma GCC unroll 16
   for (uint32_t line = 0; line < kLines; ++line) {
     __builtin_prefetch(reinterpret_cast<const char*>(base) + kLine * line);
   }

@@ -46,11 +46,10 @@ Tree::Place Tree::locate_from(const Slot* from, const Probe& probe, uint32_t lev
   }
 }
 
-// Reads a slot. If its page was merged with the page to its left, returns that page instead, or one
-// between the two. If the merge is under way, the frozen contents are right as long as no page to
-// the left contains them, too.
-Tree::Place Tree::place_of(Slot* slot, const Probe& probe) {
-  const Page* page = slot->page.load();
+// Finds the place of a page that is merged with the page to its left: that page, or one between the
+// two. If the merge is under way, the frozen contents are right as long as no page to the left
+// contains them, too.
+Tree::Place Tree::left_of(Slot* slot, const Page* page, const Probe& probe) {
   while (page->is_removed()) {
     Slot* left = removed(*page).left;
     const Page* left_page = left->page.load();

@@ -65,7 +65,11 @@ class Tree {
     return locate_from(&root_, probe, level);
   }
   static Place locate_from(const Slot* slot, const Probe& probe, uint32_t level);
-  static Place place_of(Slot* slot, const Probe& probe);
+  static Place place_of(Slot* slot, const Probe& probe) {
+    const Page* page = slot->page.load();
+    return page->is_removed() ? left_of(slot, page, probe) : Place{slot, page, slot, page};
+  }
+  static Place left_of(Slot* slot, const Page* page, const Probe& probe);
   uint64_t collect(const Probe& probe, KeydromeBuffer& payload, int& found) const;
 
   // change.cc. They return false if out of memory, and true if the page has changed, whether by

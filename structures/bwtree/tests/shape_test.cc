@@ -172,33 +172,47 @@ TEST_F(TreeTest, KeysWithACommonPrefixNeedOnlyTheRestInTheirHeads) {
   EXPECT_EQ(scanned(), 90u);
 }
 
+// Sets a place to a wrong value, and then to the right one again.
+template <class Place, class Value>
+void expect_damage(const Tree& tree, const char* what, Place& place, Value wrong) {
+  const Place right = place;
+  place = static_cast<Place>(wrong);
+  EXPECT_NE(tree.check(), 0) << what;
+  place = right;
+  EXPECT_EQ(tree.check(), 0) << what;
+}
+
 TEST_F(TreeTest, CheckSeesDamage) {
   for (uint64_t i = 0; i < 1000; ++i) put(i);
   const auto last_page = [&] { return child(root().count - 1)->page.load(); };
   for (uint64_t i = 1000; last_page()->kind != Kind::kInsert; ++i) put(i);
   ASSERT_EQ(tree_.check(), 0);
-  const auto expect_damage = [&](const char* what, auto& place, auto wrong) {
-    const auto right = place;
-    place = static_cast<std::remove_cvref_t<decltype(place)>>(wrong);
-    EXPECT_NE(tree_.check(), 0) << what;
-    place = right;
-    EXPECT_EQ(tree_.check(), 0) << what;
-  };
   const Page* first_page = child(0)->page.load();
   auto& leaf = const_cast<Base&>(base_of(*first_page));
-  expect_damage("a level", leaf.level, 1);
-  expect_damage("a head", const_cast<uint64_t&>(leaf.heads()[3]), 0);
-  expect_damage("the head of the bound", leaf.high_head, leaf.high_head + 1);
-  expect_damage("an order", const_cast<uint16_t&>(leaf.offsets()[3]), leaf.offsets()[2]);
-  expect_damage("a missing link", leaf.right, nullptr);
-  expect_damage("a link past a page", leaf.right, child(2));
+  expect_damage(tree_, "a level", leaf.level, 1);
+  expect_damage(tree_, "a key", const_cast<char&>(leaf.head_bytes(3)[7]), 9);
+  expect_damage(tree_, "the head of the bound", leaf.high_head, leaf.high_head + 1);
+  expect_damage(tree_, "a missing link", leaf.right, nullptr);
+  expect_damage(tree_, "a link past a page", leaf.right, child(2));
   auto& parent = const_cast<Base&>(base(root()));
-  expect_damage("a wrong child", const_cast<Slot*&>(parent.children()[1]), child(2));
+  expect_damage(tree_, "a wrong child", const_cast<Slot*&>(parent.children()[1]), child(2));
   auto& newest = const_cast<Delta&>(delta(*last_page()));
-  expect_damage("a count", newest.count, newest.count + 1);
-  expect_damage("a number of deltas", newest.deltas, newest.deltas + 1);
-  expect_damage("the head of a delta", newest.head, 0);
-  expect_damage("the base of a delta", newest.base, &parent);
+  expect_damage(tree_, "a count", newest.count, newest.count + 1);
+  expect_damage(tree_, "a number of deltas", newest.deltas, newest.deltas + 1);
+  expect_damage(tree_, "the head of a delta", newest.head, 0);
+  expect_damage(tree_, "the base of a delta", newest.base, &parent);
+}
+
+TEST_F(TreeTest, CheckSeesDamageOfTexts) {
+  for (uint64_t i = 0; i < 20; ++i) {
+    const std::string key = "a text " + std::to_string(100 + i);
+    ASSERT_EQ(tree_.put(bytes_of(key), kNoPayload), 1);
+  }
+  auto& leaf = const_cast<Base&>(base_of(root()));
+  ASSERT_FALSE(leaf.has_numbers);
+  expect_damage(tree_, "a head", const_cast<char&>(leaf.head_bytes(3)[0]), 'x');
+  expect_damage(tree_, "an order", const_cast<uint16_t&>(leaf.offsets()[3]), leaf.offsets()[2]);
+  expect_damage(tree_, "the prefix", leaf.prefix, leaf.prefix + 1);
 }
 
 }  // namespace
