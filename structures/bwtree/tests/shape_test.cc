@@ -3,7 +3,13 @@
 // (keydrome/structure.h) covers what all structures have.
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+#include <functional>
+#include <memory>
+#include <set>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "base/hash.h"
 #include "structures/bwtree/tree.h"
@@ -117,6 +123,40 @@ TEST_F(TreeTest, ReadsPassAFrozenPage) {
   EXPECT_EQ(tree_.check(), 0);
 }
 
+// The same, but a page to the left has the pairs already. What the frozen page contains is then out
+// of date. If the page to the left was split before that, it is the new page that has the pairs.
+TEST_F(TreeTest, ReadsPassAnAbsorbedPage) {
+  for (uint64_t i = 0; i < 1000; ++i) put(i);
+  Slot* const left = child(3);
+  Slot* const right = child(4);
+  const Page* const left_before = left->page.load();
+  const Page* const frozen = right->page.load();
+  const uint64_t gone = load_big(base_of(*frozen).pair(5).key.data());
+  Entries entries;
+  entries.add_all(*left_before);
+  const uint32_t middle = entries.count / 2;
+  const uint32_t at = entries.count + 5;
+  entries.add_all(*frozen);
+  entries.erase(at);
+  const Builder build(*environment_.get());
+  const Removed mark{{Kind::kRemoved, 0, 0, 0}, left, frozen};
+  right->page.store(&mark);
+  const auto expect_right_reads = [&](const Base* now) {
+    left->page.store(now);
+    for (uint64_t i = 0; i < 1000; ++i) ASSERT_EQ(has(i), i != gone) << i;
+    EXPECT_EQ(scanned(), 999u);
+    build.drop(now);
+  };
+  const End end = End::of(base_of(*frozen));
+  expect_right_reads(build.base(0, entries, 0, entries.count, end));
+  Slot upper{build.base(0, entries, middle, entries.count, end)};
+  expect_right_reads(build.base(0, entries, 0, middle, {entries.pairs[middle], true, &upper}));
+  build.drop(upper.page.load());
+  left->page.store(left_before);
+  right->page.store(frozen);
+  EXPECT_EQ(tree_.check(), 0);
+}
+
 // Each number of successful allocations is tried before memory runs out, so a merge stops at each of
 // its steps. It leaves nothing half done, so deletions that have memory can merge all pages.
 TEST_F(TreeTest, AMergeThatGetsNoMemoryChangesNothing) {
@@ -156,6 +196,115 @@ TEST_F(TreeTest, ASplitThatGetsNoMemoryForTheParentLosesNothing) {
   EXPECT_EQ(scanned(), kept);
   ASSERT_EQ(root().level, 1);
   EXPECT_LT(root().count + 1, pages()) << "each leaf has an entry, so the test tests nothing";
+}
+
+// An environment that makes another call during an allocation, as a thread could that runs while the
+// first one waits for memory.
+class Interrupting {
+ public:
+  const KeydromeEnvironment* get() const { return &environment_; }
+  // Calls `work` during the allocation after the next `allocations` ones.
+  void interrupt_after(int allocations, std::function<void()> work) {
+    left_ = allocations;
+    work_ = std::move(work);
+  }
+
+ private:
+  static void* allocate(void* context, size_t size, size_t) {
+    auto& self = *static_cast<Interrupting*>(context);
+    if (self.work_ != nullptr && self.left_-- == 0) std::exchange(self.work_, nullptr)();
+    return std::malloc(size);
+  }
+  static void retire(void* context, void* memory, size_t, size_t) {
+    static_cast<Interrupting*>(context)->retired_.emplace_back(memory, std::free);
+  }
+
+  std::vector<std::unique_ptr<void, void (*)(void*)>> retired_;  // another call may still read it
+  int left_ = 0;
+  std::function<void()> work_;
+  const KeydromeEnvironment environment_{sizeof environment_, 0, this, allocate, retire};
+};
+
+class InterruptedTree {
+ public:
+  ~InterruptedTree() {
+    EXPECT_EQ(tree_.check(), 0);
+    for (uint64_t i = 0; i < kNumbers; ++i) EXPECT_EQ(del(i), model_.count(i)) << i;
+  }
+
+  // During the given allocation of the call, inserts `other`, too.
+  int put_interrupted(uint64_t number, int allocations, uint64_t other) {
+    environment_.interrupt_after(allocations, [this, other] { put_unless_frozen(other); });
+    const int result = put(number);
+    environment_.interrupt_after(0, nullptr);
+    return result;
+  }
+  int del_interrupted(uint64_t number, int allocations, uint64_t other) {
+    environment_.interrupt_after(allocations, [this, other] { put_unless_frozen(other); });
+    const int result = del(number);
+    environment_.interrupt_after(0, nullptr);
+    return result;
+  }
+  int put(uint64_t number) {
+    model_.insert(number);
+    const std::string bytes = big_endian(number, 8);
+    return tree_.put(bytes_of(bytes), bytes_of(bytes));
+  }
+  uint32_t interruptions() const { return interruptions_; }
+
+ private:
+  static constexpr uint64_t kNumbers = 4000;
+
+  int del(uint64_t number) {
+    model_.erase(number);
+    const std::string bytes = big_endian(number, 8);
+    return tree_.del(bytes_of(bytes), bytes_of(bytes));
+  }
+  // A change of a frozen page would wait for the call that it interrupts.
+  void put_unless_frozen(uint64_t number) {
+    const Page& root = *tree_.root().page.load();
+    const std::string key = big_endian(number, 8);
+    if (root.level == 1) {
+      const uint32_t index = child_index(base(root), {key, key});
+      if (base(root).children()[index]->page.load()->is_removed()) return;
+    }
+    ++interruptions_;
+    EXPECT_EQ(put(number), 1);
+  }
+
+  Interrupting environment_;
+  const KeydromeSetup setup_{sizeof(KeydromeSetup), 8, nullptr};
+  Tree tree_{*environment_.get(), setup_};
+  std::set<uint64_t> model_;
+  uint32_t interruptions_ = 0;
+};
+
+TEST(InterruptedTree, LosesNoPairInASplit) {
+  uint32_t interruptions = 0;
+  for (int allocations = 0; allocations < 8; ++allocations) {
+    InterruptedTree tree;
+    for (uint64_t i = 0; i < 300; ++i) {
+      EXPECT_EQ(tree.put_interrupted(10 * i, allocations, 10 * i + 5), 1);
+    }
+    interruptions += tree.interruptions();
+  }
+  EXPECT_GT(interruptions, 350u);
+}
+
+// Deletes the pairs of some leaves. Other pairs are inserted into the leaf, and into its neighbours.
+TEST(InterruptedTree, LosesNoPairInAMerge) {
+  uint32_t interruptions = 0;
+  for (const uint64_t distance : {5u, 485u, 965u}) {
+    for (int allocations = 0; allocations < 8; ++allocations) {
+      InterruptedTree tree;
+      for (uint64_t i = 0; i < 300; ++i) tree.put(10 * i);
+      for (uint64_t i = 30; i < 200; ++i) {
+        EXPECT_EQ(tree.del_interrupted(10 * i, allocations, 10 * i + distance), 1);
+      }
+      interruptions += tree.interruptions();
+    }
+  }
+  EXPECT_GT(interruptions, 500u);
 }
 
 TEST_F(TreeTest, KeysWithACommonPrefixNeedOnlyTheRestInTheirHeads) {

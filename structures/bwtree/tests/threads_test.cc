@@ -130,5 +130,48 @@ TEST_F(Waves, EverySuccessCountsAlsoWithLittleMemory) {
   for (uint32_t at = 0; at < kShared; ++at) ASSERT_EQ(has(at) ? 1 : 0, there[at].load()) << at;
 }
 
+// The payloads of one key are in two leaves. One of two payloads always exists: the last one of the
+// first leaf, or the first one of the second leaf. A lookup that reads both leaves must find it,
+// although it may read the first leaf before the one is there, and the second after the other is
+// gone.
+TEST_F(Waves, ALookupInTwoLeavesSeesBothAtOneMoment) {
+  const std::string key = big_endian(7, 8);
+  const auto payload = [](uint64_t number) { return big_endian(number, 8); };
+  const auto put_payload = [&](const std::string& bytes) {
+    return tree_.put(bytes_of(key), bytes_of(bytes));
+  };
+  const auto del_payload = [&](const std::string& bytes) {
+    return tree_.del(bytes_of(key), bytes_of(bytes));
+  };
+  for (uint64_t i = 1; i <= 150; ++i) ASSERT_EQ(put_payload(payload(10 * i)), 1);
+  const Page& root = *tree_.root().page.load();
+  ASSERT_EQ(root.level, 1);
+  const Page& second = *base(root).children()[1]->page.load();
+  const auto first = load_big(base_of(second).pair(0).payload.data());
+  const std::string before = payload(first - 10);
+  const std::string low = payload(first - 9);  // belongs to the first leaf
+  const std::string high = payload(first);
+  ASSERT_LT(compare({key, low}, base(root).pair(1)), 0);
+  std::atomic<bool> writing = true;
+  std::thread writer([&] {
+    for (uint32_t i = 0; i < kWaves * 3000; ++i) {
+      must(put_payload(low) == 1);
+      must(del_payload(high) == 1);
+      must(put_payload(high) == 1);
+      must(del_payload(low) == 1);
+    }
+    writing = false;
+  });
+  while (writing.load()) {
+    char bytes[KEYDROME_PAYLOAD_BYTES_MAX];
+    KeydromeBuffer found{bytes, 0, sizeof bytes};
+    must(tree_.find(bytes_of(key), bytes_of(before), found) == 1);
+    const std::string text(bytes, found.size);
+    must(text == low || text == high);
+  }
+  writer.join();
+  EXPECT_EQ(wrong_.load(), 0u);
+}
+
 }  // namespace
 }  // namespace keydrome::bwtree
