@@ -104,7 +104,7 @@ def _known_leader(change: LeadChange | None) -> tuple[int, str, str] | None:
 def _since(entry: BoardEntry, last: LeadChange | None, now: datetime) -> datetime:
     """Return when the entry took the lead: at the end of a run, or now if it gained the lead without a new run.
 
-    The first leader of a section leads since its first ranked run.
+    The first leader of a section has led since the end of its first ranked run.
     """
     ended = entry.run.finished_at
     if last is None:

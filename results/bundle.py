@@ -58,12 +58,12 @@ _ZIP_ERRORS = (
 
 
 class BundleError(ValueError):
-    """The file is no valid bundle; the text says why."""
+    """The file is not a valid bundle; the text says why."""
 
 
 @dataclass(frozen=True, slots=True)
 class Bundle:
-    """A bundle whose digests and signature are right. `public_key` has 64 hexadecimal digits."""
+    """A bundle whose digests and signature are correct. `public_key` has 64 hexadecimal digits."""
 
     run: dict[str, Any]
     files: Mapping[str, bytes]  # all files but the manifest and the signature
@@ -101,7 +101,7 @@ def write_bundle(
 def read_bundle(data: bytes, public_key: str | None = None) -> Bundle:
     """Return the bundle in `data` after a check of its digests and its signature.
 
-    If `public_key` is given, the bundle must be signed with this key. Raises BundleError if the data are not a right
+    If `public_key` is given, the bundle must be signed with this key. Raises BundleError if the data are not a valid
     bundle.
     """
     files = _unpack(data)

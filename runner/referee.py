@@ -333,7 +333,7 @@ def _validator(root: Path) -> Any:  # noqa: ANN401 - importing jsonschema's type
 def surely_fits(value: object, schema: object) -> bool:
     """Return True if the value fits a schema of two simple forms: an integer, or an array of as many parts as listed.
 
-    For every other schema the result is False, which says nothing.
+    False does not mean that the value is wrong: the schema may have another form, which only jsonschema can check.
     """
     if schema == {"type": "integer"}:
         return type(value) is int

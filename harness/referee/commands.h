@@ -26,8 +26,9 @@ int command_keys(const std::string& path);
 int command_trace(const std::string& path);
 // Prints the manifest (description and parameters) of every benchmark, as {"benchmarks": [...]}.
 int command_list();
-// Prints what belongs into the fingerprint.json of a benchmark: an object with its version and the
-// SHA-256 of the operations that this version generates. A test compares the file with the operations.
+// Prints what belongs in the fingerprint.json of a benchmark: an object with the version of the
+// benchmark and the SHA-256 of the operations that this version generates. A test compares the file
+// with the operations.
 int command_fingerprint(const std::string& benchmark);
 
 }  // namespace keydrome

@@ -338,7 +338,7 @@ void Mvcc::roll_back(const Running& transaction, uint64_t now) {
   });
 }
 
-// Removes the lives that no snapshot at or after `oldest` sees from the pairs in `garbage`.
+// For the pairs in `garbage`, removes the lives that no snapshot at or after `oldest` sees.
 void Mvcc::collect(Index& index, uint64_t oldest) {
   auto& versioned = static_cast<Versioned&>(content_of(index));
   std::deque<Versioned::Written>& garbage = versioned.garbage;

@@ -39,7 +39,7 @@ Link make_page_with(const Memory& memory, Link old, uint32_t index, const Pair& 
 // this digit. The list must have at least two pairs.
 Link make_subtree(const Memory& memory, const PairList& list);
 
-// The children of a node that is no fork, sorted by their bytes.
+// The children of a node that is not a fork, sorted by their bytes.
 struct Children {
   uint32_t count = 0;
   uint8_t bytes[256];  // ascending

@@ -54,8 +54,9 @@ int find_in(Link link, const uint8_t* key, uint32_t key_size, KeydromeBuffer& pa
   return 0;
 }
 
-// Prefetches the memory that a step of a search reads: of a large node the element for `byte`, of a
-// small node the first and last cache line, or a leaf or page.
+// Prefetches what the next step of a search reads. In a Node48 or Node256, this is the element for
+// `byte`. In a smaller node, it is the first and the last cache line. A leaf or page is prefetched
+// as a whole.
 [[gnu::always_inline]] inline void ask_for(Link link, uint8_t byte) {
   const auto* address = link.at<const char>();
   switch (link.kind()) {
@@ -159,7 +160,7 @@ int Tree::find_spread(const Pair& probe, bool after, KeydromeBuffer& payload) co
   return find_one(probe, after, payload);
 }
 
-// Finds one pair like a scan that ends after one pair.
+// Finds one pair in the same way as a scan that ends after one pair.
 int Tree::find_one(const Pair& probe, bool after, KeydromeBuffer& payload) const {
   Walk walk(root_, probe, after);
   for (Stretch stretch; walk.collect(&stretch, 1, 1) > 0;) {

@@ -72,7 +72,7 @@ inline Slot* slot_in(Node48& node, uint8_t byte) {
 
 inline Slot* slot_in(Node256& node, uint8_t byte) { return &node.children[byte]; }
 
-// Returns the slot for `byte` in a node that is no fork, or nullptr if the byte has no slot. The
+// Returns the slot for `byte` in a node that is not a fork, or nullptr if the byte has no slot. The
 // slot may be empty.
 inline Slot* slot_of(Link node, uint8_t byte) {
   switch (node.kind()) {

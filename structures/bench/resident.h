@@ -10,10 +10,10 @@
 
 namespace keydrome::bench {
 
-// Returns how many bytes of resident memory per key a subject needs. Loads `count` keys in a
-// process of its own, and divides the growth of this process's memory by `count`. A process that
-// has freed memory before would let the subject reuse this memory, so the result would be too
-// small. So call this function before the process allocates much memory or starts a thread.
+// Returns how many bytes of resident memory per key a subject needs. Loads `count` keys in a forked
+// child process, and divides the growth of the child's memory by `count`. Call this function before
+// the process has allocated much memory or started a thread: the child could otherwise reuse memory
+// that the parent has freed, and the result would be too small.
 double resident_bytes_per_key(const std::function<std::unique_ptr<Subject>()>& make, KeySet set,
                               uint64_t count);
 

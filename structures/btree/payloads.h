@@ -5,9 +5,9 @@
 //   with longer blocks, n insertions for one key would take time proportional to n^2.
 // - a tree whose keys are the payloads (LMDB calls it a sub-tree), with kTreeMark in the pointer.
 //
-// All functions take the memory, because a set may move to an instance with another environment. If
-// a function moves the set, it sets the argument `set` to the new address, or to 0 if the set has
-// become empty.
+// A set does not store which memory it uses, because it may move to an instance with another
+// environment. So the caller passes the memory. If a function moves the set, it sets the argument
+// `set` to the new address, or to 0 if the set has become empty.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +28,7 @@ template <class Search>
 class Payloads {
  public:
   static constexpr uint32_t kBlockMax = 1024;
-  static constexpr uint32_t kTreeToBlock = 4;  // a tree of so few payloads becomes a block again
+  static constexpr uint32_t kTreeToBlock = 4;  // a tree with at most this many becomes a block
 
   // Makes a set of one payload. Returns 0 if out of memory.
   static PayloadSet make(const Memory& memory, Span payload) {
@@ -132,7 +132,8 @@ class Payloads {
     return payload.size + 1 == block_of(set)->used;
   }
 
-  // Appends the payloads in the bound to the run, with the key. Returns false if the run is full.
+  // Appends to the run the payloads that the bound admits, each with the key. Returns false if the
+  // run is full.
   static bool emit(const Memory& memory, PayloadSet set, PayloadBound bound, Span key,
                    KeydromeRun& run) {
     if (is_tree(set)) return emit_tree(memory, set, bound, key, run);

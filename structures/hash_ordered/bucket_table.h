@@ -43,12 +43,12 @@ class Bucket {
   uintptr_t word_ = 0;
 };
 
-// The buckets and a bitmap of the buckets that are not empty follow the table in memory, and then
-// the pair that the prefix comes from.
+// In memory, three things follow this object: the buckets, a bitmap of the buckets that are not
+// empty, and the pair that the prefix comes from.
 class BucketTable {
  public:
-  // The size of a new table: the number of buckets for its present pairs, at least 2. `below` and
-  // `above` add as many buckets for smaller and for larger pairs that may come later.
+  // The size of a new table: the number of buckets for its present pairs, at least 2. `below` adds
+  // the same number again for smaller pairs that may come later, and `above` for larger ones.
   struct Room {
     uint32_t buckets = 2;
     bool below = false, above = false;

@@ -1,5 +1,5 @@
-// Implements KnownRecords: goes through all changes, key by key, and notes the inserts whose
-// records are always the same.
+// Implements KnownRecords: goes through all changes, key by key, and notes the inserts that are the
+// only change of their key and have committed. A get of such a key has only one right result.
 #include "benchmarks/kit/judge/known_records.h"
 
 #include <algorithm>

@@ -10,12 +10,12 @@
 // A recorded call costs a timestamp, a hash of the payload and 32 bytes of memory
 // (docs/reference/figures.md). It makes no allocation and takes no lock.
 //
-// A call inside a transaction, or a commit, usually has no begin timestamp of its own, because that
-// one is the most expensive. Its begin is the end of the thread's previous call, which is earlier
-// than the true begin. An early begin is safe, because it can only weaken the real-time order that
-// the checker enforces. Such a call has a begin timestamp of its own only if the thread paused
-// before the call. Every other call has one: every beginTransaction, every abortTransaction and
-// every call outside transactions.
+// The most expensive timestamp is the one at the begin of a call, so not every call has its own.
+// Every beginTransaction, every abortTransaction and every call outside transactions has one. A
+// commit, or another call inside a transaction, has one only if the thread paused before the call.
+// Otherwise its begin is the end of the thread's previous call, which is earlier than the true
+// begin. An early begin is safe, because it can only weaken the real-time order that the checker
+// enforces.
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,6 @@
-// Implements program_log(), the part of a run that a C program repeats. Keeps the calls of the
-// steps that the scenario, the script of the run, lists, and replaces the calls before and after
-// them with those that the program makes.
+// Implements program_log(), which returns the part of a run that a C program repeats. The scenario,
+// the script of the run, lists steps. program_log() keeps the calls of these steps, and replaces
+// the calls before and after them with those that the program makes.
 #include "benchmarks/scenarios/judge/program_log.h"
 
 #include <algorithm>

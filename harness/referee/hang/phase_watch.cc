@@ -1,5 +1,5 @@
-// Implements PhaseWatch, which tracks how far the threads of a phase are. It samples the outcome, a
-// memfd into which the threads write. They write words (results of calls) and positions (numbers of
+// Implements PhaseWatch, which tracks the progress of the threads of a phase. It samples the
+// outcome, a memfd into which the threads write words (results of calls) and positions (numbers of
 // the current operations).
 #include "harness/referee/hang/phase_watch.h"
 

@@ -1,5 +1,6 @@
-// Implements thread_times.h, which reads the CPU time of each thread of the player (the jailed
-// process with the library): from stat and schedstat in /proc/PID/task/TID.
+// Implements thread_times.h: reads the times of the player's threads from stat and schedstat in
+// /proc/PID/task/TID, and the use of the processors from /proc/stat. The player is the jailed
+// process with the library.
 #include "harness/referee/session/thread_times.h"
 
 #include <sched.h>

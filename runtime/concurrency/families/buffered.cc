@@ -90,8 +90,9 @@ Buffered::Use& Buffered::use_of(Running& transaction, Index& index) {
   return use;
 }
 
-// Reads the committed pairs that a transaction sees, in order, with a run. If `transaction` is
-// nullptr, reads the pairs that are committed now.
+// Reads the committed pairs that a transaction sees, in order. Takes them from a Run
+// (content/run.h), which copies several pairs at a time. If `transaction` is nullptr, reads the
+// pairs that are committed now.
 class Buffered::RunSource {
  public:
   RunSource(const Buffered& method, const Running* transaction, Index& index, Run& run,

@@ -71,7 +71,7 @@ struct TraceCounts {
   uint64_t single_calls = 0;                    // outside of transactions
   uint64_t lines = 0;                           // between begin and end of transactions
   uint64_t next_calls = 0;                      // calls of all lines with next
-  uint64_t gets = 0, inserts = 0, deletes = 0;  // loaded records are no inserts
+  uint64_t gets = 0, inserts = 0, deletes = 0;  // without the loaded records
   uint64_t stored_keys = 0;                     // different keys that load or insert
   uint64_t record_bytes = 0;                    // bytes of keys and payloads of all pairs
   uint64_t longest_bytes = 0;                   // of the longest record
@@ -99,7 +99,7 @@ struct TraceFile {
   uint64_t bytes() const;
 };
 
-// Returns the name of a type of keys in traces.
+// Returns the name that a key type has in traces.
 std::string_view trace_type_name(KeyType type);
 
 // Returns an upper bound of the memory that read_trace_file() needs, from the size of the file.
