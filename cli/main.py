@@ -53,8 +53,8 @@ class _Version(argparse.Action):
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return the exit status."""
-    options = command_parser().parse_args(arguments)
     try:
+        options = command_parser().parse_args(arguments)
         status: int = options.run(options)
         sys.stdout.flush()  # makes a closed pipe raise here instead of when the interpreter ends
     except BrokenPipeError:

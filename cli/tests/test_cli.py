@@ -8,6 +8,7 @@ import os
 import stat
 import subprocess
 import sys
+import types
 from typing import TYPE_CHECKING
 
 import pytest
@@ -15,6 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
+from cli.__main__ import main as start
 from cli.common import UsageError, parse_parameters, positive, seed_series
 from cli.main import main
 from runner.settings import load_settings
@@ -120,6 +122,13 @@ def test_inspect_accepts_and_refuses(
     assert "new\ufffdline.so: unknown" in output
     assert "refused (not_elf)" in output
     assert json.loads(answer.read_text())["refusals"][0]["name"] == "not_elf"
+
+
+def test_a_folder_is_no_library(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["inspect", str(tmp_path)]) == 2
+    output = capsys.readouterr().out
+    assert "refused (not_a_file)" in output
+    assert "give the path of a shared object" in output
 
 
 def test_json_for_a_device_leaves_the_device(
@@ -234,3 +243,30 @@ def test_a_closed_pipe_is_no_error() -> None:
     finally:
         os.close(write_end)
     assert (outcome.returncode, outcome.stderr) == (141, "")
+
+
+class _InterruptedModule(types.ModuleType):
+    """A module whose import is interrupted by Ctrl-C."""
+
+    def __getattr__(self, name: str) -> object:
+        raise KeyboardInterrupt
+
+
+def test_an_interruption_while_modules_load_is_no_traceback(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setitem(sys.modules, "cli.main", _InterruptedModule("cli.main"))
+    assert start() == 130
+    assert capsys.readouterr().err == "keydrome: interrupted before it started anything\n"
+
+
+def test_an_interruption_while_arguments_are_read_is_no_traceback(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("cli.main.command_parser", _interrupt)
+    assert main(["list"]) == 130
+    assert capsys.readouterr().err.startswith("keydrome: interrupted")
+
+
+def _interrupt() -> None:
+    raise KeyboardInterrupt
