@@ -10,6 +10,7 @@ output closed the pipe.
 from __future__ import annotations
 
 import argparse
+import errno
 import os
 import sys
 from pathlib import Path
@@ -64,6 +65,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except PermissionError as error:
         return _fail(f"{error}: use sudo, or set KEYDROME_VAR to a folder that you can write to")
     except OSError as error:
+        if error.errno == errno.ENOSPC:
+            return _fail(f"{error}: free some space where the output and KEYDROME_VAR are")
         return _fail(str(error))
     except (Cancelled, KeyboardInterrupt):
         print("keydrome: interrupted; every process that it started was stopped", file=sys.stderr)

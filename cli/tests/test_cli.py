@@ -9,7 +9,7 @@ import stat
 import subprocess
 import sys
 import types
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -20,9 +20,6 @@ from cli.__main__ import main as start
 from cli.common import UsageError, parse_parameters, positive, seed_series
 from cli.main import main
 from runner.settings import load_settings
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 @given(st.integers(0, 2**64 - 1), st.integers(1, 20))
@@ -243,6 +240,32 @@ def test_a_closed_pipe_is_no_error() -> None:
     finally:
         os.close(write_end)
     assert (outcome.returncode, outcome.stderr) == (141, "")
+
+
+def test_a_full_device_asks_for_space() -> None:
+    with Path("/dev/full").open("w", encoding="utf-8") as full:
+        outcome = subprocess.run(
+            [sys.executable, "-m", "cli", "list"],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            cwd=load_settings({}).root,
+            text=True,
+            check=False,
+        )
+    assert outcome.returncode == 2
+    assert "No space left on device: free some space where the output" in outcome.stderr
+    assert "Traceback" not in outcome.stderr
+
+
+def test_a_refused_file_has_no_witness_to_read(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = tmp_path / "text.so"
+    text.write_text("hello")
+    assert main(["check", str(text), "--require", "none"]) == 2
+    output = capsys.readouterr().out
+    assert "the file is not an ELF file" in output
+    assert "read-a-witness" not in output
 
 
 class _InterruptedModule(types.ModuleType):
