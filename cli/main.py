@@ -62,16 +62,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _pipe_closed()
     except (RequestError, SettingsError, SlotsTakenError, StrictError, UsageError) as error:
         return _fail(str(error))
-    except PermissionError as error:
-        return _fail(f"{error}: use sudo, or set KEYDROME_VAR to a folder that you can write to")
     except OSError as error:
-        if error.errno == errno.ENOSPC:
-            return _fail(f"{error}: free some space where the output and KEYDROME_VAR are")
-        return _fail(str(error))
+        return _fail(_with_remedy(error))
     except (Cancelled, KeyboardInterrupt):
         print("keydrome: interrupted; every process that it started was stopped", file=sys.stderr)
         return _INTERRUPTED
     return status
+
+
+def _with_remedy(error: OSError) -> str:
+    if isinstance(error, PermissionError):
+        return f"{error}: use sudo, or set KEYDROME_VAR to a folder that you can write to"
+    if error.errno == errno.ENOSPC:
+        return f"{error}: free some space where the output and KEYDROME_VAR are"
+    return str(error)
 
 
 def _fail(message: str) -> int:
