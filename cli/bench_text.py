@@ -205,7 +205,7 @@ def what_next(given: str, request: Request, result: SeriesResult, summary: Summa
     for session in result.sessions:
         if debugging := how_to_debug(given, session.candidate, session.seed, request.overrides):
             return debugging
-    # If file or configuration were refused, or the run itself failed, the reason says what to do; no other command tells more.
+    # If the file or configuration was refused, or the run failed, the reason says what to do; no other command helps.
     if request.benchmark.kind is Kind.CORRECTNESS or result.verdict in _NOT_JUDGED:
         return ""
     if result.verdict is not Verdict.PASSED:
