@@ -37,6 +37,7 @@ _TIME = "total_ms"
 _NOT_JUDGED = {
     Verdict.INFRASTRUCTURE: "the run did not come to its end",
     Verdict.REFUSED: "it was refused",
+    Verdict.UNSUPPORTED: "it rejected its configuration",
 }
 _SAME = 1.05  # closer to 1, a ratio is not worth a number
 
@@ -204,7 +205,7 @@ def what_next(given: str, request: Request, result: SeriesResult, summary: Summa
     for session in result.sessions:
         if debugging := how_to_debug(given, session.candidate, session.seed, request.overrides):
             return debugging
-    # If the file was refused or the run itself failed, the reason says what to do; no other command tells more.
+    # If the file or configuration was refused, or the run failed, the reason says what to do; no other command helps.
     if request.benchmark.kind is Kind.CORRECTNESS or result.verdict in _NOT_JUDGED:
         return ""
     if result.verdict is not Verdict.PASSED:

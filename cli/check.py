@@ -423,5 +423,6 @@ def _notes(check: _Check, tally: _Tally, *, is_named: bool) -> Iterator[str]:
         yield "next: --witness DIR writes every proof as text, picture and C program"
     if tally.to_debug:
         yield f"debug: {tally.to_debug}"
-    if is_named:
+    # The guide is about calls and transactions; a refused file has played none.
+    if any(finding.suite != "inspection" for finding in tally.findings.values()):
         yield "how to read it: docs/how-to/read-a-witness.md"

@@ -10,6 +10,7 @@ output closed the pipe.
 from __future__ import annotations
 
 import argparse
+import errno
 import os
 import sys
 from pathlib import Path
@@ -53,22 +54,28 @@ class _Version(argparse.Action):
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return the exit status."""
-    options = command_parser().parse_args(arguments)
     try:
+        options = command_parser().parse_args(arguments)
         status: int = options.run(options)
         sys.stdout.flush()  # makes a closed pipe raise here instead of when the interpreter ends
     except BrokenPipeError:
         return _pipe_closed()
     except (RequestError, SettingsError, SlotsTakenError, StrictError, UsageError) as error:
         return _fail(str(error))
-    except PermissionError as error:
-        return _fail(f"{error}: use sudo, or set KEYDROME_VAR to a folder that you can write to")
     except OSError as error:
-        return _fail(str(error))
+        return _fail(_with_remedy(error))
     except (Cancelled, KeyboardInterrupt):
         print("keydrome: interrupted; every process that it started was stopped", file=sys.stderr)
         return _INTERRUPTED
     return status
+
+
+def _with_remedy(error: OSError) -> str:
+    if isinstance(error, PermissionError):
+        return f"{error}: use sudo, or set KEYDROME_VAR to a folder that you can write to"
+    if error.errno == errno.ENOSPC:
+        return f"{error}: free some space where the output and KEYDROME_VAR are"
+    return str(error)
 
 
 def _fail(message: str) -> int:

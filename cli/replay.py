@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from runner.settings import Settings
 
 REPLAY_SCHEMA = "keydrome.replay.v1"
+_GIVE_A_BUNDLE = "give a bundle, which the page of a run on a site offers for download"
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,7 +182,9 @@ def _read(path: Path, key: str | None) -> Bundle:
         with path.open("rb") as file:
             data = file.read(BYTES_MAX + 1)
     except OSError as error:
-        raise UsageError(f"{path}: cannot read the file ({error.strerror})") from error
+        raise UsageError(
+            f"{path}: cannot read the file ({error.strerror}): {_GIVE_A_BUNDLE}"
+        ) from error
     try:
         return read_bundle(data, key)
     except BundleError as error:

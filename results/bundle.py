@@ -158,7 +158,9 @@ def _unpack(data: bytes) -> dict[str, bytes]:
     except BundleError:
         raise
     except _ZIP_ERRORS as error:
-        raise BundleError(f"not a ZIP file, or damaged ({error})") from error
+        raise BundleError(
+            f"not a ZIP file, or damaged ({error}): download the bundle again from the page of the run"
+        ) from error
 
 
 def _read_members(archive: zipfile.ZipFile) -> dict[str, bytes]:

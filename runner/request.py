@@ -30,7 +30,7 @@ _TIMEOUT_FACTOR_MAX = 9
 
 
 def timeout_factor_of(attempt: int) -> int:
-    """Return the timeout factor of an attempt to judge a library with a correctness benchmark. `attempt` starts at 1."""
+    """Return the timeout factor of an attempt to judge a library with a correctness benchmark; the first is 1."""
     return min(_TIMEOUT_GROWTH ** (attempt - 1), _TIMEOUT_FACTOR_MAX)
 
 

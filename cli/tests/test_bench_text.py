@@ -164,6 +164,14 @@ def test_a_refused_library_is_not_sent_to_check(request_of: Request) -> None:
     assert "next" not in lines
 
 
+def test_a_rejected_configuration_is_not_sent_to_check(request_of: Request) -> None:
+    """`keydrome check` would pass the same configuration."""
+    result = SeriesResult(Verdict.UNSUPPORTED, "unknown field", sessions=sessions((10.0, 18.0)))
+    lines = dict(closing(MINE, request_of, result, summarise((), "total_ms"), QUIET))
+    assert lines["right"] == "the library was not judged, because it rejected its configuration"
+    assert "next" not in lines
+
+
 def test_a_crash_is_sent_to_the_debugger(request_of: Request) -> None:
     (session,) = sessions((10.0, 18.0))
     died = replace(session, candidate=replace(session.candidate, verdict=Verdict.CRASHED))

@@ -8,19 +8,18 @@ import os
 import stat
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+import types
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
+from cli.__main__ import main as start
 from cli.common import UsageError, parse_parameters, positive, seed_series
 from cli.main import main
 from runner.settings import load_settings
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 @given(st.integers(0, 2**64 - 1), st.integers(1, 20))
@@ -120,6 +119,13 @@ def test_inspect_accepts_and_refuses(
     assert "new\ufffdline.so: unknown" in output
     assert "refused (not_elf)" in output
     assert json.loads(answer.read_text())["refusals"][0]["name"] == "not_elf"
+
+
+def test_a_folder_is_no_library(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["inspect", str(tmp_path)]) == 2
+    output = capsys.readouterr().out
+    assert "refused (not_a_file)" in output
+    assert "give the path of a shared object" in output
 
 
 def test_json_for_a_device_leaves_the_device(
@@ -234,3 +240,56 @@ def test_a_closed_pipe_is_no_error() -> None:
     finally:
         os.close(write_end)
     assert (outcome.returncode, outcome.stderr) == (141, "")
+
+
+def test_a_full_device_asks_for_space() -> None:
+    with Path("/dev/full").open("w", encoding="utf-8") as full:
+        outcome = subprocess.run(
+            [sys.executable, "-m", "cli", "list"],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            cwd=load_settings({}).root,
+            text=True,
+            check=False,
+        )
+    assert outcome.returncode == 2
+    assert "No space left on device: free some space where the output" in outcome.stderr
+    assert "Traceback" not in outcome.stderr
+
+
+def test_a_refused_file_has_no_witness_to_read(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = tmp_path / "text.so"
+    text.write_text("hello")
+    assert main(["check", str(text), "--require", "none"]) == 2
+    output = capsys.readouterr().out
+    assert "the file is not an ELF file" in output
+    assert "read-a-witness" not in output
+
+
+class _InterruptedModule(types.ModuleType):
+    """A module whose import is interrupted by Ctrl-C."""
+
+    def __getattr__(self, name: str) -> object:
+        raise KeyboardInterrupt
+
+
+def test_an_interruption_while_modules_load_is_no_traceback(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setitem(sys.modules, "cli.main", _InterruptedModule("cli.main"))
+    assert start() == 130
+    assert capsys.readouterr().err == "keydrome: interrupted before it started anything\n"
+
+
+def test_an_interruption_while_arguments_are_read_is_no_traceback(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("cli.main.command_parser", _interrupt)
+    assert main(["list"]) == 130
+    assert capsys.readouterr().err.startswith("keydrome: interrupted")
+
+
+def _interrupt() -> None:
+    raise KeyboardInterrupt

@@ -128,6 +128,18 @@ def test_a_bundle_with_another_signature_is_refused(
     assert "run.zip: signed with the key" in capsys.readouterr().err
 
 
+def test_a_file_that_is_no_bundle_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = tmp_path / "run.zip"
+    text.write_text("hello")
+    assert main(["replay", str(text), "mine.so"]) == 2
+    assert "download the bundle again from the page of the run" in capsys.readouterr().err
+    for path in (tmp_path, tmp_path / "no.zip"):
+        assert main(["replay", str(path), "mine.so"]) == 2
+        assert "give a bundle, which the page of a run" in capsys.readouterr().err
+
+
 def test_another_library_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path, library = tmp_path / "run.zip", tmp_path / "mine.so"
     library.write_bytes(b"\x7fELF")

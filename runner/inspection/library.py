@@ -139,13 +139,15 @@ def inspect_library(path: Path, settings: Settings, *, trusted: bool = False) ->
     """
     # O_NONBLOCK is needed because the path may name a pipe without a writer. Opening such a pipe would block.
     descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
-    with os.fdopen(descriptor, "rb") as file:
-        state = os.fstat(file.fileno())
+    try:  # not os.fdopen, which raises IsADirectoryError for a folder, so that it could not be refused
+        state = os.fstat(descriptor)
         refusal = _refuse_unread(state, settings.library_bytes_max)
         if refusal is not None:
             return LibraryFacts(LibraryKind.UNKNOWN, state.st_size, (refusal,))
         allowed = ALLOWED_NEEDED | (trusted_needed(settings) if trusted else frozenset())
-        answer = _ask_child(file.fileno(), allowed)
+        answer = _ask_child(descriptor, allowed)
+    finally:
+        os.close(descriptor)
     return _facts(answer, state.st_size)
 
 
