@@ -306,6 +306,8 @@ class Entry(models.Model):
         constraints: ClassVar = [
             models.UniqueConstraint(fields=["contest", "submission"], name="entered_once"),
         ]
+        # For the pages of the overview, newest first.
+        indexes: ClassVar = [models.Index(fields=["contest", "-id"], name="entry_pages")]
 
     def __str__(self) -> str:
         return f"submission {self.submission_id} in contest {self.contest_id}"
@@ -369,6 +371,8 @@ class LogLine(models.Model):
 
     class Meta:
         ordering: ClassVar = ["-id"]
+        # For the pages of the audit log.
+        indexes: ClassVar = [models.Index(fields=["contest", "-id"], name="log_pages")]
 
     def __str__(self) -> str:
         return f"{self.by}: {self.action}"

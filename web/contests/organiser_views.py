@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.core.paginator import Paginator
 from django.db import transaction
 from django.db.models import Prefetch
 from django.http import Http404, HttpResponse
@@ -21,13 +20,16 @@ from leaderboard.services import Refused
 from web import jinja
 from web.contests.access import visit
 from web.contests.forms import AnnounceForm, ContestForm, ReasonForm, RoleForm
+from web.paging import newest_first
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from web.http import UserRequest
 
 ENTRIES = 100
+# The page counts entries up to this number, because counting costs time for each entry.
+COUNT_MAX = 1000
 LOG_LINES = 50
 
 
@@ -78,17 +80,17 @@ def edit(request: UserRequest, slug: str) -> HttpResponse:
 def overview(request: UserRequest, slug: str) -> HttpResponse:
     """Show the officials the teams, the newest entries, and what they can do."""
     found = visit(request, slug, Right.SEE)
-    entries = found.contest.entries.select_related("team", "submission__owner").order_by("-pk")
-    page = Paginator(entries.prefetch_related(_visible_runs(request)), ENTRIES).get_page(
-        request.GET.get("page")
-    )
+    entries = found.contest.entries.select_related("team", "submission__owner")
+    page = newest_first(request, entries.prefetch_related(_visible_runs(request)), ENTRIES)
     context = {
         "visit": found,
         "contest": found.contest,
         "page": page,
+        "count": found.contest.entries.all()[: COUNT_MAX + 1].count(),
+        "count_max": COUNT_MAX,
         "teams": found.contest.teams.order_by("number").prefetch_related("members__user"),
         "reason_form": ReasonForm(),
-        "twins": _twins(found.contest),
+        "twins": _twins(found.contest, page.rows),
     }
     return render(request, "contests/overview.html", context)
 
@@ -98,10 +100,15 @@ def _visible_runs(request: UserRequest) -> Prefetch[str]:
     return Prefetch("submission__runs", queryset=queries.visible_runs(request.user))
 
 
-def _twins(contest: Contest) -> list[list[Entry]]:
-    """Return the groups of entries with the same file but different teams. 1 SQL statement."""
+def _twins(contest: Contest, shown: Iterable[Entry]) -> list[list[Entry]]:
+    """Return the groups of entries with the same file but different teams that contain a shown entry.
+
+    1 SQL statement. A whole contest would be too long to read for every page.
+    """
+    digests = {entry.submission.blob_sha256 for entry in shown}
+    same = contest.entries.filter(submission__blob_sha256__in=digests)
     groups: dict[str, list[Entry]] = {}
-    for entry in contest.entries.select_related("submission", "team").order_by("pk"):
+    for entry in same.select_related("submission", "team").order_by("pk"):
         groups.setdefault(entry.submission.blob_sha256, []).append(entry)
     return [group for group in groups.values() if len({entry.team_id for entry in group}) > 1]
 
@@ -277,5 +284,5 @@ def roles(request: UserRequest, slug: str) -> HttpResponse:
 def audit_log(request: UserRequest, slug: str) -> HttpResponse:
     """Show the officials what was done, newest first. The page cannot change anything."""
     found = visit(request, slug, Right.SEE)
-    page = Paginator(found.contest.log.all(), LOG_LINES).get_page(request.GET.get("page"))
+    page = newest_first(request, found.contest.log.all(), LOG_LINES)
     return render(request, "contests/log.html", {"contest": found.contest, "page": page})

@@ -1,0 +1,42 @@
+"""Pages long lists by the ids of their rows, newest first.
+
+A page starts below the id where the previous page ended. An index finds that id, so every page costs the same. An
+offset would read all rows before the page, and a number of pages would count all rows.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Generic, TypeVar
+
+from django.db.models import Model
+
+from web.http import number
+
+if TYPE_CHECKING:
+    from django.db.models import QuerySet
+    from django.http import HttpRequest
+
+Row = TypeVar("Row", bound=Model)
+
+
+@dataclass(frozen=True, slots=True)
+class Page(Generic[Row]):
+    """A page of a list. `before` is its place in the list: None for the newest rows, else all ids are below it.
+
+    If there are older rows, `next_before` is the `before` of the next page.
+    """
+
+    rows: tuple[Row, ...]
+    before: int | None
+    next_before: int | None
+
+
+def newest_first(request: HttpRequest, rows: QuerySet[Row], limit: int) -> Page[Row]:
+    """Return the page that `before` in the URL's query selects. 1 SQL statement, besides those that `rows` prefetches."""
+    before = number(request, "before")
+    older = rows if before is None else rows.filter(pk__lt=before)
+    # One more row than the page shows tells whether there is a next page.
+    found = list(older.order_by("-pk")[: limit + 1])
+    shown = tuple(found[:limit])
+    return Page(shown, before, shown[-1].pk if len(found) > limit else None)
