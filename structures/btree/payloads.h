@@ -132,8 +132,7 @@ class Payloads {
     return payload.size + 1 == block_of(set)->used;
   }
 
-  // Appends to the run the payloads that the bound admits, each with the key. Returns false if the
-  // run is full.
+  // Appends the key with each payload that the bound admits. Returns false if the run is full.
   static bool emit(const Memory& memory, PayloadSet set, PayloadBound bound, Span key,
                    KeydromeRun& run) {
     if (is_tree(set)) return emit_tree(memory, set, bound, key, run);
