@@ -24,14 +24,13 @@ if TYPE_CHECKING:
     from runner.terms import JailLevel, Scale
 
 
-# If a machine is too busy to judge a library, each further attempt may take this many times longer than the one before.
-_TIMEOUT_GROWTH = 3
-_TIMEOUT_FACTOR_MAX = 9
+# Factors of the first, second and later attempts to judge a library on a machine that is too busy.
+_TIMEOUT_FACTORS = (1, 3, 9)
 
 
 def timeout_factor_of(attempt: int) -> int:
-    """Return the timeout factor of an attempt to judge a library with a correctness benchmark; the first is 1."""
-    return min(_TIMEOUT_GROWTH ** (attempt - 1), _TIMEOUT_FACTOR_MAX)
+    """Return the timeout factor of an attempt to judge a library with a correctness benchmark. `attempt` starts at 1."""
+    return _TIMEOUT_FACTORS[min(attempt, len(_TIMEOUT_FACTORS)) - 1]
 
 
 @dataclass(frozen=True, slots=True)
