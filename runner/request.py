@@ -29,7 +29,7 @@ _TIMEOUT_FACTORS = (1, 3, 9)
 
 
 def timeout_factor_of(attempt: int) -> int:
-    """Return the timeout factor of an attempt to judge a library with a correctness benchmark. `attempt` starts at 1."""
+    """Return the timeout factor of an attempt to judge with a correctness benchmark. `attempt` starts at 1."""
     return _TIMEOUT_FACTORS[min(attempt, len(_TIMEOUT_FACTORS)) - 1]
 
 

@@ -33,7 +33,7 @@ class Page(Generic[Row]):
 
 
 def newest_first(request: HttpRequest, rows: QuerySet[Row], limit: int) -> Page[Row]:
-    """Return the page that `before` in the URL's query selects. 1 SQL statement, besides those that `rows` prefetches."""
+    """Return the page that `before` in the URL's query selects. 1 SQL statement, and those that `rows` prefetches."""
     before = number(request, "before")
     older = rows if before is None else rows.filter(pk__lt=before)
     # One more row than the page shows tells whether there is a next page.

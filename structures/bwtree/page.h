@@ -1,9 +1,9 @@
 // Page: the contents of a node of the tree, and its Slot, the place that points to the contents.
 //
 // The tree links nodes by their slots. A slot never moves, so a change of a node exchanges one
-// pointer: that in the slot. It points to the newest *delta*, a record of one change, which points
-// to the next older one, and so on to the *base*, which contains all pairs of the page in order.
-// Nothing of this ever changes, so readers need no latches.
+// pointer: that in the slot. It points to the newest *delta*, a record of one change. Each delta
+// points to the next older one, and the oldest to the *base*, which contains pairs in order. Deltas
+// and bases never change, so readers need no latches.
 //
 //     slot -> insert (c, 1) -> delete (a, 7) -> base [(a, 5) (a, 7) (b, 2)] -> slot on the right
 //
@@ -175,10 +175,10 @@ inline const Base& base_of(const Page& page) {
 }
 
 // Returns the number of pairs of a base that are before the position. If `with_equal` is true,
-// counts the pair directly behind the position, too.
+// counts the pair directly after the position, too.
 uint32_t pairs_before(const Base& base, const Probe& probe, bool with_equal);
 
-// Returns the child that has the pairs behind the position. REQUIRES: the page is an inner one.
+// Returns the child that has the pairs after the position. REQUIRES: the page is an inner one.
 inline uint32_t child_index(const Base& inner, const Probe& probe) {
   const uint32_t before = pairs_before(inner, probe, true);
   return before == 0 ? 0 : before - 1;

@@ -48,7 +48,7 @@ inline int compare(const Pair& a, const Pair& b) {
   return keys != 0 ? keys : compare(a.payload, b.payload);
 }
 
-// Returns < 0 if the pair is before the position, 0 if it is the first pair behind it, and
+// Returns < 0 if the pair is before the position, 0 if it is the first pair after it, and
 // otherwise > 0.
 inline int compare(const Pair& pair, const Probe& probe) {
   const int keys = compare(pair.key, probe.key);

@@ -79,7 +79,7 @@ int Tree::find(KeydromeBytes key, KeydromeBytes after, KeydromeBuffer& payload) 
   return found;
 }
 
-// Looks for the first pair behind the position that has the same key. Returns 0 if one page was
+// Looks for the first pair after the position that has the same key. Returns 0 if one page was
 // enough, and otherwise a number for the contents of all pages that it has read.
 uint64_t Tree::collect(const Probe& probe, KeydromeBuffer& payload, int& found) const {
   uint64_t seen = 0;

@@ -60,7 +60,7 @@ class Tree {
     bool is_frozen() const { return watched != slot; }
   };
 
-  // tree.cc. They find the page of a level that has the pairs behind the position.
+  // tree.cc. They find the page of a level that has the pairs after the position.
   Place locate(const Probe& probe, uint32_t level) const {
     return locate_from(&root_, probe, level);
   }

@@ -1,5 +1,5 @@
 // Tests what only the Bw-tree has: deltas, pages that are split, merged or frozen, what a lack of
-// memory leaves behind, and a check() that sees damage. The test of contract B
+// memory leaves after, and a check() that sees damage. The test of contract B
 // (keydrome/structure.h) covers what all structures have.
 #include <gtest/gtest.h>
 
