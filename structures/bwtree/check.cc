@@ -1,5 +1,5 @@
-// Implements check() and statistic() of Tree (tree.h): checks the invariants of the tree, and counts
-// pages. No other call may run meanwhile.
+// Implements check() and statistic() of Tree (tree.h): checks the invariants of the tree, and
+// counts pages. No other call may run meanwhile.
 #include <functional>
 
 #include "structures/bwtree/cursor.h"

@@ -36,8 +36,8 @@ bool Cursor::emit(KeydromeRun& run) {
   }
 }
 
-// Appends the pairs of the base up to `to`. Records follow each other in the form that a run has, so
-// they are copied together.
+// Appends the pairs of the base up to `to`. Records follow each other in the form that a run has,
+// so they are copied together.
 bool Cursor::emit_base(uint32_t to, KeydromeRun& run) {
   if (base_->has_numbers) return emit_numbers(to, run);
   const uint32_t begin = base_->record_at(at_);

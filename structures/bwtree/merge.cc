@@ -2,13 +2,14 @@
 // neighbour to the left, in three steps. Each is one compare-and-swap:
 //
 //   1. R is marked as removed, so nothing can change it any more. Readers still read it.
-//   2. L gets the pairs of both pages, and the link and the upper bound of R. From then on, searches
-//      that reach R go back to L.
+//   2. L gets the pairs of both pages, and the link and the upper bound of R. From then on,
+//      searches that reach R go back to L.
 //   3. The parent loses its entry for R. After that no new search reaches R, and R is retired.
 //
-// The latch of the tree is held, so no other thread changes inner pages. Changes and splits of leaves
-// continue. If L is split before step 2, the new page is the neighbour. All memory but that of step 2 is
-// allocated before step 1, and step 1 can be undone, so a lack of memory leaves nothing half done.
+// The latch of the tree is held, so no other thread changes inner pages. Changes and splits of
+// leaves continue. If L is split before step 2, the new page is the neighbour. All memory but that
+// of step 2 is allocated before step 1, and step 1 can be undone, so a lack of memory leaves
+// nothing half done.
 #include <algorithm>
 
 #include "structures/bwtree/latch.h"

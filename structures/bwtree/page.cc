@@ -23,8 +23,8 @@ namespace {
   return below;
 }
 
-// Returns < 0, 0 or > 0 if the probe's key is smaller than all keys with the prefix of the base, has
-// this prefix, or is larger.
+// Returns < 0, 0 or > 0 if the probe's key is smaller than all keys with the prefix of the base,
+// has this prefix, or is larger.
 int compare_prefix(const Base& base, const Probe& probe) {
   const std::string_view prefix = base.pair(0).key.substr(0, base.prefix);
   const int order = probe.key.substr(0, base.prefix).compare(prefix);

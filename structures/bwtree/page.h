@@ -7,7 +7,7 @@
 //
 //     slot -> insert (c, 1) -> delete (a, 7) -> base [(a, 5) (a, 7) (b, 2)] -> slot on the right
 //
-// Only leaves have deltas. An inner page is a base alone: it changes once in about thirty
+// Only leaves have deltas. An inner page is a base alone: it changes once in about fifty
 // insertions, but every search reads it.
 //
 // Thread safety: slots are atomic. The rest does not change after a slot points to it.

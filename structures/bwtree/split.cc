@@ -68,9 +68,9 @@ bool Tree::grow(const Page& page) {
   return now != nullptr;
 }
 
-// Adds a child to the page of this level. The caller has the latch, so no other thread changes inner
-// pages. If memory runs out, the child stays without an entry, and searches reach it by the link of
-// the page to its left.
+// Adds a child to the page of this level. The caller has the latch, so no other thread changes
+// inner pages. If memory runs out, the child stays without an entry, and searches reach it by the
+// link of the page to its left.
 void Tree::add_child(const Pair& low, Slot* child, uint32_t level) {
   const Probe probe = Probe::at(low);
   Place place = locate(probe, level);

@@ -157,8 +157,8 @@ TEST_F(TreeTest, ReadsPassAnAbsorbedPage) {
   EXPECT_EQ(tree_.check(), 0);
 }
 
-// Each number of successful allocations is tried before memory runs out, so a merge stops at each of
-// its steps. It leaves nothing half done, so deletions that have memory can merge all pages.
+// Each number of successful allocations is tried before memory runs out, so a merge stops at each
+// of its steps. It leaves nothing half done, so deletions that have memory can merge all pages.
 TEST_F(TreeTest, AMergeThatGetsNoMemoryChangesNothing) {
   constexpr uint64_t kPairs = 1000;
   uint64_t interrupted = 0;
@@ -198,8 +198,8 @@ TEST_F(TreeTest, ASplitThatGetsNoMemoryForTheParentLosesNothing) {
   EXPECT_LT(root().count + 1, pages()) << "each leaf has an entry, so the test tests nothing";
 }
 
-// An environment that makes another call during an allocation, as a thread could that runs while the
-// first one waits for memory.
+// An environment that makes another call during an allocation, as a thread could that runs while
+// the first one waits for memory.
 class Interrupting {
  public:
   const KeydromeEnvironment* get() const { return &environment_; }
@@ -291,7 +291,8 @@ TEST(InterruptedTree, LosesNoPairInASplit) {
   EXPECT_GT(interruptions, 350u);
 }
 
-// Deletes the pairs of some leaves. Other pairs are inserted into the leaf, and into its neighbours.
+// Deletes the pairs of some leaves. Other pairs are inserted into the leaf, and into its
+// neighbours.
 TEST(InterruptedTree, LosesNoPairInAMerge) {
   uint32_t interruptions = 0;
   for (const uint64_t distance : {5u, 485u, 965u}) {
