@@ -26,7 +26,9 @@ constexpr double kImageStringsMax = 4.2e9;
 // kForWord for each word, the result of a call. The values follow from the sizes of structs and the
 // growth of arrays. tests/test_memory_demand.py compares the sums with what sessions use.
 constexpr double kKiB = 1 << 10, kMiB = 1 << 20;
-constexpr double kReferee = 9 * kMiB;     // program, report and small tables
+// Program, report and small tables; and an array that must move when it grows, which was seen to
+// take 8 MiB more in one of ten sessions.
+constexpr double kReferee = 15 * kMiB;
 constexpr double kMargin = 1.31;          // arrays that have grown, and what the allocator keeps
 constexpr double kForThread = 44 * kKiB;  // spare words, histograms, throughput over time
 constexpr double kRingOfThread = 512 * kKiB;        // two pieces, if the program is that long
