@@ -138,7 +138,9 @@ TEST_F(HangTest, ASlowLibraryIsNoHang) {
         << detail;
     expect_part(result, "thread 0: insertRecord(\"numbers\", 300) (operation ");
     expect_part(result, ") was running; it ");
-    expect_part(result, "(insertRecord+0x");
+    // In verified mode, another process makes the calls. Between two calls, the library's thread
+    // waits in the player.
+    expect_part(result, verified ? "  stack: " : "(insertRecord+0x");
   }
 }
 
