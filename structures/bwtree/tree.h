@@ -72,8 +72,8 @@ class Tree {
   static Place left_of(Slot* slot, const Page* page, const Probe& probe);
   uint64_t collect(const Probe& probe, KeydromeBuffer& payload, int& found) const;
 
-  // change.cc. They return false if out of memory, and true if the page has changed, whether by
-  // this call or by another thread.
+  // change.cc. shorten() and rebuild() return false if out of memory, and true if the page has
+  // changed, whether by this call or by another thread. The same holds for split() and grow().
   int change(Kind kind, const Probe& pair);
   void tidy(Slot& slot, const Delta& newest, const Probe& pair);
   bool shorten(const Place& leaf);
