@@ -33,7 +33,6 @@ from cli.libraries import (
     title,
 )
 from cli.progress import shown_progress
-from cli.time_slice import ask_for_short_slices
 from cli.witness_folder import README, WitnessFolder
 from results.counts import counted
 from runner.execute import Inspected, run_inspected
@@ -203,7 +202,6 @@ def run(options: argparse.Namespace) -> int:
         given=as_given(options.library, options.config),
     )
     check_rights(check.level)
-    ask_for_short_slices()
     seed = seed_series(options.seed, 1)[0]
     tally = _run_suites(check, named.path, seed, options.seconds or 0)
     findings = list(tally.findings.values())

@@ -5,9 +5,13 @@ The referee refuses an invalid plan (the JSON file that describes the session) a
 
 from __future__ import annotations
 
+import ctypes
 import json
+import platform
 import signal
 import subprocess
+import sys
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -24,10 +28,12 @@ from tests.referee_run import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
 EXIT_UNUSABLE = 2
 EXIT_NOT_WRITTEN = 3
+SHORT_SLICE_NS = 100_000  # kShortSliceNs of harness/referee/machine/time_slice.h
 
 
 @pytest.fixture(autouse=True)
@@ -211,17 +217,46 @@ def test_measuring_programs_refuse_unknown_options(program: str) -> None:
     assert ended.stdout == ""
 
 
-def test_a_killed_run_leaves_no_unfinished_report(tmp_path: Path) -> None:
-    plan = plan_of(Case("hang_in_create"))
+@contextmanager
+def loading_for_ever(case: Case, folder: Path) -> Iterator[subprocess.Popen[str]]:
+    """Run the referee on a library that never finishes loading. It has begun to load when this function yields."""
+    plan = plan_of(case)
     # Use another slot of this process, because this jail may still be ending when the next test starts.
     plan["jail"]["slot"] = SLOT + 1
-    (tmp_path / "plan.json").write_text(json.dumps(plan))
-    arguments = ["run", str(tmp_path / "plan.json"), "--report", str(tmp_path / "report.json")]
+    (folder / "plan.json").write_text(json.dumps(plan))
+    arguments = ["run", str(folder / "plan.json"), "--report", str(folder / "report.json")]
     with subprocess.Popen(
         [BUILD / "bin" / "referee", *arguments, "--progress"], stdout=subprocess.PIPE, text=True
-    ) as running:
-        assert running.stdout is not None
-        assert json.loads(running.stdout.readline())["event"] == "loading"
-        running.terminate()
-    assert running.returncode == -signal.SIGTERM
+    ) as referee:
+        assert referee.stdout is not None
+        assert json.loads(referee.stdout.readline())["event"] == "loading"
+        yield referee
+
+
+def slice_ns(pid: int) -> int:
+    """Return the time slice of a process: the field sched_runtime of sched_getattr(2). Old kernels return 0."""
+    number = {"x86_64": 315, "aarch64": 275}[platform.machine()]
+    attributes = ctypes.create_string_buffer(48)
+    assert ctypes.CDLL(None).syscall(number, pid, attributes, len(attributes), 0) == 0
+    return int.from_bytes(attributes.raw[24:32], sys.byteorder)
+
+
+@pytest.mark.parametrize(
+    ("benchmark", "instance", "is_short"),
+    [("unit", "unit", True), ("sigmod2009", "preliminary1", False)],
+)
+def test_only_sessions_that_are_not_timed_have_short_time_slices(
+    benchmark: str, instance: str, is_short: bool, tmp_path: Path
+) -> None:
+    case = Case("hang_in_create", benchmark=benchmark, instance=instance)
+    with loading_for_ever(case, tmp_path) as referee:
+        found = slice_ns(referee.pid)
+        referee.terminate()
+    assert (found == SHORT_SLICE_NS) == (is_short and found != 0)
+
+
+def test_a_killed_run_leaves_no_unfinished_report(tmp_path: Path) -> None:
+    with loading_for_ever(Case("hang_in_create"), tmp_path) as referee:
+        referee.terminate()
+    assert referee.returncode == -signal.SIGTERM
     assert list(tmp_path.glob("report*")) == []

@@ -16,6 +16,7 @@
 #include "harness/referee/judging/judging.h"
 #include "harness/referee/machine/machine.h"
 #include "harness/referee/machine/memory_bound.h"
+#include "harness/referee/machine/time_slice.h"
 #include "harness/referee/plan/plan.h"
 #include "harness/referee/report/report.h"
 #include "harness/referee/session/conductor.h"
@@ -56,6 +57,7 @@ Result<Json> session_report(PreparedSession& session, const RunArguments& argume
   const Adapt adapt = [&](uint32_t phase, const script::Outcome& so_far) {
     session.workload->adapt_phase(session.script, phase, so_far);
   };
+  if (session.manifest.kind == "correctness") ask_for_short_time_slices();
   starts.playing_ns = now_ns();
   std::shared_ptr<const judge::KeyRanks> ranks;
   SessionResult result = play(session.script, session.jail, progress, adapt, [&] {
