@@ -3,7 +3,7 @@
 # compiler.
 FROM debian:12-slim AS build
 RUN apt-get update && apt-get install -y --no-install-recommends build-essential cmake ninja-build patch pkg-config \
-    libseccomp-dev nlohmann-json3-dev libgtest-dev libgmock-dev libdb5.3-dev libabsl-dev libtbb-dev musl-tools && rm -rf /var/lib/apt/lists/*
+    libseccomp-dev nlohmann-json3-dev libgtest-dev libgmock-dev libdb5.3-dev liblmdb-dev libabsl-dev libtbb-dev musl-tools && rm -rf /var/lib/apt/lists/*
 WORKDIR /app
 COPY . .
 RUN cmake --preset release && cmake --build --preset release --parallel

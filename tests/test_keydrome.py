@@ -183,6 +183,7 @@ def test_a_weak_jail_is_refused_unless_it_is_asked_for(built: Settings, tmp_path
     [
         ("indexes/global_lock", [], 0, "passed"),
         ("indexes/berkeley", [], 0, "passed"),
+        ("indexes/lmdb", [], 0, "passed"),
         ("structures/btree", ["--config", "rw"], 0, "passed"),
         ("structures/btree", ["--config", "exclusive", "--suite", "unit"], 0, "passed"),
         ("faulty/success_only", [], 1, "failed"),

@@ -29,6 +29,7 @@ ALL = 1000  # more programs than a witness has
     [
         ("indexes/global_lock", None),
         ("indexes/berkeley", None),
+        ("indexes/lmdb", None),
         *(("structures/btree", name) for name in isolating_configurations(load_settings())),
     ],
 )

@@ -12,7 +12,7 @@
 
 #include <array>
 #include <cstdint>
-#include <cstdio>
+#include <cstdlib>
 
 namespace keydrome {
 namespace {
@@ -50,9 +50,11 @@ int ask_with(int policy) {
 // Linux 6.12 or newer has slices of different lengths.
 bool kernel_has_slices() {
   utsname names{};
-  int major = 0, minor = 0;
   EXPECT_EQ(uname(&names), 0);
-  EXPECT_EQ(std::sscanf(names.release, "%d.%d", &major, &minor), 2);
+  char* end = nullptr;  // of the version, such as 6.12.3
+  const long major = std::strtol(names.release, &end, 10);
+  EXPECT_EQ(*end, '.') << names.release;
+  const long minor = std::strtol(end + 1, nullptr, 10);
   return major > 6 || (major == 6 && minor >= 12);
 }
 

@@ -13,12 +13,12 @@
 //
 // Thread safety: handles and transactions belong to their thread's ThreadState, and only that
 // thread uses them.
-#include <deque>
 #include <exception>
 #include <vector>
 
 #include "indexes/berkeley/environment.h"
 #include "indexes/berkeley/scan.h"
+#include "indexes/common/handle_pool.h"
 #include "indexes/common/key_bytes.h"
 #include "keydrome/index.h"
 
@@ -80,11 +80,9 @@ namespace {
 
 constexpr uint32_t kPriority = 100;  // Berkeley DB's default priority of a transaction
 
-// The handles and the transaction of one thread. Closed handles are never freed, so that closing a
-// handle twice does not crash. The second close is detected unless openIndex has reused the handle.
+// The handles and the transaction of one thread.
 struct ThreadState {
-  std::deque<IdxState> handles;  // destroyed last, because ~TxnState closes scans of the handles
-  std::vector<IdxState*> closed;
+  keydrome::HandlePool<IdxState> handles;  // destroyed last, because ~TxnState closes scans
   TxnState transaction;
 };
 
@@ -189,13 +187,7 @@ ErrCode openIndex(const char* name, IdxState** idxState) {
     if (environment == nullptr) return FAILURE;
     keydrome::Index* const index = environment->find(name);
     if (index == nullptr) return DB_DNE;
-    ThreadState& own = thread_state();
-    if (own.closed.empty()) {
-      own.closed.reserve(own.handles.size() + 1);  // so that closeIndex cannot fail
-      own.closed.push_back(&own.handles.emplace_back());
-    }
-    *idxState = own.closed.back();
-    own.closed.pop_back();
+    *idxState = thread_state().handles.open();
     (*idxState)->index = index;
     return SUCCESS;
   });
@@ -205,7 +197,7 @@ ErrCode closeIndex(IdxState* idxState) {
   if (!is_open(idxState)) return DB_DNE;
   ThreadState& own = thread_state();
   idxState->index = nullptr;
-  own.closed.push_back(idxState);
+  own.handles.close(idxState);
   if (!idxState->scan.is_open()) return SUCCESS;
   std::erase(own.transaction.scans, idxState);
   const int error = idxState->scan.close();

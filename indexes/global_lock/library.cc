@@ -13,14 +13,13 @@
 // Thread safety: handles and transactions belong to their thread's ThreadState, and only that
 // thread uses them. The directory of indexes has its own lock. create and openIndex take only this
 // lock, so they never wait for a transaction.
-#include <deque>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <new>
 #include <string>
-#include <vector>
 
+#include "indexes/common/handle_pool.h"
 #include "indexes/common/key_bytes.h"
 #include "indexes/global_lock/store.h"
 #include "keydrome/index.h"
@@ -84,12 +83,10 @@ struct TxnState {
 namespace keydrome {
 namespace {
 
-// The handles and the transaction of one thread. Closed handles are reused and never freed, so that
-// closing a handle twice is detected and does not crash.
+// The handles and the transaction of one thread.
 struct ThreadState {
   TxnState transaction;
-  std::deque<IdxState> handles;
-  std::vector<IdxState*> closed;
+  HandlePool<IdxState> handles;
 };
 
 ThreadState& thread_state() {
@@ -220,13 +217,7 @@ ErrCode openIndex(const char* name, IdxState** idxState) {
       if (entry == library().directory.end()) return DB_DNE;
       index = entry->second.get();
     }
-    auto& own = thread_state();
-    if (own.closed.empty()) {
-      own.closed.reserve(own.handles.size() + 1);  // so that closeIndex cannot fail
-      own.closed.push_back(&own.handles.emplace_back());
-    }
-    IdxState* const handle = own.closed.back();
-    own.closed.pop_back();
+    IdxState* const handle = thread_state().handles.open();
     handle->index = index;
     handle->cursor.transaction = 0;
     *idxState = handle;
@@ -237,7 +228,7 @@ ErrCode openIndex(const char* name, IdxState** idxState) {
 ErrCode closeIndex(IdxState* idxState) {
   if (!is_open(idxState)) return DB_DNE;
   idxState->index = nullptr;
-  thread_state().closed.push_back(idxState);
+  thread_state().handles.close(idxState);
   return SUCCESS;
 }
 

@@ -20,6 +20,7 @@ BUILD = (
     "libgtest-dev",
     "libgmock-dev",
     "libdb5.3-dev",
+    "liblmdb-dev",
     "libabsl-dev",
     "libtbb-dev",
     "musl-tools",

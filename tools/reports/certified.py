@@ -45,11 +45,12 @@ class Library:
 WHOLE = (
     Library("berkeley", "indexes/berkeley.so", "Berkeley DB: locks on pages"),
     Library("global_lock", "indexes/global_lock.so", "one lock for all indexes"),
+    Library("lmdb", "indexes/lmdb.so", "LMDB: readers of versions, one writer"),
 )
 
 
 def libraries() -> list[Library]:
-    """Return the correct libraries: two complete ones, and the B+-tree under every configuration that isolates."""
+    """Return the correct libraries: three complete ones, and the B+-tree under every configuration that isolates."""
     settings = load_settings()
     bare = [
         Library(

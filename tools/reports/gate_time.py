@@ -84,7 +84,7 @@ def libraries() -> list[Library]:
     settings = load_settings()
     faulty = sorted((settings.build / "lib" / "faulty").glob("*.so"))
     return [
-        *(Library(name, f"indexes/{name}.so") for name in ("berkeley", "global_lock")),
+        *(Library(name, f"indexes/{name}.so") for name in ("berkeley", "global_lock", "lmdb")),
         *(
             Library(f"btree, {name}", "structures/btree.so", name)
             for name in isolating_configurations(settings)
