@@ -16,7 +16,10 @@
  *
  * The members mean what the functions of the same names in structure.h mean, except:
  *
- *   - The structure has no options. So `create` accepts only NULL and the empty object.
+ *   - A structure has options if the class has the member
+ *       static bool accepts(const char* options);  // NULL, or a JSON object; must not throw
+ *     which returns false if it does not know one of them. The constructor then gets the accepted
+ *     text in `setup`. Otherwise `create` accepts only NULL and the empty object.
  *   - An unordered class has no `scan`. Other members that may be absent:
  *       int find(KeydromeBytes key, KeydromeBytes after, KeydromeBuffer& payload) const;
  *       void find_batch(uint32_t count, KeydromeLookup* lookups) const;
@@ -168,8 +171,9 @@ class StructureFunctions {
     }
   }
 
-  static KeydromeStructure* make(const KeydromeEnvironment& environment, uint32_t key_bytes) {
-    const KeydromeSetup setup{sizeof setup, key_bytes, nullptr};
+  static KeydromeStructure* make(const KeydromeEnvironment& environment, uint32_t key_bytes,
+                                 const char* options) {
+    const KeydromeSetup setup{sizeof setup, key_bytes, options};
     void* place = environment.allocate(environment.context, sizeof(Instance), alignof(Instance));
     if (place == nullptr) return nullptr;
     try {
@@ -183,8 +187,12 @@ class StructureFunctions {
 
   static KeydromeStructure* create(const KeydromeEnvironment* environment,
                                    const KeydromeSetup* setup) noexcept {
-    if (setup->options != nullptr && std::strcmp(setup->options, "{}") != 0) return nullptr;
-    return make(*environment, setup->key_bytes);
+    if constexpr (requires { Class::accepts(setup->options); }) {
+      if (!Class::accepts(setup->options)) return nullptr;
+    } else if (setup->options != nullptr && std::strcmp(setup->options, "{}") != 0) {
+      return nullptr;
+    }
+    return make(*environment, setup->key_bytes, setup->options);
   }
   static void destroy(KeydromeStructure* handle) noexcept {
     Instance& instance = instance_of(handle);
@@ -224,7 +232,7 @@ class StructureFunctions {
 
   static KeydromeStructure* split(KeydromeStructure* handle, KeydromeBytes key,
                                   const KeydromeEnvironment* environment) noexcept {
-    KeydromeStructure* high = make(*environment, instance_of(handle).key_bytes);
+    KeydromeStructure* high = make(*environment, instance_of(handle).key_bytes, nullptr);
     if (high == nullptr) return nullptr;
     if (guard([&] { return of(handle).split(key, of(high)); }) == 0) return high;
     destroy(high);

@@ -1,0 +1,22 @@
+// Options: the switches of the structure, which the paper compares.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+namespace keydrome::delta_storage {
+
+struct Options {
+  // How a search finds its place in a node. Binary search reads fewer pairs. Linear search reads
+  // more, but no load waits for the result of the one before.
+  bool is_binary = true;
+  // Number of dictionaries, a power of two: 1, or at least the number of cores.
+  uint32_t dictionaries = 1;
+
+  // Parses a JSON object with the members `search` ("binary" or "linear") and `dictionary`
+  // ("global" or "per_core"). Both are optional, and the first value is the default. `text` may be NULL. Returns nothing if a member or
+  // value is unknown.
+  static std::optional<Options> parse(const char* text);
+};
+
+}  // namespace keydrome::delta_storage

@@ -1,0 +1,2 @@
+# Sets `libraries`: options.cc parses JSON.
+set(libraries base)
