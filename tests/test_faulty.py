@@ -283,6 +283,7 @@ GATE_WRONG = [
     ("crashes_in_large_aborts", "crowds", "crashed", "crashed", "abortTransaction"),
     ("crashes_on_long_names", "names", "crashed", "crashed", 'create("S92b'),
     ("only_letters", "keys", "crashed", "crashed", 'insertRecord("S77'),
+    ("caches_per_thread", "transactions", "failed", "non_repeatable_read", "S42"),
     # The instance misuse gives only warnings for misuse, but these faults show in legal calls.
     ("hang_in_create", "misuse", "timed_out", "hang", "create("),
     ("crashes_in_large_aborts", "extremes", "crashed", "crashed", "abortTransaction"),
@@ -299,6 +300,16 @@ def test_the_gate_requires_what_clients_could_rely_on(
     assert report["verdict"] == verdict, report["findings"]
     assert finding in finding_names(report), report["findings"]
     assert any(words in f["detail"] for f in report["findings"] if f["name"] == finding)
+
+
+@pytest.mark.parametrize(
+    ("benchmark", "instance"), [("ycsb", "int64_a"), ("sigmod2009", "vary_high")]
+)
+def test_timed_runs_do_not_find_old_states_of_shared_keys(
+    benchmark: str, instance: str, tmp_path: Path
+) -> None:
+    report = run_case(Case("caches_per_thread", benchmark, instance), tmp_path)
+    assert (report["verdict"], report["reason"]) == ("passed", "")
 
 
 @pytest.mark.parametrize("library", ["leaks_at_begin", "leaks_at_failed_commit"])

@@ -15,10 +15,16 @@ Mapping::Mapping(int fd, Access access) {
   struct stat status{};
   if (fstat(fd, &status) != 0 || status.st_size <= 0) return;
   const auto size = static_cast<size_t>(status.st_size);
-  const bool share = access == Access::kShare;
-  void* memory = mmap(nullptr, size, share ? PROT_READ | PROT_WRITE : PROT_READ,
-                      MAP_SHARED | MAP_POPULATE, fd, 0);
-  if (memory != MAP_FAILED) bytes_ = {static_cast<std::byte*>(memory), size};
+  const int protection = access == Access::kShare ? PROT_READ | PROT_WRITE : PROT_READ;
+  void* memory = mmap(nullptr, size, protection, MAP_SHARED, fd, 0);
+  if (memory == MAP_FAILED) return;
+  bytes_ = {static_cast<std::byte*>(memory), size};
+  // Loading a page without memory would charge it to this process's cgroup.
+  const off_t filled = lseek(fd, 0, SEEK_HOLE);
+  if (filled <= 0) return;
+  const void* loaded = mmap(memory, static_cast<size_t>(filled), protection,
+                            MAP_SHARED | MAP_FIXED | MAP_POPULATE, fd, 0);
+  if (loaded == MAP_FAILED) *this = Mapping();
 }
 
 void Mapping::seal() const {

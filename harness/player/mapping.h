@@ -16,7 +16,8 @@ class Mapping {
   enum class Access { kRead, kShare };
 
   Mapping() = default;
-  // Maps the whole file and loads all its pages at once. After an error bytes() is empty.
+  // Maps the whole file, and loads its pages up to the first that has no memory. After an error
+  // bytes() is empty.
   Mapping(int fd, Access access);
   Mapping(Mapping&& other) noexcept : bytes_(std::exchange(other.bytes_, {})) {}
   Mapping& operator=(Mapping&& other) noexcept {

@@ -81,6 +81,15 @@ TEST_F(AccountsRunTest, MemoryOfAConstructorCounts) {
   EXPECT_GT(bytes(result.phases[1].memory_bytes), before + kMiB) << "20,000 records need memory";
 }
 
+// The hostile library D52b fills the unused part of the outcome, the memory for results, in phase
+// create. It prints HOLE if some of this data is left in phase populate.
+TEST_F(AccountsRunTest, TheMemoryForResultsKeepsNoDataFromPhaseToPhase) {
+  const SessionResult result = hostile("D52b");
+  EXPECT_NE(result.standard_output.find("D52b call: tried"), std::string::npos);
+  EXPECT_NE(result.standard_output.find("D52b close: tried"), std::string::npos);
+  EXPECT_EQ(result.standard_output.find("HOLE"), std::string::npos) << result.standard_output;
+}
+
 // The hostile library D53b allocates 320 MiB in its constructor. The budget is 192 MiB here.
 TEST_F(AccountsRunTest, MemoryBeforeTheClockHasABudget) {
   const SessionResult result = hostile("D53b");

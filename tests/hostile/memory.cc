@@ -77,6 +77,14 @@ class Reader {
   }
   const std::array<uint64_t, kPage / 8>& words() const { return words_; }
 
+  // Returns whether the page can be written. Reads the page's own bytes back into it. If that fails,
+  // they stay in the pipe, so do not use the object again.
+  bool rewrite_page(uintptr_t address) {
+    auto* page = reinterpret_cast<void*>(address);
+    return write(ends_[1], page, kPage) == static_cast<ssize_t>(kPage) &&
+           read(ends_[0], page, kPage) == static_cast<ssize_t>(kPage);
+  }
+
  private:
   int ends_[2] = {-1, -1};
   bool valid_ = false;
@@ -129,6 +137,18 @@ std::byte* find_outcome_memory() {
       return reinterpret_cast<std::byte*>(page);
   }
   return nullptr;
+}
+
+std::span<std::byte> writable_zeros(std::byte* begin) {
+  const uintptr_t first = (reinterpret_cast<uintptr_t>(begin) + kPage - 1) & ~(kPage - 1);
+  Reader reader;
+  uintptr_t page = first;
+  while (reader.read_page(page) &&
+         std::ranges::all_of(reader.words(), [](uint64_t word) { return word == 0; }) &&
+         reader.rewrite_page(page)) {
+    page += kPage;
+  }
+  return {reinterpret_cast<std::byte*>(first), page - first};
 }
 
 int count_in_memory(uint64_t masked, uint64_t mask) {

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 #include "harness/protocol.h"
 
@@ -16,6 +17,10 @@ const keydrome::Message* find_message(keydrome::MessageType type);
 // Finds the outcome, the memory to which the player writes the results of a phase, in readable memory.
 // Returns its address, or nullptr if it is not found.
 std::byte* find_outcome_memory();
+
+// Returns the memory from `begin`, rounded up to a page, to the first page that is not writable or not
+// zero.
+std::span<std::byte> writable_zeros(std::byte* begin);
 
 // Counts the occurrences of the eight bytes `masked` ^ `mask` in readable memory, at addresses that
 // are multiples of eight. The bytes are passed in two parts, so that the search does not find its

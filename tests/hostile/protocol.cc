@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cstring>
 #include <ctime>
+#include <span>
 #include <vector>
 
 #include "benchmarks/kit/format/control_word.h"
@@ -147,6 +148,25 @@ void forge_commits(Where) {
 void resize_the_outcome(Where) {
   for (int fd = kChannelFd + 1; fd < 64; ++fd)
     required("no memory of the referee has a descriptor", fcntl(fd, F_GET_SEALS) < 0);
+}
+
+// D52b: keeps data in the part of the outcome that the phase does not use. The control group of the
+// referee is charged for this memory, so records that stay there would seem to need none. A library
+// gains nothing if the memory is cleared between phases.
+void keep_data_in_the_outcome(Where where) {
+  constexpr auto kData = std::byte{0x5a};
+  static std::span<std::byte> kept;
+  const Outcome outcome = find_outcome();
+  if (outcome.bytes == nullptr) return;
+  std::byte* const unused = outcome.bytes + outcome.size;
+  if (where == kCall) {
+    kept = writable_zeros(unused);
+    std::ranges::fill(kept, kData);
+    return;
+  }
+  const std::span<std::byte> still(unused, std::max(unused, kept.data() + kept.size()));
+  required("the largest phase is larger than this one", !still.empty());
+  required("no data of an earlier phase is left", std::ranges::find(still, kData) == still.end());
 }
 
 // D13d: continues to write to the outcome after the phase has been judged.

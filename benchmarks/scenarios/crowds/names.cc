@@ -111,6 +111,10 @@ class Judge : public CrowdRecord {
         case EventCall::kInsert:
           inserted[event.index] = event.payload;
           break;
+        case EventCall::kBegin:  // after DEADLOCK, the thread reads all indexes again
+          read.clear();
+          records.clear();
+          break;
         case EventCall::kNext:
           if (!succeeded(event)) break;
           read[event.index] = event.payload;

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <new>
@@ -11,6 +12,10 @@
 
 namespace keydrome {
 namespace {
+
+constexpr size_t kPage = 4096;
+
+size_t rounded_up(size_t bytes) { return (bytes + kPage - 1) / kPage * kPage; }
 
 Error failure(const char* what) {
   return Error{std::string("the memory shared with the player: ") + what +
@@ -29,15 +34,25 @@ Result<void> add_seals(int memfd, int seals) {
   return {};
 }
 
+// Maps a part of the memfd over the present mapping of this part, and touches all its pages.
+Result<void> populate(int memfd, void* memory, size_t from, size_t bytes) {
+  if (bytes == 0) return {};
+  const void* mapped = mmap(static_cast<std::byte*>(memory) + from, bytes, PROT_READ | PROT_WRITE,
+                            MAP_SHARED | MAP_FIXED | MAP_POPULATE, memfd, static_cast<off_t>(from));
+  if (mapped == MAP_FAILED) return failure("cannot map");
+  return {};
+}
+
 }  // namespace
 
-SharedRegion::SharedRegion(UniqueFd fd, void* memory, size_t size)
-    : fd_(std::move(fd)), memory_(memory), size_(size) {}
+SharedRegion::SharedRegion(UniqueFd fd, void* memory, size_t size, size_t rest)
+    : fd_(std::move(fd)), memory_(memory), size_(size), rest_(rest) {}
 
 SharedRegion::SharedRegion(SharedRegion&& other) noexcept
     : fd_(std::move(other.fd_)),
       memory_(std::exchange(other.memory_, nullptr)),
-      size_(std::exchange(other.size_, 0)) {}
+      size_(std::exchange(other.size_, 0)),
+      rest_(std::exchange(other.rest_, 0)) {}
 
 SharedRegion::~SharedRegion() {
   if (memory_ != nullptr) munmap(memory_, size_);
@@ -46,20 +61,34 @@ SharedRegion::~SharedRegion() {
 // The referee (this process) writes through its mapping after the memfd has been sealed.
 // F_SEAL_FUTURE_WRITE allows this. F_SEAL_WRITE does not, and fails with EBUSY while a writable
 // mapping exists.
-Result<SharedRegion> SharedRegion::create(size_t bytes, Others others) {
+Result<SharedRegion> SharedRegion::create(size_t bytes, Others others, size_t touched) {
+  const size_t rest = rounded_up(std::min(touched, bytes));
+  bytes = rounded_up(bytes);
   const int seals = F_SEAL_GROW | F_SEAL_SHRINK | F_SEAL_SEAL |
                     (others == Others::kReadOnly ? F_SEAL_FUTURE_WRITE : 0);
   Result<UniqueFd> fd = make("keydrome-shared", bytes);
   if (!fd) return fd.error();
-  void* memory =
-      mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, fd->get(), 0);
+  void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd->get(), 0);
   // Out of memory is reported like any other failed allocation. commands.cc catches the exception
   // and writes a report.
   if (memory == MAP_FAILED && errno == ENOMEM) throw std::bad_alloc();
   if (memory == MAP_FAILED) return failure("cannot map");
-  SharedRegion region(std::move(*fd), memory, bytes);
+  SharedRegion region(std::move(*fd), memory, bytes, rest);
+  if (const Result<void> done = populate(region.fd(), memory, 0, rest); !done) return done.error();
   if (const Result<void> sealed = add_seals(region.fd(), seals); !sealed) return sealed.error();
   return region;
+}
+
+Result<void> SharedRegion::empty_rest() {
+  const auto bytes = static_cast<off_t>(size_ - rest_);
+  constexpr int kMode = FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE;
+  if (bytes > 0 && fallocate(fd_.get(), kMode, static_cast<off_t>(rest_), bytes) != 0)
+    return failure("cannot empty a part of");
+  return {};
+}
+
+Result<void> SharedRegion::touch_rest() {
+  return populate(fd_.get(), memory_, rest_, size_ - rest_);
 }
 
 }  // namespace keydrome

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 
 #include "base/result.h"
@@ -13,16 +14,21 @@
 
 namespace keydrome {
 
-// A zeroed memfd of fixed size that the referee and a child process map. create() touches all
-// pages. So the kernel charges them to the referee's cgroup, and allocates none of them while the
-// player's time is measured.
+// A zeroed memfd of fixed size that the referee and a child process map. create() touches its first
+// pages, which are those that timed phases use. So the kernel charges them to the referee's cgroup,
+// and allocates none of them while the player's time is measured. All later pages are the *rest*,
+// which has no memory until touch_rest(). If a child writes to the rest before, the kernel charges
+// the pages to the child's cgroup.
 class SharedRegion {
  public:
   // What other processes may do with the memfd.
   enum class Others { kReadOnly, kMayWrite };
 
-  // Throws std::bad_alloc if the referee has reached the bound of its memory.
-  static Result<SharedRegion> create(size_t bytes, Others others = Others::kMayWrite);
+  // Creates at least `bytes` bytes, in whole pages. The rest begins with the first whole page after
+  // `touched` bytes, if there is one. Throws std::bad_alloc if the referee has reached the bound of
+  // its memory.
+  static Result<SharedRegion> create(size_t bytes, Others others = Others::kMayWrite,
+                                     size_t touched = SIZE_MAX);
   SharedRegion(SharedRegion&& other) noexcept;
   SharedRegion& operator=(SharedRegion&&) = delete;
   ~SharedRegion();
@@ -32,12 +38,20 @@ class SharedRegion {
   // first, and check the copy.
   std::span<std::byte> bytes() const { return {static_cast<std::byte*>(memory_), size_}; }
 
+  std::span<std::byte> before_rest() const { return bytes().first(rest_); }
+
+  // Takes the memory of the rest away, so that its bytes are zero.
+  Result<void> empty_rest();
+  // Touches the pages of the rest.
+  Result<void> touch_rest();
+
  private:
-  SharedRegion(UniqueFd fd, void* memory, size_t size);
+  SharedRegion(UniqueFd fd, void* memory, size_t size, size_t rest);
 
   UniqueFd fd_;
   void* memory_;
   size_t size_;
+  size_t rest_;  // where the rest begins
 };
 
 }  // namespace keydrome

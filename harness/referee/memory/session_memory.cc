@@ -32,18 +32,22 @@ uint32_t threads_max(const script::Script& script) {
 Result<void> SessionMemory::create() {
   std::vector<uint64_t> half_bytes(threads_max(script_));
   uint64_t outcome_bytes = sizeof(format::OutcomeHeader);
+  uint64_t before_scan_bytes = 0;  // what the phases use that do not scan all records
   for (const script::PhaseScript& phase : script_.phases) {
     plans_.push_back(plan_pieces(writer_, phase, kPieceBytes));
     for (std::size_t t = 0; t < phase.threads.size(); ++t)
       half_bytes[t] = std::max(half_bytes[t], plans_.back().bytes_max[t]);
-    outcome_bytes =
-        std::max(outcome_bytes, script::outcome_layout(phase, script_.pools).size_bytes);
+    const uint64_t bytes = script::outcome_layout(phase, script_.pools).size_bytes;
+    outcome_bytes = std::max(outcome_bytes, bytes);
+    scans_ = scans_ || phase.verifies;
+    if (!phase.verifies) before_scan_bytes = std::max(before_scan_bytes, bytes);
   }
   session_image_ = script::pools_image(script_);
   Result<InputRing> ring = InputRing::create(session_image_.size(), half_bytes);
   if (!ring) return ring.error();
   ring_.emplace(std::move(*ring));
-  Result<SharedRegion> outcome = SharedRegion::create(outcome_bytes);
+  Result<SharedRegion> outcome =
+      SharedRegion::create(outcome_bytes, SharedRegion::Others::kMayWrite, before_scan_bytes);
   if (!outcome) return outcome.error();
   outcome_.emplace(std::move(*outcome));
   Result<SharedRegion> stacks = SharedRegion::create(sizeof(StackPage));
@@ -56,9 +60,18 @@ SharedMemory SessionMemory::descriptors() const {
   return {.stack_page = stacks_->fd(), .ring = ring_->fd(), .outcome = outcome_->fd()};
 }
 
-std::span<std::byte> SessionMemory::begin_outcome(const script::OutcomeLayout& layout) {
+Result<std::span<std::byte>> SessionMemory::begin_outcome(uint32_t phase,
+                                                          const script::OutcomeLayout& layout) {
   const std::span<std::byte> outcome = outcome_->bytes().first(layout.size_bytes);
-  script::clear_outcome(layout, outcome);
+  if (scans_) {
+    std::ranges::fill(outcome_->before_rest(), std::byte{0});
+  } else {
+    script::clear_outcome(layout, outcome);
+  }
+  if (const Result<void> emptied = outcome_->empty_rest(); !emptied) return emptied.error();
+  if (script_.phases[phase].verifies) {
+    if (const Result<void> touched = outcome_->touch_rest(); !touched) return touched.error();
+  }
   script::write_outcome_header(layout, outcome);
   return outcome;
 }

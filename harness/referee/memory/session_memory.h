@@ -8,7 +8,8 @@
 // pieces.
 //
 // Ring and outcome are as large as the largest phase needs. The player maps them before it loads
-// the library, so that no phase has to map anything.
+// the library, so that no timed phase has to map anything. Most of the outcome is for the scan of all
+// records at the end. This part has no memory before the scan, so the library cannot use it unseen.
 //
 // Not thread-safe.
 #pragma once
@@ -49,9 +50,11 @@ class SessionMemory {
   SharedMemory descriptors() const;
   std::span<const std::byte> stack_page() const { return stacks_->bytes(); }
 
-  // Prepares the outcome for a phase. Clears it first (script::clear_outcome()), because the library
-  // may have written to it between phases. Returns its bytes. REQUIRES: no thread of the player executes operations.
-  std::span<std::byte> begin_outcome(const script::OutcomeLayout& layout);
+  // Prepares the outcome for a phase and returns its bytes. Clears what the library may have written
+  // there before. If the session ends with a scan of all records, this is the whole outcome.
+  // Otherwise the library could keep records there, in memory for which it is not charged.
+  // REQUIRES: no thread of the player executes operations.
+  Result<std::span<std::byte>> begin_outcome(uint32_t phase, const script::OutcomeLayout& layout);
   // Copies the first piece of each thread into the ring. REQUIRES: no thread of the player executes
   // operations.
   PieceSupply begin_pieces(uint32_t phase);
@@ -63,6 +66,7 @@ class SessionMemory {
   std::vector<std::byte> session_image_;
   std::optional<InputRing> ring_;
   std::optional<SharedRegion> outcome_, stacks_;
+  bool scans_ = false;  // true: the session ends with a scan of all records
 };
 
 }  // namespace keydrome

@@ -227,17 +227,16 @@ class Conductor {
     const script::PhaseScript& phase = script_.phases[index];
     if (phase.timed) idle_work_.finish();
     const script::OutcomeLayout layout = script::outcome_layout(phase, script_.pools);
-    std::span<std::byte> outcome;
-    PieceSupply pieces = timed(result_.inputs_ns, [&] {
-      outcome = memory_.begin_outcome(layout);
-      return memory_.begin_pieces(index);
-    });
+    const Result<std::span<std::byte>> outcome =
+        timed(result_.inputs_ns, [&] { return memory_.begin_outcome(index, layout); });
+    if (!outcome) return stop(StopReason::kNotStarted, outcome.error().message);
+    PieceSupply pieces = timed(result_.inputs_ns, [&] { return memory_.begin_pieces(index); });
     const Message go = go_message(index, phase.pinned);
     uint64_t start_ns = 0;
     partner_->begin_step();
     if (!start_phase(go, phase, start_ns)) return false;
     if (!phase.timed) idle_work_.start();
-    PhaseWatch watch(layout, outcome, partner_->call_slots());
+    PhaseWatch watch(layout, *outcome, partner_->call_slots());
     partner_->set_watch(&watch);
     const uint64_t deadline_ns = now_ns() + options_.plan.limits.phase_timeout_ms * kNsPerMs;
     const bool ended = passed(follow_phase(*partner_, go, phase.name, pieces, deadline_ns));
@@ -248,7 +247,7 @@ class Conductor {
     }
     PhaseResult done = result_of(phase);
     account_->stop_clock(start_ns, done);
-    return store(std::move(done), layout, outcome);
+    return store(std::move(done), layout, *outcome);
   }
 
   // Starts the clock before any thread that plays programs runs. A frozen player receives GO only

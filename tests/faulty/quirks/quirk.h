@@ -23,6 +23,7 @@ enum class Quirk {
   dead_commit_ends,        // a commit after DEADLOCK returns TXN_DNE and ends the transaction
   never_waits,             // DEADLOCK at once if another transaction has the lock
   third_commit_deadlocks,  // every third commit of a thread undoes its changes and returns DEADLOCK
+  twelfth_call_deadlocks,  // every twelfth call of a thread on records, except in the next attempt
   // Auto-commit calls of a thread with an open transaction.
   auto_commit_joins,  // they become part of the transaction
   auto_commit_fails,

@@ -155,6 +155,27 @@ bool commit_fails() {
   return has(Quirk::third_commit_deadlocks) && ++commits % 3 == 0;
 }
 
+// True: the next attempt of this thread succeeds, because the last one failed without a conflict.
+thread_local bool spared = false;
+
+// Returns true if the thread's call on records must fail.
+bool call_fails() {
+  thread_local unsigned calls = 0;
+  if (!has(Quirk::twelfth_call_deadlocks) || spared || ++calls % 12 != 0) return false;
+  spared = true;
+  return true;
+}
+
+// Undoes the changes of the transaction and gives the lock back. The transaction stays open.
+void kill(TxnState* txn) {
+  if (txn->holds_lock) {
+    roll_back();
+    everything().data_lock.unlock();
+  }
+  txn->holds_lock = false;
+  txn->dead = true;
+}
+
 void end(TxnState* txn) {
   if (txn->holds_lock) everything().data_lock.unlock();
   own = nullptr;
@@ -167,6 +188,7 @@ class Access {
   Access(IdxState* handle, TxnState* txn) : code_(enter(handle, txn)) {}
   ~Access() {
     if (!unlocks_) return;
+    if (code_ == SUCCESS) spared = false;
     everything().undo_log.clear();
     everything().data_lock.unlock();
   }
@@ -191,6 +213,9 @@ class Access {
     if (txn != nullptr && txn->dead) {
       return has(Quirk::failure_after_deadlock) ? FAILURE : TXN_DNE;
     }
+    const bool fails = call_fails();
+    if (fails && txn != nullptr) kill(txn);
+    if (fails) return DEADLOCK;
     if (txn != nullptr && txn->holds_lock) return SUCCESS;
     const bool taken = take_lock();
     if (txn == nullptr) unlocks_ = taken;
@@ -326,14 +351,10 @@ ErrCode commitTransaction(TxnState* txn) {
     return has(Quirk::failure_after_deadlock) ? FAILURE : TXN_DNE;
   }
   if (commit_fails()) {
-    if (txn->holds_lock) {
-      roll_back();
-      everything().data_lock.unlock();
-    }
-    txn->holds_lock = false;
-    txn->dead = true;
+    kill(txn);
     return DEADLOCK;
   }
+  spared = false;
   if (txn->holds_lock) everything().undo_log.clear();
   end(txn);
   return SUCCESS;
