@@ -56,7 +56,7 @@ def fill_the_contest(cup: Cup) -> dict[str, list[str]]:
     entries = [f"{here}organise/entries/{one.pk}/" for one in (entry, bad)]
     private = (f"{here}mail/{stop_token(follower)}/", f"{here}entries/{entry.pk}/source/")
     pages = ("organise/", "organise/announce/", "organise/roles/", "organise/log/", "edit/")
-    pages += ("organise/hidden/", f"organise/hidden/{secret.pk}/", f"boards/{secret.slug}/?live=1")
+    pages += ("organise/teams/", "organise/hidden/", f"organise/hidden/{secret.pk}/", f"boards/{secret.slug}/?live=1")
     return {
         "alice": [*public, f"{here}team/", f"{here}submit/", *private],
         "tim": [here],
