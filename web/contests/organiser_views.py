@@ -12,7 +12,7 @@ from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from leaderboard import queries
+from leaderboard import catalogue, queries
 from leaderboard.contests import organising
 from leaderboard.contests.models import Contest, Entry, Phase, Role
 from leaderboard.contests.organising import Right
@@ -152,6 +152,7 @@ def entry(request: UserRequest, slug: str, pk: int) -> HttpResponse:
         .filter(submission=shown.submission)
         .select_related("hidden")
         .order_by("-pk"),
+        "title_of": catalogue.title_of,
         "source": getattr(shown, "source", None),
         "notes": shown.notes.select_related("author").order_by("pk"),
         "reason_form": ReasonForm(),
