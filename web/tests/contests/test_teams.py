@@ -148,6 +148,19 @@ def test_the_members_of_a_contest_that_has_ended_stay(cup: Cup, alice: Client) -
     assert "<h2>Name</h2>" not in page
 
 
+def test_the_front_page_says_who_may_enter(cup: Cup, client: Client) -> None:
+    def page() -> str:
+        return " ".join(client.get("/contests/cup/").content.decode().split())
+
+    assert "Everyone with an account may enter, alone or in a team of up to 5." in page()
+    Contest.objects.update(admission="guests", team_size=1, sign_up_closed=True, runs_private=True)
+    assert (
+        "Only users whom the organisers have named may enter, each alone. Nobody can enter now: the organisers have "
+        "closed the sign-up. Until the results, only a team itself sees its runs."
+    ) in page()
+    assert "Log in to enter" not in page()
+
+
 def test_the_pages_of_a_contest_that_has_ended_offer_nothing(cup: Cup, alice: Client) -> None:
     Contest.objects.update(wants_source=True)
     teams.change(cup.heron, "Heron", anonymous=True)
