@@ -39,8 +39,8 @@ def markdown(text: str, *, below: int = 1) -> Markup:
     """Return CommonMark text as safe HTML.
 
     The HTML contains only MARKDOWN_TAGS, and links only to http, https and mailto. HTML tags in the text itself become
-    plain text. The text stands below a heading of the page, whose level is `below`, so the text's highest headings have
-    the next level.
+    plain text. The text is below a heading of the page, whose level is `below`. So the highest headings of the text
+    have the next level.
     """
     tokens = _markdown.parse(text)
     headings = [token for token in tokens if token.type in {"heading_open", "heading_close"}]

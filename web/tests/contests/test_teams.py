@@ -155,8 +155,8 @@ def test_the_front_page_says_who_may_enter(cup: Cup, client: Client) -> None:
     assert "Everyone with an account may enter, alone or in a team of up to 5." in page()
     Contest.objects.update(admission="guests", team_size=1, sign_up_closed=True, runs_private=True)
     assert (
-        "Only users whom the organisers have named may enter, each alone. Nobody can enter now: the organisers have "
-        "closed the sign-up. Until the results, only a team itself sees its runs."
+        "Only users whom the organisers have named may enter, each alone. The contest takes no new teams now: "
+        "the organisers have closed the sign-up. Until the results, only a team itself sees its runs."
     ) in page()
     assert "Log in to enter" not in page()
 
