@@ -17,6 +17,7 @@ from leaderboard.boards import Board, all_boards
 from leaderboard.contests.visibility import hidden_runs
 from leaderboard.live_boards import live_sections, live_versions
 from leaderboard.models import BoardEntry
+from leaderboard.ranking.visible_ranks import within_user_limit
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -95,11 +96,13 @@ def configuration_board(
 ) -> ConfigurationBoard:
     """Return the configuration board of a family, by default on the machine class with the newest run.
 
-    `columns` are the slugs of the boards to show; none means all. 5 SQL statements.
+    `columns` are the slugs of the boards to show; none means all. 6 SQL statements, and 1 more while a contest hides
+    entries.
     """
     boards = boards_of(family)
     chosen = tuple(board for board in boards if board.slug in set(columns)) or boards
-    every = BoardEntry.objects.filter(current_entries(boards), spare=False)
+    current = live_sections(boards, live_versions())
+    every = BoardEntry.objects.filter(public_entries(current), within_user_limit(current))
     newest = every.values("machine_class").annotate(newest=Max("run_id")).order_by("-newest")
     machines = tuple(row["machine_class"] for row in newest)
     machine = filters.machine if filters.machine in machines else next(iter(machines), "")
@@ -116,14 +119,6 @@ def configuration_board(
         options=options,
         cut=len(keys) > ROWS_MAX,
     )
-
-
-def current_entries(boards: Iterable[Board]) -> Q:
-    """Return the condition that an entry is public and on one of these boards, at the version that the board shows.
-
-    1 SQL statement.
-    """
-    return public_entries(live_sections(boards, live_versions()))
 
 
 def public_entries(sections: Q) -> Q:

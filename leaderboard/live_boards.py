@@ -81,6 +81,7 @@ class Staging:
     """A board and its staged version. `changes` maps each machine class to the entries, those of the old board first.
 
     `entries` counts those that must be run again, and `missing` those whose run with the staged version has not ended.
+    `unqueued` counts those without such a run, not even in the queue.
     """
 
     board: Board
@@ -88,6 +89,7 @@ class Staging:
     staged: int
     entries: int
     missing: int
+    unqueued: int
     changes: dict[str, tuple[RankChange, ...]]
 
     @property
@@ -121,6 +123,7 @@ def staging(board: Board, viewer: Viewer) -> Staging | None:
         staged,
         len(ranked),
         sum(_is_open(runs.get(_key(entry), [])) for entry in ranked),
+        sum(all(run.is_gate for run in runs.get(_key(entry), [])) for entry in ranked),
         _changes(board, ranked, new, runs),
     )
 
@@ -187,11 +190,11 @@ def _changes(
 
 
 def ranks_of(entry: BoardEntry) -> str:
-    """Return the rank interval of an entry, such as "2-4"; an empty text if it has none."""
+    """Return the rank interval of an entry as text; an empty text if it has none."""
     if entry.position is None:
         return ""
     low, high = entry.rank_low, entry.rank_high
-    return f"{low}" if low == high else f"{low}-{high}"
+    return f"{low}" if low == high else f"{low}\N{EN DASH}{high}"
 
 
 def _reason(board: Board, new: BoardEntry | None, runs: list[Run]) -> str:

@@ -56,7 +56,12 @@ def fill_the_contest(cup: Cup) -> dict[str, list[str]]:
     entries = [f"{here}organise/entries/{one.pk}/" for one in (entry, bad)]
     private = (f"{here}mail/{stop_token(follower)}/", f"{here}entries/{entry.pk}/source/")
     pages = ("organise/", "organise/announce/", "organise/roles/", "organise/log/", "edit/")
-    pages += ("organise/hidden/", f"organise/hidden/{secret.pk}/", f"boards/{secret.slug}/?live=1")
+    pages += (
+        "organise/teams/",
+        "organise/hidden/",
+        f"organise/hidden/{secret.pk}/",
+        f"boards/{secret.slug}/?live=1",
+    )
     return {
         "alice": [*public, f"{here}team/", f"{here}submit/", *private],
         "tim": [here],
@@ -113,7 +118,7 @@ def test_a_team_enters_a_contest_without_javascript(
     log_in(page, live_server.url, "bob", PASSWORD)
     page.goto("/contests/")
     page.get_by_role("link", name="Autumn Cup").click()
-    page.get_by_role("link", name="Enter the contest").click()
+    page.get_by_role("button", name="Enter the contest").click()
     page.get_by_label("Name").fill("Larch")
     page.get_by_role("button", name="Create the team").click()
     page.get_by_role("button", name="Submit to this contest").click()

@@ -27,23 +27,28 @@ if TYPE_CHECKING:
 UNKNOWN = "\N{EN DASH}"  # shown in place of a number or time that does not exist
 NARROW_SPACE = "\N{NARROW NO-BREAK SPACE}"
 MARKDOWN_TAGS = frozenset(
-    "a blockquote br code em h2 h3 h4 hr li ol p pre strong ul".split()  # noqa: SIM905 - shorter than a list
+    "a blockquote br code em h2 h3 h4 h5 h6 hr li ol p pre strong ul".split()  # noqa: SIM905 - shorter than a list
 )
+LOWEST_HEADING = 6
 SHORT_DIGEST = 12
 
 _markdown = MarkdownIt("commonmark", {"html": False})
 
 
-def markdown(text: str) -> Markup:
+def markdown(text: str, *, below: int = 1) -> Markup:
     """Return CommonMark text as safe HTML.
 
     The HTML contains only MARKDOWN_TAGS, and links only to http, https and mailto. HTML tags in the text itself become
-    plain text.
+    plain text. The text is below a heading of the page, whose level is `below`. So the highest headings of the text
+    have the next level.
     """
-    # The page has its own heading of the first level.
-    rendered = _markdown.render(text).replace("<h1>", "<h2>").replace("</h1>", "</h2>")
+    tokens = _markdown.parse(text)
+    headings = [token for token in tokens if token.type in {"heading_open", "heading_close"}]
+    highest = min((int(token.tag[1]) for token in headings), default=1)
+    for token in headings:
+        token.tag = f"h{min(int(token.tag[1]) - highest + below + 1, LOWEST_HEADING)}"
     html = nh3.clean(
-        rendered,
+        _markdown.renderer.render(tokens, _markdown.options, {}),
         tags=set(MARKDOWN_TAGS),
         attributes={"a": {"href"}},
         url_schemes={"http", "https", "mailto"},

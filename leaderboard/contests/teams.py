@@ -42,11 +42,11 @@ def reason_against_sign_up(contest: Contest, user: User) -> str:
 
 def reason_against_joining(contest: Contest) -> str:
     """Return why no user can create or join a team now; an empty text if some users can. Executes no SQL."""
-    if contest.sign_up_closed:
-        return "the organisers have closed the sign-up"
-    if contest.phase in {Phase.FINALS, Phase.CLOSED}:
+    if contest.phase is Phase.CLOSED:
+        return "the contest has ended"
+    if contest.phase is Phase.FINALS:
         return "uploads to this contest have ended"
-    return ""
+    return "the organisers have closed the sign-up" if contest.sign_up_closed else ""
 
 
 def _reason_against_user(contest: Contest, user: User) -> str:

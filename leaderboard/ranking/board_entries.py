@@ -386,7 +386,8 @@ def _update_ranks(section: _Section) -> None:
     """Rank the best entries of a section, and clear the ranks of entries that are no longer shown. 4 SQL statements.
 
     The limit `top` counts binaries. All variants of a binary, i.e. its entries under other configurations, are shown
-    with it. Spare entries are not ranked here (ranking/visible_ranks.py).
+    with it. Spare entries are not ranked here (ranking/visible_ranks.py). Only entries whose ranks change are written,
+    because the cost of the last statement grows with its rows.
     """
     board = _board(section)
     best, order = (Min, "score") if board.lower_is_better else (Max, "-score")
@@ -400,9 +401,14 @@ def _update_ranks(section: _Section) -> None:
     ranks = rank_intervals.rank(
         [entry.ratios for entry in shown], lower_is_better=board.lower_is_better
     )
+    changed = []
     for entry, place in zip(shown, ranks, strict=True):
-        entry.position, entry.rank_low, entry.rank_high = place.position, place.low, place.high
-    _entries(section).filter(position__isnull=False).update(
+        new = (place.position, place.low, place.high)
+        if (entry.position, entry.rank_low, entry.rank_high) != new:
+            entry.position, entry.rank_low, entry.rank_high = new
+            changed.append(entry)
+    dropped = _entries(section).filter(position__isnull=False)
+    dropped.exclude(pk__in=[entry.pk for entry in shown]).update(
         position=None, rank_low=None, rank_high=None
     )
-    BoardEntry.objects.bulk_update(shown, ["position", "rank_low", "rank_high"])
+    BoardEntry.objects.bulk_update(changed, ["position", "rank_low", "rank_high"])

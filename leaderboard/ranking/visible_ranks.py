@@ -96,28 +96,60 @@ def ranks_in(gaps: set[Section], viewer: Viewer | None) -> VisibleRanks:
     )
 
 
+def within_user_limit(wanted: Q) -> Q:
+    """Return the condition that an entry is one of its user's best public ones in its section, up to `per_user`.
+
+    `wanted` is the condition on the entries of these sections. If none of a user's entries is hidden from the public,
+    these are the entries that are not spare. 1 SQL statement, and 1 more if something is hidden.
+    """
+    hidden = hidden_runs(submission="run__submission", finished_at="run__finished_at")
+    gaps = BoardEntry.objects.filter(wanted, Q(hidden), spare=False).values_list(
+        "board", "benchmark_version", "machine_class", "user_id"
+    )
+    sections: set[Section] = set()
+    users: set[int] = set()
+    for slug, version, name, user in gaps:
+        sections.add((slug, version, name))
+        users.add(user)
+    if not users:
+        return Q(spare=False)
+    promoted: list[int] = []
+    for section, entries in _sorted(sections, Q(~hidden, user_id__in=users)).items():
+        board = board_named(section[0])
+        if board is not None:
+            within = set(_binaries(entries, board.per_user))
+            promoted += [entry.pk for entry in entries if entry.binary in within]
+    return Q(spare=False) | Q(pk__in=promoted)
+
+
 def _best(sections: set[Section], visible: Q | object) -> dict[Section, list[int]]:
     """Return the ids of each section's best visible entries, best first. 1 SQL statement.
 
     As on the whole board, the limits `top` and `per_user` count binaries, and each binary comes with all its variants.
     """
+    chosen: dict[Section, list[int]] = {}
+    for section, entries in _sorted(sections, visible).items():
+        board = board_named(section[0])
+        if board is not None:
+            best = _binaries(entries, board.per_user)[: board.top]
+            chosen[section] = [entry.pk for entry in entries if entry.binary in best]
+    return chosen
+
+
+def _sorted(sections: Iterable[Section], visible: Q | object) -> dict[Section, list[_Row]]:
+    """Return each section's visible entries, best first; sections whose board no longer exists too. 1 SQL statement."""
     found: dict[Section, list[_Row]] = {section: [] for section in sections}
-    rows = BoardEntry.objects.filter(_any(sections), visible).values_list(
+    rows = BoardEntry.objects.filter(_any(found), visible).values_list(
         *("board", "benchmark_version", "machine_class"),
         *("pk", "user_id", "blob_sha256", "score", "run_id", "run__submission__reference"),
     )
     for slug, version, name, *row in rows:
         found[slug, version, name].append(_Row(*row))
-    chosen: dict[Section, list[int]] = {}
     for section, entries in found.items():
         board = board_named(section[0])
-        if board is None:
-            continue
-        sign = 1.0 if board.lower_is_better else -1.0
+        sign = 1.0 if board is None or board.lower_is_better else -1.0
         entries.sort(key=lambda entry: (sign * entry.score, entry.run))
-        best = _binaries(entries, board.per_user)[: board.top]
-        chosen[section] = [entry.pk for entry in entries if entry.binary in best]
-    return chosen
+    return found
 
 
 @dataclass(frozen=True, slots=True)

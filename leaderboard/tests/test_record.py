@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import AnonymousUser, User
 from django.core.exceptions import PermissionDenied
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from leaderboard import board_page, boards, queries, services
@@ -219,6 +221,16 @@ def test_no_user_has_more_than_three_rows_and_ten_are_shown(
     )
     # The fourth library of alice is stored, too: it has a rank if others of hers are hidden (decided on each page).
     assert BoardEntry.objects.count() == 13
+
+
+def test_only_entries_whose_ranks_change_are_written(alice: User, bob: User, track: Track) -> None:
+    first = ranked(track, enter(alice), 0.4)
+    with CaptureQueriesContext(connection) as captured:
+        last = ranked(track, enter(bob, 1), 0.8)
+    assert [(row.run_id, row.rank_high) for row in rows()] == [(first.pk, 1), (last.pk, 2)]
+    written = [q["sql"] for q in captured.captured_queries if '"position" = CASE' in q["sql"]]
+    # The statement sets three columns of each row.
+    assert [sql.count("WHEN") for sql in written] == [3]
 
 
 def test_a_structure_has_a_row_for_each_configuration_but_takes_one_place(

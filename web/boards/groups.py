@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from leaderboard.ranking.rank_groups import LEAST_SESSIONS, forecast, tied_groups
 from leaderboard.ranking.rank_intervals import MAX_POOLED_SESSIONS
+from results.counts import counted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,14 +21,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Neighbouring rows whose order is not certain, or a single row. `note` is a sentence about them, or empty.
-
-    `leads` is True if no row is surely better than these.
-    """
+    """Neighbouring rows whose order is not certain, or a single row. `note` is a sentence about them, or empty."""
 
     rows: tuple[Row, ...]
     note: str
-    leads: bool
 
     @property
     def tied(self) -> bool:
@@ -43,16 +40,14 @@ def groups_of(standings: Standings, rows: Sequence[Row]) -> list[Group]:
         Group(
             tuple(rows[index] for index in group),
             _note(samples, group, rows) if len(group) > 1 else "",
-            leads=group.start == 0,
         )
         for group in found
     ]
 
 
-def single_rows(groups: Sequence[Group], chosen: Sequence[Row]) -> list[Group]:
+def single_rows(chosen: Sequence[Row]) -> list[Group]:
     """Return a group for each chosen row, in their order: rows that were sorted or filtered have no common note."""
-    leading = {row.position for group in groups if group.leads for row in group.rows}
-    return [Group((row,), "", leads=row.position in leading) for row in chosen]
+    return [Group((row,), "") for row in chosen]
 
 
 def _note(samples: Sequence[Sequence[float]], group: range, rows: Sequence[Row]) -> str:
@@ -60,8 +55,8 @@ def _note(samples: Sequence[Sequence[float]], group: range, rows: Sequence[Row])
     nearest = forecast(samples, group)
     if nearest is not None:
         pair = " and ".join(_named(rows[index]) for index in (nearest.first, nearest.second))
-        plural = "" if nearest.more == 1 else "s"
-        return f"About {nearest.more} more session{plural} of each would tell {pair} apart."
+        more = counted(nearest.more, "more session")
+        return f"About {more} of each would tell {pair} apart."
     if any(len(samples[index]) < LEAST_SESSIONS for index in group):
         return f"These have too few sessions to tell them apart; a forecast needs {LEAST_SESSIONS} of each."
     return (

@@ -9,7 +9,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from leaderboard.ranking.rank_groups import tied_groups
 from web import jinja
 from web.boards.axis import Axis, axis_for
 from web.boards.rows import entry_name
@@ -35,6 +34,8 @@ class Speed:
 @dataclass(frozen=True, slots=True)
 class LeadRow:
     """The row of one board. `leaders` are the speeds of all entries that share the lead, `others` those of the rest.
+
+    Entries share the lead if none is surely better than any of them, i.e. if their rank intervals begin at 1.
 
     The first entry of the board has `name`, `variant`, `user` and `run_id`. A board without entries has no leaders.
     """
@@ -68,7 +69,8 @@ def _row(lead: Lead) -> LeadRow:
         return LeadRow(lead.board, "", "", "", 0, (), (), "", None, provisional=False)
     best = lead.entries[0]
     speeds = [_speed(entry, lead.board) for entry in lead.entries]
-    tied = len(tied_groups([(e.rank_low or 1, e.rank_high or 1) for e in lead.entries])[0])
+    shares = [(entry.rank_low or 1) == 1 for entry in lead.entries]
+    leaders = tuple(speed for speed, one in zip(speeds, shares, strict=True) if one)
     name, variant = entry_name(best.run.submission.file_name, best.configuration)
     return LeadRow(
         board=lead.board,
@@ -76,18 +78,18 @@ def _row(lead: Lead) -> LeadRow:
         variant=variant,
         user=jinja.printable(best.user.get_username()),
         run_id=best.run_id,
-        leaders=tuple(speeds[:tied]),
-        others=tuple(speeds[tied:]),
-        lead=_ahead(speeds, tied),
+        leaders=leaders,
+        others=tuple(speed for speed, one in zip(speeds, shares, strict=True) if not one),
+        lead=_ahead(speeds, len(leaders)),
         since=lead.since,
         provisional=any(entry.provisional for entry in lead.entries),
     )
 
 
-def _ahead(speeds: list[Speed], tied: int) -> str:
-    """Return by how much the leader leads, in words."""
-    if tied > 1:
-        return f"shared by {tied}"
+def _ahead(speeds: list[Speed], leaders: int) -> str:
+    """Return by how much the leader leads, in words. `speeds` are those of all entries, best first."""
+    if leaders > 1:
+        return f"shared by {leaders}"
     if len(speeds) == 1:
         return "the only entry"
     return f"{jinja.percent(speeds[0].value / speeds[1].value - 1)} ahead"

@@ -89,6 +89,11 @@ class Row:
         return jinja.rank_range(self.rank_low, self.rank_high)
 
     @property
+    def leads(self) -> bool:
+        """Return True if no entry is surely better."""
+        return self.rank_low == 1
+
+    @property
     def name(self) -> str:
         """Return the name of the structure or whole library."""
         return entry_name(self.library, self.configuration)[0]

@@ -77,7 +77,7 @@ def board(request: HttpRequest, slug: str) -> HttpResponse:
         "classes": found.classes,
         "provisional": found.provisional,
         "column": result_column(found.board),
-        "groups": groups if choice.whole else single_rows(groups, shown),
+        "groups": groups if choice.whole else single_rows(shown),
         "axis": axis_for(
             [(row.ratio_low, row.ratio_high) for row in every],
             lower_is_better=found.board.lower_is_better,

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.db import transaction
-from django.db.models import Prefetch
+from django.db.models import Count, Prefetch
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from leaderboard import queries
+from leaderboard import catalogue, queries
 from leaderboard.contests import organising
-from leaderboard.contests.models import Contest, Entry, Role
+from leaderboard.contests.models import Contest, Entry, Phase, Role
 from leaderboard.contests.organising import Right
 from leaderboard.services import Refused
 from web import jinja
@@ -28,7 +28,8 @@ if TYPE_CHECKING:
     from web.http import UserRequest
 
 ENTRIES = 100
-# The page counts entries up to this number, because counting costs time for each entry.
+TEAMS = 100
+# The overview counts entries and teams up to this number, because counting costs time for each of them.
 COUNT_MAX = 1000
 LOG_LINES = 50
 
@@ -78,7 +79,7 @@ def edit(request: UserRequest, slug: str) -> HttpResponse:
 @login_required
 @require_safe
 def overview(request: UserRequest, slug: str) -> HttpResponse:
-    """Show the officials the teams, the newest entries, and what they can do."""
+    """Show the officials the newest entries, and what they can do."""
     found = visit(request, slug, Right.SEE)
     entries = found.contest.entries.select_related("team", "submission__owner")
     page = newest_first(request, entries.prefetch_related(_visible_runs(request)), ENTRIES)
@@ -86,13 +87,24 @@ def overview(request: UserRequest, slug: str) -> HttpResponse:
         "visit": found,
         "contest": found.contest,
         "page": page,
-        "count": found.contest.entries.all()[: COUNT_MAX + 1].count(),
+        "entries": found.contest.entries.all()[: COUNT_MAX + 1].count(),
+        "teams": found.contest.teams.all()[: COUNT_MAX + 1].count(),
         "count_max": COUNT_MAX,
-        "teams": found.contest.teams.order_by("number").prefetch_related("members__user"),
+        "takes_teams": found.contest.phase not in {Phase.FINALS, Phase.CLOSED},
         "reason_form": ReasonForm(),
         "twins": _twins(found.contest, page.rows),
     }
     return render(request, "contests/overview.html", context)
+
+
+@login_required
+@require_safe
+def teams(request: UserRequest, slug: str) -> HttpResponse:
+    """Show the officials the teams with their members, newest first."""
+    found = visit(request, slug, Right.SEE)
+    rows = found.contest.teams.annotate(entered=Count("entries"))
+    page = newest_first(request, rows.prefetch_related("members__user"), TEAMS)
+    return render(request, "contests/teams.html", {"contest": found.contest, "page": page})
 
 
 def _visible_runs(request: UserRequest) -> Prefetch[str]:
@@ -140,6 +152,7 @@ def entry(request: UserRequest, slug: str, pk: int) -> HttpResponse:
         .filter(submission=shown.submission)
         .select_related("hidden")
         .order_by("-pk"),
+        "title_of": catalogue.title_of,
         "source": getattr(shown, "source", None),
         "notes": shown.notes.select_related("author").order_by("pk"),
         "reason_form": ReasonForm(),

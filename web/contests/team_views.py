@@ -95,6 +95,7 @@ def _team_context(request: UserRequest, found: Visit, form: TeamForm) -> dict[st
         "invite_form": InviteForm(),
         "members": mine.members.select_related("user").order_by("pk"),
         "entries": entered,
+        "has_entered": entered.filter(submission__owner=request.user).exists(),
         "sources": set(Source.objects.filter(entry__team=mine).values_list("entry_id", flat=True)),
         "offered": offered.order_by("-pk")[:OFFERED],
         "left": entries.left_today(mine),

@@ -27,6 +27,7 @@ urlpatterns = [
     path("<slug:slug>/entries/<int:pk>/source/file", source_views.download, name="source_file"),
     path("<slug:slug>/edit/", organiser_views.edit, name="edit"),
     path("<slug:slug>/organise/", organiser_views.overview, name="overview"),
+    path("<slug:slug>/organise/teams/", organiser_views.teams, name="teams"),
     path("<slug:slug>/organise/entries/<int:pk>/", organiser_views.entry, name="entry"),
     path("<slug:slug>/organise/entries/<int:pk>/judge/", organiser_views.judge, name="judge"),
     path("<slug:slug>/organise/rerun/", organiser_views.rerun, name="rerun"),

@@ -14,6 +14,7 @@ from django.views.decorators.http import require_safe
 from leaderboard import queries
 from leaderboard.contests.models import Contest, Phase
 from leaderboard.contests.results import contest_standing, newest_result, open_runs
+from leaderboard.contests.teams import reason_against_joining
 from web import jinja
 from web.boards.rows import result_column
 from web.contests.access import visit
@@ -87,6 +88,7 @@ def front(request: HttpRequest, slug: str) -> HttpResponse:
         **front_context(found),
         "visit": found,
         "notices": notices,
+        "cannot_join": reason_against_joining(found.contest),
         "open_runs": 0,
         "subscribed": request.user.is_authenticated
         and settings.KEYDROME_SENDS_MAIL

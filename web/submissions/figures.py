@@ -25,10 +25,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """A number of a run's page as text, with its label."""
+    """A number of a run's page as text, with its label and perhaps a note. The page writes the `main` number large."""
 
     label: str
     value: str
+    note: str = ""
+    main: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,12 +82,12 @@ def figures(run: Run, detail: RunDetail, own_metrics: Iterable[OwnMetric]) -> li
     this benchmark has (`own_metrics`) come last.
     """
     found = []
+    if run.score is not None:
+        interval = f"{jinja.ratio(run.score_low)}\N{EN DASH}{jinja.ratio(run.score_high)}"
+        score = jinja.ratio(run.score)
+        found.append(Figure("Ratio to control", score, note=f"interval {interval}", main=True))
     if run.total_ms is not None:
         found.append(Figure("Time (ms)", jinja.milliseconds(run.total_ms)))
-    if run.score is not None:
-        found.append(Figure("Ratio to control", jinja.ratio(run.score)))
-        interval = f"{jinja.ratio(run.score_low)}\N{EN DASH}{jinja.ratio(run.score_high)}"
-        found.append(Figure("Interval of the ratio", interval))
     labels = {metric.name: metric_label(metric) for metric in METRICS}
     for name in _COLUMNS:
         if getattr(run, name) is not None:

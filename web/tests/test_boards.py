@@ -112,7 +112,8 @@ def test_entries_that_the_data_do_not_tell_apart_are_one_group(
         )
     finish_all()
     page = client.get("/boards/preliminary1/").content.decode()
-    assert page.count('<tbody role="rowgroup" class="tied leading">') == 1
+    assert page.count('<tbody role="rowgroup" class="tied">') == 1
+    assert page.count('<tr role="row" class="leading">') == 3
     assert page.count("1\N{EN DASH}3</td>") == 6  # in the ranking, and in the table of counts
     assert "These have too few sessions to tell them apart; a forecast needs 5 of each." in page
 
@@ -127,13 +128,33 @@ def test_a_group_says_how_many_sessions_would_tell_entries_apart() -> None:
     shown = [_row(place, name) for place, name in ((1, "art.so"), (2, "hot.so"))]
     (group,) = groups_of(Standings(board, 1, "test", ("test",), entries), shown)
     assert group.tied
-    assert group.leads
     found = re.fullmatch(
         "About (\\d+) more sessions of each would tell art\xa0· rw of alice and hot\xa0· rw of alice apart.",
         group.note,
     )
     assert found
     assert 0 < int(found[1]) <= 54
+
+
+def test_only_entries_that_may_be_the_best_share_the_lead(client: Client, world: World) -> None:
+    """Two sessions tell nothing apart, so they join all entries to one group, also one that is surely not the best."""
+    targets = (("best", 0.5, 8), ("worst", 4.0, 8), ("unclear", 1.0, 2))
+    for name, slower, sessions in targets:
+        submission = world.submit(name=f"{name}.so", content=world.library + name.encode())
+        seeds = [f"{number:016x}" for number in range(sessions)]
+        submission.runs.filter(kind="performance").update(seeds=seeds, sessions=sessions)
+        while (run := claim()).kind != "performance":
+            finish(run)
+        finish(run, slower=slower)
+    page = client.get("/boards/preliminary1/").content.decode()
+    assert page.count('class="tied"') == 1
+    rows = page.split('<tr role="row" class="leading">')[1:]
+    assert [re.findall(r"<b>(\w+)</b>", row)[0] for row in rows] == ["best", "unclear"]
+    front = client.get("/").content.decode()
+    assert "shared by 2" in front
+    # The dots of these two are filled, and that of the third is hollow.
+    plot = front[front.index('class="row-plot leads"') : front.index("shared by 2")]
+    assert (plot.count('class="dot"'), plot.count('class="other"')) == (2, 1)
 
 
 def test_the_run_and_the_board_show_by_how_much_memory_grows(client: Client, world: World) -> None:

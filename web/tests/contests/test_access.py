@@ -126,6 +126,7 @@ RULES = [
     Rule("board", f"{CUP}boards/hidden-{{hidden}}/", everyone(404)),
     Rule("board", f"{CUP}boards/hidden-{{hidden}}/?live=1", (*[404] * 4, *[200] * 5)),
     Rule("log", f"{CUP}organise/log/", SEE),
+    Rule("teams", f"{CUP}organise/teams/", SEE),
 ]
 
 

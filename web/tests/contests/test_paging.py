@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 import pytest
+from django.contrib.auth.models import User
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
@@ -19,6 +20,7 @@ pytestmark = pytest.mark.django_db
 
 LOG = "/contests/cup/organise/log/"
 OVERVIEW = "/contests/cup/organise/"
+TEAMS = f"{OVERVIEW}teams/"
 
 
 def read(cup: Cup, path: str) -> tuple[str, list[str]]:
@@ -71,6 +73,37 @@ def test_the_overview_has_every_entry_once_and_pages_cost_the_same(
     assert len(set(counts)) == 1
 
 
+def test_the_list_of_teams_has_every_team_once_and_pages_cost_the_same(
+    cup: Cup, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(organiser_views, "TEAMS", 2)
+    monkeypatch.setattr(organiser_views, "COUNT_MAX", 4)
+    cup.enter()
+    for number in range(1, 4):
+        member = User.objects.create_user(f"member{number}")
+        teams.create(cup.contest, f"Team {number}", by=member)
+    assert "4 teams and 1 entry." in read(cup, OVERVIEW)[0]
+    teams.create(cup.contest, "Team 4", by=cup.world.bob)
+    assert "more than 4 teams and 1 entry." in read(cup, OVERVIEW)[0]
+    cell = r'data-label="(?:Team|Members|Entries)"[^>]*>(?:<span[^>]*>)?([^<]*)<'
+    found, counts = walk(cup, TEAMS, cell)
+    assert [[text.strip() for text in page] for page in found] == [
+        ["Team 4", "bob", "0", "Team 3", "member3", "0"],
+        ["Team 2", "member2", "0", "Team 1", "member1", "0"],
+        ["Heron", "alice, tim", "1"],
+    ]
+    assert len(set(counts)) == 1
+
+
+def test_a_page_below_the_oldest_row_says_so_and_leads_back(cup: Cup) -> None:
+    cup.enter()
+    for path, kind in ((OVERVIEW, "entries"), (TEAMS, "teams")):
+        page = read(cup, f"{path}?before=1")[0]
+        assert f"There are no older {kind}." in page
+        assert 'href="?">Newest' in page
+        assert "Run the chosen entries again" not in page
+
+
 def test_a_page_warns_of_files_of_other_teams_that_are_on_other_pages(
     cup: Cup, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -83,7 +116,7 @@ def test_a_page_warns_of_files_of_other_teams_that_are_on_other_pages(
     assert "Same file" in read(cup, f"{OVERVIEW}?before={newest.pk}")[0]
 
 
-@pytest.mark.parametrize("rows", ["log", "entries"])
+@pytest.mark.parametrize("rows", ["log", "entries", "teams"])
 def test_an_index_finds_a_page_deep_in_the_list(cup: Cup, rows: str) -> None:
     deep = getattr(cup.contest, rows).filter(pk__lt=1000).order_by("-pk")[:3]
     if connection.vendor == "postgresql":

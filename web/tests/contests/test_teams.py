@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from django.contrib.auth.models import User
+from django.test import Client
 
 from leaderboard.contests import teams
 from leaderboard.contests.models import Contest, Invitation, Team
@@ -13,8 +14,6 @@ from leaderboard.services import Refused
 from web.tests.contests.cups import move
 
 if TYPE_CHECKING:
-    from django.test import Client
-
     from web.tests.contests.cups import Cup
 
 pytestmark = pytest.mark.django_db
@@ -119,10 +118,16 @@ def test_reasons_against_a_sign_up(cup: Cup) -> None:
     Contest.objects.update(sign_up_closed=False)
     move(contest, freezes_at=0, closes_at=0)
     assert "have ended" in reason()
+    # After the end, it no longer matters why the sign-up was closed.
+    Contest.objects.update(sign_up_closed=True)
+    move(contest, freezes_at=0, closes_at=0, results_at=0)
+    assert reason() == "the contest has ended"
 
 
 def test_a_user_with_entries_cannot_leave(cup: Cup) -> None:
     cup.enter()
+    assert "Leave the team" not in cup.browser("contestant").get(PAGE).content.decode()
+    assert "Leave the team" in cup.browser("mate").get(PAGE).content.decode()
     with pytest.raises(Refused, match="belong to this team"):
         teams.leave(cup.heron, cup.world.alice)
     teams.leave(cup.heron, cup.tim)
@@ -141,6 +146,38 @@ def test_the_members_of_a_contest_that_has_ended_stay(cup: Cup, alice: Client) -
     assert cup.heron.members.count() == 2
     assert "Leave the team" not in page
     assert "<h2>Name</h2>" not in page
+
+
+def test_the_front_page_says_who_may_enter(cup: Cup, client: Client) -> None:
+    def page() -> str:
+        return " ".join(client.get("/contests/cup/").content.decode().split())
+
+    assert "Everyone with an account may enter, alone or in a team of up to 5." in page()
+    Contest.objects.update(admission="guests", team_size=1, sign_up_closed=True, runs_private=True)
+    assert (
+        "Only users whom the organisers have named may enter, each alone. The contest takes no new teams now: "
+        "the organisers have closed the sign-up. Until the results, only a team itself sees its runs."
+    ) in page()
+    assert "Log in to enter" not in page()
+
+
+def test_the_pages_of_a_contest_that_has_ended_offer_nothing(cup: Cup, alice: Client) -> None:
+    Contest.objects.update(wants_source=True)
+    teams.change(cup.heron, "Heron", anonymous=True)
+    cup.enter()
+    front = "/contests/cup/"
+    page = alice.get(PAGE).content.decode()
+    assert "Others see this team as “Anonymous team 1”" in page
+    assert "hand in the source" in page
+    assert "Everyone with an account may enter" in alice.get(front).content.decode()
+    assert "Log in to enter" in Client().get(front).content.decode()
+    move(cup.contest, freezes_at=0, closes_at=0, results_at=0)
+    page = alice.get(PAGE).content.decode()
+    assert "The contest has ended." in page
+    assert "Others see this team" not in page
+    assert "hand in the source" not in page
+    assert "Everyone with an account may enter" not in alice.get(front).content.decode()
+    assert "Log in to enter" not in Client().get(front).content.decode()
 
 
 def test_an_empty_team_is_deleted_when_its_last_member_leaves(cup: Cup) -> None:

@@ -71,6 +71,15 @@ def ranks(browser: Client) -> dict[int, tuple[int, int, int]]:
     }
 
 
+def on_configuration_board(browser: Client) -> set[int]:
+    """Return the runs on the configuration board of the SIGMOD 2009 contest."""
+    page = browser.get("/boards/configurations/sigmod2009/").content.decode()
+    return {
+        int(run)
+        for run in re.findall(r'<td role="cell" class="cell[^>]*><a href="/runs/(\d+)/"', page)
+    }
+
+
 def test_ranks_have_no_gaps_for_any_viewer(cup: Cup, ranked: dict[str, Run]) -> None:
     order = [ranked[name].pk for name in ("hidden", "middle", "worst")]
     assert BoardEntry.objects.get(run=ranked["middle"]).position == 2
@@ -189,6 +198,7 @@ def test_the_limit_per_user_holds_among_public_entries(cup: Cup) -> None:
     assert list(ranks(cup.browser("anonymous"))) == public[:3]
     assert len(ranks(cup.browser("contestant"))) == 3
     assert list(ranks(cup.browser("contestant")))[1:] == public[:2]
+    assert on_configuration_board(cup.browser("anonymous")) == set(public[:3])
 
 
 def test_hidden_entries_cost_two_statements(
