@@ -16,7 +16,7 @@
  *
  * The members mean what the functions of the same names in structure.h mean, except:
  *
- *   - The structure has no options. So `create` accepts only NULL and the empty object.
+ *   - The structure has no options. So `create` accepts only NULL and the text "{}" as options.
  *   - An unordered class has no `scan`. Other members that may be absent:
  *       int find(KeydromeBytes key, KeydromeBytes after, KeydromeBuffer& payload) const;
  *       void find_batch(uint32_t count, KeydromeLookup* lookups) const;
