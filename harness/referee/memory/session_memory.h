@@ -49,8 +49,9 @@ class SessionMemory {
   SharedMemory descriptors() const;
   std::span<const std::byte> stack_page() const { return stacks_->bytes(); }
 
-  // Prepares the outcome for a phase. Clears it first (script::clear_outcome()), because the library
-  // may have written to it between phases. Returns its bytes. REQUIRES: no thread of the player executes operations.
+  // Prepares the outcome for a phase. Clears it first (script::clear_outcome()), because the
+  // library may have written to it between phases. Returns its bytes. REQUIRES: no thread of the
+  // player executes operations.
   std::span<std::byte> begin_outcome(const script::OutcomeLayout& layout);
   // Copies the first piece of each thread into the ring. REQUIRES: no thread of the player executes
   // operations.
