@@ -68,7 +68,7 @@ def note_live_versions() -> list[LiveVersion]:
 
 @dataclass(frozen=True, slots=True)
 class RankChange:
-    """An entry in the comparison of two versions: its ranks, an empty text for none, and why it has no new rank."""
+    """An entry in the comparison of two versions: its ranks (empty: none), and the reason if it has no new rank."""
 
     entry: BoardEntry
     old: str
