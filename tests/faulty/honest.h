@@ -77,7 +77,7 @@ ErrCode getNext(IdxState* idxState, TxnState* txn, Record* record);
 ErrCode insertRecord(IdxState* idxState, TxnState* txn, Key* k, const char* payload);
 ErrCode deleteRecord(IdxState* idxState, TxnState* txn, Record* record);
 
-// Returns the index of a handle. A transaction's calls may read the index; the caller must not
+// Returns the index of a handle. The caller may read the index during a transaction, but must not
 // change it.
 const Index& index_of(const IdxState* idxState);
 
