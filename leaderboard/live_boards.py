@@ -223,7 +223,8 @@ def make_live(board: Board, *, by: User) -> LiveVersion:
         if not found.complete:
             entries = counted(found.entries, "entry", "entries")
             have = "has" if found.missing == 1 else "have"
-            raise Refused([f"{found.missing:,} of {entries} {have} not been run again"])
+            missing = f"{found.missing:,} of {entries} {have} not been run again"
+            raise Refused([f"{missing}: queue the missing runs, and wait until they end"])
         return LiveVersion.objects.create(
             board=board.slug, version=found.staged, since=timezone.now(), by=by
         )
