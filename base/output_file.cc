@@ -137,7 +137,7 @@ bool write_all(int fd, const std::string& text) {
 Result<void> write_stream(int stream, const std::string& text) {
   std::fflush(stream == STDOUT_FILENO ? stdout : stderr);
   if (!write_all(stream, text))
-    return system_failure("cannot write to the standard output or error that the path names");
+    return system_failure("cannot write to the standard output or standard error");
   return {};
 }
 

@@ -11,7 +11,8 @@
 //     such as /dev/stdout, the text is written to the open stream.
 //   - A block device, socket or folder is an error.
 //   - Another user's symbolic link in a shared folder such as /tmp is an error. The kernel refuses
-//     to open such a link (protected_symlinks), but this code reads links itself, with readlink().
+//     to open such a link (protected_symlinks). This code follows links itself, with readlink(), so
+//     it must refuse them too.
 //
 // runner/output_file.py has the same rules for Python. Several threads may call these functions for
 // different paths.

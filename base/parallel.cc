@@ -40,7 +40,8 @@ void in_parallel(std::size_t count, const std::function<void(std::size_t)>& part
   };
   {
     std::vector<std::jthread> threads;  // the destructor joins them
-    // Work that uses only idle time is no hurry, and only its own thread can be hurried later.
+    // Work with the policy SCHED_IDLE can wait. If the caller needs its result sooner, it raises
+    // the policy of its own thread, which would not reach further threads.
     const bool idle = sched_getscheduler(0) == SCHED_IDLE;
     const std::size_t wanted = idle ? 1 : std::min({count, kThreadsMax, usable_cpus()});
     threads.reserve(wanted);

@@ -127,7 +127,7 @@ def _request(options: argparse.Namespace, named: Named, settings: Settings) -> R
         )
     if options.audit and "threads" not in benchmark.parameters:
         raise UsageError(
-            f"--audit must know how many threads call, and {benchmark.name} has no parameter threads: choose another "
+            f"--audit needs the number of threads, but {benchmark.name} has no parameter threads: choose another "
             "benchmark"
         )
     seeds = seed_series(options.seed, options.sessions)
@@ -304,8 +304,8 @@ def _audit_line(audit: Audit) -> str:
     if not audit.pairs:
         return "audit: not comparable: each thread needs two CPUs that no other process uses (see --threads)"
     text = (
-        f"audit: verified mode adds {audit.candidate_added_ns:,.0f} ns to a call of the library, "
-        f"{audit.control_added_ns:,.0f} ns to a call of the control; the difference is {audit.excess_ns:+,.0f} ns, "
+        f"audit: verified mode adds {audit.candidate_added_ns:,.0f} ns per call to the library, "
+        f"{audit.control_added_ns:,.0f} ns per call to the control; the difference is {audit.excess_ns:+,.0f} ns, "
         f"{audit.share:+.0%} of the {audit.candidate_timed_ns:,.0f} ns of a call in timed mode"
     )
     if not audit.is_decided:

@@ -35,11 +35,11 @@ _STEAL_PERCENT_MAX = 0.1
 _CHANGE_MAX = 1.1
 _TIME = "total_ms"
 _NOT_JUDGED = {
-    Verdict.INFRASTRUCTURE: "the run did not come to its end",
+    Verdict.INFRASTRUCTURE: "the run did not finish",
     Verdict.REFUSED: "it was refused",
     Verdict.UNSUPPORTED: "it rejected its configuration",
 }
-_SAME = 1.05  # closer to 1, a ratio is not worth a number
+_SAME = 1.05  # a ratio closer to 1 than this is shown as "about as fast", without a number
 
 
 @dataclass(frozen=True, slots=True)

@@ -347,7 +347,7 @@ def _ends_early(
 
 
 def _why_enough(scale: Scale, verdict: Verdict, elapsed: float) -> str:
-    """Return why a library that has failed is not tested further; an empty text if it is."""
+    """Return why a library that has failed is not tested further, or an empty string if it must be tested further."""
     enough = _FAILED_SECONDS.get(scale)
     if verdict is not Verdict.FAILED or enough is None or elapsed <= enough:
         return ""

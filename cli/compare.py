@@ -227,7 +227,9 @@ def _free_name(name: str, taken: set[str]) -> str:
 def _note_excluded(subjects: list[_Subject], candidates: dict[str, Loadable]) -> None:
     for subject in subjects:
         if subject.loadable is None:
-            _note(f"{subject.library.name} is excluded: refused: {subject.library.refused}")
+            _note(
+                f"{subject.library.name} is excluded: the inspection refused it: {subject.library.refused}"
+            )
     if len(candidates) < 2:  # noqa: PLR2004 - a comparison needs two
         only = f"there is only {next(iter(candidates))}" if candidates else "there is none"
         raise UsageError(

@@ -116,7 +116,10 @@ def _is_too_many(count: int | None) -> bool:
 
 
 def _reach(one: Forecast, family: int, wanted: int) -> str:
-    """Return the margin that the requested blocks reach, and if they are too few, the margin of the most blocks."""
+    """Return the smallest margin within which the requested blocks can show equality, as text.
+
+    If these blocks are too few, the text also has the margin for SESSIONS_MAX blocks.
+    """
     requested = f"the {counted(wanted, 'requested block')}"
     margin = reachable_margin(one.scatter, family, wanted)
     if margin is None:

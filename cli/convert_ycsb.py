@@ -67,7 +67,9 @@ class _Operation:
 def run(options: argparse.Namespace) -> int:
     """Run the command; returns 0, or raises UsageError before anything is written."""
     if options.threads > _THREADS_MAX:
-        raise UsageError(f"--threads {options.threads}: a trace has at most {_THREADS_MAX} threads")
+        raise UsageError(
+            f"--threads {options.threads}: a trace has at most {_THREADS_MAX} threads: give fewer"
+        )
     tables: dict[bytes, None] = {}  # in order of appearance
     used: set[int] = set()
     if options.load is not None:

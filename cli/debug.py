@@ -167,7 +167,9 @@ def _check_tool(tool: Tool | None, runtimes: tuple[str, ...]) -> None:
         )
     needed = Tool.GDB.value if tool is Tool.STACK else tool.value
     if shutil.which(needed) is None:
-        raise UsageError(f"--tool {tool.value} needs {needed}, which is not installed")
+        raise UsageError(
+            f"--tool {tool.value} needs {needed}, which is not installed: apt-get install {needed}"
+        )
 
 
 def _request(

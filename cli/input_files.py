@@ -43,7 +43,7 @@ def request_of(
     require: JailLevel,
     control: bool,
 ) -> Request:
-    """Return the request for these operations; the caller adds what only its own command has.
+    """Return the request for these operations. Options that only one command has are left to the caller.
 
     Raises RequestError if a file is wrong, or if the instance cannot use it.
     """

@@ -1,4 +1,4 @@
-"""Notices other Keydrome processes that run libraries at the same time, because their times disturb each other."""
+"""Notices other Keydrome processes that run libraries at the same time, because they make the measured times longer."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ class Neighbours:
     seen: set[int] = field(default_factory=set)
 
     def look(self) -> None:
-        """Look once."""
+        """Add the jail slots that other processes hold now."""
         self.seen |= other_slots(self.own)
 
     def watched(self, heartbeat: Heartbeat) -> Heartbeat:
-        """Return a heartbeat function that also looks whenever another library begins to run."""
+        """Return a heartbeat function that also calls look() whenever another library begins to run."""
         last = (-1, "")
 
         def beat(progress: Progress) -> bool:

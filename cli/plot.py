@@ -34,7 +34,7 @@ def run(options: argparse.Namespace) -> int:
     root = load_settings().root
     announce(f"reading {counted(len(options.reports), 'result')}")
     results = [read_result(path, root / "harness" / "schema") for path in options.reports]
-    # matplotlib is slow to import. Two lines, so that neither is followed by a long silence.
+    # Matplotlib is imported in two steps, because each takes seconds. A message before each step shows what happens.
     announce("loading matplotlib")
     import_module("matplotlib")
     announce("preparing the plots")

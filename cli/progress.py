@@ -21,7 +21,7 @@ _MINUTE_S = 60
 
 
 def announce(text: str) -> None:
-    """Say on a terminal what the command does before its first result. Other output stays short."""
+    """Say on a terminal what the command does before its first result. Print nothing if stderr is not a terminal."""
     if sys.stderr.isatty():
         print(f"keydrome: {text} ...", file=sys.stderr, flush=True)
 

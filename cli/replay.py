@@ -100,7 +100,7 @@ def run(options: argparse.Namespace) -> int:
     with prepared(library) as (slot_settings, folder, file):
         if hashlib.sha256(file.read_bytes()).hexdigest() != original.sha256:
             raise UsageError(
-                f"{display_name(library.name)}: not the library of the run; the SHA-256 of its file is "
+                f"{display_name(library.name)}: not the library of the run: give the file whose SHA-256 is "
                 f"{original.sha256}"
             )
         with shown_progress(f"{original.benchmark}/{original.instance}") as heartbeat:

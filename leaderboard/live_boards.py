@@ -68,7 +68,7 @@ def note_live_versions() -> list[LiveVersion]:
 
 @dataclass(frozen=True, slots=True)
 class RankChange:
-    """An entry in the comparison of two versions: its ranks, an empty text for none, and why it has no new rank."""
+    """An entry in the comparison of two versions: its ranks (empty: none), and the reason if it has no new rank."""
 
     entry: BoardEntry
     old: str
@@ -226,7 +226,8 @@ def make_live(board: Board, *, by: User) -> LiveVersion:
         if not found.complete:
             entries = counted(found.entries, "entry", "entries")
             have = "has" if found.missing == 1 else "have"
-            raise Refused([f"{found.missing:,} of {entries} {have} not been run again"])
+            missing = f"{found.missing:,} of {entries} {have} not been run again"
+            raise Refused([f"{missing}: queue the missing runs, and wait until they end"])
         return LiveVersion.objects.create(
             board=board.slug, version=found.staged, since=timezone.now(), by=by
         )

@@ -28,7 +28,7 @@ MAX_LOG_BYTES = 64 * 1024
 class Kind(models.TextChoices):
     """What an uploaded file is: a whole library, a bare structure, or neither.
 
-    A whole library exports the ten calls of the index API (contract A). A bare structure exports the calls of the
+    A whole library exports the ten functions of the index API (contract A). A bare structure exports the calls of the
     structure API (contract B), and has no transactions or locks of its own.
     """
 

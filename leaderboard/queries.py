@@ -325,9 +325,9 @@ def artefacts_for(run: Run) -> list[Artefact]:
 
 
 def live_tag(runs: Iterable[Run], waits: Mapping[int, Wait], more: str = "") -> str:
-    """Return a tag for an ETag header, which changes whenever a shown fact of these runs or waits changes. No SQL.
+    """Return a tag for an ETag header. It changes whenever the page would show something else about these runs. No SQL.
 
-    `more` has further shown facts.
+    `more` contains further texts that the page shows.
     """
     digest = hashlib.sha256(more.encode())
     for run in runs:

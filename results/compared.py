@@ -103,7 +103,11 @@ class Compared:
 
     def left_out(self) -> dict[str, str]:
         """Return the libraries without values, each with the reason."""
-        refused = {lib.name: f"refused: {lib.refused}" for lib in self.libraries if lib.refused}
+        refused = {
+            lib.name: f"the inspection refused it: {lib.refused}"
+            for lib in self.libraries
+            if lib.refused
+        }
         return {**refused, **self.blocks.excluded}
 
     def rank(self, name: str) -> Rank | None:

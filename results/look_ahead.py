@@ -3,8 +3,8 @@
 In a timed session a library could read its next calls in the caller's memory and answer several at once. In verified
 mode it cannot, because a process outside the jail (the library's sandbox) makes every call. An audited session is
 played in both modes with the same seed (runner/audit.py). Verified mode adds some time to each call. If a library looks
-ahead, verified mode adds more time to its calls than to the calls of the control library, the baseline. The difference
-is the *excess*.
+ahead, verified mode adds more time to calls to it than to calls to the control library, the baseline. The difference is
+the *excess*.
 
 The library that is judged is called the candidate. A pair contains the times of the candidate and of the control in
 both modes. A pair is comparable if the machine had enough free CPUs in verified mode.
@@ -105,8 +105,8 @@ def look_ahead_finding(suite: str, audit: Audit) -> Finding | None:
     detail = (
         f"{counted(audit.pairs, 'session was', 'sessions were')} played again in verified mode, in which "
         "a library cannot see its next calls. "
-        f"Verified mode adds {audit.candidate_added_ns:,.0f} ns to each call of the library and "
-        f"{audit.control_added_ns:,.0f} ns to each call of the control library. The difference is "
+        f"Verified mode adds {audit.candidate_added_ns:,.0f} ns to each call to the library and "
+        f"{audit.control_added_ns:,.0f} ns to each call to the control library. The difference is "
         f"{audit.excess_ns:,.0f} ns, {audit.share:.0%} of the library's {audit.candidate_timed_ns:,.0f} ns per call. "
         "The library may read its next calls in the memory of its caller. A processor that overlaps independent calls "
         "of an honest library has the same effect. Read the source or the machine code to decide "

@@ -146,12 +146,12 @@ def median_interval(values: Sequence[float], confidence: float = CONFIDENCE) -> 
 
 
 def sessions_to_differ(ratios: Sequence[float]) -> int | None:
-    """Estimate how many sessions show that the ratio differs from 1, if these sessions do not show it.
+    """Estimate how many sessions are needed to show that the ratio differs from 1.
 
-    The result is the smallest number, above that of these sessions, with which median_interval() excludes 1 with a
-    probability of 80 %. The estimate takes the logarithms of the ratios as normal. Returns None if the number is above
-    SESSIONS_MAX. A single ratio has no scatter; for it, the result is the smallest number of sessions that can show
-    anything.
+    Call this function if the given sessions do not show it. The result is larger than their number. With that many
+    sessions, median_interval() excludes 1 with a probability of 80 %, if the logarithms of the ratios are normally
+    distributed. Returns None if the result would be above SESSIONS_MAX. A single ratio has no scatter; for it, the
+    result is the smallest number of sessions that can show a difference.
     """
     logs = [math.log(ratio) for ratio in ratios]
     count = len(logs)

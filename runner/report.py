@@ -266,7 +266,7 @@ class AuditPair:
 
     @property
     def control_added_ns(self) -> float:
-        """Return the time that verified mode adds to a call of the control library."""
+        """Return the time that verified mode adds to a call to the control library."""
         return self.control_verified_ns - self.control_timed_ns
 
     def to_json(self) -> dict[str, Any]:

@@ -49,7 +49,7 @@ _BRACKET = (
 
 @dataclass(frozen=True, slots=True)
 class SeriesResult:
-    """The verdict of a series with its reason, the findings, all sessions, and the weakest jail level of them."""
+    """The verdict of a series with its reason, the findings, all sessions, and the weakest of their jail levels."""
 
     verdict: Verdict
     reason: str

@@ -63,7 +63,7 @@ class Runtime {
   Concurrency& concurrency() { return *concurrency_; }
   // The longest payload that the structure can hold.
   uint32_t payload_bytes_max() const { return payload_bytes_max_; }
-  // Says why an insertion with a payload of `size` bytes fails, and returns FAILURE.
+  // Prints on stderr why an insertion with a payload of `size` bytes fails, and returns FAILURE.
   static ErrCode refuse_payload(uint32_t size);
 
  private:

@@ -68,7 +68,7 @@ def gate_case(mutant: dict[str, Any], seed: str) -> Case:
     ids=lambda mutant: f"M{mutant['number']}",
 )
 @pytest.mark.parametrize("start", range(0, len(SEEDS) * SEEDS_MAX, SEEDS_MAX))
-def test_the_gate_finds_a_mutant_under_one_of_its_names(
+def test_the_gate_has_an_expected_finding_for_a_mutant(
     mutant: dict[str, Any], start: int, tmp_path: Path
 ) -> None:
     require_root_and_build()

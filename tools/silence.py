@@ -81,7 +81,9 @@ def main() -> int:
     output, seconds = run(command)
     print(f"{seconds:.1f} s: {' '.join(command)}")
     for one in silences(output, seconds)[:SHOWN]:
-        print(f"  {one.seconds:.2f} s from {one.start_s:.2f} s on, after {one.before[-_TAIL:]!r}")
+        print(
+            f"  no output for {one.seconds:.2f} s, beginning at {one.start_s:.2f} s, after {one.before[-_TAIL:]!r}"
+        )
     return 0
 
 

@@ -179,7 +179,8 @@ STATIC_URL = "static/"
 STATIC_ROOT = Path(env.str("KEYDROME_STATIC_ROOT", default=str(VAR_DIR / "static")))
 STATIC_ROOT.mkdir(parents=True, exist_ok=True)
 
-# The commit of this checkout, or empty if it is not known. The bundles of runs name it.
+# The commit of this checkout, or empty if it is not known. A bundle, the downloadable file with the results of a run,
+# contains it.
 KEYDROME_COMMIT = env.str("KEYDROME_COMMIT", default="")
 
 # The folder of the pages under /docs/. Sphinx writes it before the site starts (docs/site/conf.py).

@@ -1,4 +1,4 @@
-// The smallest complete index library in C++ that keeps contract A, the specification in
+// The smallest complete index library in C++ that implements contract A, the specification in
 // keydrome/index.h. Copy this file, build it with the command below, then make it faster. minimal.c
 // does the same in C and has a longer explanation.
 //
@@ -192,7 +192,7 @@ ErrCode getNext(IdxState* idxState, TxnState* txn, Record* record) {
     if (txn != nullptr && idxState->number == own.number) {
       place = pairs.upper_bound(idxState->last);
       while (idxState->after_key && place != pairs.end() && place->first == idxState->last.first) {
-        ++place;  // skips pairs of the key that get did not find, which were inserted since then
+        ++place;  // get() did not find this key: skip pairs of it that were inserted later
       }
     }
     if (place == pairs.end()) return DB_END;

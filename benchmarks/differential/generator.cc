@@ -28,8 +28,8 @@ constexpr uint32_t kNamesPerType = 30;
 // kLongEvery uses the lower probability, so that its transactions have hundreds of calls.
 constexpr uint64_t kEndsPerMille = 110, kEndsLongPerMille = 4;
 constexpr uint64_t kLongEvery = 8;
-// The last round of a long session has the largest transactions that must work: kLargeKeys keys with
-// up to kLargePayloads records each. Shorter sessions, such as those of tests, do without it.
+// The last round of a long session has the largest transactions that must work: kLargeKeys keys
+// with up to kLargePayloads records each. Shorter sessions, such as those of tests, do without it.
 constexpr uint64_t kLargeFrom = 100'000;
 constexpr uint32_t kLargeKeys = 1'000, kLargePayloads = 10;
 constexpr std::size_t kLongest = MAX_PAYLOAD_LEN - format::kTagBytes;

@@ -1,5 +1,6 @@
-// Converts the calls of a session into a script for the player, the process that calls the
-// library. The script has one thread, and the player records each of its calls.
+// Converts the random calls of one thread (a session of the benchmark `differential`) into a script
+// for the player, the process that calls the library. The script has one thread, and the player
+// records each of its calls.
 #pragma once
 
 #include <cstdint>
@@ -17,8 +18,8 @@ class CallWriter {
  public:
   CallWriter(const Case& session, script::ScriptBuilder& script);
 
-  // Appends a phase that makes `calls`. A client must be able to make all of them: calls ==
-  // playable(calls).
+  // Appends a phase that makes `calls`. A client must be able to make all of them, e.g. no commit
+  // without a begin: playable() (calls.h) would remove none of them.
   void phase(std::string name, std::span<const Call> calls);
 
  private:

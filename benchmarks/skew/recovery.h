@@ -32,8 +32,8 @@ Dip recovery(std::span<const uint64_t> part);
 Dip noise(std::span<const std::vector<uint64_t>> parts);
 
 // A recovery is reported only if it loses more than this many times what any dip of the noise
-// loses. The factor is 2 because the largest of five recoveries exceeds the largest dip often by
-// chance, if only a little.
+// loses. The factor is 2 because the largest of five recoveries often exceeds the largest dip a
+// little by chance.
 inline constexpr double kAboveNoise = 2;
 
 // The recoveries that stand out of the noise.

@@ -158,9 +158,9 @@ class MissedLater : public DependencySink {
 
 // Returns true if a transaction that returned after `reader` did not find the record `element`,
 // although its lookup or scan would have returned the record if it had existed.
-// find_dependencies() does not examine records that were certainly deleted before. So the search
-// uses a copy of context.versions, the inserter and deleter of each record, in which no transaction
-// deleted this record.
+// find_dependencies() does not examine records that were certainly deleted before the transaction
+// began. So the search uses a copy of context.versions, the inserter and deleter of each record, in
+// which no transaction deleted this record.
 bool is_missed_after(const Context& context, uint32_t element, uint32_t reader) {
   Versions versions = context.versions;
   versions.of[element].deleter = kNoNumber;
@@ -178,8 +178,9 @@ struct Anomaly {
 };
 
 constexpr Anomaly kStaleRead{"stale_read",
-                             "The results fit only a serial order in which a transaction precedes "
-                             "another one that had ended before it began"};
+                             "The results fit only a serial order that contradicts real time: it "
+                             "puts one transaction before another, although the other had ended "
+                             "before the first began"};
 
 // Finds the name of the anomaly that a cycle shows.
 class CycleClassifier {

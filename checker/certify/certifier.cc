@@ -71,9 +71,9 @@ class Collector : public DependencySink {
   std::vector<std::vector<uint32_t>> contradicted;
 
  private:
-  // Returns a group for `contradicted`. `found` may be about a delete of all payloads that had
-  // nothing to delete. The group then contains every open element that this delete may have
-  // deleted. Otherwise the group contains the element of `found`.
+  // Returns a group for `contradicted`. `found` may say that a delete of all payloads of a key
+  // found no payload. The group then contains every open element that this delete may have deleted.
+  // Otherwise the group contains the element of `found`.
   std::vector<uint32_t> suspects(const DirectFinding& found) const {
     std::vector<uint32_t> elements;
     const std::vector<uint32_t>& cells = context_.numbering.element_cells;

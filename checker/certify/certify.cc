@@ -208,7 +208,7 @@ void limit_to_recorded_part(Certification& out) {
     *verdict = Verdict::kCouldNotJudge;
     out.reason =
         "the log of a thread filled up, so only the calls before that time were judged; a serial "
-        "order gives their results, but the later calls are unknown: record a shorter run or "
+        "order explains their results, but the later calls are unknown: record a shorter run or "
         "allow a larger log";
   }
 }

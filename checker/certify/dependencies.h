@@ -38,8 +38,9 @@ struct Context {
   // Returns true if a Rule (rules.h) is switched on.
   bool rule(uint32_t rule) const { return (options.disabled_rules & rule) == 0; }
 
-  // Returns true if a transaction that never ended wrote records of the key `cell`. If it
-  // committed, its writes may explain why another transaction did not see a record of this key.
+  // Returns true if a transaction that never ended wrote records of the key with the number `cell`
+  // (numbering.h). If it committed, its writes may explain why another transaction did not see a
+  // record of this key.
   bool is_unfinished(uint32_t cell) const {
     return versions.unfinished_writes && versions.unfinished_cells[cell];
   }
@@ -79,13 +80,11 @@ struct DirectFinding {
   history::EventRef event;
   const history::Transaction* reader;
   uint32_t other;  // the writer, as a position in Transactions::committed, or kNoNumber
-  // True if the finding holds only if the element's current deleter did delete it. If several
-  // transactions may have deleted the element, Versions (versions.h) chooses one of them as the
-  // current deleter.
+  // If several transactions may have deleted the element, Versions (versions.h) chooses one of them
+  // as the current deleter. True if the finding depends on this choice.
   bool is_about_deleter = false;
-  // A transaction whose delete of all payloads of a key returned SUCCESS, although no payload was
-  // left to delete if the current deleters are right. kNoNumber if the finding is about something
-  // else.
+  // If the finding is that a delete of all payloads of a key succeeded although none was left, its
+  // transaction. The finding assumes that Versions chose the right deleters. Otherwise kNoNumber.
   uint32_t blind_deleter = history::kNoNumber;
   Severity severity = Severity::kRequired;
 };

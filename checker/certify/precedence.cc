@@ -223,7 +223,7 @@ class ThreadOrder {
 
  private:
   struct Thread {
-    uint32_t last = history::kNoNumber;  // its last transaction that is no auto-committed call
+    uint32_t last = history::kNoNumber;  // its last transaction other than an auto-committed call
     std::vector<uint32_t> singles;       // its auto-committed calls
   };
 

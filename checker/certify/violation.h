@@ -112,8 +112,8 @@ struct CertificationCounts {
   uint64_t unfinished = 0;
   uint64_t events = 0;
   uint64_t edges = 0;
-  // Number of Choices (dependencies.h). In a Choice, a call missed a record, and two orders of the
-  // transactions can explain why.
+  // Number of Choices (dependencies.h). A Choice is a record that a call did not return, either
+  // because the call came before the insert or because it came after the delete.
   uint64_t leftovers = 0;
 };
 

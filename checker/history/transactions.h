@@ -19,9 +19,10 @@ namespace keydrome::history {
 struct Transaction {
   uint64_t begin = 0;  // ticks just before its first call
   uint64_t end = 0;    // ticks just after its last call; UINT64_MAX if it never ended
-  // Ticks just before commitTransaction, minus History::timestamp_slack (by how many ticks the
-  // timestamp of a read may be too early). For an auto-committed call this is its `begin`, because
-  // it has no commitTransaction. For any other transaction that did not commit, this is 0.
+  // Ticks just before commitTransaction, minus History::timestamp_slack. The slack is the largest
+  // number of ticks by which the timestamp of a read may be too early. For an auto-committed call
+  // this is its `begin`, because it has no commitTransaction. For any other transaction that did
+  // not commit, this is 0.
   uint64_t commit_begin = 0;
   uint32_t thread = 0;
   uint32_t first = 0;  // positions of its first and last event

@@ -26,9 +26,9 @@ namespace {
 
 class Search {
  public:
-  // Model::breaks_delete_code() is true after a call whose result is right, except that it breaks
-  // an advisory promise, i.e. causes only a warning. If `exact_codes` is true, the search rejects
-  // orders with such a call.
+  // Some right results break an advisory promise of the contract and cause a warning
+  // (Model::breaks_delete_code()). If `exact_codes` is true, the search rejects orders in which a
+  // call has such a result.
   Search(const History& history, const Numbering& numbering, std::vector<Transaction> all,
          bool strict, bool exact_codes, uint64_t tries_max)
       : history_(history),
@@ -124,8 +124,8 @@ class Search {
   std::vector<std::size_t> order_;
 };
 
-// Finds dirty reads. Knows when each insert became visible to other transactions: when the
-// inserting transaction called commitTransaction. If this transaction never ended, the insert
+// Finds dirty reads, by the time at which each insert became visible to other transactions: when
+// the inserting transaction called commitTransaction. If this transaction never ended, the insert
 // counts as visible as soon as the insert returned. If it failed, the insert never became visible.
 class Visibility {
  public:

@@ -146,7 +146,8 @@ struct Shown {
   const Violation& violation;
   std::vector<MinimalTransaction> transactions;
   std::size_t calls_max;  // the largest number of calls to show of each transaction
-  // The inserts of the initial records: those that existed before all shown transactions began.
+  // The inserts of the initial records, i.e. of the records that existed before the first shown
+  // transaction began.
   const std::vector<Event>* initial = nullptr;
 };
 

@@ -152,7 +152,7 @@ def test_a_run_that_could_not_be_carried_out_does_not_blame_the_library(
     found = sessions((10.0, 18.0))
     result = SeriesResult(Verdict.INFRASTRUCTURE, "it needs 12 GiB, 8 GiB are free", sessions=found)
     lines = dict(closing(MINE, request_of, result, summarise(found, "total_ms"), QUIET))
-    assert lines["right"] == "the library was not judged, because the run did not come to its end"
+    assert lines["right"] == "the library was not judged, because the run did not finish"
     assert "next" not in lines
 
 

@@ -112,7 +112,7 @@ def test_the_table_shows_leaders_and_excluded_libraries(capsys: pytest.CaptureFi
         "differed by a factor of up to 1.30; a block with more than 1.10 is discarded",
         "block 8 is discarded: the control library ran twice, and its second result is 1.30 times its first",
         "c is excluded: crashed in block 1: why",
-        "text is excluded: refused: not_elf: a text file",
+        "text is excluded: the inspection refused it: not_elf: a text file",
         "a is bound by the harness",
         "with a probability of 95.3 %",
     ):
@@ -331,7 +331,7 @@ def test_a_file_that_is_not_a_library_is_excluded_with_a_note(
     text = tmp_path / "text.so"
     text.write_text("hello")
     words = failing(capsys, good_library, text)
-    assert "text is excluded: refused: the file is not an ELF file" in words
+    assert "text is excluded: the inspection refused it: the file is not an ELF file" in words
     assert (
         f"needs at least two different libraries, and there is only {good_library.stem}: " in words
     )

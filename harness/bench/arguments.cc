@@ -21,8 +21,8 @@ Result<BenchArguments> parse_bench_arguments(const std::vector<std::string>& arg
     } else if (argument.starts_with('-')) {
       return Error{"unknown option \"" + argument + "\""};
     } else if (parsed.words.size() == words_max) {
-      return Error{"unexpected argument \"" + argument +
-                   "\": arguments allowed besides --json FILE: " + std::to_string(words_max)};
+      return Error{"unexpected argument \"" + argument + "\": at most " +
+                   std::to_string(words_max) + " are allowed besides --json FILE"};
     } else {
       parsed.words.push_back(argument);
     }

@@ -1,4 +1,4 @@
-// harness_cost: measures how much time the harness adds to each call of a library, on this machine.
+// harness_cost: measures how much time the harness adds to each call to a library, on this machine.
 // Most of it is spent in the interpreter of the player, the program that makes the calls.
 //
 //   harness_cost [NULL_LIBRARY] [--json FILE]
@@ -37,8 +37,8 @@
 // structure's function find. The floor is a loop that makes the same call of structures/null,
 // through the pointer in the structure's table. The program compares the floor with the time per
 // get of interpreter and runtime together, in the configuration bare, which isolates nothing. So
-// the call of contract A's get counts as cost of the harness. In the row "transactions of one get",
-// the calls that begin and commit the transaction count as cost, too.
+// the call from the interpreter to the runtime's get counts as cost of the harness. In the row
+// "transactions of one get", the calls that begin and commit the transaction count as cost, too.
 //
 // A timed call is one whose latency the player measures, by reading the clock. Targets on a machine
 // whose floor is 1.5 ns: a get may exceed the floor by at most

@@ -54,7 +54,7 @@ script::Script reads_of_records() {
   script::ScriptBuilder script;
   script.add_class("read");
   const uint32_t index = script.add_index("numbers", INT);
-  const uint32_t text = script.add_text("a text of the length of a text of 2009");
+  const uint32_t text = script.add_text("a text as long as the payloads of 2009");
   for (uint32_t i = 0; i < kRecords; ++i) script.add_int64_key(int64_t{i} * 3);
   script::ThreadBuilder fill = script.thread(script.add_phase("populate", 1, {.timed = true}), 0);
   fill.create(index);
@@ -193,7 +193,7 @@ Json measure(const player::IndexApi& library) {
   rows.push_back(row("ten million words judged, over a million keys", value, "goal 0.2 s"));
   std::snprintf(value, sizeof value, "%.2f s",
                 median_s(certified) * kTransactionsShown / static_cast<double>(transactions));
-  rows.push_back(row("a million transactions certified by their words", value, "-"));
+  rows.push_back(row("a million transactions certified from their words", value, "-"));
   return rows;
 }
 

@@ -86,8 +86,9 @@ constexpr int kCrashSignals[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT};
 
 std::atomic<int> g_crashed_by = 0;
 
-// Signal handler of the alarm: ends the process by the signal of the crash. Any thread may run it,
-// also the one that waits in write_stack(), where this signal is blocked.
+// Signal handler of the alarm: ends the process by the signal of the crash. The kernel may run it
+// on any thread. If that is the thread that waits in write_stack(), the signal of the crash is
+// blocked there, so this function unblocks the signal first.
 void end_process(int) {
   const int number = g_crashed_by.load(std::memory_order_relaxed);  // set before the alarm
   sigset_t only;

@@ -18,7 +18,7 @@ TEST(BenchArguments, AnErrorNamesTheArgument) {
   EXPECT_EQ(parse_bench_arguments({"--json"}, 0).error().message,
             "--json needs the name of a file to write");
   EXPECT_EQ(parse_bench_arguments({"a", "b"}, 1).error().message,
-            "unexpected argument \"b\": arguments allowed besides --json FILE: 1");
+            "unexpected argument \"b\": at most 1 are allowed besides --json FILE");
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// Tests which calls a crash program contains (judging/crash_program.h). tests/test_crash_programs.py
-// compiles programs of real sessions and runs them.
+// Tests which calls a crash program contains (judging/crash_program.h).
+// tests/test_crash_programs.py compiles programs of real sessions and runs them.
 #include "harness/referee/judging/crash_program.h"
 
 #include <gtest/gtest.h>

@@ -37,9 +37,9 @@ inline JailOptions options_for(const std::string& library) {
   return options;
 }
 
-// While the object exists, this process and the processes that it starts have real-time priority. So
-// they run before all ordinary programs. A test that expects the verdict `timed_out` needs this: on a
-// busy machine, the verdict may be `infrastructure`.
+// While the object exists, this process and the processes that it starts have real-time priority.
+// So they run before all ordinary programs. A test that expects the verdict `timed_out` needs this:
+// on a busy machine, the verdict may be `infrastructure`.
 class First {
  public:
   First() {

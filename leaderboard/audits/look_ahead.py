@@ -3,7 +3,7 @@
 The warning is computed from the audited sessions of a binary. An audited session was played twice with the same seed,
 once in timed mode and once in verified mode. In timed mode, the process that contains the library makes the calls. In
 verified mode, another process makes them, so the library cannot read its next calls in memory. The finding is added if
-verified mode slows the library's calls down far more than the calls of the control library, the baseline
+verified mode slows calls to the library down far more than the calls to the control library, the baseline
 (results/look_ahead.py).
 
 A single run rarely has the five audited sessions that a conclusion needs. So all runs of the same binary count

@@ -76,7 +76,7 @@ def enter_new(
 
 
 def enter(team: Team, submission: Submission) -> Entry:
-    """Enter a submission that a member has already uploaded, in this contest's time. Raises Refused."""
+    """Enter a submission that a member uploaded after the contest had opened. Raises Refused."""
     with transaction.atomic():
         team = _locked(team)
         contest = team.contest

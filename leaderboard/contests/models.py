@@ -158,7 +158,7 @@ def new_token() -> str:
 
 
 class Team(models.Model):
-    """A team, which is ranked as one. `number` counts the teams of a contest and names anonymous ones."""
+    """A team. `number` counts the teams of a contest. An anonymous team is shown by its number."""
 
     contest = models.ForeignKey(Contest, on_delete=models.CASCADE, related_name="teams")
     number = models.PositiveIntegerField()
@@ -236,9 +236,10 @@ class SeedPolicy(models.TextChoices):
 class HiddenInstance(models.Model):
     """An instance of a benchmark whose parameters only the officials of a contest know. hidden.py writes these rows.
 
-    Its runs name it, and have an instance that no manifest has, so no other board ever ranks them. `rules` has the
-    rules of its board, except what follows from the row. Everything but the title is secret until `publish_at` or, if
-    that is empty, until the results. A removed instance stays secret.
+    Its runs refer to this row, and store `name` as their instance. No manifest contains that name, so only the board of
+    the hidden instance ranks these runs. `rules` contains those rules of this board that the other columns do not
+    determine. Everything but the title is secret until `publish_at` or, if that is empty, until the results. A removed
+    instance stays secret.
     """
 
     contest = models.ForeignKey(Contest, on_delete=models.CASCADE, related_name="hidden_instances")
@@ -379,7 +380,7 @@ class LogLine(models.Model):
 
 
 class Result(models.Model):
-    """The result of a finished contest, which later changes of runs do not change. results.py writes these rows.
+    """The stored result of a finished contest. It stays the same if runs change later. results.py writes these rows.
 
     The version with the largest number counts. A decision of the jury after the end makes a further version.
     """

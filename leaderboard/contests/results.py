@@ -39,7 +39,7 @@ SCHEMA = "keydrome.contest_result.v1"
 
 @dataclass(frozen=True, slots=True)
 class ContestStanding:
-    """The boards of a contest and the combined ranking. `result` is None unless they are a stored result."""
+    """The boards of a contest and the combined ranking. `result` is the stored result from which they come, if any."""
 
     boards: list[ContestBoard]
     combined: list[CombinedRow]

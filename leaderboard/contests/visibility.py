@@ -25,14 +25,14 @@ if TYPE_CHECKING:
 
 
 def unseen_runs(viewer: Viewer | None = None) -> Q:
-    """Return the condition that this viewer, or without a viewer the public, may not see a run, the outer row."""
+    """Return a condition for a query of runs: this viewer (None: the public) may not see the run."""
     return Q(
         hidden_runs(submission="submission", finished_at="finished_at", viewer=viewer)
     ) | secret_runs(viewer)
 
 
 def secret_runs(viewer: Viewer | None = None) -> Q:
-    """Return the condition that a run, the outer row, plays an instance that is still hidden from this viewer."""
+    """Return a condition for a query of runs: the run plays an instance that is still hidden from this viewer."""
     now = timezone.now()
     secret = HiddenInstance.objects.filter(
         Q(removed_at__isnull=False)
@@ -79,7 +79,11 @@ def _hiding(submission: str, finished_at: str) -> QuerySet[Entry]:
 
 
 def hidden_submissions(viewer: Viewer) -> Exists:
-    """Return the condition that a contest hides a submission: it is private, anonymous, or entered after the freeze."""
+    """Return a condition for a query of submissions: a contest hides the submission from this viewer.
+
+    The reason is that the contest keeps runs private, that the team is anonymous, or that the submission was made after
+    the freeze.
+    """
     hiding = Entry.objects.filter(
         Q(contest__runs_private=True)
         | Q(team__anonymous=True)

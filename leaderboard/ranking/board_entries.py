@@ -386,8 +386,8 @@ def _update_ranks(section: _Section) -> None:
     """Rank the best entries of a section, and clear the ranks of entries that are no longer shown. 4 SQL statements.
 
     The limit `top` counts binaries. All variants of a binary, i.e. its entries under other configurations, are shown
-    with it. Spare entries are not ranked here (ranking/visible_ranks.py). Only entries whose ranks change are written,
-    because the cost of the last statement grows with its rows.
+    with it. Entries that are stored only in case a contest hides others get no rank here (ranking/visible_ranks.py).
+    Only entries whose ranks change are written, because the cost of the last statement grows with its rows.
     """
     board = _board(section)
     best, order = (Min, "score") if board.lower_is_better else (Max, "-score")

@@ -86,7 +86,10 @@ def reachable_margin(scatter: float, family: int, blocks: int) -> float | None:
 
 
 def _blocks(scatter: float, margin: float, family: int, quantile: float) -> int | None:
-    """Return how many blocks show what `quantile` stands for, or None if there are more than FORECAST_MAX."""
+    """Return how many blocks are needed, or None if more than FORECAST_MAX.
+
+    `quantile` is the normal quantile of the power, as forecast() chooses it for a difference or for equality.
+    """
     level = _level(family)
     at_level = NormalDist().inv_cdf(1 - level)
     count = _PER_Z_TEST * ((at_level + quantile) * scatter / margin) ** 2 + at_level**2 / 2

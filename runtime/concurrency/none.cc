@@ -66,8 +66,8 @@ bool NoConcurrency::may_change(const Transaction& transaction) {
   return false;
 }
 
-// Makes the runs of all cursors on the index invalid. With a thread-safe structure this is not
-// necessary, because get_next scans on every call.
+// Makes the pairs invalid that cursors on the index have copied in advance (content/run.h). With a
+// thread-safe structure this is not necessary, because get_next scans on every call.
 void NoConcurrency::changed(Index& index) const {
   if (!thread_safe_) content_of(index).changed();
 }

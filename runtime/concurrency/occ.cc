@@ -18,8 +18,8 @@
 //
 // If a version is odd or has changed, the reads are repeated inside the critical section.
 //
-// A read takes the latch of its index even if the structure is thread-safe. Without it, a read could
-// see a part of a commit, and report that a record is missing although every commit keeps it.
+// A read takes the latch of its index even if the structure is thread-safe. Without it, a read
+// could see a part of a commit, and report that a record is missing although every commit keeps it.
 #include <atomic>
 #include <memory>
 

@@ -1,4 +1,5 @@
-// Implements grace periods (grace.h).
+// Implements grace periods (grace.h): memory that a structure has retired is freed when every call
+// that may still read it has ended.
 #include "runtime/instance/grace.h"
 
 #include <linux/membarrier.h>
@@ -78,8 +79,8 @@ bool CallSlot::is_over() {
 // barrier. There are two cases. If the thread's call began before this barrier, its count is odd
 // here, and this thread waits for the call. If the call begins later, its reads come after the
 // barrier. It then sees everything that this thread did before, so it no longer finds the retired
-// blocks in the structure. The acquire pairs with the release in end(): reads of a call that is
-// over come before the memory is freed.
+// blocks in the structure. The acquire load in is_over() pairs with the release in end(): reads of
+// a call that is over come before the memory is freed.
 //
 // Without membarrier, the read of a count is a read-modify-write, and the same two cases follow
 // from its order with the exchange in begin().

@@ -36,8 +36,8 @@ class Heap {
   // Makes a block available for the next allocation. Size and alignment are those of allocate().
   void free(void* memory, size_t size, size_t alignment);
 
-  // The environment of every structure. Its `retire` frees at once, unless the calling thread is in
-  // a call that a grace period follows (grace.h).
+  // The environment of every structure. Its `retire` frees at once, except in calls without a
+  // latch: these delay the freeing until no other call can use the memory (grace.h).
   const KeydromeEnvironment& environment() const { return environment_; }
 
   // Returns the sum of the sizes of all blocks that are allocated now. Exact if no other thread

@@ -38,8 +38,8 @@ Result<StructureLibrary> StructureLibrary::load(const std::string& path) {
   if (library == nullptr) return loader_error("cannot load the structure");
   void* symbol = dlsym(library, kSymbol);
   if (symbol == nullptr) {
-    return Error{path + " is not a bare structure: it does not export " + kSymbol +
-                 " (api/include/keydrome/structure.h)"};
+    return Error{path + " is not a data structure that the runtime can use: it does not export " +
+                 kSymbol + " (api/include/keydrome/structure.h)"};
   }
   return of(reinterpret_cast<const KeydromeStructureTable* (*)()>(symbol)(), path);
 }

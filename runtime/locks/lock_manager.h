@@ -49,8 +49,8 @@ class Lock;
 class LockManager;
 class LockOwner;
 
-// A thread's means to sleep until its lock is free. Several owners may share a waiter if they never
-// wait at the same time. A waiter outlives its owners.
+// The object through which a thread sleeps until it can have its lock. Several owners may share a
+// waiter if they never wait at the same time. A waiter outlives its owners.
 class Waiter {
  public:
   Waiter() = default;

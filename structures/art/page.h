@@ -7,8 +7,8 @@
 //   0   dead: one bit for each pair, set if the pair was deleted
 //   4   tags: one byte for each pair, a hash of its key; rounded up to an even number of bytes
 //   .   offsets: two bytes for each pair, the bytes from the first record to the pair's record. A
-//       uniform page has no offsets: all its keys have one size, and all its payloads have one size.
-//   .   records, in ascending order, in the format of KeydromeRun (keydrome/structure.h)
+//       uniform page has no offsets: all its keys have one size, and all its payloads have one
+//   size. . records, in ascending order, in the format of KeydromeRun (keydrome/structure.h)
 //
 // So a lookup compares 16 tags at once, and a scan copies many records at once. After a page has
 // been made, only `dead` changes: bits are set, but never cleared. An insertion makes a new page.

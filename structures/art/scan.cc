@@ -1,5 +1,5 @@
-// Implements Tree::scan, which copies pairs into a run. A *stretch* is a leaf or page, and the index
-// of its first pair that belongs to the scan (walk.h).
+// Implements Tree::scan, which copies pairs into a run. A *stretch* is a leaf or page, and the
+// index of its first pair that belongs to the scan (walk.h).
 #include <algorithm>
 #include <utility>
 

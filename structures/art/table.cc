@@ -14,7 +14,7 @@ const Tree* tree_of(const KeydromeStructure* instance) {
   return reinterpret_cast<const Tree*>(instance);
 }
 
-// Accepts only NULL or the empty object as options, because a tree has no options.
+// Accepts only NULL or the text "{}" as options, because a tree has no options.
 KeydromeStructure* create(const KeydromeEnvironment* environment, const KeydromeSetup* setup) {
   const char* options = setup->options;
   if (options != nullptr && std::strcmp(options, "{}") != 0) return nullptr;

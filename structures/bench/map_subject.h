@@ -1,4 +1,5 @@
-// MapSubject: makes a subject of structure_bench from a map with the interface of std::map.
+// MapSubject: lets structure_bench, the program that times data structures, measure a map with the
+// interface of std::map. A subject is one of the things that this program compares (subject.h).
 #pragma once
 
 #include <cstring>

@@ -1,5 +1,5 @@
-// Makes Abseil's B-tree a subject of structure_bench. Without the package libabsl-dev, there is no
-// such subject.
+// Lets structure_bench, the program that times data structures, measure Abseil's B-tree, if the
+// package libabsl-dev is installed.
 #include "structures/bench/subject.h"
 
 #ifdef KEYDROME_HAS_ABSL

@@ -1,5 +1,5 @@
-// Makes oneTBB's concurrent hash map a subject of structure_bench. Without the package libtbb-dev,
-// there is no such subject.
+// Lets structure_bench, the program that times data structures, measure oneTBB's concurrent hash
+// map, if the package libtbb-dev is installed.
 #include "structures/bench/subject.h"
 
 #ifdef KEYDROME_HAS_TBB

@@ -158,8 +158,8 @@ uint64_t StructureSubject::scan(const Queries& queries, uint32_t length) {
   return sum & ~kUpdateBit;
 }
 
-// Another thread may update the same key between the lookup and the replacement. The loop then tries
-// again.
+// Another thread may update the same key between the lookup and the replacement. The loop then
+// tries again.
 void StructureSubject::update(std::string_view key, uint64_t payload) {
   for (;;) {
     const uint64_t now = payload ^ kUpdateBit;

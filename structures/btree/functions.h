@@ -61,7 +61,7 @@ struct Functions {
         is_fixed, key_bytes, {memory, fixed, key_bytes}, {memory, text, key_bytes}});
   }
 
-  // Accepts only NULL or the empty object as options, because a tree has no options.
+  // Accepts only NULL or the text "{}" as options, because a tree has no options.
   static KeydromeStructure* create(const KeydromeEnvironment* environment,
                                    const KeydromeSetup* setup) {
     if (setup->options != nullptr && std::strcmp(setup->options, "{}") != 0) return nullptr;

@@ -1,6 +1,6 @@
 // Implements put and replace of Tree (tree.h). put adds a pair of key and payload, and replace
-// exchanges a payload of a key for another one. If a leaf is full, it grows (text/node.h), gives
-// pairs to a neighbour (fixed/node.h), or is split.
+// exchanges a payload of a key for another one. If a leaf is full, a larger copy replaces it
+// (text/node.h), or it gives pairs to a neighbour (fixed/node.h), or it is split.
 #pragma once
 
 #include <cstdint>

@@ -20,7 +20,8 @@ struct Position {
     ask_lines(parent->child(at + leaves), 0, sizeof(NumberLeaf) / kLine);
   }
   // Moves to the next child of the parent. Returns false if there is none. The parent may have been
-  // replaced meanwhile. Its child is then obsolete, or it is still the leaf with these pairs.
+  // replaced meanwhile. The child is then obsolete, or it is still the leaf with the pairs of its
+  // range.
   bool move_right() {
     if (parent == nullptr || at == parent->count) return false;
     ++at;

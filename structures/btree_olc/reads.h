@@ -130,7 +130,7 @@ class Reads : public TreeBase {
   }
 
   // Finds the first pair after the place. The payloads of a key may be in several leaves, so this
-  // function goes on to the next leaves.
+  // function continues with the next leaves.
   int find_from(const Probe& probe, KeydromeBuffer& payload) const {
     for (;;) {
       Seen seen;

@@ -3,8 +3,8 @@
 // One object makes one change. It finds the path to a place, latches the leaf, and makes new
 // leaves. It also replaces the inner nodes above, as far as their number of children changes. One
 // store at the end, of a child or of the root, makes all new nodes visible. If memory runs out
-// before that, nothing has changed. Then the old leaves become obsolete, and the old nodes are
-// retired.
+// before this store, nothing has changed. After the store, the old leaves become obsolete, and the
+// old nodes are retired.
 #pragma once
 
 #include <cstdint>

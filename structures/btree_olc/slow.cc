@@ -62,7 +62,7 @@ int TreeBase::replace_with_tree_latch(const Pair& before, const Pair& now) {
 }
 
 // Latches all leaves up to the one with the answer, so that they do not change meanwhile. There may
-// be many: a leaf stays in the tree empty if a deletion got no memory to merge it.
+// be many: an empty leaf stays in the tree if a deletion got no memory to merge it.
 int TreeBase::find_with_tree_latch(const Probe& probe, KeydromeBuffer& payload) const {
   const TreeLatch::Held held(tree_latch_);
   Answer answer = Answer::kEnd;

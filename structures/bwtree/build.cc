@@ -1,4 +1,4 @@
-// Implements build.h.
+// Implements build.h: makes pages from lists of entries, and gives their memory back.
 #include "structures/bwtree/build.h"
 
 #include <algorithm>

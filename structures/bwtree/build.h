@@ -11,14 +11,14 @@ namespace keydrome::bwtree {
 
 // The bytes stay in the pages that the entries come from.
 struct Entries {
-  // Those of a leaf with as many deltas as possible, or of an inner page with one more child.
+  // Enough for a leaf with as many deltas as possible, and for an inner page with one more child.
   static constexpr uint32_t kMost = kPairsMax + kDeltasMax;
 
   Pair pairs[kMost];
   Slot* children[kMost];  // only of inner pages
   uint32_t count = 0;
 
-  // Appends the pairs or children of a page, which is not a removed one.
+  // Appends the pairs or children of a page. REQUIRES: the page is not a removed one.
   void add_all(const Page& page);
   void insert(uint32_t at, const Pair& pair, Slot* child);
   void erase(uint32_t at);
@@ -48,7 +48,8 @@ class Builder {
   Removed* removed(Slot* left, const Page* frozen) const;
   Slot* slot(const Page* page) const;
 
-  // Retires a page with its deltas; a removed page with what is frozen. nullptr is ignored.
+  // Retires a page with its deltas. Of a removed page, also retires the frozen contents. Ignores
+  // nullptr.
   void drop(const Page* page) const;
   void drop_delta(const Delta* delta) const;
   void drop_removed(const Page* mark) const;  // without what is frozen

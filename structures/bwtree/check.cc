@@ -11,7 +11,7 @@ namespace {
 enum Broken {
   kWrongLevel = 1,  // a page of a level links to a page of another one, or to a removed page
   kWrongOrder,      // the pairs of a page do not ascend, or are outside its bounds
-  kWrongEnd,        // only the last page of a level has neither link nor upper bound
+  kWrongEnd,        // a page has a link but no upper bound, or an upper bound but no link
   kWrongHead,       // a head is not that of its key, or the keys do not have the prefix
   kWrongCount,      // the number of pairs or deltas is wrong, or too large
   kWrongChild       // an entry of a parent does not have the lower bound of its child
@@ -80,7 +80,8 @@ int broken_page(const Page& page, const Pair& low, uint32_t level) {
 }
 
 // Checks that the children of a level are pages of the level below, in order, and that the entries
-// have their lower bounds. After a lack of memory, a page may have no entry.
+// have their lower bounds. A page may have no entry in its parent if memory ran out during its
+// split.
 int broken_children(const Slot* leftmost) {
   const Slot* below = base(*leftmost->page.load()).children()[0];
   Pair below_low{};

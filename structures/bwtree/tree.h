@@ -51,8 +51,8 @@ class Tree {
   struct Place {
     Slot* slot;
     const Page* page;
-    // The page is as it was as long as `watched` points to `seen`. They are slot and page, unless
-    // the page is frozen.
+    // The page is unchanged as long as `watched` points to `seen`. These two are `slot` and `page`,
+    // unless the page is frozen.
     const Slot* watched;
     const Page* seen;
 
@@ -60,7 +60,7 @@ class Tree {
     bool is_frozen() const { return watched != slot; }
   };
 
-  // tree.cc. They find the page of a level that has the pairs after the position.
+  // These functions (tree.cc) find the page of a level that has the pairs after the position.
   Place locate(const Probe& probe, uint32_t level) const {
     return locate_from(&root_, probe, level);
   }

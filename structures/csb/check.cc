@@ -4,7 +4,8 @@
 namespace keydrome::csb {
 namespace {
 
-// The numbers that check() returns.
+// The numbers that check() returns: the first broken invariant, or kNone. README.md lists the
+// invariants.
 enum Broken {
   kNone,
   kLeafCount,

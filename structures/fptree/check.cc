@@ -4,7 +4,8 @@
 namespace keydrome::fptree {
 namespace {
 
-// The numbers that check() returns. README.md lists the invariants.
+// The numbers that check() returns: the first broken invariant, or kNothing. README.md lists the
+// invariants.
 enum Broken { kNothing, kLevel, kFenceOrder, kPlace, kPrint, kTwice, kMark, kEmpty, kLinks, kKey };
 
 }  // namespace

@@ -39,13 +39,14 @@ bool Tree::give_pairs_away(const Path& path) {
   return true;
 }
 
-// Removes a leaf without pairs of its own, and the inner nodes that have no other child. The leaf
-// before it under the same parent, or else the leaf after it, takes over its range.
+// Removes a leaf that is empty or whose pairs have moved, and the inner nodes that have no other
+// child. The leaf before it under the same parent, or else the leaf after it, takes over its range.
 void Tree::remove_leaf(const Path& path) {
   Leaf* leaf = path.leaf;
   if (leaf->before != nullptr) {
     leaf->before->next = leaf->next;
-    // If the previous leaf takes over the fence after the removed leaf, it also needs its flag.
+    // The previous leaf may now end at the fence after the removed leaf. So it needs the flag
+    // kDivides that the removed leaf had for this fence.
     leaf->before->used |= leaf->used & Leaf::kDivides;
   }
   if (leaf->next != nullptr) leaf->next->before = leaf->before;

@@ -113,7 +113,7 @@ void Tree::find_batch(uint32_t count, KeydromeLookup* lookups) const noexcept {
   }
 }
 
-// Sorts the pairs of a leaf, copies them, and goes on to the next leaf.
+// Sorts the pairs of a leaf, copies them, and continues with the next leaf.
 int Tree::scan(KeydromeBytes key, KeydromeBytes payload, bool after,
                KeydromeRun& run) const noexcept {
   Probe probe = Probe::of(key, payload);

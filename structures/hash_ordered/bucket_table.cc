@@ -1,5 +1,5 @@
-// Implements BucketTable (bucket_table.h): divides a range of codes, and finds the bucket of a
-// pair.
+// Implements BucketTable (bucket_table.h), an array of buckets. Each bucket holds the pairs of one
+// interval of codes (code.h). A code is a number that is computed from a pair.
 #include "structures/hash_ordered/bucket_table.h"
 
 #include <algorithm>
@@ -37,7 +37,8 @@ BucketTable::Division BucketTable::Division::of(const Probe& first, const Probe&
     return made;
   }
   made.buckets = buckets;
-  // The largest factor with which the code `largest` belongs to a bucket of the table.
+  // The bucket of a code is (code - base) * factor / 2^64. This is the largest factor for which the
+  // code `largest` still belongs to the last bucket.
   const Wide all = static_cast<Wide>(buckets) << 64;
   made.factor = static_cast<uint64_t>((all - 1) / range);
   return made;

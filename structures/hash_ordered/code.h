@@ -14,7 +14,7 @@ namespace keydrome::hash_ordered {
 // How a code represents symbols.
 enum class Alphabet : uint8_t {
   // Eight symbols of 8 bits. The end has the same 8 bits as the byte 0, so the end mark after a key
-  // of varying size would break the order. So only for keys of one size.
+  // of varying size would break the order. So this alphabet serves only keys of one size.
   kBytes,
   // Ten symbols as digits of a number with base 75. Letters, digits and a few other characters have
   // digits of their own. The bytes between two such characters share one digit, and the code ends

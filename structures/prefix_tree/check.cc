@@ -7,7 +7,8 @@
 namespace keydrome::prefix_tree {
 namespace {
 
-// The numbers that check() returns.
+// The numbers that check() returns: the first broken invariant, or kNone. README.md lists the
+// invariants.
 enum Broken {
   kNone,
   kFewChildren,
@@ -53,7 +54,7 @@ Broken check_nodes(Slot slot, uint32_t depth_min) {
 
 // Checks all records in order. Let N be the last common node on the paths to two neighbouring
 // records. The records must first differ at the symbol of N. Each record must also have the symbols
-// of its path. From this follows that all pairs below a node share the symbols before its depth.
+// of its path. It follows that all pairs below a node share the symbols before its depth.
 Broken check_records(Slot root) {
   Cursor cursor;
   cursor.seek(root, Probe::of({nullptr, 0}, {nullptr, 0}), false);

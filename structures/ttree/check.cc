@@ -1,4 +1,5 @@
-// Implements Tree::check() and Tree::statistic().
+// Implements check() and statistic() of Tree (tree.h): checks the invariants of the T-tree, for
+// tests, and counts its nodes.
 #include <utility>
 
 #include "structures/ttree/tree.h"
@@ -6,7 +7,8 @@
 namespace keydrome::ttree {
 namespace {
 
-// The numbers that check() returns.
+// The numbers that check() returns: the first broken invariant, or kNone. README.md lists the
+// invariants.
 enum Broken {
   kNone,
   kCount,

@@ -1,8 +1,8 @@
 // Defines Entry, a key in a node, with a pointer to its payloads.
 //
-// A key with one payload has a Record. A key with several payloads has Duplicates (duplicates.h):
-// its payloads are the keys of a tree of their own. So nodes have one entry for each key, however
-// many payloads the key has.
+// A key with one payload has a Record. A key with several payloads has Duplicates (duplicates.h): a
+// separate tree, whose keys are the payloads. So nodes have one entry for each key, however many
+// payloads the key has.
 #pragma once
 
 #include <cstdint>

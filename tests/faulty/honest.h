@@ -77,8 +77,8 @@ ErrCode getNext(IdxState* idxState, TxnState* txn, Record* record);
 ErrCode insertRecord(IdxState* idxState, TxnState* txn, Key* k, const char* payload);
 ErrCode deleteRecord(IdxState* idxState, TxnState* txn, Record* record);
 
-// Returns the index of a handle. A transaction's calls may read the index; the caller must not change
-// it.
+// Returns the index of a handle. The caller may read the index during a transaction, but must not
+// change it.
 const Index& index_of(const IdxState* idxState);
 
 // Clears the undo log, so that an abort keeps the transaction's writes. Only loses_aborts.cc calls

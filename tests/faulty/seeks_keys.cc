@@ -18,8 +18,8 @@ namespace {
 
 constexpr uint64_t kMark = 0x5eec, kMarkShift = 48;
 constexpr uintptr_t kPageBytes = 4096;
-// The kernel places the mappings of a process next to each other, so those of the player are not far
-// from the code of this library.
+// The kernel places the mappings of a process next to each other, so those of the player are not
+// far from the code of this library.
 constexpr uintptr_t kDistance = uintptr_t{256} << 20;
 
 // Returns true if the page can be read. The kernel reads the set of signals before it looks at the

@@ -166,8 +166,8 @@ void work_unstoppably(Where) {
   }).detach();
 }
 
-// D16c: leaves work to a thread that is in the kernel when the last call returns. Filling fresh pages
-// stands for any such work. A freeze waits until the system call ends.
+// D16c: leaves work to a thread that is in the kernel when the last call returns. Filling fresh
+// pages stands for any such work. A freeze waits until the system call ends.
 void work_after_the_last_call(Where) {
   constexpr size_t kBytes = size_t{256} << 20;
   constexpr int kFlags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;

@@ -1,5 +1,5 @@
 // Runs the attack function of a hostile library at the moments that its case names. Apart from the
-// attack, every call of the library works correctly.
+// attack, every call to the library works correctly.
 #include <pthread.h>
 
 #include <atomic>

@@ -112,8 +112,8 @@ const Message* find_message(MessageType type) {
   return nullptr;
 }
 
-// The header is at the beginning of a page. Its version alone could be any number, so the offsets that
-// follow must fit too.
+// The header is at the beginning of a page. Its version alone could be any number, so the offsets
+// that follow must fit too.
 std::byte* find_outcome_memory() {
   struct Start {
     uint32_t version, threads;
@@ -162,8 +162,8 @@ int count_in_memory(uint64_t masked, uint64_t mask) {
   const uintptr_t begin = regions.lowest - kBelow;
   const int found = count(regions.program_begin, std::max(regions.program_end, heap_end)) +
                     count(begin, regions.highest);
-  // The stack of the main thread can be terabytes above the other mappings, so only the stack itself
-  // is searched, and not what lies between.
+  // The stack of the main thread can be terabytes above the other mappings, so only the stack
+  // itself is searched, and not what lies between.
   const bool is_inside = stack >= begin && stack < regions.highest;
   return is_inside ? found : found + count(stack, stack + kStackBytes);
 }

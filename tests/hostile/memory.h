@@ -14,8 +14,8 @@ namespace hostile {
 // The message contains the phase's nonce. Returns nullptr if no message is found.
 const keydrome::Message* find_message(keydrome::MessageType type);
 
-// Finds the outcome, the memory to which the player writes the results of a phase, in readable memory.
-// Returns its address, or nullptr if it is not found.
+// Finds the outcome, the memory to which the player writes the results of a phase, in readable
+// memory. Returns its address, or nullptr if it is not found.
 std::byte* find_outcome_memory();
 
 // Returns the memory from `begin`, rounded up to a page, to the first page that is not writable or not

@@ -272,8 +272,8 @@ void leave_the_cpuset(Where) {
   refused("by a cpuset", open("/sys/fs/cgroup/cpuset", O_RDONLY | O_CLOEXEC), ENOENT);
 }
 
-// B26: fills pipes, whose buffers are kernel memory. They count against the memory limit, and the jail's
-// limit of 4,096 descriptors ends them.
+// B26: fills pipes, whose buffers are kernel memory. The buffers count against the memory limit,
+// and the jail's limit of 4,096 descriptors stops the attack.
 void fill_pipes(Where) {
   static const std::vector<char> kBlock(1 << 16, 'x');
   std::vector<int> ends;

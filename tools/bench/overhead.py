@@ -2,10 +2,10 @@
 
 A worker is the process that takes runs from the queue and executes them. The program submits `global_lock`, the control
 library with which every library is compared, again and again. A real worker claims, executes and records each run. A
-run here is one session of sigmod2009/preliminary1 at smoke scale, the smallest size, with the sessions in which the
-control library is timed for comparison. The benchmark's own time is the lifetime of its jails (sandboxes). The overhead
-is the rest: inspecting the file, generating the operations, judging, reading reports and using the database. Needs
-root: `sudo .venv/bin/python -m tools.bench.overhead`.
+run here has one session of sigmod2009/preliminary1 at smoke scale, the smallest size, and times the control library in
+it for comparison. The benchmark's own time is the lifetime of its jails (sandboxes). The overhead is the rest:
+inspecting the file, generating the operations, judging, reading reports and using the database. Needs root: `sudo
+.venv/bin/python -m tools.bench.overhead`.
 """
 
 from __future__ import annotations

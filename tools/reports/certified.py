@@ -176,7 +176,7 @@ def page(tallies: dict[str, Tally], made: str) -> str:
         "",
         f"Written by `python -m tools.reports.certified --write`; do not edit. {made}",
         "",
-        "The checker judges recorded calls of a library. This page shows that it raises no false alarms.",
+        "The checker judges recorded calls to a library. This page shows that it raises no false alarms.",
         (
             "Correct libraries played recorded rounds (benchmarks/isolation). They ran in the real jail (a sandbox),\n"
             "under the real referee, the program that plays and judges a session. A round is a phase with fresh\n"

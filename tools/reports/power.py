@@ -50,7 +50,7 @@ _COLUMNS = (
     "found ahead",
     "found apart (beyond 3 %)",
     "found equal",
-    "other found ahead (wrong)",
+    "other library found ahead (wrong)",
 )
 # The blocks of a window as `keydrome compare --json` writes them.
 Blocks = list[dict[str, Any]]
@@ -184,8 +184,9 @@ def page(known: dict[str, list[Blocks]], scale: str) -> str:
         "## Libraries that differ by a known amount",
         "",
         f"Workload: {'/'.join(STEPS_TARGET)} with {' '.join(STEPS_OPTIONS)}. {_counts(steps)}",
-        "A ratio is the time of the library divided by the time of the other library, over all blocks. The percentages",
-        "are shares of the windows. In the first row both are the same file, so every difference is wrong.",
+        "The base is the library that is not slowed. A ratio is the time of the base divided by the time of the other",
+        "library, over all blocks. The percentages are shares of the windows. In the first row both libraries are the",
+        "same file, so every difference that `compare` reports is wrong.",
         "",
         _table_row(_COLUMNS),
         "|---" * len(_COLUMNS) + "|",
@@ -196,7 +197,7 @@ def page(known: dict[str, list[Blocks]], scale: str) -> str:
         "",
         "## The same file twice, on the instances of the boards",
         "",
-        f"{_counts([window for windows in boards.values() for window in windows])} Every difference is wrong.",
+        f"{_counts([window for windows in boards.values() for window in windows])} Every reported difference is wrong.",
         "",
         _table_row(("instance", *_COLUMNS[1:], "median change of the control")),
         "|---" * (len(_COLUMNS) + 1) + "|",

@@ -95,7 +95,11 @@ def main() -> int:
         "--counts", type=int, nargs="+", default=list(COUNTS), help="numbers of integer keys"
     )
     parser.add_argument(
-        "--string-counts", type=int, nargs="+", default=list(STRING_COUNTS), help="of string keys"
+        "--string-counts",
+        type=int,
+        nargs="+",
+        default=list(STRING_COUNTS),
+        help="numbers of string keys",
     )
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--state", type=output_path, help="JSON file to continue from")
@@ -135,17 +139,20 @@ def measure(keys: str, count: int, rounds: int) -> list[dict[str, Any]]:
         command = [str(BUILT / "bin" / "structure_bench"), "--keys", keys, "--counts", str(count)]
         command += ["--rounds", str(rounds), "--json", str(written), *libraries()]
         if subprocess.run(command, cwd=ROOT, check=False).returncode != 0:
-            raise SystemExit(f"structure_bench failed for {count:,} keys of {keys}")
+            raise SystemExit(
+                f"structure_bench failed for {count:,} keys of the set {keys}: read its message above"
+            )
         result = json.loads(written.read_text())
     if result["version"] != VERSION:
         raise SystemExit(
-            f"structure_bench writes version {result['version']}, not {VERSION}: build"
+            f"structure_bench wrote results of version {result['version']}, but this program reads version "
+            f"{VERSION}: run ./dev build"
         )
     runs: list[dict[str, Any]] = result["runs"]
     for peer in (ORDERED_PEER, UNORDERED_PEER):
         if any(peer not in run["subjects"] for run in runs):
             raise SystemExit(
-                f"built without {peer}: install libabsl-dev and libtbb-dev, then build"
+                f"structure_bench was built without {peer}: install libabsl-dev and libtbb-dev, then run ./dev build"
             )
     load = round(os.getloadavg()[0], 1)
     return [{**run, "load": load} for run in runs]
@@ -165,14 +172,17 @@ def page(runs: list[Run], rounds: int) -> str:
         f"have 8 bytes. All run in turn in one process, {rounds} rounds, with new random keys for every loop. Times",
         "are CPU times; for several threads, wall-clock times.",
         "",
-        f"A ratio is the time of `{ORDERED_PEER}` divided by that of the structure, so more is faster. Structures",
-        f"without order are compared with `{UNORDERED_PEER}`. The peers' rows show ns per operation, in italics.",
-        "*Lookup*: a plain loop, in which the processor overlaps lookups. *Chained*: each key depends on the last",
-        "answer. *Batch*: `find_batch` of 64 keys; the peers have only the plain loop. *Zipf*: popular keys.",
-        "*Bytes*: resident memory per key, measured in a process that holds nothing else. A dash: not offered.",
+        f"A ratio is the time of `{ORDERED_PEER}` divided by the time of the structure. If it is above 1, the",
+        f"structure is faster. Structures without order are compared with `{UNORDERED_PEER}`. The rows of the peers",
+        "show ns per operation, in italics. *Lookup*: a plain loop, in which the processor overlaps lookups.",
+        "*Chained*: each key depends on the result of the previous lookup. *Batch*: `find_batch` of 64 keys, compared",
+        "with the plain loop of the peers. *Zipf*: some keys are much more popular than others. *Bytes*: resident",
+        "memory per key, measured in a process that holds nothing else. A dash means that the structure lacks this",
+        "operation.",
         "",
-        "Each table says the machine's load average at its end. One program that measures makes it about 1. If it is",
-        "above 2, other programs shared the processors and their caches, so the ratios are less certain.",
+        "The load average above each table was read at the end of its measurement. The measuring program alone makes",
+        "it about 1. If it is above 2, other programs shared the processors and their caches, so the ratios are less",
+        "certain.",
         "",
         "## Goals",
         "",

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 BY_RANK = "rank"
 FILTERS = ("structure", "strategy", "concurrency", "user")
 SEARCH_MAX = 100  # characters
-DIGEST_LEAST = 6  # the search compares words of at least so many digits with digests; fewer would match by chance
+DIGEST_LEAST = 6  # shorter words of the search are not compared with digests, because they would match by chance
 
 # The columns by which a board can be sorted. A row without a value comes last in both directions.
 ORDERS: dict[str, Callable[[Row], Any]] = {

@@ -33,7 +33,7 @@ def _board(request: UserRequest, slug: str) -> Board:
 @login_required
 @require_safe
 def page(request: UserRequest, slug: str) -> HttpResponse:
-    """Show the old and the new rank of each entry, and why entries fell out."""
+    """Show the old and the new rank of each entry, and why some entries have no new rank."""
     board = _board(request, slug)
     found = live_boards.staging(board, request.user)
     classes = {
@@ -51,7 +51,7 @@ def page(request: UserRequest, slug: str) -> HttpResponse:
 @login_required
 @require_POST
 def repeat(request: UserRequest, slug: str) -> HttpResponse:
-    """Queue the runs of all boards that the newest benchmark versions still lack."""
+    """Queue the missing runs of the newest benchmark versions, for all boards."""
     board = _board(request, slug)
     runs = reruns.rerun_stale()
     messages.success(request, f"Queued runs: {len(runs)}.")

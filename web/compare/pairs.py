@@ -115,8 +115,9 @@ def verdict(found: RunComparison, columns: Sequence[Column]) -> str:
 def sessions_wanted(found: RunComparison) -> int:
     """Return how many sessions of new runs would probably decide all undecided pairs; 0 if nothing is undecided.
 
-    The new runs are compared without the sessions of the old runs. So the number is that of the old sessions plus that
-    of the further ones that are needed. It is at least RANKED_SESSIONS_MIN, and at most MAX_POOLED_SESSIONS.
+    The new runs are compared without the sessions of the old runs. So the number is the number of old sessions plus
+    the number of further sessions that would decide the pairs. It lies between RANKED_SESSIONS_MIN and
+    MAX_POOLED_SESSIONS.
     """
     comparison = found.comparison
     undecided = [pair for pair in comparison.pairs if pair.relation in _OPEN] if comparison else []

@@ -1,4 +1,4 @@
-"""Lets users subscribe to a contest's announcements by email. A link in each email ends this without a log-in."""
+"""Lets users subscribe to a contest's announcements by email. A link in each email unsubscribes without a log-in."""
 
 from __future__ import annotations
 

@@ -108,12 +108,12 @@ def teams(request: UserRequest, slug: str) -> HttpResponse:
 
 
 def _visible_runs(request: UserRequest) -> Prefetch[str]:
-    """Return how to load the runs of submissions that the official may see."""
+    """Return the prefetch that loads the runs of each submission, as far as the official may see them."""
     return Prefetch("submission__runs", queryset=queries.visible_runs(request.user))
 
 
 def _twins(contest: Contest, shown: Iterable[Entry]) -> list[list[Entry]]:
-    """Return the groups of entries with the same file but different teams that contain a shown entry.
+    """Return groups of entries with the same file from different teams, if the page shows one of the entries.
 
     1 SQL statement. A whole contest would be too long to read for every page.
     """

@@ -22,7 +22,8 @@ HIDDEN = "hidden until the results"
 class Line:
     """A row of a table: what is ranked, its ratio or score with an interval, and the place of its dot.
 
-    `run_id` is None if the visitor may not see the run. `count` has the sessions, or the boards entered.
+    `run_id` is None if the visitor may not see the run. `count` is the number of sessions, or in a combined ranking the
+    number of boards that the team entered.
     """
 
     rank: str
@@ -43,8 +44,8 @@ def board_lines(
 ) -> tuple[list[Line], Axis]:
     """Return the rows of a contest's board, and the axis of their plots. Executes no SQL.
 
-    `seen` has the runs that have a page for the visitor; by default, all of the board that the contest does not hide. A
-    stored result may have runs of submissions that were deleted later.
+    `seen` contains the runs whose pages the visitor can open; None means all runs that the contest does not hide. A
+    stored result needs `seen`, because its runs may belong to submissions that were deleted later.
     """
     axis = axis_for(
         [(row.entry.low, row.entry.high) for row in found.rows],

@@ -81,7 +81,7 @@ class UploadForm(forms.Form):
         widget=Choices,
         help_text="Only for a bare structure (keydrome/structure.h), a data structure without locks and transactions. "
         "A configuration says how Keydrome adds them. Each one that you choose makes a submission and board entries of "
-        "its own, and all of them count as one library in the limit of a board.",
+        "its own. All of them together count as one library towards a board's limit of libraries per user.",
     )
     all_configurations = forms.BooleanField(required=False)
 
@@ -111,7 +111,7 @@ class UploadForm(forms.Form):
 
     @property
     def chosen_configurations(self) -> list[str]:
-        """Return the configurations of a valid form; one empty text if the file is a whole library."""
+        """Return the configurations of a valid form. If none was chosen, return one empty string."""
         chosen = self.cleaned_data["configurations"]
         if self.cleaned_data["all_configurations"]:
             chosen = [*catalogue.isolating(), *chosen]

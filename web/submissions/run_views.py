@@ -195,7 +195,7 @@ def rerun(request: UserRequest, pk: int) -> HttpResponse:
 def audit(request: UserRequest, pk: int) -> HttpResponse:
     """Queue an audit of the run's submission, and show a message. Only organisers may do this.
 
-    An audit repeats the submission's runs in verified mode, in which another process makes the calls of the library.
+    An audit repeats the submission's runs in verified mode, in which another process makes the calls to the library.
     """
     page = _page(request, pk)
     if not page.may_audit:

@@ -1,19 +1,19 @@
 /* Contract B, version 1: declares the functions of a data structure without transactions.
  *
- * An instance of a structure is one set of (key, payload) pairs. It has no threads, no transactions
- * and, unless it promises more below, no locks. Keydrome's runtime adds transactions and short locks
- * (latches). A configuration file of the runtime selects which kinds. Together, structure and
- * runtime implement contract A (index.h). So one unchanged structure can be compared under many
- * execution strategies (T. Bang et al., "Robust Performance of Main Memory Data Structures by
- * Configuration", SIGMOD 2020).
+ * An instance of a structure is one set of (key, payload) pairs. It has no threads and no
+ * transactions. Unless it has the capability THREAD_SAFE (rule 3), it also has no locks. Keydrome's
+ * runtime adds transactions and short locks (latches). A configuration file of the runtime selects
+ * which kinds. Together, structure and runtime implement contract A (index.h). So one unchanged
+ * structure can be compared under many execution strategies (T. Bang et al., "Robust Performance of
+ * Main Memory Data Structures by Configuration", SIGMOD 2020).
  *
  * Rules
  *
  * 1. Bytes. Keys are encoded so that memcmp gives their order. If one key is a prefix of another,
  *    the shorter key is smaller. Integers are big-endian with the sign bit flipped (4 or 8 bytes).
  *    Strings are their bytes without NUL (at most 128 bytes). A payload has at most 100 bytes.
- *    Pairs are unique and ordered by (key, payload). The payloads of one key are ordered in an
- *    unordered structure, too.
+ *    Pairs are unique and ordered by (key, payload). In a structure whose keys have no order
+ *    (UNORDERED), the payloads of one key are still ordered.
  * 2. Ownership. Inputs are valid only during the call, so the structure must copy bytes that it
  *    keeps. The structure copies outputs into the caller's buffers. No call depends on a position
  *    that an earlier call left: there are no cursors. The structure takes all memory from
@@ -24,7 +24,7 @@
  *    capabilities:
  *      no capability   one call at a time.
  *      SHARED_READS    calls with a const instance together, or one other call alone.
- *      OPTIMISTIC      calls with a const instance together, and besides them one other call.
+ *      OPTIMISTIC      calls with a const instance together, also during one other call.
  *      THREAD_SAFE     all calls together.
  * 4. Memory in use. The runtime frees or reuses retired memory only after all calls have ended that
  *    were running when the memory was retired. So the structure needs no epochs of its own.
@@ -32,8 +32,8 @@
  * 5. Errors. Functions that return int return a negative number on an error. The instance is then
  *    unchanged, and the contents of the output buffers are undefined.
  * 6. Limits. The table states the limits of keys and payloads that the structure can hold. The
- *    runtime never exceeds them. A call of contract A that would exceed a limit fails, and the
- *    report names the limit.
+ *    runtime never exceeds them. A create or insertion of contract A that would exceed a limit
+ *    returns FAILURE, and the runtime prints a message that names the limit.
  *
  * structures/student is the smallest example, structures/btree a fast one. */
 #ifndef KEYDROME_STRUCTURE_H_
@@ -95,7 +95,8 @@ typedef struct {
   uint32_t home_node; /* logical NUMA node of the instance */
   void* context;
   /* Allocates memory. `alignment` is a power of two, at most 2 MiB. Returns NULL if out of
-   * memory. Blocks have no headers, so a structure needs no allocator of its own. */
+   * memory. The allocator adds no header to a block, so a structure saves no memory by an allocator
+   * of its own. */
   void* (*allocate)(void* context, size_t size, size_t alignment);
   /* Frees memory (rule 4). The memory may come from any environment of the same runtime. `size` and
    * `alignment` are those of `allocate`. */

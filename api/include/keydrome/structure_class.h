@@ -19,7 +19,7 @@
  *   - A structure has options if the class has the member
  *       static bool accepts(const char* options);  // NULL, or a JSON object; must not throw
  *     which returns false if it does not know one of them. The constructor then gets the accepted
- *     text in `setup`. Otherwise `create` accepts only NULL and the empty object.
+ *     text in `setup`. Otherwise `create` accepts only NULL and the text "{}" as options.
  *   - An unordered class has no `scan`. Other members that may be absent:
  *       int find(KeydromeBytes key, KeydromeBytes after, KeydromeBuffer& payload) const;
  *       void find_batch(uint32_t count, KeydromeLookup* lookups) const;

@@ -37,14 +37,14 @@ inline constexpr uint32_t kProcedureCallsMax = 1u << 16;
 // `x <- y` assigns y to x. Where the comment of an instruction says nothing else, `a`, `b` and `c`
 // are numbers of registers.
 enum class InstructionCode : uint8_t {
-  // Calls of the library on the index whose handle is in slot c. The key is the number in register
+  // Calls to the library on the index whose handle is in slot c. The key is the number in register
   // a. For an index with string keys, that number selects a string from the pool. A tag is the
   // unique number at the beginning of each payload.
   kGet,        // row b <- get(a); if not found: jumps to n, or becomes unfit if n == 0
   kGetByText,  // row b <- get(the text of row a as key); if not found: the same as kGet
-  kScan,       // list <- `field` of one record with key a, if there is one (get), and of the
-               // records that follow in the index and have keys < b (getNext); at most `limit`
-               // records, or kListMax if limit == 0
+  kScan,       // list <- `field` of each record read: a get of key a, if it finds a record, then
+               // getNext calls until a key is not < b; at most `limit` records, or kListMax if
+               // limit == 0
   kInsert,     // insertRecord(a, next unused tag + text of row b)
   kDelete,     // deleteRecord(a, empty payload); becomes unfit if the key is not found
   // Computations.
@@ -96,7 +96,7 @@ struct ProcedureEntry {
   uint32_t first = 0, count = 0;  // number of its first instruction, and how many it has
   uint32_t parameters = 0;        // parameters that one execution reads
   uint32_t tags = 0;              // records that one execution inserts
-  uint32_t calls = 0;             // calls of the library; determines the log size of recorded runs
+  uint32_t calls = 0;             // calls to the library; determines the log size of recorded runs
   uint32_t rolls_back = 0;        // 1: the procedure contains a kRollBack
 };
 

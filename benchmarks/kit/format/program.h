@@ -144,7 +144,7 @@ constexpr bool is_on_records(OpCode code) { return is_data_call(code) || is_scan
 //   - kScript: fixed parts of the script, such as the scan of all records at the end.
 enum class Kind : uint8_t { kStream, kStripe, kCanary, kScript };
 
-// One operation: usually one call of the library. An op has only 16 bytes, because long phases have
+// One operation: usually one call to the library. An op has only 16 bytes, because long phases have
 // millions of ops.
 struct Op {
   OpCode code = OpCode::kYield;

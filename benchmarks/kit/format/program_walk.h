@@ -83,7 +83,8 @@ inline uint64_t words_of(const Op& op, std::span<const ProcedureEntry> procedure
       return 2;
     case OpCode::kOpen:
     case OpCode::kClose:
-      return 6;  // three calls of two words: a retried transaction reverts and repeats the call
+      // Two words for each of three calls: the call, its reversal before a retry, the call again.
+      return 6;
     case OpCode::kRun:
       return uint64_t{3} * procedures[op.payload].calls + 3;  // may end with a roll-back
     case OpCode::kBegin:

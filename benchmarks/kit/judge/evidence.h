@@ -25,7 +25,7 @@ bool for_each_evidence(
 
 // For every execution of an op that left evidence, calls begin(step), and then add(record) for each
 // record. Needs no memory for the records, of which the final scan has millions. A record with
-// `inserted` has no strings, because its numbers say all.
+// `inserted` has no strings: the numbers in `inserted` identify its key and payload.
 bool for_each_record(std::span<const format::Op> ops, const script::ThreadResult& result,
                      const std::function<void(const format::Step&)>& begin,
                      const std::function<void(const script::Evidence&)>& add);

@@ -157,8 +157,9 @@ class ExpectedState {
     uint32_t rank = 0;
   };
 
-  // Finds the keys of an index by rank in constant time, if the ranks are spread evenly: equal
-  // ranges of ranks, the buckets, are about as many as keys.
+  // Finds the keys of an index by rank. The ranks are divided into equal ranges, the buckets. There
+  // are about as many buckets as keys, so a search takes constant time if the ranks are spread
+  // evenly.
   struct KeysOfIndex {
     uint32_t first = 0, last = 0;  // positions in keys_
     uint32_t rank = 0;             // of the first key

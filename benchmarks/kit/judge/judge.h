@@ -35,8 +35,9 @@
 //   - word: the 8 bytes in which the player reports the result of a call (format/evidence_word.h).
 //
 // judge.cc judges counters and the ends of transactions. judge_words.cc judges every read, insert
-// and delete of all phases except the final scan, so every timed read too: its WordJudge::add()
-// decides whether a read can have returned its record. judge_reads.cc judges the final scan.
+// and delete of all phases except the final scan. So it also judges every timed read. Its
+// WordJudge::add() decides whether a read can have returned its record. judge_reads.cc judges the
+// final scan.
 //
 // Thread safety: pure functions.
 #pragma once
@@ -58,12 +59,11 @@ void judge_counters(const script::Script& script, const script::Outcome& outcome
                     Findings& findings);
 
 // Applies the rules about reads and writes to all phases except the final scan, which reads all
-// records: to every call of the workload and its checks in a transaction that ended as programmed.
-// Implemented in judge_words.cc.
-// The calls of procedures, which compute their keys and payloads from earlier reads, are judged by
-// their workload, and when a run is certified. Results that are certainly right (known_records.h)
-// are judged without the rules, unless `shortcut` is false. The findings are the same in both
-// cases.
+// records. Judges every call of the workload and its checks in a transaction that ended as
+// programmed. Implemented in judge_words.cc. The calls of procedures, which compute their keys and
+// payloads from earlier reads, are judged by their workload, and when a run is certified. Results
+// that are certainly right (known_records.h) are judged without the rules, unless `shortcut` is
+// false. The findings are the same in both cases.
 void judge_words(const script::Script& script, const KeyRanks& ranks, const ExpectedState& expected,
                  const script::Outcome& outcome, Findings& findings, bool shortcut = true);
 

@@ -34,7 +34,7 @@ struct Totals {
   // Failed transactions in all phases. Extra checks and auto-commit calls count, too.
   uint64_t transactions_failed = 0;
   uint64_t deadlocks = 0;                // calls that returned DEADLOCK in timed phases
-  uint64_t calls = 0;                    // calls of the library in timed phases
+  uint64_t calls = 0;                    // calls to the library in timed phases
   uint64_t client_context_switches = 0;  // of the calling threads in timed phases
   // The gets of the workload itself in timed phases, and those of them that found a record.
   uint64_t gets = 0, get_hits = 0;

@@ -16,7 +16,7 @@
 
 namespace keydrome::judge {
 
-// Returns how many of the words at the beginning of `rest` one execution of the op left. The op
+// `rest` begins with the words of one execution of the op. Returns how many words these are. The op
 // kNextToEnd calls getNext until it returns no record, so its last word is the first that contains
 // no SUCCESS.
 inline uint64_t words_left(const format::Op& op, std::span<const uint64_t> rest) {

@@ -19,8 +19,7 @@
 //   - DEADLOCK in a transaction with the flag kOneAttempt: aborts and continues after the
 //     transaction. This is no violation.
 //   - A code that the contract, the specification of the API, does not allow: reports the first
-//     such code, aborts the transaction,
-//     gives it up as failed and continues after it.
+//     such code, aborts the transaction, gives it up as failed and continues after it.
 //   - Any documented code in a transaction with the flag kAnyCode: continues with the next call.
 //     If the commit fails, aborts the transaction.
 //

@@ -2,7 +2,7 @@
 // (checker/history/event.h). From the logs, the checker can later prove whether all results were
 // correct.
 //
-// The interpreter, which executes the thread's program, calls begin() before each call of the
+// The interpreter, which executes the thread's program, calls begin() before each call to the
 // library and end() after it. The call instruction is the same as in other phases, so its address
 // does not tell a library that it is recorded (docs/decisions/0012-recorded-runs.md). Each thread
 // of a recorded phase has a Recording of its own.
@@ -46,7 +46,7 @@ class Recording {
  public:
   explicit Recording(const RecordingInputs& inputs) : inputs_(inputs) {}
 
-  // The interpreter calls begin() before each call of the library. begin() stores the arguments and
+  // The interpreter calls begin() before each call to the library. begin() stores the arguments and
   // the time. `alone` is true if the call passes NULL as its transaction. `index` is the number of
   // the index, or 0 if the function has no index argument. For deleteRecord, `call` is kDeletePair.
   // If its payload is empty, end() logs kDeleteKey instead.

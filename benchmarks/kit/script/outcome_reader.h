@@ -60,8 +60,8 @@ struct PhaseOutcome {
 // phases are missing.
 struct Outcome {
   std::vector<PhaseOutcome> phases;
-  // The ranks of the script's keys, if they were computed while the session was played; otherwise
-  // null. The judges compute them then.
+  // The ranks of the script's keys. Null if they were not computed while the session was played;
+  // the judges then compute them.
   std::shared_ptr<const judge::KeyRanks> ranks;
 };
 

@@ -1,4 +1,5 @@
-// Implements procedure_helpers.h with the instructions of ProcedureBuilder.
+// Implements procedure_helpers.h: appends instruction sequences that several procedures have in
+// common. A procedure is a short program that the player executes as one operation.
 #include "benchmarks/kit/script/procedure_helpers.h"
 
 #include "base/check.h"

@@ -22,7 +22,7 @@
 
 namespace keydrome::script {
 
-// One call of the library other than begin, commit and abort.
+// One call to the library other than begin, commit and abort.
 struct FollowedCall {
   history::EventCall call = history::EventCall::kCreate;
   bool alone = false;              // the call was passed NULL as its transaction
@@ -35,8 +35,8 @@ struct FollowedCall {
   uint64_t word = 0;  // the evidence word of the result
 };
 
-// Returns the call that an op makes. REQUIRES: the op is a create, open, close, kDeleteRead or on
-// records.
+// Returns the call that an op makes. REQUIRES: the op is a create, open, close or kDeleteRead, or
+// an op on records.
 constexpr history::EventCall call_of(format::OpCode code) {
   using format::OpCode;
   using history::EventCall;

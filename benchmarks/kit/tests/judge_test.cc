@@ -149,7 +149,7 @@ TEST_F(JudgeTest, AFailedTransactionDoesNotSpoilAStripe) {
       << text_of(findings);
 }
 
-// Without isolation, each call of the library takes the lock only for itself. So the signals
+// Without isolation, each call to the library takes the lock only for itself. So the signals
 // determine the order of the calls.
 TEST_F(JudgeTest, ADirtyReadOfAbortedDataIsFound) {
   script::ThreadBuilder writer = thread(0), reader = thread(1);

@@ -32,8 +32,9 @@ judge::Findings judged(std::string_view name, const std::string& instance,
 }
 
 // Expects that the judge certifies the results of a run: it finds a serial order of the
-// transactions that gives all of them. With kMayBeUndecided, the judge may also give up. Checks the words (8 bytes per call) that every run leaves,
-// and the log of all calls if the workload keeps one.
+// transactions that gives all of them. With kMayBeUndecided, the judge may also give up. Checks the
+// words (8 bytes per call) that every run leaves, and the log of all calls if the workload keeps
+// one.
 void expect_certified(std::string_view name, const std::string& instance,
                       const script::Script& script, Certainty certainty) {
   const script::Outcome outcome = play(script, test_index({}), true);

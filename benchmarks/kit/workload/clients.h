@@ -99,7 +99,7 @@ class Clients {
     CheckPolicy policy = {};
     // Returns the number of a key for a canary. The key may be any key that the workload may use.
     std::function<uint32_t(Rng& rng, uint32_t index)> probe;
-    uint64_t check_every = 100;  // a client makes its checks after each so many transactions
+    uint64_t check_every = 100;  // number of transactions between the checks of a client
   };
 
   // Adds the transaction class "check". REQUIRES: every index has been added to the script.

@@ -113,7 +113,8 @@ class Writer : public CrowdStage {
   }
 
   // A transaction scans a range twice. In between, a second thread inserts many records just before
-  // the range, so that pages of the index split, and then a record between each two of the range.
+  // the range, so that pages of the index split. It then inserts one record between any two
+  // neighbouring records of the range.
   void split_range() {
     script::ThreadBuilder reader = alone();
     reader.begin(format::Kind::kScript, class_);

@@ -80,10 +80,10 @@ class CrowdStage {
     thread.wait(kBarrier, crowd_.threads * (round + 1));
   }
 
-  // For rounds of calls that may take long, such as create. Lets all threads wait for each other for
-  // at most kBarrierUs microseconds, and ends the thread if kRoundsNs nanoseconds of the phase have
-  // passed. So a library with slow calls plays fewer rounds, and does not reach the time limit of
-  // the phase. The wait has a limit, because other threads may have ended.
+  // For rounds of calls that may take long, such as create. Lets all threads wait for each other
+  // for at most kBarrierUs microseconds, and ends the thread if kRoundsNs nanoseconds of the phase
+  // have passed. So a library with slow calls plays fewer rounds, and does not reach the time limit
+  // of the phase. The wait has a limit, because other threads may have ended.
   void barrier_unless_late(script::ThreadBuilder& thread, uint32_t round) {
     thread.until(kRoundsNs);
     thread.signal(kBarrier);

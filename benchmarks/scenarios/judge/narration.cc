@@ -70,8 +70,9 @@ std::string setup_text(const Scenario& scenario, const Variant& variant) {
   return text;
 }
 
-// Returns the records at the end as text. Omits the fillers (surrounding records) and the record
-// that the reading transaction inserts. If the library lost some of these, gives their number.
+// Returns the records at the end as text. Omits the records that the benchmark adds: the fillers
+// (surrounding records), and one record that the final reading transaction inserts. If the library
+// lost some of these, gives their number.
 std::string contents_text(const Scenario& scenario, const Variant& variant,
                           const Vocabulary& vocabulary, const RunLog& log) {
   std::vector<std::string> records;

@@ -307,8 +307,8 @@ TEST(Sigmod2009, OnlyOneByteOfTheKeysVaries) {
 }
 
 // Entries of 2009 may rely on the alphabet and the sign of the published keys. So the keys of the
-// checks that the workload adds have the same alphabet and sign. The private keys of a check are not
-// keys of the workload itself.
+// checks that the workload adds have the same alphabet and sign. The private keys of a check are
+// not keys of the workload itself.
 TEST(Sigmod2009, TheKeysOfTheChecksLookLikeThePublishedOnes) {
   const workload::CheckPolicy plain = {.stripes = false, .canaries = false, .evidence = false};
   for (uint64_t seed = 1; seed <= 5; ++seed) {

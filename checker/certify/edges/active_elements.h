@@ -9,8 +9,8 @@
 //   of T and of all transactions that returned after T. (A removed record never comes back, so it
 //   must be gone for those later transactions, too.)
 // Any other record certainly did not exist during T: it was inserted later or deleted before. So
-// the cost of a pass depends on how many records were written at about the same time, and not on
-// how many keys a scan covers.
+// the time to examine a scan depends on how many records were written at about the same time, and
+// not on how many keys the scan covers.
 //
 // Thread safety: one thread at a time.
 #pragma once

@@ -1,4 +1,5 @@
-// Defines the parts of crash_program_parts.h.
+// Defines the constant parts of a crash program, a C program that makes the calls of a session up
+// to a crash. crash_program.cc puts the parts together.
 #include "harness/referee/judging/crash_program_parts.h"
 
 namespace keydrome {

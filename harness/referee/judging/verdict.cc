@@ -238,8 +238,9 @@ void add_crash_finding(const script::Script& script, const SessionResult& result
   findings.add(std::move(finding));
 }
 
-// Adds the finding for a session that a time limit ended. A library that was slow must not look for
-// a lock that is never released. The stacks show what its threads were doing.
+// Adds the finding for a session that a time limit ended. The text distinguishes slow libraries
+// from hung ones, so that the author of a slow library does not search for a deadlock. The stacks
+// show what its threads were doing.
 void add_timeout_finding(const SessionResult& result, std::string text, judge::Findings& findings) {
   if (result.slow) text += ". The library must be faster: the stacks show where a call spends time";
   if (!result.hang.empty()) text += "\n" + result.hang;

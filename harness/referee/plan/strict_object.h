@@ -1,7 +1,7 @@
-// Reads one JSON object member by member, and rejects members that the parser does not know.
+// Reads one JSON object member by member, and rejects members that were never read.
 //
-// Only the first error is kept. A parser therefore reads all its members first and checks finish()
-// once at the end. Not thread-safe.
+// After an error, the functions return default values, and finish() returns the first error. So the
+// caller reads all members first, and checks only the result of finish(). Not thread-safe.
 //
 //   StrictObject reader(json, "plan.jail");
 //   jail.path = reader.required_string("path");

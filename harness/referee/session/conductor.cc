@@ -103,8 +103,8 @@ uint64_t player_ns(const script::PhaseOutcome& outcome) {
   return last_ns;
 }
 
-// Returns the times of a phase that has just stopped. A call that lasts for half of the phase's limit
-// is stuck.
+// Returns the times of a phase that has just stopped. A call that lasts for half of the phase's
+// limit is stuck.
 PhaseTimes times_of(const JailOptions& options, uint64_t start_ns) {
   return {.start_ns = start_ns,
           .now_ns = now_ns(),

@@ -74,9 +74,9 @@ class Partner {
   // Called before the clock of a phase starts. From this call on, the object measures for how long
   // other programs keep the session's threads from the processors (starvation.h).
   void begin_step();
-  // Called after a stop for this reason. If the reason can be a time limit, and other programs kept
-  // the session from the processors for long enough to cause it, returns a sentence that says so.
-  // Otherwise returns "".
+  // Called when the session has stopped for this reason. If other programs kept the session from
+  // the processors for so long that a time limit may have ended it, returns a sentence that says
+  // so. Otherwise returns "".
   std::string starved(StopReason reason);
   // nullptr before start(), or if the jail could not be started.
   JailProcess* jail() { return jail_ ? &*jail_ : nullptr; }

@@ -51,8 +51,8 @@ Result<void> check_key_type(const Plan& plan, const workload::Manifest& manifest
   const std::string& wanted = manifest.instances.find(plan.instance)->second.keys;
   const std::string name = plan.benchmark + "/" + plan.instance;
   if (wanted.empty()) {
-    return Error{"plan.keys: " + name + " does not use keys of a file: choose an instance whose " +
-                 "manifest has the member keys"};
+    return Error{"plan.keys: " + name + " cannot take its keys from a file: choose an instance " +
+                 "that has the member \"keys\" in its benchmark.json"};
   }
   const std::string given = keys.type == INT ? "int64" : "varchar";
   if (wanted == given) return {};
@@ -66,8 +66,8 @@ Result<void> check_files_used(const Plan& plan, const workload::Manifest& manife
   if (files.trace && !manifest.instances.find(plan.instance)->second.trace) {
     return Error{
         "plan.trace: " + plan.benchmark + "/" + plan.instance +
-        " does not play recorded traces: choose an instance whose manifest has the member " +
-        "trace"};
+        " does not play recorded traces: choose an instance that has the member \"trace\" in " +
+        "its benchmark.json"};
   }
   return files.keys ? check_key_type(plan, manifest, *files.keys) : Result<void>();
 }
@@ -102,8 +102,8 @@ Result<Basis> find_basis(const Plan& plan, const workload::BenchmarkEntry& entry
                .memory = *memory};
 }
 
-// Reads a file. `size_of` bounds the memory that `read` needs. `content`, such as "keys", says in
-// errors what the file has too many of.
+// Reads a file. `size_of` returns an upper bound of the memory that `read` needs. `content`, such
+// as "keys", is the word for the file's content in errors.
 template <typename File>
 Result<File> fitting(const std::string& path, Result<uint64_t> (&size_of)(const std::string&),
                      Result<File> (&read)(const std::string&), const std::string& content) {

@@ -15,12 +15,12 @@
 // other. Therefore the longest waits, one of each process, are added up.
 //
 // The value is a lower bound for each process. It is 0 on a kernel that does not count the waiting.
-// It does not include time that a hypervisor takes from the machine. It is much too small if
-// threads take turns, and each of them waits for a processor in its turn. So there is a second
-// measure, the *crowd*: the processor time that other programs and the hypervisor used. The session
-// is not to blame if this is three quarters of all processor time, and a thread of the player or
-// driver waited for a tenth of the time. A library cannot cause both: it cannot make other programs
-// busy, and a blocked thread does not wait for a processor.
+// It does not include time that a hypervisor takes from the machine. It is much too small if many
+// threads wait for a processor one after the other, because only the longest wait of each process
+// counts. So there is a second measure, the *crowd*: the processor time that other programs and the
+// hypervisor used. The session is not to blame if this is three quarters of all processor time, and
+// a thread of the player or driver waited for a tenth of the time. A library cannot cause both: it
+// cannot make other programs busy, and a blocked thread does not wait for a processor.
 #pragma once
 
 #include <sys/types.h>
@@ -35,20 +35,20 @@
 
 namespace keydrome {
 
-// Returns the sentence for a stop at a time limit, if threads were kept from the processors for
-// `kept_ns` of `whole_ns`. Returns "" if this is less than half of the time, because the library is
-// then the cause.
+// After a session has reached a time limit: returns a sentence that blames other programs, if they
+// kept threads waiting for `kept_ns` of `whole_ns`. Returns "" if this is less than half of the
+// time, because the library is then the cause.
 std::string starved_text(uint64_t kept_ns, uint64_t whole_ns);
 
 // How crowded the machine was.
 struct Crowd {
   uint64_t waited_ns = 0;    // the longest wait of a thread outside the referee for a processor
   uint64_t others_ns = 0;    // processor time of other programs
-  uint64_t capacity_ns = 0;  // processor time that there was
+  uint64_t capacity_ns = 0;  // elapsed time, times the number of processors
 };
 
-// Returns the sentence for a stop at a time limit after `whole_ns`, if the machine was so crowded
-// that other programs may be the cause. Otherwise returns "".
+// After a session has reached a time limit of `whole_ns`: returns a sentence that blames other
+// programs, if the machine was so crowded that they may be the cause. Otherwise returns "".
 std::string crowded_text(const Crowd& crowd, uint64_t whole_ns);
 
 // Follows the processes of one session from step to step. A step is the start, the loading of the

@@ -166,9 +166,10 @@ class Command(BaseCommand):
 def all_references() -> list[Reference]:
     """Return every reference library, and every structure under each reference configuration.
 
-    Baselines are left out, because they store nothing and fail every gate. Structures without order are left out,
-    because gates scan. Only some configurations are reference configurations, because each one adds minutes of
-    measuring to the first ./dev up on a machine.
+    Boards require gates, which are correctness tests. Baselines are left out, because they store nothing and fail every
+    gate. Structures without order are left out, because gates scan indexes, and these structures cannot. Only some
+    configurations are reference configurations, because each one adds minutes of measuring to the first ./dev up on a
+    machine.
     """
     runner_settings = load_settings()
     whole = [

@@ -1,6 +1,6 @@
 // Implements Buffered: logs reads, keeps uncommitted writes in an overlay, and validates at commit
-// by repeating the logged reads. A pair is a key with one of its payloads. A committed pair is one
-// that the index contains, apart from the overlays.
+// by repeating the logged reads. A pair is a key with one of its payloads. The committed pairs are
+// those in the index itself, without the pairs in overlays.
 #include "runtime/concurrency/families/buffered.h"
 
 #include <algorithm>
@@ -120,7 +120,7 @@ class Buffered::RunSource {
   const Running* transaction_;
   Index& index_;
   Run& run_;
-  const Bound from_;  // has no effect if pairs of the run have been passed
+  const Bound from_;  // ignored after the first pass() of the run
 };
 
 // Like RunSource, but reads only the payloads of one key, and needs no run.

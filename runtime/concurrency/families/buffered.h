@@ -82,8 +82,8 @@ class Buffered : public Concurrency {
 
   // Called before the transaction's first access to an index. The caller does not hold the latch.
   virtual void first_use(const Running&, Use&) {}
-  // Returns true if the pair of the index belongs to what the transaction reads. If `transaction` is
-  // nullptr, returns true if the pair is committed now. The caller holds the latch.
+  // Returns true if the transaction sees this pair of the index. If `transaction` is nullptr,
+  // returns true if the pair is committed now. The caller holds the latch.
   virtual bool sees(const Running* transaction, Index& index, KeydromeBytes key,
                     KeydromeBytes payload) const = 0;
   // Returns true if the index certainly has not changed since the transaction read it. If the
@@ -98,7 +98,7 @@ class Buffered : public Concurrency {
   // Installs all writes and returns SUCCESS, or installs none and returns FAILURE. The calling
   // thread has entered the critical section exclusively.
   virtual ErrCode install(Running& transaction) = 0;
-  // Called when a transaction commits, aborts or fails, before its indexes are unpinned.
+  // Called when a transaction commits, aborts or fails, before its overlays and logs are cleared.
   virtual void ended(Running&) {}
 
   // Repeats the transaction's reads. Returns SUCCESS, DEADLOCK if a result differs now, or FAILURE.

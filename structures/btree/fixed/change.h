@@ -1,4 +1,5 @@
-// FixedChange: changes of one fixed-width node, or of two neighbours in place (fixed/node.h).
+// FixedChange: changes one node of a B+-tree whose keys all have the same size, 4 or 8 bytes
+// (fixed/node.h). Some functions move pairs between two neighbouring nodes.
 #pragma once
 
 #include <algorithm>

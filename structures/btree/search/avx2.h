@@ -19,7 +19,7 @@ struct SearchAvx2 : SearchPlain {
   KEYDROME_HOT __m256i load(const uint64_t* from) {
     return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from));
   }
-  // Returns a mask of the four numbers that are >= `key`, or > `key` if `or_equal`.
+  // Returns a mask of four bits: bit i is 1 if number i is >= `key`, or > `key` if `or_equal`.
   template <bool or_equal>
   KEYDROME_HOT uint32_t not_below(__m256i numbers, __m256i key) {
     numbers = _mm256_xor_si256(numbers, _mm256_set1_epi64x(kSign));

@@ -1,4 +1,5 @@
-// SearchPlain: the searches inside a node, and operations on key bytes, for any processor.
+// SearchPlain: the searches inside a node of the B+-tree, and operations on the bytes of keys. They
+// use no vector instructions, so they run on any processor.
 //
 // The keys of a node are in groups of eight. The *summary* of the node repeats the first key of
 // groups 1 to 7. Unused places for keys contain the largest number, so a search need not know how
@@ -45,7 +46,8 @@ struct SearchPlain {
     return below;
   }
 
-  // Returns a mask of those of 64 bytes that equal `tag`.
+  // Returns a mask of 64 bits. Bit i is 1 if byte i of `tags` equals `tag`. Other bits may be 1,
+  // too.
   KEYDROME_HOT uint64_t match(const uint8_t* tags, uint8_t tag) {
     uint64_t mask = 0;
     for (uint32_t i = 0; i < 64; i += 8) {

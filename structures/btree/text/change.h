@@ -1,4 +1,5 @@
-// TextChange: changes of one text node (text/node.h).
+// TextChange: changes one node of a B+-tree with string keys (text/node.h): adds, removes and
+// replaces items, and copies the node if it must grow.
 #pragma once
 
 #include <cstdint>

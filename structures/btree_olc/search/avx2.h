@@ -37,7 +37,8 @@ struct SearchAvx2 {
   [[gnu::always_inline]] static uint32_t ones(uint32_t mask) {
     return static_cast<uint32_t>(__builtin_popcount(mask));
   }
-  // Returns a mask of those of four numbers that are < `wanted`, or <= `wanted` if `or_equal`.
+  // Returns a mask of four bits: bit i is 1 if number i is < `wanted`, or <= `wanted` if
+  // `or_equal`.
   template <bool or_equal>
   [[gnu::always_inline]] static uint32_t below(const uint64_t* from, __m256i wanted) {
     const __m256i raw = _mm256_load_si256(reinterpret_cast<const __m256i*>(from));

@@ -1,8 +1,8 @@
-// ArrayTree: a search tree of integer keys, stored level by level in an array (Eytzinger layout). The
-// children of node i are nodes 2 * i and 2 * i + 1.
+// ArrayTree: a search tree of integer keys, stored level by level in an array (Eytzinger layout).
+// The children of node i are nodes 2 * i and 2 * i + 1.
 //
-// The tree is built once from an index and finds the first payload of a key. It does not change when
-// the index changes; the caller must know which keys have changed since.
+// The tree is built once from an index and finds the first payload of a key. It does not change
+// when the index changes; the caller must know which keys have changed since.
 //
 // Thread safety: reads of several threads are safe, build() is not.
 #pragma once

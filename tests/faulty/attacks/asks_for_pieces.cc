@@ -3,7 +3,8 @@
 // pieces itself, as if it were the player, to see operations earlier. All its results are right.
 // Must be found by: the referee, the process that sends the pieces and judges the results. A piece
 // that comes early replaces operations that the player has not played yet, so the results do not
-// match the program. And when the player later requests the same piece, the request is out of order.
+// match the program. And when the player later requests the same piece, the request is out of
+// order.
 #include <sys/socket.h>
 
 #include "harness/protocol.h"

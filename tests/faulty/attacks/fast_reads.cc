@@ -1,5 +1,5 @@
-// Implements fast_reads.h, and exports the calls of the library `array_tree`. `get` is a weak symbol
-// here, which an attacking library replaces.
+// Implements fast_reads.h, and exports the functions of the library `array_tree`. `get` is a weak
+// symbol here, which an attacking library replaces.
 #include "tests/faulty/attacks/fast_reads.h"
 
 #include <cstring>

@@ -2,8 +2,8 @@
 // other calls are those of honest.h. The attacking libraries of this folder replace its `get`, so
 // that what an attack gains can be measured.
 //
-// Thread safety: a transaction holds the lock of all data (honest.h), and only calls in transactions
-// use the trees.
+// Thread safety: a transaction holds the lock of all data (honest.h), and only calls in
+// transactions use the trees.
 #pragma once
 
 #include <cstdint>
@@ -34,7 +34,8 @@ void remember(IdxState* idxState, TxnState* txn, const Key& key);
 // Commits the transaction. Its cursors then need no place, so the get of remember() is forgotten.
 ErrCode commit(TxnState* txn);
 
-// Answers a get with a payload (nullptr: the key is missing), and remembers the place of the cursor.
+// Answers a get with a payload (nullptr: the key is missing), and remembers the place of the
+// cursor.
 ErrCode answer(IdxState* idxState, TxnState* txn, Record* record, const std::string* payload);
 
 }  // namespace attacks

@@ -23,7 +23,8 @@ struct NextGet {
 
 class RingReader {
  public:
-  // Searches the ring near this library's code. Takes up to 0.1 s; reads memory that it does not own.
+  // Searches the ring near this library's code. Takes up to 0.1 s; reads memory that it does not
+  // own.
   bool find_ring();
 
   // Moves to the next get that is in the ring. Returns false if no further piece is there yet.

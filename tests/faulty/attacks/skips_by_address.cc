@@ -1,7 +1,8 @@
-// Attack: does not look for the record if the record and the stack frame are at the addresses of most
-// calls. The library hopes that checks use other buffers or another depth of the stack.
-// Must be found by: the results of reads, because the player, the program that calls the library,
-// makes all calls at one place with the same buffers.
+// Attack: get returns SUCCESS at once if the caller's buffer and the stack frame are at the same
+// addresses as in most calls. The library hopes that calls whose results are checked use other
+// buffers or another depth of the stack.
+// Must be found by: the results of reads. The player, the program that calls the library, makes all
+// calls from the same place in its code, with the same buffers, so checked reads are skipped too.
 #include <cstdint>
 
 #include "tests/faulty/attacks/fast_reads.h"

@@ -1,5 +1,6 @@
-// Defines the pages of an index for a mutant that loses locks when a page splits. The runtime sees no pages of a structure, so
-// this is a model of them: a page covers a range of keys and splits in the middle when it has too many pairs.
+// Defines the pages of an index for a mutant that loses locks when a page splits. The runtime sees
+// no pages of a structure, so this is a model of them: a page covers a range of keys and splits in
+// the middle when it has too many pairs.
 #pragma once
 
 #include <array>
@@ -35,7 +36,8 @@ class Pages {
   // the names are used again.
   uint8_t name_of(KeydromeBytes key) { return page_of(key)->second.name; }
 
-  // Splits the page of an inserted key if it is full. Also removes the next page if that is empty and not the last.
+  // Splits the page of an inserted key if it is full. Also removes the next page if that is empty
+  // and not the last.
   void inserted(const Store& store, KeydromeBytes key) {
     const auto page = page_of(key);
     const auto next = std::next(page);

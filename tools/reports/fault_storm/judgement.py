@@ -58,7 +58,9 @@ def _runs(hits: list[Hit]) -> list[str]:
         elif run.verdict == KILLED_PLAYER and run.pk not in players | forgiven:
             found.append(f"run {run.pk} crashed, but its player was not killed: {run.reason}")
         elif run.verdict not in {"passed", "infrastructure", KILLED_PLAYER}:
-            found.append(f"run {run.pk} of a correct library: {run.verdict}, {run.reason}")
+            found.append(
+                f"run {run.pk} has verdict {run.verdict}, but its library is correct: {run.reason}"
+            )
         elif run.verdict == "infrastructure" and run.attempt < 3:  # noqa: PLR2004 - KEYDROME_MAX_ATTEMPTS
             found.append(
                 f"run {run.pk} was given up after only {run.attempt} attempts: {run.reason}"

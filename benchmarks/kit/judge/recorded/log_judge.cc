@@ -342,7 +342,7 @@ class Follower {
     return at + 1;
   }
 
-  // Follows a call outside a transaction that is no auto-commit call, such as openIndex.
+  // Follows a call, such as openIndex, that takes no transaction and is made outside one.
   std::size_t outside(std::size_t at) {
     Flow flow = call(ops_[at], true);
     for (uint32_t attempt = 1; flow == Flow::kRetry && !stopped_; ++attempt) {

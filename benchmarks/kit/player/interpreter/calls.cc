@@ -212,8 +212,8 @@ void Interpreter::repeat(const format::Op& op) {
   ++at_;
 }
 
-// Ends the program if its time has come. No op of this piece is executed any more, and the caller
-// asks for no further piece (ended()).
+// Ends the program if the time of the op has come. The rest of this piece is skipped, and ended()
+// tells the caller to request no further piece.
 void Interpreter::until(const format::Op& op) {
   ended_ = clock_.since_go() >= clock_.to_ticks(format::ns_after_go(op));
   at_ = ended_ ? ops_.size() : at_ + 1;

@@ -1,5 +1,5 @@
 // Implements ProcedureState: executes the instructions of a procedure (a transaction that computes
-// its keys and payloads) that make no call of the library.
+// its keys and payloads) that make no call to the library.
 #include "benchmarks/kit/player/interpreter/procedure_state.h"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // ProcedureState: the variables of a running procedure (format/procedure.h): registers, rows and
-// list. It executes every instruction that makes no call of the library. The interpreter executes
+// list. It executes every instruction that makes no call to the library. The interpreter executes
 // the others.
 //
 // The instructions come from the referee, the process that generates the operations, and are

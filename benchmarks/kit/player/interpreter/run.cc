@@ -189,7 +189,7 @@ template <format::OpCode kCode>
   return true;
 }
 
-// Contains all calls of the library, so that the return address of a call does not show whether the
+// Contains all calls to the library, so that the return address of a call does not show whether the
 // call is judged. An op costs one switch if it has a case here and its result is expected
 // (docs/reference/figures.md). All other ops and results leave this fast path through rare_op() and
 // react().

@@ -54,7 +54,7 @@ class RecordCopy {
     const std::optional<std::size_t> size = record_bytes(head_, bytes.size());
     if (!size) return false;
     size_ = *size;
-    // The head that was checked, not the present one, which may be another.
+    // Use the head that was checked, because the library may have changed the shared one since.
     std::memcpy(bytes_.data(), &head_, sizeof head_);
     std::memcpy(bytes_.data() + sizeof head_, bytes.data() + sizeof head_, size_ - sizeof head_);
     return true;
@@ -79,7 +79,7 @@ class ScanTypes {
   ScanTypes(std::span<const format::Op> ops, const Script& script) : ops_(ops), script_(script) {}
 
   // Returns the key type of the index that op `number` scans. Returns nothing if the op is no scan
-  // to the end, or if an earlier call was about a later op.
+  // to the end, or if of() was called for a later op before.
   std::optional<KeyType> of(uint64_t number) {
     if (number == last_) return type_;
     type_ = std::nullopt;
@@ -211,7 +211,7 @@ bool InsertedRecords::find(const Pools& pools, KeyType type, std::string_view ke
          payload.substr(format::kTagBytes) == pools.payloads[entry.text];
 }
 
-// Step 0 prefetches the entry of the tag, step 1 where the strings are, and step 2 the strings.
+// Step 0 prefetches the entry of the tag, step 1 the positions of the strings, step 2 the strings.
 void InsertedRecords::prefetch(const Pools& pools, KeyType type, std::string_view payload,
                                uint32_t step) const {
   asm volatile("");  // without this, g++ 12 removes calls of this function as having no effect
@@ -232,8 +232,8 @@ void InsertedRecords::prefetch(const Pools& pools, KeyType type, std::string_vie
 
 namespace {
 
-// Copies a trace, many records at a time. Between the records, the memory that their comparison
-// reads is prefetched: the records come in the order of their keys, so each one would otherwise
+// Copies a trace, many records at a time. It prefetches what find() reads for all records of a
+// batch, because the records come in the order of their keys. Without this, each comparison would
 // wait for several cache misses.
 class TraceCopier {
  public:
@@ -276,7 +276,7 @@ class TraceCopier {
 
   void add(const Copied& copied) {
     const format::TraceRecord& head = copied.record.head();
-    // A record of an op that does not exist stays, and the judge finds it.
+    // Keep a record whose op does not exist, so that the judge reports it.
     if (head.op < ops_.size() && !is_wanted(ops_[head.op], head)) return;
     InsertedRecord found{};
     if (copied.type && inserted_->find(pools_, *copied.type, copied.record.key(),

@@ -59,7 +59,7 @@ class TraceReader {
 // The results of one thread. Refers to the pools of the script, which must outlive it. Thread
 // safety: plain data.
 struct Trace {
-  // Records of consecutive getNext calls of one op. The first one has this repetition.
+  // Records of consecutive getNext calls of one op. `repetition` is that of the first record.
   struct Run {
     std::size_t bytes_before = 0;  // the run comes after this many bytes of `bytes`
     uint64_t op = 0, repetition = 0;
@@ -97,8 +97,7 @@ class EvidenceReader {
   std::pmr::monotonic_buffer_resource strings_{first_strings_.data(), first_strings_.size()};
 };
 
-// Finds the records that a script inserts by their tags. Thread safety: immutable after
-// construction.
+// Looks up the inserts of a script by their tags. Thread safety: immutable after construction.
 class InsertedRecords {
  public:
   explicit InsertedRecords(const Script& script);

@@ -10,7 +10,7 @@
 
 namespace keydrome::workload {
 
-// O_NONBLOCK, so that a FIFO without a writer does not block.
+// Opens with O_NONBLOCK, because the open of a FIFO without a writer would block.
 Result<InputFile> InputFile::open(const std::string& path, const std::string& what) {
   InputFile file;
   file.path_ = path;

@@ -72,7 +72,7 @@ struct TraceCounts {
   uint64_t lines = 0;                           // between begin and end of transactions
   uint64_t next_calls = 0;                      // calls of all lines with next
   uint64_t gets = 0, inserts = 0, deletes = 0;  // without the loaded records
-  uint64_t stored_keys = 0;                     // different keys that load or insert
+  uint64_t stored_keys = 0;                     // different keys in lines with load or insert
   uint64_t record_bytes = 0;                    // bytes of keys and payloads of all pairs
   uint64_t longest_bytes = 0;                   // of the longest record
 };
@@ -102,8 +102,8 @@ struct TraceFile {
 // Returns the name that a key type has in traces.
 std::string_view trace_type_name(KeyType type);
 
-// Returns an upper bound of the memory that read_trace_file() needs, from the size of the file.
-// Returns an error if the path is not a regular file that can be read.
+// Returns an upper bound on the memory that read_trace_file() needs. Computes it from the size of
+// the file. Returns an error if the path is not a regular file that can be read.
 Result<uint64_t> trace_file_bytes(const std::string& path);
 
 // Reads and checks a file. Stops at the first fault.

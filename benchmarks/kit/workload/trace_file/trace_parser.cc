@@ -449,7 +449,8 @@ Result<void> TraceParser::check_indexes() const {
   for (std::size_t i = 0; i < trace_.indexes.size(); ++i) {
     if (has_key_[i]) continue;
     return at_line(name_, index_lines_[i], 1,
-                   "no line has a key of index " + trace_.indexes[i].name + ": leave it out");
+                   "no load, get, insert or delete line names index " + trace_.indexes[i].name +
+                       ": leave the index out");
   }
   if (!trace_.threads.empty()) return {};
   return at_line(name_, line_, 1, "the trace ends here without a call: add one");
