@@ -14,8 +14,8 @@ struct Options {
   uint32_t dictionaries = 1;
 
   // Parses a JSON object with the members `search` ("binary" or "linear") and `dictionary`
-  // ("global" or "per_core"). Both are optional, and the first value is the default. `text` may be NULL. Returns nothing if a member or
-  // value is unknown.
+  // ("global" or "per_core"). Both are optional, and the first value is the default. `text` may be
+  // NULL. Returns nothing if a member or value is unknown.
   static std::optional<Options> parse(const char* text);
 };
 

@@ -1,6 +1,7 @@
-// Fault: in transactions, each thread answers gets from what it has read or written itself, although
-// another thread may have changed the key since.
-// Must be found by: scenarios. Timed runs accept it (docs/decisions/0024-shared-reads-without-times.md).
+// Fault: in transactions, each thread answers gets from what it has read or written itself,
+// although another thread may have changed the key since.
+// Must be found by: scenarios. Timed runs accept it
+// (docs/decisions/0024-shared-reads-without-times.md).
 #include <cstring>
 #include <map>
 #include <string>

@@ -18,8 +18,8 @@ const keydrome::Message* find_message(keydrome::MessageType type);
 // memory. Returns its address, or nullptr if it is not found.
 std::byte* find_outcome_memory();
 
-// Returns the memory from `begin`, rounded up to a page, to the first page that is not writable or not
-// zero.
+// Returns the memory from `begin`, rounded up to a page, to the first page that is not writable or
+// not zero.
 std::span<std::byte> writable_zeros(std::byte* begin);
 
 // Counts the occurrences of the eight bytes `masked` ^ `mask` in readable memory, at addresses that

@@ -8,8 +8,9 @@
 // pieces.
 //
 // Ring and outcome are as large as the largest phase needs. The player maps them before it loads
-// the library, so that no timed phase has to map anything. Most of the outcome is for the scan of all
-// records at the end. This part has no memory before the scan, so the library cannot use it unseen.
+// the library, so that no timed phase has to map anything. Most of the outcome is for the scan of
+// all records at the end. This part has no memory before the scan, so the library cannot use it
+// unseen.
 //
 // Not thread-safe.
 #pragma once
@@ -51,8 +52,8 @@ class SessionMemory {
   std::span<const std::byte> stack_page() const { return stacks_->bytes(); }
 
   // Prepares the outcome for a phase and returns its bytes. Clears what the library may have
-  // written there before. If the session ends with a scan of all records, this is the whole outcome.
-  // Otherwise the library could keep records there, in memory for which it is not charged.
+  // written there before. If the session ends with a scan of all records, this is the whole
+  // outcome. Otherwise the library could keep records there, in memory for which it is not charged.
   // REQUIRES: no thread of the player executes operations.
   Result<std::span<std::byte>> begin_outcome(uint32_t phase, const script::OutcomeLayout& layout);
   // Copies the first piece of each thread into the ring. REQUIRES: no thread of the player executes
