@@ -385,13 +385,14 @@ def _report(options: argparse.Namespace, check: _Check, tally: _Tally, seed: str
     check_text.show_findings(out, findings)
     for line in _notes(check, tally, is_named=bool(findings)):
         out.print(line, markup=False, soft_wrap=True)
-    count = f"{tally.sessions} session" + ("" if tally.sessions == 1 else "s")
     name = title(
         display_name(options.library.rpartition("/")[2]),
         tally.configuration,
         is_default=check.configuration is None,
     )
-    table.show_verdict(out, f"{name}, {count} from seed {seed}", tally.verdict, "")
+    # A refused file is not run, so it has no sessions.
+    played = f", {counted(tally.sessions, 'session')} from seed {seed}" if tally.sessions else ""
+    table.show_verdict(out, f"{name}{played}", tally.verdict, "")
     if options.json is not None:
         shown = [finding.to_json() for finding in findings]
         write_json(

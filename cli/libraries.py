@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cli.common import UsageError
+from cli.configuration_file import check_configuration
 from runner.catalogue import (
     configuration_names,
     load_configuration,
@@ -91,8 +92,8 @@ def is_trusted(library: Path, settings: Settings) -> bool:
 def find_configuration(text: str | None, settings: Settings) -> dict[str, Any] | None:
     """Return the configuration that `text` names, or that the file `text` contains. Return None if `text` is None.
 
-    Raises UsageError if the file has the name of a configuration of this clone but different content, because the
-    results of both would look the same.
+    Raises UsageError if the file is not a configuration. Also raises UsageError if it has the name of a configuration
+    of this clone but different content, because the results of both would look the same.
     """
     if text is None:
         return None
@@ -107,7 +108,8 @@ def find_configuration(text: str | None, settings: Settings) -> dict[str, Any] |
             f"{text!r} is neither a configuration ({', '.join(known) or 'none'}) "
             f"nor a readable file ({error.strerror})"
         ) from error
-    name = found.get("name")
+    check_configuration(found, text, settings)
+    name = found["name"]
     if name in known and found != load_configuration(settings, name):
         raise UsageError(
             f"the file {text} has the name {name!r}, but it differs from Keydrome's own configuration of this name: "
