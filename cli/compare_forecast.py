@@ -88,9 +88,17 @@ def _line(
     family, wanted, count = sizes
     margin = _percent(math.log(margin_ratio))
     return (
-        f"forecast for {pair} from {count} blocks, whose ratios scatter by about {_percent(one.scatter)}: "
+        f"forecast for {pair} from {count} blocks, whose ratios scatter by about {_percent(one.scatter)}"
+        f"{_without_outlier(one)}: "
         f"{_needed(one, margin, block_s)}; {_reach(one, family, wanted)}"
     )
+
+
+def _without_outlier(one: Forecast) -> str:
+    if one.without_outlier is None:
+        return ""
+    rest = _percent(one.without_outlier)
+    return f", but without an outlier by about {rest} (so the forecast may be far too large)"
 
 
 def _needed(one: Forecast, margin: str, block_s: float) -> str:

@@ -139,9 +139,14 @@ def chosen_configuration(
     return find_configuration(named.configuration or option, settings)
 
 
+def isolates(configuration: dict[str, Any] | None) -> bool:
+    """Return False for a configuration that isolates no transactions. Libraries, which have None, isolate them."""
+    return configuration is None or configuration.get("concurrency") != _NO_ISOLATION
+
+
 def check_isolates(configuration: dict[str, Any] | None) -> None:
     """Raise UsageError for a configuration that isolates no transactions: the correctness suites cannot judge it."""
-    if configuration is None or configuration.get("concurrency") != _NO_ISOLATION:
+    if configuration is None or isolates(configuration):
         return
     raise UsageError(
         f"the configuration {configuration.get('name', '')!r} adds no transactions, so there is no isolation that "

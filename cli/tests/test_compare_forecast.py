@@ -70,6 +70,17 @@ def test_no_forecast_is_larger_than_what_the_option_allows() -> None:
     assert "a difference of 3 %, or equality within 3 %, needs more than the 100 blocks" in line
 
 
+def test_an_outlier_among_few_blocks_is_named() -> None:
+    """One disturbed block can make the forecast far too large."""
+    blocks = made(5, {"a": 0.0, "b": 0.01})
+    blocks.blocks[3].values["b"] = 2.0
+    (line,) = lines(blocks, 15, 1.03, 2.0)
+    assert line.startswith(
+        "forecast for a / b from 5 blocks, whose ratios scatter by about 37 %, but without an outlier by about 1 % "
+        "(so the forecast may be far too large): a difference of 3 %"
+    )
+
+
 def test_what_too_few_blocks_show_is_said() -> None:
     (line,) = lines(made(5, {"a": 0.0, "b": 0.8}), 100, 1.03, 2.0)
     assert ", and 100 blocks" not in line
