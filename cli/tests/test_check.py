@@ -164,6 +164,8 @@ def test_a_library_that_uses_too_much_cpu_time_is_too_slow(
     assert "s of CPU time in" in finding.detail
     assert "not run: " in finding.detail
     assert tally.to_debug.startswith("`perf record -g keydrome debug ./mine.so --benchmark ")
+    # Without --comm, the report would consist of Python's functions first.
+    assert "`perf report --no-children --comm debug_session`" in tally.to_debug
     notes = list(check._notes(wanted(settings), tally, is_named=True))
     assert f"debug: {tally.to_debug}" in notes
     assert not any("--witness" in note for note in notes)
