@@ -67,7 +67,7 @@ def find_runnable(text: str, settings: Settings) -> Named:
     named = find_library(text, settings)
     path = named.path
     if not path.is_file():
-        raise UsageError(f"{display_name(path.name)}: not a regular file; give a shared object")
+        raise UsageError(f"{printable(text)}: not a regular file; give a shared object")
     if path.stat().st_size > settings.library_bytes_max:
         limit = settings.library_bytes_max >> 20
         raise UsageError(f"{display_name(path.name)}: larger than {limit} MiB: {MAKE_SMALLER}")
