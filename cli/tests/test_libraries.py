@@ -85,15 +85,15 @@ VALID = {
     ("change", "words"),
     [
         ({"lokc": "rw"}, "there is no field 'lokc'; did you mean 'lock'?"),
-        ({"controll": "occ"}, "there is no field 'controll'; did you mean 'concurrency'?"),
+        ({"cntrol": "occ"}, "there is no field 'cntrol'; did you mean 'concurrency'?"),
         ({"zzz": 1}, "there is no field 'zzz'; there are: name, title, description, strategy, "),
         ({"title": None}, "the field 'title' is missing"),
         ({"title": 5}, "the field 'title' has the value 5; it must be a text"),
         ({"title": ""}, "the field 'title' is empty"),
         ({"name": "My Own"}, "the field 'name' has the value 'My Own'; it must match "),
         (
-            {"lock": "exclusiv"},
-            "the field 'lock' has the value 'exclusiv'; did you mean 'exclusive'?",
+            {"lock": "exclusve"},
+            "the field 'lock' has the value 'exclusve'; did you mean 'exclusive'?",
         ),
         ({"lock": 7}, "the field 'lock' has the value 7; there are: exclusive, rw, none"),
         ({"strategy": "queue"}, "the field 'strategy' has the value 'queue'; there are: direct"),
