@@ -258,7 +258,9 @@ def _show(outcome: _Outcome, stream: TextIO) -> None:
 
     out = table.console(stream)
     request, result, summary = outcome.request, outcome.result, outcome.summary
-    if result.sessions and request.benchmark.kind is Kind.PERFORMANCE:
+    # If the library rejected its configuration, it has no times; the last line says why.
+    has_times = result.sessions and result.verdict is not Verdict.UNSUPPORTED
+    if has_times and request.benchmark.kind is Kind.PERFORMANCE:
         requested = len(request.seeds)
         table.show_sessions(out, result.sessions, summary.metric or "total_ms", requested)
         if result.verdict is Verdict.PASSED:

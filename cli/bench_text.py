@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from cli.debug import how_to_debug
+from cli.libraries import isolates
 from results.metrics import ranked_by
 from results.summary import (
     CONFIDENCE,
@@ -74,7 +75,8 @@ def closing(
     if summary.ratio is not None and metric is not None:
         yield "speed", speed(summary, metric, request)
     yield "right", right(request, result.verdict)
-    if result.sessions and benchmark.kind is Kind.PERFORMANCE:
+    has_times = result.sessions and result.verdict is not Verdict.UNSUPPORTED
+    if has_times and benchmark.kind is Kind.PERFORMANCE:
         yield "noise", noise_text(noise, result.sessions, summary.metric or _TIME)
     if advice := what_next(subject.given, request, result, summary):
         yield "next", advice
@@ -147,6 +149,12 @@ def _certainty(summary: Summary) -> str:
     if interval.coverage >= CONFIDENCE:
         few = f"{count} sessions do not"
     needed = sessions_to_differ(summary.ratios)
+    if needed is None and summary.provisional:
+        # One outlier among so few sessions can make the estimate arbitrarily large.
+        return (
+            f"; {few} show a difference, and they scatter too much to say how many would "
+            f"(try --sessions {RANKED_SESSIONS_MIN})"
+        )
     if needed is None:
         return f"; {few} show a difference, and {SESSIONS_MAX} probably would not either"
     return f"; {few} show a difference, about {needed} probably would (--sessions {needed})"
@@ -166,10 +174,12 @@ def right(request: Request, verdict: Verdict) -> str:
         return "only the workload's own results were checked (--plain)"
     if request.record:
         return "every checked result of this run was right, and its transactions were isolated"
-    return (
-        "every checked result of this run was right. Isolation of transactions is not judged here: "
-        "`keydrome check` does that"
+    isolation = (
+        "Isolation of transactions is not judged here: `keydrome check` does that"
+        if isolates(request.configuration)
+        else "The configuration does not isolate transactions"
     )
+    return f"every checked result of this run was right. {isolation}"
 
 
 def noise_text(noise: Noise, sessions: tuple[Session, ...], metric: str) -> str:
@@ -208,11 +218,13 @@ def what_next(given: str, request: Request, result: SeriesResult, summary: Summa
     # If the file or configuration was refused, or the run failed, the reason says what to do; no other command helps.
     if request.benchmark.kind is Kind.CORRECTNESS or result.verdict in _NOT_JUDGED:
         return ""
+    reporting = f"use --sessions {RANKED_SESSIONS_MIN} or more for a result to report"
+    is_short = summary.provisional and summary.ratio is not None
+    # `keydrome check` refuses a configuration that isolates no transactions.
+    if not isolates(request.configuration):
+        return reporting if is_short and result.verdict is Verdict.PASSED else ""
     if result.verdict is not Verdict.PASSED:
         return f"`keydrome check {given} --witness DIR` shows the few calls that go wrong"
-    if summary.provisional and summary.ratio is not None:
-        return (
-            f"run `keydrome check {given}` to judge isolation; "
-            f"use --sessions {RANKED_SESSIONS_MIN} or more for a result to report"
-        )
+    if is_short:
+        return f"run `keydrome check {given}` to judge isolation; {reporting}"
     return f"run `keydrome check {given}` to judge isolation"

@@ -153,6 +153,7 @@ class _Check:
     witness: WitnessFolder | None
     verified: bool
     given: str  # the arguments that name the library
+    file: str  # the name of the library's file
 
     def request(
         self,
@@ -200,6 +201,7 @@ def run(options: argparse.Namespace) -> int:
         witness=_witness_folder(options),
         verified=options.verified,
         given=as_given(options.library, options.config),
+        file=display_name(named.path.name),
     )
     check_rights(check.level)
     seed = seed_series(options.seed, 1)[0]
@@ -232,7 +234,10 @@ def _run_suites(check: _Check, library: Path, seed: str, seconds: int) -> _Tally
         tally.configuration = configured(tally.facts, check.configuration, settings)
         while left := check.left(tally):
             for number, (suite, instance) in enumerate(left):
-                if _ends_early(check, tally, left[number:], time.monotonic() - started):
+                # Every suite would refuse a file or configuration that one of them has refused.
+                is_refused = tally.verdict is Verdict.UNSUPPORTED
+                elapsed = time.monotonic() - started
+                if is_refused or _ends_early(check, tally, left[number:], elapsed):
                     return tally
                 beat = heartbeat(suite, instance, number / len(left), 1 / len(left))
                 _run_instance(check, tally, (suite, instance, seed), (settings, folder, file), beat)
@@ -383,13 +388,10 @@ def _report(options: argparse.Namespace, check: _Check, tally: _Tally, seed: str
     check_text.show_findings(out, findings)
     for line in _notes(check, tally, is_named=bool(findings)):
         out.print(line, markup=False, soft_wrap=True)
-    count = f"{tally.sessions} session" + ("" if tally.sessions == 1 else "s")
-    name = title(
-        display_name(options.library.rpartition("/")[2]),
-        tally.configuration,
-        is_default=check.configuration is None,
-    )
-    table.show_verdict(out, f"{name}, {count} from seed {seed}", tally.verdict, "")
+    name = title(check.file, tally.configuration, is_default=check.configuration is None)
+    # A refused file is not run, so it has no sessions.
+    played = f", {counted(tally.sessions, 'session')} from seed {seed}" if tally.sessions else ""
+    table.show_verdict(out, f"{name}{played}", tally.verdict, "")
     if options.json is not None:
         shown = [finding.to_json() for finding in findings]
         write_json(
@@ -421,6 +423,6 @@ def _notes(check: _Check, tally: _Tally, *, is_named: bool) -> Iterator[str]:
         yield "next: --witness DIR writes every proof as text, picture and C program"
     if tally.to_debug:
         yield f"debug: {tally.to_debug}"
-    # The guide is about calls and transactions; a refused file has played none.
-    if any(finding.suite != "inspection" for finding in tally.findings.values()):
+    # The guide is about calls and transactions; a refused file or configuration has played none.
+    if tally.findings and tally.verdict is not Verdict.UNSUPPORTED:
         yield "how to read it: docs/how-to/read-a-witness.md"

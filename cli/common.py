@@ -158,6 +158,11 @@ def output_folder(folder: Path, option: str) -> None:
     """Create the folder that `option` names. Raises UsageError if no files can be written there."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
+    except (FileExistsError, NotADirectoryError) as error:
+        file = next(path for path in (folder, *folder.parents) if path.exists())
+        raise UsageError(
+            f"{option} {folder}: a folder is needed, but {file} is a file: give another path"
+        ) from error
     except OSError as error:
         raise UsageError(
             f"{option} {folder}: the folder cannot be created ({error.strerror}): give another folder"

@@ -11,6 +11,7 @@ import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from cli.common import PERCENT_MAX
 from cli.progress import duration
 from results.counts import counted
 from results.stats.forecast import BLOCKS_MIN, Forecast, forecasts, reachable_margin
@@ -27,6 +28,7 @@ SESSIONS_MAX = DIFFERENCES_MAX // 2
 # Forecasts whose scatters differ by less than this factor agree: a scatter of five blocks is no more certain.
 _AGREE = 2.0
 _LINES_MAX = 6
+_MARGIN_MAX = math.log1p(PERCENT_MAX / 100)
 
 
 @dataclass(slots=True)
@@ -88,9 +90,17 @@ def _line(
     family, wanted, count = sizes
     margin = _percent(math.log(margin_ratio))
     return (
-        f"forecast for {pair} from {count} blocks, whose ratios scatter by about {_percent(one.scatter)}: "
+        f"forecast for {pair} from {count} blocks, whose ratios scatter by about {_percent(one.scatter)}"
+        f"{_without_outlier(one)}: "
         f"{_needed(one, margin, block_s)}; {_reach(one, family, wanted)}"
     )
+
+
+def _without_outlier(one: Forecast) -> str:
+    if one.without_outlier is None:
+        return ""
+    rest = _percent(one.without_outlier)
+    return f", but without an outlier by about {rest} (so the forecast may be far too large)"
 
 
 def _needed(one: Forecast, margin: str, block_s: float) -> str:
@@ -124,9 +134,11 @@ def _reach(one: Forecast, family: int, wanted: int) -> str:
     margin = reachable_margin(one.scatter, family, wanted)
     if margin is None:
         return f"{requested} can show nothing, because more are needed"
-    text = f"{requested} can show equality within about {_percent(margin)}"
+    within = f"about {_percent(margin)}" if margin <= _MARGIN_MAX else "no margin of --margin"
+    text = f"{requested} can show equality within {within}"
     most = reachable_margin(one.scatter, family, SESSIONS_MAX)
-    if _is_too_many(one.for_equality) and wanted < SESSIONS_MAX and most is not None:
+    is_useful = most is not None and most <= _MARGIN_MAX and wanted < SESSIONS_MAX
+    if most is not None and is_useful and _is_too_many(one.for_equality):
         text += f", and {SESSIONS_MAX} blocks within about {_percent(most)}"
     return text
 

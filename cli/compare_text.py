@@ -16,6 +16,7 @@ from cli.compare_forecast import SESSIONS_MAX
 from results.compared import FLOOR_RATIO_MIN, weakest
 from results.stats.family import MARGIN_RATIO, SIGNIFICANCE
 from results.stats.pairs import Relation, sessions_needed
+from results.summary import RANKED_SESSIONS_MIN
 from runner.blocks import FLOOR
 from runner.drift import VALUES_MIN, why_too_busy
 from runner.machine import machine_facts
@@ -105,12 +106,12 @@ def verdict(pair: Pair, counted: int, margin_ratio: float = MARGIN_RATIO) -> str
     if pair.relation is Relation.EQUAL:
         return f"equal within {margin}"
     total = sessions_in_all(pair, counted)
-    needs = f"about {total}" if total is not None else f"over {SESSIONS_MAX}"
+    needs = f"about {total} sessions" if total is not None else f"over {SESSIONS_MAX} sessions"
+    if total is None and counted < RANKED_SESSIONS_MIN:
+        needs = "unknown"
     if pair.relation is Relation.AHEAD:
-        return (
-            f"{pair.leader} is ahead, perhaps by less than {margin} (to decide: {needs} sessions)"
-        )
-    return f"undecided (to decide: {needs} sessions)"
+        return f"{pair.leader} is ahead, perhaps by less than {margin} (to decide: {needs})"
+    return f"undecided (to decide: {needs})"
 
 
 def sessions_in_all(pair: Pair, counted: int) -> int | None:
@@ -156,13 +157,8 @@ def notes(compared: Compared) -> Iterator[str]:
     """Yield notes on how the numbers were measured, one line each."""
     blocks = compared.blocks
     drift = blocks.drift()
-    change = math.exp(max(map(abs, drift.changes), default=0.0))
-    limit = math.exp(drift.band) if math.isfinite(drift.band) else None
-    band = "" if limit is None else f"; a block with more than {limit:.2f} is discarded"
-    yield (
-        f"{_counted_text(compared)}. The control library ran twice in each block; the second result differed by a "
-        f"factor of up to {change:.2f}{band}"
-    )
+    if blocks.blocks:
+        yield _counted_text(compared)
     if busy := why_too_busy(drift.changes):
         yield f"warning: {busy}"
     for index in drift.discarded:
@@ -206,7 +202,13 @@ def _undecided(compared: Compared, found: tuple[Pair, ...]) -> Iterator[str]:
             "The numbers of sessions in brackets are estimates for a new run, because a run cannot be continued: give "
             "the number to --sessions"
         )
-    if None in totals:
+    if None in totals and counted < RANKED_SESSIONS_MIN:
+        # One outlier among so few sessions can make the estimate arbitrarily large.
+        yield (
+            f"{counted} sessions scatter too much to estimate how many would decide a pair: run again with "
+            f"--sessions {RANKED_SESSIONS_MIN} or more"
+        )
+    elif None in totals:
         yield (
             f"A pair needs more than the {SESSIONS_MAX} sessions that --sessions allows: use a larger --scale, or a "
             "quieter machine"
@@ -237,15 +239,22 @@ def _percent(ratio: float) -> str:
 
 
 def _counted_text(compared: Compared) -> str:
-    """Return how many blocks are valid. There may be more than were requested.
+    """Return how many blocks are valid, and how noisy they were. There may be more than were requested.
 
     The largest allowed change depends on all blocks. So a later block can make an earlier one valid again, although
     that one has already been repeated.
     """
     counted, wanted, ran = len(compared.counted), compared.wanted, len(compared.blocks.blocks)
+    drift = compared.blocks.drift()
+    change = math.exp(max(map(abs, drift.changes), default=0.0))
     text = f"{counted} of {ran} {'block is' if ran == 1 else 'blocks are'} valid"
-    if ran == wanted:
-        return text
-    return (
-        f"{text} ({wanted} {'was' if wanted == 1 else 'were'} requested; noisy blocks are repeated)"
+    if ran != wanted:
+        requested = "was" if wanted == 1 else "were"
+        text += f" ({wanted} {requested} requested; noisy blocks are repeated)"
+    text += (
+        ". The control library ran twice in each block; the second result differed by a factor of "
+        f"up to {change:.2f}"
     )
+    if math.isfinite(drift.band):
+        text += f"; a block with more than {math.exp(drift.band):.2f} is discarded"
+    return text

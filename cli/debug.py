@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from runner.request import Request
     from runner.settings import Settings
 
+_PROGRAM = "debug_session"
 _COULD_NOT_PLAY = 2
 # What gdb returns with -return-child-result if the process has not exited.
 _GDB_NO_EXIT = 255
@@ -119,7 +120,7 @@ def how_to_profile(library: str, report: Report, seed: str) -> str:
     """Return what shows where a slow session spends its time."""
     return (
         f"`perf record -g {debug_command(library, report, seed, {})}` plays the session that used the most CPU time, "
-        "without a jail; `perf report` then shows which functions take the time"
+        f"without a jail; `perf report --no-children --comm {_PROGRAM}` then shows which functions take the time"
     )
 
 
@@ -127,7 +128,7 @@ def run(options: argparse.Namespace) -> int:
     """Run the command; return 0 if every call returned, 1 if not, 2 if the session could not be played."""
     settings = load_settings()
     tool = None if options.tool is None else Tool(options.tool)
-    program = settings.build / "bin" / "debug_session"
+    program = settings.build / "bin" / _PROGRAM
     if not program.is_file():
         raise UsageError(f"{program}: not built yet: run ./dev build, or set KEYDROME_BUILD")
     named = find_runnable(options.library, settings)
@@ -226,7 +227,11 @@ def _ending(status: int, debugged: Debugged, tool: Tool | None) -> str:
     if status == 0:
         return "debug: the session ended; nothing was judged"
     if tool is Tool.STACK and status == _GDB_NO_EXIT:
-        return "debug: a signal stopped the process; its stack is above, then those of all threads"
+        return (
+            "debug: a signal stopped the process; its stack is above, then those of all threads. If it does not show "
+            "your library, the library has damaged memory earlier: build it with -fsanitize=address, and play the "
+            "session without --tool"
+        )
     if tool is not None:
         return f"debug: {tool.value} ended with status {status}; nothing was judged"
     if status < 0:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cli.common import UsageError
+from cli.configuration_file import check_configuration
 from runner.catalogue import (
     configuration_names,
     load_configuration,
@@ -66,7 +67,7 @@ def find_runnable(text: str, settings: Settings) -> Named:
     named = find_library(text, settings)
     path = named.path
     if not path.is_file():
-        raise UsageError(f"{display_name(path.name)}: not a regular file; give a shared object")
+        raise UsageError(f"{printable(text)}: not a regular file; give a shared object")
     if path.stat().st_size > settings.library_bytes_max:
         limit = settings.library_bytes_max >> 20
         raise UsageError(f"{display_name(path.name)}: larger than {limit} MiB: {MAKE_SMALLER}")
@@ -91,8 +92,8 @@ def is_trusted(library: Path, settings: Settings) -> bool:
 def find_configuration(text: str | None, settings: Settings) -> dict[str, Any] | None:
     """Return the configuration that `text` names, or that the file `text` contains. Return None if `text` is None.
 
-    Raises UsageError if the file has the name of a configuration of this clone but different content, because the
-    results of both would look the same.
+    Raises UsageError if the file is not a configuration. Also raises UsageError if it has the name of a configuration
+    of this clone but different content, because the results of both would look the same.
     """
     if text is None:
         return None
@@ -107,7 +108,8 @@ def find_configuration(text: str | None, settings: Settings) -> dict[str, Any] |
             f"{text!r} is neither a configuration ({', '.join(known) or 'none'}) "
             f"nor a readable file ({error.strerror})"
         ) from error
-    name = found.get("name")
+    check_configuration(found, text, settings)
+    name = found["name"]
     if name in known and found != load_configuration(settings, name):
         raise UsageError(
             f"the file {text} has the name {name!r}, but it differs from Keydrome's own configuration of this name: "
@@ -137,9 +139,14 @@ def chosen_configuration(
     return find_configuration(named.configuration or option, settings)
 
 
+def isolates(configuration: dict[str, Any] | None) -> bool:
+    """Return False for a configuration that isolates no transactions. Libraries, which have None, isolate them."""
+    return configuration is None or configuration.get("concurrency") != _NO_ISOLATION
+
+
 def check_isolates(configuration: dict[str, Any] | None) -> None:
     """Raise UsageError for a configuration that isolates no transactions: the correctness suites cannot judge it."""
-    if configuration is None or configuration.get("concurrency") != _NO_ISOLATION:
+    if configuration is None or isolates(configuration):
         return
     raise UsageError(
         f"the configuration {configuration.get('name', '')!r} adds no transactions, so there is no isolation that "

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cli import commands
+from cli.arguments import Parser
 from cli.common import UsageError, gibibytes, percent, positive
 from cli.debug import Tool
 from cli.input_files import DEFAULT_BENCHMARK
@@ -92,47 +93,25 @@ def _pipe_closed() -> int:
 
 def command_parser() -> argparse.ArgumentParser:
     """Return the parser of `keydrome` with all its commands."""
-    parser = argparse.ArgumentParser(prog="keydrome", description=__doc__, allow_abbrev=False)
+    parser = Parser(prog="keydrome", description=__doc__)
     parser.add_argument(
         "--version", action=_Version, nargs=0, help="show program's version number and exit"
     )
     added = parser.add_subparsers(required=True, metavar="COMMAND")
-    _add_bench(added.add_parser("bench", help="judge and time a library", allow_abbrev=False))
-    _add_check(
-        added.add_parser(
-            "check", help="judge a library with the correctness benchmarks", allow_abbrev=False
-        )
-    )
-    _add_compare(
-        added.add_parser(
-            "compare", help="time several libraries against each other", allow_abbrev=False
-        )
-    )
+    _add_bench(added.add_parser("bench", help="judge and time a library"))
+    _add_check(added.add_parser("check", help="judge a library with the correctness benchmarks"))
+    _add_compare(added.add_parser("compare", help="time several libraries against each other"))
     _add_debug(
         added.add_parser(
-            "debug",
-            help="play a session in a debugger or with a sanitizer: not judged, not jailed",
-            allow_abbrev=False,
+            "debug", help="play a session in a debugger or with a sanitizer: not judged, not jailed"
         )
     )
-    _add_plot(
-        added.add_parser("plot", help="draw the results of bench and compare", allow_abbrev=False)
-    )
-    _add_score(
-        added.add_parser(
-            "score", help="combine results of compare into one score", allow_abbrev=False
-        )
-    )
+    _add_plot(added.add_parser("plot", help="draw the results of bench and compare"))
+    _add_score(added.add_parser("score", help="combine results of compare into one score"))
     _add_convert_ycsb(
-        added.add_parser(
-            "convert-ycsb", help="turn what YCSB prints into a recorded trace", allow_abbrev=False
-        )
+        added.add_parser("convert-ycsb", help="turn what YCSB prints into a recorded trace")
     )
-    _add_replay(
-        added.add_parser(
-            "replay", help="check the bundle of a run and play the run again", allow_abbrev=False
-        )
-    )
+    _add_replay(added.add_parser("replay", help="check the bundle of a run and play the run again"))
     inspecting = added.add_parser("inspect", help="read a library file without running it")
     inspecting.add_argument("library", metavar="LIB", help=_LIBRARY_HELP)
     _add_json(inspecting, "facts")

@@ -86,6 +86,7 @@ class CompareResult:
     version: int  # of the benchmark
     metric: str
     unit: str
+    lower_is_better: bool
     margin_ratio: float
     pairs: tuple[Pair, ...]
     libraries: tuple[RankedLibrary, ...]
@@ -102,6 +103,7 @@ class CompareResult:
             version=reader.integer("benchmark_version"),
             metric=metric.text("name"),
             unit=metric.text("unit"),
+            lower_is_better=metric.text("direction") == "lower",
             margin_ratio=rules.number("margin_ratio"),
             pairs=tuple(Pair.from_json(item) for item in reader.items("pairs")),
             libraries=tuple(sorted((one for one in ranked if one), key=lambda one: one.position)),

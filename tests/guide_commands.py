@@ -21,7 +21,8 @@ def checkout(parent: Path) -> Path:
     build = built_settings().build
     folder = parent / "checkout"
     (folder / ".venv/bin").mkdir(parents=True)
-    (folder / "api").symlink_to(ROOT / "api")
+    for name in ("api", "structures"):
+        (folder / name).symlink_to(ROOT / name)
     (folder / "build").mkdir()
     (folder / "build/release").symlink_to(build)
     for name, arguments in (("keydrome", " -m cli"), ("python", "")):

@@ -37,6 +37,16 @@ def test_the_guide_to_configurations_ends_with_plots_and_tables(tmp_path: Path) 
     assert "\n- seed: " in report
 
 
+@pytest.mark.slow
+def test_a_structure_of_one_file_passes(tmp_path: Path) -> None:
+    page = "docs/how-to/add-a-structure.md"
+    (block,) = code_blocks(page, "Without building Keydrome again")
+    printed = run(block, checkout(tmp_path))
+    assert "[  PASSED  ]" in printed
+    assert "mine.so under the configuration rw, 13 sessions from seed " in printed
+    assert printed.endswith("mine.so, this run's own checks: passed\n")
+
+
 def medians(text: str) -> list[str]:
     """Return the labels of the table of medians, the only one with three columns."""
     rows = [line.split("│")[1:-1] for line in text.splitlines() if line.startswith("│")]

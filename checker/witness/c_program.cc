@@ -13,6 +13,7 @@
 #include "checker/history/calls.h"
 #include "checker/names.h"
 #include "checker/witness/c_literal.h"
+#include "checker/witness/c_program_parts.h"
 #include "checker/witness/c_records.h"
 
 namespace keydrome::witness {
@@ -21,159 +22,6 @@ using history::EventCall;
 using history::HistoryIndex;
 
 namespace {
-
-// The part that is the same in all programs. It follows the tables of the calls.
-constexpr std::string_view kPrelude = R"(
-/* Each attempt has names of its own, because a library may keep a pointer to the name. */
-static char names[ATTEMPTS][INDEXES][NAME_BYTES];
-static int attempt;
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static pthread_cond_t moved;
-static int place[CALLS];   /* position of each call in the order of this attempt */
-static int is_done[CALLS];
-static int turn;           /* calls up to this position may be made now */
-static int differences;    /* calls whose result differs from the failed run */
-/* 1: in the failed run, a call returned before another one began; now the other one began first. */
-static int is_overtaken;
-
-/* Chooses an order of the calls. Calls that overlapped in the failed run get another order in each
- * attempt. */
-static void choose_order(void) {
-  static unsigned long long state = 88172645463325252ULL;
-  long long at[CALLS];
-  int i, j;
-  for (i = 0; i < CALLS; i++) {
-    long long duration = ends[i] - begins[i];
-    state ^= state << 13;
-    state ^= state >> 7;
-    state ^= state << 17;
-    at[i] = begins[i];
-    if (attempt % 4 == 1) at[i] += duration;
-    if (attempt % 4 >= 2) at[i] += (long long)(state % (unsigned long long)(duration + 1));
-  }
-  for (i = 0; i < CALLS; i++) {
-    is_done[i] = 0;
-    place[i] = 0;
-    for (j = 0; j < CALLS; j++) {
-      if (at[j] < at[i] || (at[j] == at[i] && j < i)) place[i]++;
-    }
-  }
-}
-
-/* Waits until the call may be made. Returns 0 if the attempt is over, because a result differed. */
-static int await_turn(int call) {
-  int i, keep_running;
-  pthread_mutex_lock(&lock);
-  while (turn < place[call] && differences == 0) {
-    int seen = turn;
-    struct timespec until;
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_nsec += TURN_TIMEOUT_US * 1000L;
-    if (until.tv_nsec >= 1000000000L) {
-      until.tv_nsec -= 1000000000L;
-      until.tv_sec += 1;
-    }
-    while (turn == seen && differences == 0 &&
-           pthread_cond_timedwait(&moved, &lock, &until) != ETIMEDOUT) {
-    }
-    if (turn == seen) {
-      turn++; /* the call of this turn has not returned: it may be waiting for a later call */
-      pthread_cond_broadcast(&moved);
-    }
-  }
-  for (i = 0; i < CALLS; i++) {
-    if (ends[i] < begins[call] && !is_done[i]) is_overtaken = 1;
-  }
-  keep_running = differences == 0;
-  pthread_mutex_unlock(&lock);
-  return keep_running;
-}
-
-static void end_turn(int call) {
-  pthread_mutex_lock(&lock);
-  is_done[call] = 1;
-  if (turn == place[call]) turn++;
-  pthread_cond_broadcast(&moved);
-  pthread_mutex_unlock(&lock);
-}
-
-static Record make(KeyType type, long long number, const char* text, const char* payload) {
-  Record record;
-  memset(&record, 0, sizeof record);
-  record.key.type = type;
-  if (type == SHORT) record.key.keyval.shortkey = (int32_t)number;
-  if (type == INT) record.key.keyval.intkey = number;
-  if (type == VARCHAR) strcpy(record.key.keyval.charkey, text);
-  strcpy(record.payload, payload);
-  return record;
-}
-
-static const char* code_name(int code) {
-  return code >= 0 && code <= FAILURE ? kCodes[code] : "an undocumented code";
-}
-
-static void print_result(int code, const Record* record) {
-  printf("%s", code_name(code));
-  if (record == NULL || code != SUCCESS) return;
-  if (record->key.type == SHORT) printf(" %ld:", (long)record->key.keyval.shortkey);
-  if (record->key.type == INT) printf(" %lld:", (long long)record->key.keyval.intkey);
-  printf(" \"%s\"", record->payload);
-}
-
-/* Prints the result of a call. `same` is 1 if the failed run had the same result. */
-static void check(const char* call, int code, int wanted, const Record* got, const Record* failed,
-                 int same) {
-  pthread_mutex_lock(&lock);
-  printf("%-44s -> ", call);
-  print_result(code, got);
-  if (!same) {
-    differences++;
-    printf(", in the failed run ");
-    print_result(wanted, failed);
-  }
-  printf("\n");
-  pthread_mutex_unlock(&lock);
-}
-
-)";
-
-constexpr std::string_view kSameKey =
-    R"(static int same_key(const Key* a, const Key* b, KeyType type) {
-  if (type == SHORT) return a->keyval.shortkey == b->keyval.shortkey;
-  if (type == INT) return a->keyval.intkey == b->keyval.intkey;
-  return strcmp(a->keyval.charkey, b->keyval.charkey) == 0;
-}
-
-)";
-
-constexpr std::string_view kMain = R"(
-int main(void) {
-  pthread_condattr_t monotonic;
-  pthread_condattr_init(&monotonic);
-  pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-  pthread_cond_init(&moved, &monotonic);
-  for (attempt = 0; attempt < ATTEMPTS; attempt++) {
-    pthread_t threads[SESSIONS];
-    int i;
-    turn = 0;
-    differences = 0;
-    is_overtaken = 0;
-    choose_order();
-    printf("attempt %d\n", attempt + 1);
-    set_up();
-    for (i = 0; i < SESSIONS; i++) pthread_create(&threads[i], NULL, sessions[i], NULL);
-    for (i = 0; i < SESSIONS; i++) pthread_join(threads[i], NULL);
-    if (differences == 0) read_everything();
-    if (differences == 0 && !is_overtaken) {
-      printf("Every call returned what it returned in the failed run. %s\n", VIOLATION);
-      return 1;
-    }
-  }
-  printf("The violation did not occur: no attempt had the results and order of the failed run. "
-         "If the program has several threads, run it again: their timing varies.\n");
-  return 0;
-}
-)";
 
 constexpr std::size_t kLineBytes = 96;
 
@@ -368,7 +216,7 @@ class ProgramWriter {
     }
     return text +
            "\n */\n#define _POSIX_C_SOURCE 200809L\n#include <errno.h>\n#include <pthread.h>\n"
-           "#include <stdio.h>\n#include <string.h>\n#include <time.h>\n\n"
+           "#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n#include <time.h>\n\n"
            "#include \"keydrome/index.h\"\n\n";
   }
 
@@ -431,7 +279,7 @@ class ProgramWriter {
         "/* Reads all records and compares them with the records of the failed run. */\n"
         "static void read_everything(void) {\n  IdxState* index;\n  TxnState* txn;\n"
         "  Record record, expected[FINAL_MAX];\n  int rest, at, unknown, read, i, found;\n"
-        "  printf(\"at the end:\\n\");\n";
+        "  fprintf(out, \"at the end:\\n\");\n";
     for (std::size_t index = 0; index < reproducer_.indexes.size(); ++index) {
       text += "  rest = at = unknown = 0;\n";
       std::set<std::string> conditions;
@@ -463,9 +311,9 @@ class ProgramWriter {
            "    if (strcmp(record.payload, " +
            c_string(reproducer_.ignored) +
            ") == 0) continue;\n"
-           "    printf(\"  %s \\\"%s\\\"\\n\", " +
+           "    fprintf(out, \"  %s\", " +
            c_string(reproducer_.indexes[index].name) +
-           ", record.payload);\n"
+           ");\n    print_record(&record);\n    fprintf(out, \"\\n\");\n"
            "    /* The keys have an order. The payloads of a key have none. */\n"
            "    found = 0;\n"
            "    for (i = at; i < rest && same_key(&expected[i].key, &expected[at].key, " +

@@ -72,7 +72,11 @@ def sessions(*times_ms: tuple[float, float], metric: str = "total_ms") -> tuple[
         ),
         (
             [(10.0, 10.2), (10.0, 9.8)],
-            "; 2 sessions cannot show a difference, and 200 probably would not either",
+            "; 2 sessions cannot show a difference, and they scatter too much to say how many would",
+        ),
+        (
+            [(10.0, 20.0)] * 6 + [(20.0, 10.0)] * 6,
+            "; 12 sessions do not show a difference, and 200 probably would not either",
         ),
         ([(10.0, 20.0)] * 5 + [(20.0, 10.0)] * 2, "; 7 sessions do not show a difference, about "),
     ],
@@ -169,7 +173,20 @@ def test_a_rejected_configuration_is_not_sent_to_check(request_of: Request) -> N
     result = SeriesResult(Verdict.UNSUPPORTED, "unknown field", sessions=sessions((10.0, 18.0)))
     lines = dict(closing(MINE, request_of, result, summarise((), "total_ms"), QUIET))
     assert lines["right"] == "the library was not judged, because it rejected its configuration"
+    assert not lines.keys() & {"noise", "next"}
+
+
+def test_a_configuration_without_isolation_is_not_sent_to_check(request_of: Request) -> None:
+    """`keydrome check` would refuse the configuration."""
+    request = replace(request_of, configuration={"name": "bare", "concurrency": "none"})
+    found = sessions((10.0, 18.0))
+    result = SeriesResult(Verdict.FAILED, "why", sessions=found)
+    lines = dict(closing(MINE, request, result, summarise(found, "total_ms"), QUIET))
     assert "next" not in lines
+    result = replace(result, verdict=Verdict.PASSED)
+    lines = dict(closing(MINE, request, result, summarise(found, "total_ms"), QUIET))
+    assert lines["next"] == "use --sessions 11 or more for a result to report"
+    assert "check" not in lines["right"].replace("checked", "")
 
 
 def test_a_crash_is_sent_to_the_debugger(request_of: Request) -> None:

@@ -87,6 +87,7 @@ def wanted(settings: Settings) -> check._Check:
         witness=None,
         verified=False,
         given="./mine.so",
+        file="mine.so",
     )
 
 
@@ -163,9 +164,20 @@ def test_a_library_that_uses_too_much_cpu_time_is_too_slow(
     assert "s of CPU time in" in finding.detail
     assert "not run: " in finding.detail
     assert tally.to_debug.startswith("`perf record -g keydrome debug ./mine.so --benchmark ")
+    # Without --comm, the report would consist of Python's functions first.
+    assert "`perf report --no-children --comm debug_session`" in tally.to_debug
     notes = list(check._notes(wanted(settings), tally, is_named=True))
     assert f"debug: {tally.to_debug}" in notes
     assert not any("--witness" in note for note in notes)
+
+
+def test_a_rejected_configuration_is_reported_once(
+    settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    machine = Machine(cpu_s=0.2, wall_s=1.0, verdict=Verdict.UNSUPPORTED)
+    tally = first_round(machine, settings, tmp_path, monkeypatch)
+    assert (machine.sessions, len(tally.findings)) == (1, 1)
+    assert list(check._notes(wanted(settings), tally, is_named=True)) == []
 
 
 def test_only_a_proof_is_a_reason_to_ask_for_a_witness(settings: Settings) -> None:

@@ -127,6 +127,7 @@ def test_a_folder_is_no_library(tmp_path: Path, capsys: pytest.CaptureFixture[st
     output = capsys.readouterr().out
     assert "refused (not_a_file)" in output
     assert "give the path of a shared object" in output
+    assert f"error: {tmp_path}: not a regular file" in failing(capsys, "bench", str(tmp_path))
 
 
 def test_json_for_a_device_leaves_the_device(
@@ -155,7 +156,7 @@ def test_a_folder_of_results_that_is_a_file_is_an_error_before_the_run(
     for option, command in commands.items():
         for folder in (null, null / "folder"):
             message = failing(capsys, *command, str(folder))
-            assert f"{option} {folder}: the folder cannot be created" in message
+            assert f"{option} {folder}: a folder is needed, but {null} is a file" in message
     assert null.is_char_device()
 
 
@@ -269,6 +270,30 @@ def test_a_refused_file_has_no_witness_to_read(
     output = capsys.readouterr().out
     assert "the file is not an ELF file" in output
     assert "read-a-witness" not in output
+    assert output.endswith("text.so: unsupported\n")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "usage", "words"),
+    [
+        (["bench", "--sesions", "3", "x.so"], "bench", "--sesions; did you mean --sessions?"),
+        (["check", "x.so", "--wittness=d"], "check", "--wittness; did you mean --witness?"),
+        (["list", "--jsn", "-"], "list", "--jsn; did you mean --json?"),
+        (["inspect", "x.so", "--js"], "inspect", "--js; did you mean --json?"),
+        (["plot", "--zzz", "x.json"], "plot", "--zzz; `keydrome plot --help` lists the options"),
+        (["replay", "b", "x.so", "y.so"], "replay", "too many arguments: y.so"),
+        (["--versoin", "list"], "", "--versoin; did you mean --version?"),
+    ],
+)
+def test_an_unknown_option_shows_the_usage_of_its_command(
+    arguments: list[str], usage: str, words: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(arguments)
+    assert ended.value.code == 2
+    message = capsys.readouterr().err
+    assert message.startswith(f"usage: keydrome {usage}".rstrip() + " [-h]")
+    assert message.endswith(f"{words}\n")
 
 
 class _InterruptedModule(types.ModuleType):

@@ -136,7 +136,8 @@ def test_few_blocks_decide_nothing_and_say_how_many_would(
 ) -> None:
     text = " ".join(shown(example(4)).split())
     capsys.readouterr()
-    assert "undecided (to decide: over 100 │" in text
+    assert "undecided (to decide: unknown) │" in text
+    assert "4 sessions scatter too much to estimate how many would decide a pair" in text
     assert "2 libraries need at least 6 sessions (--sessions 6)" in text
     assert "1-2" in text
 
@@ -153,6 +154,14 @@ def test_no_estimate_is_larger_than_what_the_option_allows() -> None:
     pair = replace(value.comparison.pairs[0], more_sessions=100 - counted)  # type: ignore[union-attr]
     assert verdict(pair, counted) == "undecided (to decide: about 100 sessions)"
     assert verdict(pair, counted + 1) == "undecided (to decide: over 100 sessions)"
+
+
+def test_without_a_block_no_noise_is_reported() -> None:
+    value = example()
+    value.blocks.blocks.clear()
+    text = " ".join(shown(value).split())
+    assert "blocks are valid" not in text
+    assert "there is nothing to compare" in text
 
 
 def test_the_columns_are_explained_and_the_conditions_are_named() -> None:

@@ -60,7 +60,10 @@ def test_no_forecast_is_larger_than_what_the_option_allows() -> None:
         "a difference of 3 %, or equality within 3 %, needs more than the 100 blocks that --sessions allows; "
         in line
     )
-    assert ", and 100 blocks within about " in line
+    assert (
+        "the 15 requested blocks can show equality within no margin of --margin, and 100 blocks within about "
+        in line
+    )
     (line,) = lines(made(5, {"a": 0.0, "b": 0.085}), 15, 1.03, 2.0)
     assert (
         "a difference of 3 % shows after about 84 blocks (3 min), equality within 3 % after more than the 100 blocks "
@@ -68,6 +71,17 @@ def test_no_forecast_is_larger_than_what_the_option_allows() -> None:
     )
     (line,) = lines(made(5, {"a": 0.0, "b": 0.12}), 15, 1.03, 2.0)
     assert "a difference of 3 %, or equality within 3 %, needs more than the 100 blocks" in line
+
+
+def test_an_outlier_among_few_blocks_is_named() -> None:
+    """One disturbed block can make the forecast far too large."""
+    blocks = made(5, {"a": 0.0, "b": 0.01})
+    blocks.blocks[3].values["b"] = 2.0
+    (line,) = lines(blocks, 15, 1.03, 2.0)
+    assert line.startswith(
+        "forecast for a / b from 5 blocks, whose ratios scatter by about 37 %, but without an outlier by about 1 % "
+        "(so the forecast may be far too large): a difference of 3 %"
+    )
 
 
 def test_what_too_few_blocks_show_is_said() -> None:

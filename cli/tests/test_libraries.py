@@ -71,6 +71,65 @@ def test_a_file_cannot_take_the_name_of_a_configuration(settings: Settings, tmp_
     assert found["name"] == "mine"
 
 
+VALID = {
+    "name": "mine",
+    "title": "mine",
+    "description": "My own locks.",
+    "strategy": "direct",
+    "concurrency": "index_2pl",
+    "lock": "rw",
+}
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"lokc": "rw"}, "there is no field 'lokc'; did you mean 'lock'?"),
+        ({"cntrol": "occ"}, "there is no field 'cntrol'; did you mean 'concurrency'?"),
+        ({"zzz": 1}, "there is no field 'zzz'; there are: name, title, description, strategy, "),
+        ({"title": None}, "the field 'title' is missing"),
+        ({"title": 5}, "the field 'title' has the value 5; it must be a text"),
+        ({"title": ""}, "the field 'title' is empty"),
+        ({"name": "My Own"}, "the field 'name' has the value 'My Own'; it must match "),
+        (
+            {"lock": "exclusve"},
+            "the field 'lock' has the value 'exclusve'; did you mean 'exclusive'?",
+        ),
+        ({"lock": 7}, "the field 'lock' has the value 7; there are: exclusive, rw, none"),
+        ({"strategy": "queue"}, "the field 'strategy' has the value 'queue'; there are: direct"),
+        (
+            {"concurrency": "mvc"},
+            "the field 'concurrency' has the value 'mvc'; did you mean 'mvcc'",
+        ),
+        ({"control": "occ"}, "the file has both; remove 'control'"),
+        ({"concurrency": "none"}, "it must be 'none' for concurrency 'none'"),
+        ({"lock": "none"}, "it must be 'exclusive' or 'rw' for concurrency 'index_2pl'"),
+        ({"options": []}, "the field 'options' has the value []; it must be an object"),
+        ({"reference": 1}, "the field 'reference' has the value 1; it must be true or false"),
+    ],
+)
+def test_a_wrong_field_of_a_configuration_is_named_before_the_run(
+    change: dict[str, object], words: str, settings: Settings, tmp_path: Path
+) -> None:
+    file = tmp_path / "mine.json"
+    changed = {**VALID, **change}
+    file.write_text(json.dumps({name: v for name, v in changed.items() if v is not None}))
+    with pytest.raises(UsageError) as refused:
+        find_configuration(str(file), settings)
+    assert str(refused.value).startswith(f"{file}: ")
+    assert words in str(refused.value)
+
+
+def test_every_right_configuration_is_accepted(settings: Settings, tmp_path: Path) -> None:
+    file = tmp_path / "mine.json"
+    first_format = {**VALID, "control": "occ"}
+    del first_format["concurrency"]
+    ours = [load_configuration(settings, name) for name in configuration_names(settings)]
+    for right in (VALID, first_format, {**VALID, "options": {"fanout": 4}}, *ours):
+        file.write_text(json.dumps(right))
+        assert find_configuration(str(file), settings) == right
+
+
 def test_a_configuration_is_given_once(settings: Settings) -> None:
     named = Named(Path("btree.so"), "occ")
     assert chosen_configuration(named, None, settings) == load_configuration(settings, "occ")

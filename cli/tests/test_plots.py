@@ -299,16 +299,20 @@ def test_pictures_are_the_same_bytes_every_time_in_every_look() -> None:
     assert light != dark
 
 
-@pytest.mark.parametrize(("low", "high"), [(0.99, 1.01), (0.3, 2.0), (0.001, 0.5)])
+@pytest.mark.parametrize(("low", "high"), [(0.99, 1.01), (0.53, 1.25), (0.3, 2.0), (0.001, 0.5)])
 def test_a_forest_of_any_width_has_numbers_on_its_axis(low: float, high: float) -> None:
     comparison = json.loads(GOLDEN.read_text())
     pair = comparison["pairs"][0] | {"low": low, "high": high, "ratio": (low * high) ** 0.5}
     figure = drawn(comparison | {"pairs": [pair]})["sample-small-smoke-forest"].draw(LIGHT)
     svg(figure)
     axes = figure.axes[0]
+    assert axes.get_xlabel() == (
+        "total_ms: first / second, with its 95 % interval\n"
+        "left of 1, the first is better; grey: differences below 3 %"
+    )
     left, right = axes.get_xlim()
     inside = [tick for tick in axes.get_xticks() if left <= tick <= right]
-    assert len(inside) >= 3
+    assert len(inside) >= 4
     assert left <= low
     assert right >= high
 

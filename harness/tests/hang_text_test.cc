@@ -52,6 +52,9 @@ TEST(HangText, NamesTheCycleAndOnlyThat) {
       "- thread 2 requests key 2 of \"A\"; the open transaction of thread 1 has touched"))
       << text;
   EXPECT_FALSE(has(text, "- thread 0")) << text;
+  EXPECT_TRUE(
+      has(text, "\nIf transactions wait for each other, one of their calls must return DEADLOCK"))
+      << text;
 }
 
 TEST(HangText, DescribesEachThread) {
@@ -76,6 +79,7 @@ TEST(HangText, AWaitWithoutACycleIsOnlyAPossibility) {
   holder.position.wants.reset();
   const std::string text = hang_text(one_index(), {thread(0, "1", "2"), holder});
   EXPECT_TRUE(text.starts_with("Possible waits:\n- thread 0 requests key 2")) << text;
+  EXPECT_FALSE(has(text, "DEADLOCK")) << text;
 }
 
 TEST(HangText, OfADeadProcessShowsTheCallsOnly) {
@@ -97,7 +101,11 @@ TEST(HangText, OfADeadProcessShowsTheCallsOnly) {
       "calls before it:\n"
       "  beginTransaction()\n"
       "  get(\"A\", 1)\n"
-      "thread 2: waits for other threads (operation 9) without calling the library");
+      "1 thread was waiting for other threads, in no call of the library");
+  waits.stack = "library.so+0x10";
+  EXPECT_TRUE(has(last_calls_text(one_index(), {waits}),
+                  "thread 2: waits for other threads (operation 9) without calling the library\n"
+                  "  stack at the crash: library.so+0x10"));
 }
 
 TEST(HangText, ShowsTheStacksOfACrash) {

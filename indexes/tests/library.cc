@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <deque>
+#include <filesystem>
 #include <memory>
 #include <mutex>
 
@@ -83,7 +84,8 @@ Read read_of(ErrCode code, const Record& record, KeyType type) {
 }  // namespace
 
 bool load_library(const std::string& path, const std::string& configuration) {
-  void* const object = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  // dlopen searches for a name without a slash in the system's folders only.
+  void* const object = dlopen(std::filesystem::absolute(path).c_str(), RTLD_NOW | RTLD_LOCAL);
   if (object == nullptr) {
     std::fprintf(stderr, "contract_test: cannot load the library: %s\n", dlerror());
     return false;

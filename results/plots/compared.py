@@ -5,6 +5,7 @@ A forest plot shows the ratio of each pair with its interval, one pair per row.
 
 from __future__ import annotations
 
+import math
 from statistics import median
 from typing import TYPE_CHECKING
 
@@ -19,10 +20,11 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from results.result_files import RankedLibrary
+    from results.result_files import CompareResult, RankedLibrary
 
 _ROW_INCHES = 0.42
 _FRAME_INCHES = 1.3
+_LABEL_LINE_INCHES = 0.2
 _WIDTH_INCHES = 7.2
 # Maps the result of a pair to a colour, a marker, and whether the marker is filled. Each result has its own combination
 # of marker and filling, because colour-blind readers may not distinguish the colours.
@@ -32,11 +34,18 @@ _MARKS = {
     Relation.EQUAL: (COLOURS[2], "s", True),
     Relation.UNDECIDED: (COLOURS[4], "D", False),
 }
+# The ticks of a decade, for axes whose end is less than so many times their start.
+_STEPS = (
+    (4, (1.0, 1.2, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0)),
+    (10, (1.0, 1.5, 2.0, 3.0, 5.0, 7.0)),
+    (math.inf, (1.0, 2.0, 5.0)),
+)
 
 
-def draw_forest(pairs: Sequence[Pair], margin_ratio: float, look: Look) -> Figure:
+def draw_forest(result: CompareResult, look: Look) -> Figure:
     """Draw the ratio of each pair with its interval. A grey band shows the margin: smaller differences do not count."""
-    height = _FRAME_INCHES + _ROW_INCHES * len(pairs)
+    pairs, margin_ratio = result.pairs, result.margin_ratio
+    height = _FRAME_INCHES + _LABEL_LINE_INCHES + _ROW_INCHES * len(pairs)
     figure, (axes,) = new_figure(look, size=(_WIDTH_INCHES, height))
     axes.axvspan(1 / margin_ratio, margin_ratio, color=look.ink, alpha=0.15, linewidth=0)
     axes.axvline(1, color=look.ink, linewidth=0.8)
@@ -62,7 +71,11 @@ def draw_forest(pairs: Sequence[Pair], margin_ratio: float, look: Look) -> Figur
     axes.set_yticks(range(len(pairs)), [f"{pair.first} / {pair.second}" for pair in pairs])
     axes.set_ylim(len(pairs) - 0.5, -0.5)
     axes.grid(visible=False)
-    axes.set_xlabel("ratio, with its interval")
+    better = "left" if result.lower_is_better else "right"
+    axes.set_xlabel(
+        f"{result.metric}: first / second, with its {100 * pairs[0].coverage:.0f} % interval\n"
+        f"{better} of 1, the first is better; grey: differences below {100 * (margin_ratio - 1):g} %"
+    )
     _log_ratios(axes)
     return figure
 
@@ -76,8 +89,7 @@ def _log_ratios(axes: Axes) -> None:
     """Make the axis logarithmic with round ticks. If its end is less than twice its start, make it linear."""
     axes.set_xscale("log")
     low, high = axes.get_xlim()
-    near = high / low < 10  # noqa: PLR2004 - an axis of less than one decade needs more ticks
-    steps = (1.0, 1.5, 2.0, 3.0, 5.0, 7.0) if near else (1.0, 2.0, 5.0)
+    steps = next(steps for end, steps in _STEPS if high / low < end)
     if high / low < 2:  # noqa: PLR2004 - a logarithmic axis would have too few ticks
         axes.set_xscale("linear")
         return
@@ -105,7 +117,7 @@ def draw_values(libraries: Sequence[RankedLibrary], metric: str, look: Look) -> 
     axes.grid(visible=False, axis="y")
     axes.grid(visible=True, axis="x", color=look.ink, alpha=0.25, linewidth=0.6)
     axes.set_xlim(left=0)
-    axes.set_xlabel(metric)
+    axes.set_xlabel(f"{metric}: a dot for each session, a bar for the median")
     axes.xaxis.set_major_locator(MaxNLocator(6))  # room for long numbers, such as bytes
     axes.xaxis.set_major_formatter("{x:,.10g}")
     return figure

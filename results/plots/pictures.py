@@ -157,7 +157,7 @@ def _of_comparison(place: str, result: CompareResult) -> Iterator[Picture]:
     if result.pairs:
         yield Picture(
             f"{place}-forest",
-            partial(draw_forest, result.pairs, result.margin_ratio),
+            partial(draw_forest, result),
             _PAIR_COLUMNS,
             tuple(tuple(pair.to_json()[name] for name in _PAIR_COLUMNS) for pair in result.pairs),
         )

@@ -15,7 +15,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from itertools import combinations
-from statistics import NormalDist, stdev
+from statistics import NormalDist, median, stdev
 from typing import TYPE_CHECKING
 
 from results.stats.family import SIGNIFICANCE
@@ -24,6 +24,9 @@ from results.stats.pairs import FORECAST_MAX, POWER
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+# If a scatter is more than this many times as large as that without the most distant block, this block is an outlier.
+# Of five normal differences, about 2 % have such a block by chance.
+_OUTLIER_FACTOR = 4.0
 # From fewer blocks than this, the scatter is too uncertain for a forecast.
 BLOCKS_MIN = 5
 _PER_Z_TEST = math.pi / 3
@@ -38,6 +41,8 @@ class Forecast:
     - `for_equality`: blocks that show that two equal libraries are equal within the margin.
 
     Each number is None if it is above FORECAST_MAX.
+
+    - `without_outlier`: the scatter without the most distant block, or None if no block is an outlier.
     """
 
     first: str
@@ -45,6 +50,7 @@ class Forecast:
     scatter: float
     for_difference: int | None
     for_equality: int | None
+    without_outlier: float | None
 
 
 def forecasts(values: Mapping[str, Sequence[float]], margin: float) -> tuple[Forecast, ...]:
@@ -66,10 +72,21 @@ def forecast(
 ) -> Forecast:
     """Return the forecast of one of `family` pairs that are compared together."""
     scatter = stdev(differences)
-    wanted = (
-        _blocks(scatter, margin, family, quantile) for quantile in (_one_sided(), _two_sided())
+    return Forecast(
+        *pair,
+        scatter,
+        for_difference=_blocks(scatter, margin, family, _one_sided()),
+        for_equality=_blocks(scatter, margin, family, _two_sided()),
+        without_outlier=_without_outlier(differences, scatter),
     )
-    return Forecast(*pair, scatter, *wanted)
+
+
+def _without_outlier(differences: Sequence[float], scatter: float) -> float | None:
+    """Return the scatter without the most distant difference, or None if this difference is no outlier."""
+    centre = median(differences)
+    nearest = sorted(differences, key=lambda one: abs(one - centre))[:-1]
+    rest = stdev(nearest) if len(nearest) > 1 else scatter
+    return rest if scatter > _OUTLIER_FACTOR * rest else None
 
 
 def reachable_margin(scatter: float, family: int, blocks: int) -> float | None:

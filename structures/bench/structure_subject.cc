@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <filesystem>
 
 #include "base/check.h"
 #include "structures/bench/map_subject.h"
@@ -36,7 +37,8 @@ KeydromeStructureTable copy_of(const KeydromeStructureTable& table) {
 }  // namespace
 
 Result<const KeydromeStructureTable*> load_structure(const std::string& path) {
-  void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  // dlopen searches for a name without a slash in the system's folders only.
+  void* library = dlopen(std::filesystem::absolute(path).c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) return Error{"cannot load " + path + ": " + dlerror()};
   using Entry = const KeydromeStructureTable* (*)();
   const auto entry = reinterpret_cast<Entry>(dlsym(library, "keydrome_structure"));

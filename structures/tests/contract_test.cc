@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 #include <random>
 #include <set>
 #include <string>
@@ -213,7 +214,9 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "usage: %s --library PATH\n", argv[0]);
     return 2;
   }
-  void* library = dlopen(argv[2], RTLD_NOW | RTLD_LOCAL);
+  // dlopen searches for a name without a slash in the system's folders only.
+  const std::filesystem::path path = std::filesystem::absolute(argv[2]);
+  void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   void* symbol = library == nullptr ? nullptr : dlsym(library, "keydrome_structure");
   if (symbol == nullptr) {
     std::fprintf(stderr, "%s\n", dlerror());

@@ -107,10 +107,12 @@ class HangWriter {
 
   std::string all() {
     if (how_ == How::kHangs) add_waits();
-    std::size_t shown = 0, left_out = 0, finished = 0;
+    std::size_t shown = 0, left_out = 0, finished = 0, outside = 0;
     for (const HungThread& thread : threads_) {
       if (thread.number && thread.position.finished && !crashed(thread)) {
         ++finished;
+      } else if (dead_ && is_outside(thread)) {
+        ++outside;
       } else if (shown < kThreadsShown) {
         ++shown;
         add_thread(thread);
@@ -119,6 +121,10 @@ class HangWriter {
       }
     }
     if (left_out > 0) line("not shown: " + more_threads(left_out));
+    if (outside > 0) {
+      line(std::to_string(outside) + (outside == 1 ? " thread was" : " threads were") +
+           " waiting for other threads, in no call of the library");
+    }
     if (finished > 0) line(counted_threads(finished) + " finished the phase");
     return std::move(text_);
   }
@@ -131,7 +137,11 @@ class HangWriter {
   void add_waits() {
     for (const bool exactly : {true, false}) {
       const std::vector<Wait> cycle = cycle_in(waits_between(threads_, exactly), threads_.size());
-      if (!cycle.empty()) return add_list("These threads wait for each other", cycle);
+      if (cycle.empty()) continue;
+      add_list("These threads wait for each other", cycle);
+      return line(
+          "If transactions wait for each other, one of their calls must return DEADLOCK, so that "
+          "the client aborts its transaction");
     }
     std::vector<Wait> waits = waits_between(threads_, true);
     if (waits.empty()) waits = waits_between(threads_, false);
@@ -156,6 +166,13 @@ class HangWriter {
   }
 
   bool crashed(const HungThread& thread) const { return dead_ && !thread.stack.empty(); }
+
+  // Returns true if the thread was waiting for other threads, so that it cannot have caused a crash.
+  bool is_outside(const HungThread& thread) const {
+    const ProgramPosition& position = thread.position;
+    return thread.number && !position.in_call && !position.rolling_back && !position.awaits_piece &&
+           !crashed(thread);
+  }
 
   void add_thread(const HungThread& thread) {
     std::string text = name_of(thread);

@@ -1,0 +1,12 @@
+// The parts that are the same in all C programs of witnesses (c_program.h).
+#pragma once
+
+#include <string_view>
+
+namespace keydrome::witness {
+
+extern const std::string_view kPrelude;  // orders the threads; follows the tables of the calls
+extern const std::string_view kSameKey;  // compares keys; programs that compare none leave it out
+extern const std::string_view kMain;     // plays the attempts; the last part
+
+}  // namespace keydrome::witness
