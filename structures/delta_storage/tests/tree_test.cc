@@ -58,7 +58,7 @@ INSTANTIATE_TEST_SUITE_P(DeltaStorage, Variants,
 TEST(DeltaStorage, UnknownOptionsAreRefused) {
   WatchedEnvironment environment;
   for (const char* options :
-       {R"({"search": "fast"})", R"({"serach": "linear"})", R"({"dictionary": 1})", "[]", "{"}) {
+       {R"({"search": "fast"})", R"({"method": "linear"})", R"({"dictionary": 1})", "[]", "{"}) {
     EXPECT_EQ(create(environment, options), nullptr) << options;
   }
 }
