@@ -174,6 +174,8 @@ class Team(models.Model):
             models.UniqueConstraint(fields=["contest", "number"], name="one_team_per_number"),
             models.UniqueConstraint(Lower("name"), "contest", name="one_team_per_name"),
         ]
+        # For the pages of the teams, newest first.
+        indexes: ClassVar = [models.Index(fields=["contest", "-id"], name="team_pages")]
 
     def __str__(self) -> str:
         return f"team {self.number} of contest {self.contest_id}"
