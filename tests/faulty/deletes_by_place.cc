@@ -1,6 +1,6 @@
 // Fault: deleteRecord outside of a transaction finds the place of its key in the index before it
-// waits for the lock. Then it deletes what is at this place, where another transaction may meanwhile
-// have put another key.
+// waits for the lock. Then it deletes what is at this place, where another transaction may have put
+// another key meanwhile.
 // Must be found by: scenarios (S25c).
 #include <iterator>
 
