@@ -145,6 +145,7 @@ TEST_F(HangTest, ASlowLibraryIsNoHang) {
 }
 
 TEST_F(HangTest, ASlowLibraryThatUsesUpTheTimeOfTheSessionIsNoHang) {
+  const testing::First first;
   JailOptions options = testing::options_for("slow_calls");
   options.wall_ms = 1'500;
   const SessionResult result = keydrome::play(numbers({inserts(10'000)}), options, {});
