@@ -283,7 +283,7 @@ GATE_WRONG = [
     ("crashes_in_large_aborts", "crowds", "crashed", "crashed", "abortTransaction"),
     ("crashes_on_long_names", "names", "crashed", "crashed", 'create("S92b'),
     ("only_letters", "keys", "crashed", "crashed", 'insertRecord("S77'),
-    ("caches_per_thread", "transactions", "failed", "non_repeatable_read", "S42"),
+    ("caches_per_thread", "transactions", "failed", "corrupt_payload", "S42"),
     ("scans_without_lock", "anomalies", "failed", "dirty_read", "S4b"),
     ("deletes_by_place", "anomalies", "failed", "lost_update", "S25c"),
     # The instance misuse gives only warnings for misuse, but these faults show in legal calls.
