@@ -13,17 +13,18 @@
 //
 // Thread safety: handles and transactions belong to their thread's ThreadState, and only that
 // thread uses them.
-#include <exception>
 #include <vector>
 
 #include "indexes/berkeley/environment.h"
 #include "indexes/berkeley/scan.h"
+#include "indexes/common/guarded.h"
 #include "indexes/common/handle_pool.h"
 #include "indexes/common/key_bytes.h"
 #include "keydrome/index.h"
 
 using keydrome::code_of;
 using keydrome::Environment;
+using keydrome::guarded;
 using keydrome::PairBytes;
 using keydrome::Scan;
 
@@ -89,16 +90,6 @@ struct ThreadState {
 ThreadState& thread_state() {
   static thread_local ThreadState instance;
   return instance;
-}
-
-// Runs a call and converts exceptions to FAILURE. Only std::bad_alloc can occur.
-template <typename Body>
-ErrCode guarded(Body body) {
-  try {
-    return body();
-  } catch (const std::exception&) {
-    return FAILURE;
-  }
 }
 
 bool is_open(const IdxState* handle) { return handle != nullptr && handle->index != nullptr; }

@@ -19,6 +19,7 @@
 #include <new>
 #include <string>
 
+#include "indexes/common/guarded.h"
 #include "indexes/common/handle_pool.h"
 #include "indexes/common/key_bytes.h"
 #include "indexes/global_lock/store.h"
@@ -92,16 +93,6 @@ struct ThreadState {
 ThreadState& thread_state() {
   static thread_local ThreadState instance;
   return instance;
-}
-
-// Runs a call and converts exceptions to FAILURE. Only std::bad_alloc can occur.
-template <typename Body>
-ErrCode guarded(Body body) {
-  try {
-    return body();
-  } catch (const std::exception&) {
-    return FAILURE;
-  }
 }
 
 // Runs body(undo) under the data lock. `undo` is nullptr for auto-commit.

@@ -16,11 +16,11 @@
 // thread uses them.
 #include <cstdio>
 #include <cstring>
-#include <exception>
 #include <mutex>
 #include <utility>
 #include <vector>
 
+#include "indexes/common/guarded.h"
 #include "indexes/common/handle_pool.h"
 #include "indexes/common/key_bytes.h"
 #include "indexes/lmdb/environment.h"
@@ -28,6 +28,7 @@
 #include "keydrome/index.h"
 
 using keydrome::Environment;
+using keydrome::guarded;
 using keydrome::Scan;
 using keydrome::StoredKey;
 using keydrome::StoredPayload;
@@ -151,16 +152,6 @@ struct ThreadState {
 ThreadState& thread_state() {
   static thread_local ThreadState instance;
   return instance;
-}
-
-// Runs a call and converts exceptions to FAILURE. Only std::bad_alloc can occur.
-template <typename Body>
-ErrCode guarded(Body body) {
-  try {
-    return body();
-  } catch (const std::exception&) {
-    return FAILURE;
-  }
 }
 
 bool is_open(const IdxState* handle) { return handle != nullptr && handle->index != nullptr; }
