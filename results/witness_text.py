@@ -22,6 +22,8 @@ def witness_text(witness: Witness) -> str:
         ]
     for transaction in witness.transactions:
         lines += [*_transaction_lines(transaction), ""]
+    if witness.transactions_left_out:
+        lines += [f"Transactions not shown: {witness.transactions_left_out}.", ""]
     for edge in witness.edges:
         source = witness.transactions[edge.source].name
         target = witness.transactions[edge.target].name

@@ -72,10 +72,11 @@ class Witness:
     """The proof of a finding.
 
     - `summary`: the violation in one sentence, without its full stop.
-    - `transactions`: the transactions involved.
+    - `transactions`: the transactions involved, or the most important of them.
     - `edges`: which transaction must precede which.
     - `program`: a C program that repeats the calls, or an empty string.
     - `initial`: the records that existed before these transactions and that at least one of them saw.
+    - `transactions_left_out`: how many other transactions are involved, but not shown because there are too many.
     """
 
     summary: str
@@ -83,6 +84,7 @@ class Witness:
     edges: tuple[Edge, ...] = ()
     program: str = ""
     initial: tuple[str, ...] = ()
+    transactions_left_out: int = 0
 
     def to_json(self) -> dict[str, Any]:
         """Return the JSON form."""
@@ -108,7 +110,8 @@ class Witness:
         program = reader.text("program", default="")
         if len(program) > PROGRAM_CHARACTERS_MAX:
             raise StrictError(f"{where}.program: longer than {PROGRAM_CHARACTERS_MAX} characters")
-        witness = cls(_text(reader, "summary", where), transactions, edges, program, initial)
+        left_out = reader.integer("transactions_left_out", minimum=0, default=0)
+        witness = cls(_text(reader, "summary", where), transactions, edges, program, initial, left_out)
         reader.end()
         return witness
 

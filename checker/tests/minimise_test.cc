@@ -124,6 +124,26 @@ TEST(Minimal, KeepsTheFailedWriterOfARecord) {
             "insertRecord(\"A\", 5, r1) abortTransaction() ");
 }
 
+// Readers of reports accept at most 64 transactions, so the witness leaves the last writers out.
+TEST(Minimal, TheWitnessOfManyWritersShows64Transactions) {
+  // Thread 0 scans 70 records that 70 other transactions insert after its begin, and misses the
+  // record (75,m), which existed before its begin.
+  std::string steps = "1:i!(75,m) 0:b 0:g(75)=m";
+  std::string scan = " 0:g(0)=NF";
+  for (int key = 1; key <= 70; ++key) {
+    const std::string record = std::to_string(key) + ",p" + std::to_string(key);
+    steps += " 1:i!(" + record + ")";
+    scan += " 0:n=" + record;
+  }
+  const MinimalHistory small = minimal(script(steps + " 1:i!(80,z)" + scan + " 0:n=80,z 0:c"));
+  ASSERT_GT(small.transactions.size(), 64u);
+  const Json witness = witness::witness_json(small.history, small.violation, false);
+  EXPECT_EQ(witness.find("transactions")->as_array().size(), 64u);
+  ASSERT_NE(witness.find("transactions_left_out"), nullptr);
+  EXPECT_EQ(witness.find("transactions_left_out")->as_int(),
+            static_cast<int64_t>(small.transactions.size()) - 64);
+}
+
 TEST(Minimal, AStaleReadKeepsItsName) {
   const MinimalHistory small = minimal(script("0:i!(1,a) 1:g!(1)=NF 1:g!(1)=a"));
   EXPECT_EQ(small.violation.name, "stale_read");

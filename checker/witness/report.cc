@@ -135,6 +135,9 @@ std::string text_of(const History& history, const Violation& violation) {
   }
   const Json::Array& transactions = witness.find("transactions")->as_array();
   for (const Json& transaction : transactions) text += text_of(transaction);
+  if (const Json* left_out = witness.find("transactions_left_out")) {
+    text += "  Transactions not shown: " + std::to_string(left_out->as_int()) + "\n";
+  }
   for (const Json& edge : witness.find("edges")->as_array()) {
     const auto name = [&](const char* end) {
       const auto number = static_cast<std::size_t>(edge.find(end)->as_int());

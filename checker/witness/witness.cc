@@ -29,11 +29,13 @@ using history::TransactionState;
 namespace {
 
 // Limits of the size of a witness. If minimise() (minimise.h) has reduced the history, the witness
-// shows at most kCallsOfMinimal calls of each transaction. Otherwise it shows at most
-// kTransactionsShown transactions, and at most kCallsShown calls of each.
+// shows at most kTransactionsOfMinimal transactions, and at most kCallsOfMinimal calls of each.
+// Otherwise it shows at most kTransactionsShown transactions, and at most kCallsShown calls of each.
+// The readers of reports accept no more (harness/schema/report.v1.schema.json).
 constexpr std::size_t kCallsShown = 12;
 constexpr std::size_t kCallsOfMinimal = 200;
 constexpr std::size_t kTransactionsShown = 16;
+constexpr std::size_t kTransactionsOfMinimal = 64;
 
 using Meaning = std::pair<std::string_view, std::string_view>;
 constexpr std::array kMeanings = {
@@ -149,6 +151,7 @@ struct Shown {
   // The inserts of the initial records, i.e. of the records that existed before the first shown
   // transaction began.
   const std::vector<Event>* initial = nullptr;
+  std::size_t transactions_left_out = 0;  // number of transactions of the history not shown
 };
 
 // Writes the JSON of a witness.
@@ -172,6 +175,9 @@ class WitnessWriter {
     witness["transactions"] = Json::Array{};
     for (std::size_t i = 0; i < shown_.transactions.size(); ++i) {
       witness["transactions"].push_back(transaction(i));
+    }
+    if (shown_.transactions_left_out > 0) {
+      witness["transactions_left_out"] = static_cast<uint64_t>(shown_.transactions_left_out);
     }
     witness["edges"] = Json::Array{};
     for (const ViolationEdge& edge : shown_.violation.edges) {
@@ -280,6 +286,7 @@ Json whole_witness(const History& history, const Violation& violation) {
     if (shown.transactions.size() == kTransactionsShown) break;
     shown.transactions.push_back({span, 0});
   }
+  shown.transactions_left_out = violation.transactions.size() - shown.transactions.size();
   return WitnessWriter(shown).write();
 }
 
@@ -295,8 +302,13 @@ std::string_view violation_meaning(std::string_view name) {
 Json witness_json(const History& history, const Violation& violation, bool with_program) {
   const std::optional<MinimalHistory> small = minimise(history, violation);
   if (!small) return whole_witness(history, violation);
-  const Shown shown{small->history, small->violation, small->transactions, kCallsOfMinimal,
-                    &small->history.threads.back()};
+  Shown shown{small->history, small->violation, small->transactions, kCallsOfMinimal,
+              &small->history.threads.back()};
+  if (shown.transactions.size() > kTransactionsOfMinimal) {
+    // The transactions of the violation come first and stay. The last ones only wrote records.
+    shown.transactions_left_out = shown.transactions.size() - kTransactionsOfMinimal;
+    shown.transactions.resize(kTransactionsOfMinimal);
+  }
   const WitnessWriter writer(shown);
   Json witness = writer.write();
   if (!with_program) return witness;

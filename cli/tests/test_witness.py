@@ -57,6 +57,7 @@ def test_whole_numbers_are_numbers_too() -> None:
         (("initial",), [1], r"initial\[0\]: expected a string"),
         (("initial",), ["r"] * 513, "513 items, but at most 512"),
         (("transactions",), [{}] * 65, "65 items, but at most 64"),
+        (("transactions_left_out",), -1, "-1 is less than 0"),
         (("transactions", 0, "thread"), -1, "-1 is less than 0"),
         (("transactions", 0, "begin_us"), "0", "begin_us: expected float"),
         (("transactions", 0, "end_us"), float("inf"), "too large a number"),
@@ -73,6 +74,14 @@ def test_other_forms_are_refused(place: tuple[Any, ...], wrong: object, message:
     inner[place[-1]] = wrong
     with pytest.raises(StrictError, match=message):
         Witness.from_json(value, "witness")
+
+
+def test_the_number_of_transactions_not_shown_is_part_of_the_text() -> None:
+    value = as_json()
+    value["transactions_left_out"] = 6
+    witness = Witness.from_json(value, "witness")
+    assert "\n\nTransactions not shown: 6.\n\n" in witness_text(witness)
+    assert "not shown" not in witness_text(make_witness())
 
 
 def test_picture_shows_every_transaction_call_and_edge() -> None:
