@@ -111,7 +111,9 @@ class Witness:
         if len(program) > PROGRAM_CHARACTERS_MAX:
             raise StrictError(f"{where}.program: longer than {PROGRAM_CHARACTERS_MAX} characters")
         left_out = reader.integer("transactions_left_out", minimum=0, default=0)
-        witness = cls(_text(reader, "summary", where), transactions, edges, program, initial, left_out)
+        witness = cls(
+            _text(reader, "summary", where), transactions, edges, program, initial, left_out
+        )
         reader.end()
         return witness
 
