@@ -126,6 +126,8 @@ class StoredSession:
     - `candidate`, `control`: metrics by name of the submitted library and of the control library (the baseline).
       `control` is None if the control did not run.
     - `control_ms`: the control's total time. If the control ran twice, the geometric mean of its two times.
+    - `phases`, `control_phases`: the phases of the submitted library and of the control library. `control_phases` is
+      empty if the control did not run, and in values that older versions stored.
     - `discarded`: why the session does not count; empty if it counts. The JSON field is `void`.
     - `audit`: the times per call in timed and in verified mode, if the session was played in both. In timed mode the
       library's own process makes every call; in verified mode a process outside the jail (sandbox) does.
@@ -143,6 +145,7 @@ class StoredSession:
     control_ms: float | None = None
     discarded: str = ""
     audit: AuditPair | None = None
+    control_phases: tuple[Phase, ...] = ()
 
     @classmethod
     def of(cls, session: Session, metric: str | None) -> StoredSession:
@@ -161,6 +164,7 @@ class StoredSession:
             control_ms=control_number(session, "total_ms"),
             discarded=session.discarded,
             audit=session.audit,
+            control_phases=() if session.control is None else session.control.phases,
         )
 
     def to_json(self) -> dict[str, Any]:
@@ -175,6 +179,7 @@ class StoredSession:
             "ratio": self.ratio,
             "void": self.discarded,
             "phases": [phase.to_json() for phase in self.phases],
+            "control_phases": [phase.to_json() for phase in self.control_phases],
             "parameters": self.parameters,
             "jail": self.jail.to_json(),
             "audit": self.audit and self.audit.to_json(),
@@ -198,9 +203,7 @@ class StoredSession:
             candidate=reader.numbers("candidate"),
             control=control,
             ratio=reader.optional_number("ratio"),
-            phases=tuple(
-                Phase.from_json(phase) for phase in reader.items("phases", required=False)
-            ),
+            phases=_phases(reader, "phases"),
             parameters=reader.integers("parameters", required=False),
             jail=JailFacts.from_json(reader.mapping("jail")),
             control_ms=(control or {}).get("total_ms")
@@ -208,25 +211,37 @@ class StoredSession:
             else reader.optional_number("control_ms"),
             discarded=reader.text("void", default=""),
             audit=None if audit is None else AuditPair.from_json(audit),
+            control_phases=_phases(reader, "control_phases"),
         )
         reader.end()
         return stored
 
 
+def _phases(reader: ObjectReader, name: str) -> tuple[Phase, ...]:
+    return tuple(Phase.from_json(phase) for phase in reader.items(name, required=False))
+
+
 @dataclass(frozen=True, slots=True)
 class Curves:
-    """The curves of one session as RunDetail.series stores them. A missing curve is None or empty."""
+    """The curves of one session as RunDetail.series stores them. A missing curve is None or empty.
+
+    Older versions stored no curves of the control library.
+    """
 
     throughput: Throughput | None
     latency: tuple[LatencyClass, ...]
+    control_throughput: Throughput | None = None
+    control_latency: tuple[LatencyClass, ...] = ()
 
     @classmethod
     def from_json(cls, series: dict[str, Any]) -> Curves:
         """Return the curves in a value of RunDetail.series. Raises StrictError if the value has another form."""
-        throughput = series.get("throughput")
+        throughput, control = series.get("throughput"), series.get("control_throughput")
         return cls(
             throughput=None if throughput is None else Throughput.from_json(throughput),
             latency=latency_from_json(series.get("latency", [])),
+            control_throughput=None if control is None else Throughput.from_json(control),
+            control_latency=latency_from_json(series.get("control_latency", [])),
         )
 
 
@@ -245,10 +260,12 @@ def _curves(sessions: tuple[Session, ...], typical_ms: float | None) -> dict[str
             if s.candidate.metrics.get("total_ms") is not None and not s.discarded
         ]
         chosen = min(timed, key=lambda s: abs(s.candidate.metrics["total_ms"] - typical_ms))
-    report = chosen.candidate
     curves: dict[str, Any] = {"session": sessions.index(chosen) + 1}
-    if report.throughput is not None:
-        curves["throughput"] = report.throughput.to_json()
-    if report.latency:
-        curves["latency"] = [found.to_json() for found in report.latency]
+    for prefix, report in (("", chosen.candidate), ("control_", chosen.control)):
+        if report is None:
+            continue
+        if report.throughput is not None:
+            curves[f"{prefix}throughput"] = report.throughput.to_json()
+        if report.latency:
+            curves[f"{prefix}latency"] = [found.to_json() for found in report.latency]
     return curves

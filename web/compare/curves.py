@@ -1,4 +1,4 @@
-"""Computes the lines of the comparison's plots of throughput and latency, and the tables next to them.
+"""Computes the lines of plots of throughput and latency, and the tables next to them, for comparisons and run pages.
 
 The functions use no database. The templates draw the lines as SVG within the page, so that plots have the colours and
 the type size of the page. A plot is a square of 1000 by 1000 units, which the browser stretches to fit the page.
@@ -17,8 +17,8 @@ from web.compare.axes import LogAxis, Tick, even_ticks
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from leaderboard.compared_runs import ComparedRun
     from results.curves import ThroughputRow
+    from runner.report import LatencyClass, Throughput
 
 # The largest number of windows of time in a line, and the largest number of rows of a table.
 _WINDOWS_MAX = 200
@@ -32,7 +32,7 @@ _SIDE = 1000  # units
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A line of a plot. `style` is the number of the run, from 1. `points` is the attribute of an SVG polyline."""
+    """A line of a plot. `style` is the number of the curve, from 1. `points` is the attribute of an SVG polyline."""
 
     style: int
     points: str
@@ -52,16 +52,17 @@ class Plot:
 
 @dataclass(frozen=True, slots=True)
 class ThroughputTable:
-    """Commits per second of each run in windows of equal length. A rate is None if the run ended before the window."""
+    """Commits per second of each curve in windows of equal length. A rate is None if the curve ended before the window.
 
-    rows: list[
-        tuple[float, list[float | None]]
-    ]  # (start of the window in ms, one rate for each run)
+    A row has the start of its window in ms and one rate for each curve.
+    """
+
+    rows: list[tuple[float, list[float | None]]]
 
 
-def throughput_plot(runs: Sequence[ComparedRun]) -> Plot | None:
-    """Return the plot of commits per second over time, or None if no run has a curve."""
-    merged = _merged(runs, _WINDOWS_MAX)
+def throughput_plot(curves: Sequence[Throughput | None]) -> Plot | None:
+    """Return the plot of commits per second over time, or None if there is no curve."""
+    merged = _merged(curves, _WINDOWS_MAX)
     found = {n: rows for n, rows in enumerate(merged, start=1) if rows}
     return rates_plot(found) if found else None
 
@@ -87,15 +88,15 @@ def rates_plot(found: Mapping[int, Sequence[ThroughputRow]]) -> Plot:
     )
 
 
-def throughput_table(runs: Sequence[ComparedRun]) -> ThroughputTable | None:
+def throughput_table(curves: Sequence[Throughput | None]) -> ThroughputTable | None:
     """Return the numbers of the plot of throughput, in fewer windows.
 
-    Returns None if the runs counted commits in windows of different lengths, which have no common rows.
+    Returns None if the curves count commits in windows of different lengths, which have no common rows.
     """
-    curves = [one.curves.throughput for one in runs if one.curves.throughput]
-    if not curves or len({curve.window_ns for curve in curves}) > 1:
+    lengths_ns = {curve.window_ns for curve in curves if curve is not None}
+    if len(lengths_ns) != 1:
         return None
-    columns = _merged(runs, _ROWS_MAX)
+    columns = _merged(curves, _ROWS_MAX)
     longest = max(columns, key=len)
     return ThroughputTable(
         [
@@ -105,12 +106,15 @@ def throughput_table(runs: Sequence[ComparedRun]) -> ThroughputTable | None:
     )
 
 
-def latency_plots(runs: Sequence[ComparedRun]) -> list[Plot]:
-    """Return one plot for each transaction class that any run has measured. All plots have the same scale."""
+def latency_plots(latencies: Sequence[Sequence[LatencyClass]]) -> list[Plot]:
+    """Return one plot for each transaction class, with one line for each run that measured the class.
+
+    `latencies` has the classes of each run. All plots have the same scale.
+    """
     entries = [
         (number, entry)
-        for number, one in enumerate(runs, start=1)
-        for entry in one.curves.latency
+        for number, classes in enumerate(latencies, start=1)
+        for entry in classes
         if entry.buckets
     ]
     if not entries:
@@ -136,12 +140,11 @@ def latency_plots(runs: Sequence[ComparedRun]) -> list[Plot]:
     ]
 
 
-def _merged(runs: Sequence[ComparedRun], most: int) -> list[list[ThroughputRow]]:
-    """Return the windows of each run's throughput, with the same number of windows merged into one in all runs.
+def _merged(curves: Sequence[Throughput | None], most: int) -> list[list[ThroughputRow]]:
+    """Return the windows of each curve, with the same number of windows merged into one in all curves.
 
     This number is the smallest one that leaves at most `most` windows.
     """
-    curves = [one.curves.throughput for one in runs]
     longest = max((len(curve.committed) for curve in curves if curve), default=0)
     width = -(-longest // most) or 1
     return [throughput_rows(curve, width) if curve else [] for curve in curves]

@@ -14,6 +14,7 @@ from leaderboard.submissions.report_columns import StoredSession
 from results.curves import throughput_rows
 from results.metrics import METRICS, Metric, Unit
 from web import jinja
+from web.compare.axes import ratio_axis
 from web.compare.curves import Plot, rates_plot
 
 if TYPE_CHECKING:
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 
     from leaderboard.models import Run, RunDetail
     from runner.manifest import OwnMetric
+    from runner.report import Phase
+    from web.compare.axes import LogAxis
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +59,21 @@ class SessionRow:
     transactions_failed: float | None
     transactions_completed: float | None
     memory_peak_bytes: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class PhaseRow:
+    """The medians of one phase over the sessions that count. A number that no session measured is None.
+
+    `ratio` is the median of the library's time divided by the control's time in the same session.
+    """
+
+    name: str
+    timed: bool
+    wall_ms: float | None
+    control_ms: float | None
+    ratio: float | None
+    cpu_ms: float | None
 
 
 # For these metrics, the page shows the sum over the run's sessions (repetitions), which is a column of Run. For every
@@ -111,8 +129,7 @@ def figures(run: Run, detail: RunDetail, own_metrics: Iterable[OwnMetric]) -> li
 
 def session_median(name: str, sessions: Iterable[dict[str, float] | None]) -> float | None:
     """Return the median of a metric over the sessions that reported it, or None if no session did."""
-    values = [metrics[name] for metrics in sessions if metrics and metrics.get(name) is not None]
-    return median(values) if values else None
+    return _median(m[name] for m in sessions if m and m.get(name) is not None)
 
 
 def metric_label(metric: Metric) -> str:
@@ -155,6 +172,45 @@ def _session(number: int, session: StoredSession) -> SessionRow:
         transactions_completed=candidate.get("transactions_completed"),
         memory_peak_bytes=candidate.get("memory_peak_bytes"),
     )
+
+
+def session_axis(run: Run, rows: Iterable[SessionRow]) -> LogAxis | None:
+    """Return the axis for the ratios of these sessions and the run's interval, or None if no session has a ratio."""
+    ratios = [row.ratio for row in rows if row.ratio]
+    interval = [bound for bound in (run.score_low, run.score_high) if bound]
+    return ratio_axis([*ratios, *interval]) if ratios else None
+
+
+def phases(detail: RunDetail) -> list[PhaseRow]:
+    """Return the times of each phase, in the order in which the phases ran."""
+    counted = [session for session in _stored(detail) if not session.discarded]
+    both = [
+        (phase, next((other for other in session.control_phases if other.name == phase.name), None))
+        for session in counted
+        for phase in session.phases
+    ]
+    names = dict.fromkeys(phase.name for phase, _ in both)
+    return [_phase([pair for pair in both if pair[0].name == name]) for name in names]
+
+
+def _phase(pairs: list[tuple[Phase, Phase | None]]) -> PhaseRow:
+    """Return the medians of one phase; each pair has the library's and the control's phase of a session."""
+    with_control = [(mine, control) for mine, control in pairs if control is not None]
+    return PhaseRow(
+        name=pairs[0][0].name,
+        timed=pairs[0][0].timed,
+        wall_ms=_median(mine.wall_ns / 1e6 for mine, _ in pairs),
+        control_ms=_median(control.wall_ns / 1e6 for _, control in with_control),
+        ratio=_median(
+            m.wall_ns / control.wall_ns for m, control in with_control if control.wall_ns
+        ),
+        cpu_ms=_median(mine.cpu_us / 1e3 for mine, _ in pairs if mine.cpu_us is not None),
+    )
+
+
+def _median(values: Iterable[float]) -> float | None:
+    found = list(values)
+    return median(found) if found else None
 
 
 def machine_facts(detail: RunDetail) -> list[Figure]:

@@ -7,14 +7,12 @@ and audit a run.
 from __future__ import annotations
 
 import io
-from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
-from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
 
 from leaderboard import catalogue, queries, services
@@ -22,10 +20,10 @@ from leaderboard.audits import schedule
 from leaderboard.submissions import reruns
 from leaderboard.submissions.report_columns import Curves
 from results.counts import counted
-from results.curves import latency_rows, throughput_rows
 from web import jinja
 from web.http import fragment, private_file
 from web.submissions import bundles, figures
+from web.submissions.run_curves import run_curves
 from web.submissions.run_export import run_json
 
 if TYPE_CHECKING:
@@ -37,10 +35,6 @@ if TYPE_CHECKING:
     from runner.manifest import OwnMetric
     from web.http import UserRequest
 
-# The results worker, a background process, draws the plots after the result is stored. The page reloads for this long
-# after the run's end, so that the plots appear.
-DRAWING_TIME = timedelta(seconds=60)
-
 
 def _page(request: HttpRequest, pk: int) -> RunPage:
     """Return the content of a run's page for this visitor. Responds 404 if the visitor may not see the run."""
@@ -50,26 +44,9 @@ def _page(request: HttpRequest, pk: int) -> RunPage:
     return page
 
 
-def _settled(page: RunPage) -> bool:
-    """Return True if the page need not reload itself: the run has ended, and the page waits for no plots.
-
-    The page waits for plots until they are drawn, or until DRAWING_TIME has passed since the run's end. The ranks on
-    the page can still change later, but the page does not reload itself for this.
-    """
-    run = page.run
-    if not run.is_final:
-        return False
-    if page.detail is None or not page.detail.series or run.finished_at is None:
-        return True
-    drawn = page.detail.drawn_at is not None
-    return drawn or timezone.now() - run.finished_at > DRAWING_TIME
-
-
 def _tag(page: RunPage) -> str:
     """Return a tag that changes whenever the live part of the page changes."""
-    drawn = page.detail is not None and page.detail.drawn_at is not None
-    waits = {page.run.pk: page.wait} if page.wait else {}
-    return f"{queries.live_tag([page.run], waits)}-{int(drawn)}"
+    return queries.live_tag([page.run], {page.run.pk: page.wait} if page.wait else {})
 
 
 def _context(request: HttpRequest, page: RunPage) -> dict[str, Any]:
@@ -80,23 +57,25 @@ def _context(request: HttpRequest, page: RunPage) -> dict[str, Any]:
     """
     run, detail = page.run, page.detail
     word = run.verdict or run.state
-    curves = Curves.from_json(detail.series if detail else {})
+    sessions = figures.sessions(detail) if detail else []
     return {
         "page": page,
         "run": run,
         "detail": detail,
         "title": _title(run),
-        "settled": _settled(page),
+        # Ranks can still change after the run's end, but the page does not reload itself for this.
+        "settled": run.is_final,
         "tag": _tag(page),
         "word": word,
         "announce": request.GET.get("seen", word) != word,
         "figures": figures.figures(run, detail, _own_metrics(run)) if detail else [],
-        "sessions": figures.sessions(detail) if detail else [],
+        "sessions": sessions,
+        "session_axis": figures.session_axis(run, sessions),
+        "phases": figures.phases(detail) if detail and not run.is_gate else [],
         "parameters": figures.parameters(detail) if detail else [],
         "machine": figures.machine_facts(detail) if detail else [],
         "live": figures.live(run),
-        "throughput": throughput_rows(curves.throughput) if curves.throughput else [],
-        "latency": latency_rows(curves.latency),
+        "curves": run_curves(Curves.from_json(detail.series if detail else {})),
     }
 
 
@@ -145,7 +124,7 @@ def bundle_key(_request: HttpRequest) -> HttpResponse:
 
 @require_safe
 def state(request: HttpRequest, pk: int) -> HttpResponse:
-    """Return the live part of the page. This part reloads itself until the run has ended and its plots are drawn."""
+    """Return the live part of the page. This part reloads itself until the run has ended."""
     page = _page(request, pk)
     context = _context(request, page)
     return fragment(

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import re
-from datetime import timedelta
 from html import unescape
 from typing import TYPE_CHECKING
 
 import pytest
-from django.utils import timezone
 from markupsafe import escape
 
 from leaderboard import catalogue, plots
@@ -242,7 +240,7 @@ def test_uploads_are_counted_per_hour_but_not_those_of_organisers(
         assert upload(olga, world).status_code == 302
 
 
-def test_a_run_page_follows_the_run_until_its_plots_are_drawn(alice: Client, world: World) -> None:
+def test_a_run_page_follows_the_run_until_it_has_ended(alice: Client, world: World) -> None:
     submission = world.submit()
     run = run_of(submission)
     path = f"/runs/{run.pk}/state/"
@@ -259,19 +257,17 @@ def test_a_run_page_follows_the_run_until_its_plots_are_drawn(alice: Client, wor
     assert alice.get(path, HTTP_IF_NONE_MATCH=busy["ETag"]).status_code == 304
     finish(mine)
     done = alice.get(path, HTTP_IF_NONE_MATCH=busy["ETag"])
-    assert done.status_code == 200
-    assert "The plot is not drawn yet" in done.content.decode()
-    plots.draw_missing()
-    last = alice.get(path, HTTP_IF_NONE_MATCH=done["ETag"])
-    assert last.status_code == 286
-    assert f'src="/runs/{run.pk}/throughput.svg"' in last.content.decode()
+    assert done.status_code == 286
+    assert '<h2 id="curves">' in done.content.decode()
 
 
-def test_plots_not_drawn_in_time_are_not_waited_for(alice: Client, world: World) -> None:
+def test_a_run_page_links_to_its_pictures_when_they_are_drawn(alice: Client, world: World) -> None:
     run = run_of(world.submit())
     finish_all()
-    Run.objects.update(finished_at=timezone.now() - timedelta(seconds=61))
-    assert alice.get(f"/runs/{run.pk}/state/").status_code == 286
+    link = f'href="/runs/{run.pk}/throughput.svg"'
+    assert link not in alice.get(f"/runs/{run.pk}/").content.decode()
+    plots.draw_missing()
+    assert link in alice.get(f"/runs/{run.pk}/").content.decode()
 
 
 def test_the_run_page_tells_required_and_advisory_findings_apart(
@@ -327,7 +323,26 @@ def test_a_run_page_has_rank_sessions_and_facts(alice: Client, world: World) -> 
     version = f"version {catalogue.benchmarks()[run.benchmark].version}"
     for fact in (submission.blob_sha256, "bench1", version, "full", "Test CPU", "0.506"):
         assert fact in page
-    assert page.count('<th scope="row" class="num">') == 3
+    table = page[page.index('<h2 id="sessions">') :]
+    assert table.count('<th scope="row" class="num">') == 3
+    assert table.count('class="run-dot line-1"') == 4, (
+        "a dot for each session and one for the median"
+    )
+
+
+def test_a_run_page_has_the_controls_curves_and_the_phases(alice: Client, world: World) -> None:
+    run = run_of(world.submit())
+    finish_all()
+    page = alice.get(f"/runs/{run.pk}/").content.decode()
+    curves = page[page.index('<h2 id="curves">') : page.index('<h2 id="phases">')]
+    # Throughput and three classes of transactions have a line for the library and a dashed one for the control.
+    for style in (1, 2):
+        assert curves.count(f'<polyline class="run-line line-{style}"') == 4
+    assert curves.count("<td>control library</td>") == 3
+    assert "Per second, control library" in curves
+    phases = page[page.index('<h2 id="phases">') : page.index('<h2 id="sessions">')]
+    assert re.search(r'<th scope="row">test</th>\s*<td>yes</td>', phases)
+    assert "0.506" in phases, "the median of the sessions' ratios"
 
 
 def test_a_run_that_timed_out_has_reason_and_log(alice: Client, world: World) -> None:

@@ -1,0 +1,68 @@
+"""Makes the curves of a run's page: throughput and latency of the submitted library and of the control library.
+
+The control library is the baseline. It executes the same operations in every session. The functions use no database.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from results.curves import latency_rows
+from web.compare.curves import latency_plots, throughput_plot, throughput_table
+
+if TYPE_CHECKING:
+    from leaderboard.submissions.report_columns import Curves
+    from results.curves import LatencyRow
+    from web.compare.curves import Plot, ThroughputTable
+
+LIBRARY = "this library"
+CONTROL = "control library"
+
+
+@dataclass(frozen=True, slots=True)
+class RunCurves:
+    """The plots of a run's page, and their numbers.
+
+    - `names`: the names of the lines. The line with style 1 has the first name.
+    - `throughput`: commits per second over time, or None if the run counted no commits.
+    - `rates`: the numbers of `throughput` as tables, each with the names of its columns.
+    - `latency`: one plot for each transaction class.
+    - `percentiles`: the numbers of `latency`, each row with the name of its library.
+    """
+
+    names: tuple[str, ...]
+    throughput: Plot | None
+    rates: list[tuple[tuple[str, ...], ThroughputTable]]
+    latency: list[Plot]
+    percentiles: list[tuple[str, LatencyRow]]
+
+
+def run_curves(stored: Curves) -> RunCurves:
+    """Return the curves of a session. The control has lines only if the session has stored its curves."""
+    curves = [stored.throughput, stored.control_throughput]
+    latencies = [stored.latency, stored.control_latency]
+    names = (LIBRARY, CONTROL) if curves[1] or latencies[1] else (LIBRARY,)
+    common = throughput_table(curves)
+    if common is not None:
+        rates: list[tuple[tuple[str, ...], ThroughputTable]] = [(names, common)]
+    else:  # their windows have different lengths
+        single = [
+            (name, throughput_table([curve])) for name, curve in zip(names, curves, strict=False)
+        ]
+        rates = [((name,), table) for name, table in single if table is not None]
+    rows = [
+        [(name, row) for row in latency_rows(found)]
+        for name, found in zip(names, latencies, strict=False)
+    ]
+    percentiles = sorted(
+        (each for found in rows for each in found),
+        key=lambda each: _place(stored, each[1].transaction_class),
+    )
+    return RunCurves(names, throughput_plot(curves), rates, latency_plots(latencies), percentiles)
+
+
+def _place(stored: Curves, transaction_class: str) -> int:
+    """Return the place of a class among those of both libraries, so that rows of the same class are neighbours."""
+    classes = [entry.transaction_class for entry in (*stored.latency, *stored.control_latency)]
+    return classes.index(transaction_class)
