@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from runner.contract import RunReport, Session
-    from runner.report import Finding
+    from runner.report import Finding, Report
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,25 +223,24 @@ def _phases(reader: ObjectReader, name: str) -> tuple[Phase, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Curves:
-    """The curves of one session as RunDetail.series stores them. A missing curve is None or empty.
+    """The curves of one library in one session. A missing curve is None or empty.
 
-    Older versions stored no curves of the control library.
+    RunDetail.series stores the curves of the submitted library, and those of the control library as `control`. Older
+    versions stored no curves of the control.
     """
 
     throughput: Throughput | None
     latency: tuple[LatencyClass, ...]
-    control_throughput: Throughput | None = None
-    control_latency: tuple[LatencyClass, ...] = ()
+    control: Curves | None = None
 
     @classmethod
     def from_json(cls, series: dict[str, Any]) -> Curves:
         """Return the curves in a value of RunDetail.series. Raises StrictError if the value has another form."""
-        throughput, control = series.get("throughput"), series.get("control_throughput")
+        throughput, control = series.get("throughput"), series.get("control")
         return cls(
             throughput=None if throughput is None else Throughput.from_json(throughput),
             latency=latency_from_json(series.get("latency", [])),
-            control_throughput=None if control is None else Throughput.from_json(control),
-            control_latency=latency_from_json(series.get("control_latency", [])),
+            control=None if control is None else cls.from_json(control),
         )
 
 
@@ -260,12 +259,16 @@ def _curves(sessions: tuple[Session, ...], typical_ms: float | None) -> dict[str
             if s.candidate.metrics.get("total_ms") is not None and not s.discarded
         ]
         chosen = min(timed, key=lambda s: abs(s.candidate.metrics["total_ms"] - typical_ms))
-    curves: dict[str, Any] = {"session": sessions.index(chosen) + 1}
-    for prefix, report in (("", chosen.candidate), ("control_", chosen.control)):
-        if report is None:
-            continue
-        if report.throughput is not None:
-            curves[f"{prefix}throughput"] = report.throughput.to_json()
-        if report.latency:
-            curves[f"{prefix}latency"] = [found.to_json() for found in report.latency]
+    curves = {"session": sessions.index(chosen) + 1} | _curves_of(chosen.candidate)
+    if chosen.control is not None:
+        curves["control"] = _curves_of(chosen.control)
+    return curves
+
+
+def _curves_of(report: Report) -> dict[str, Any]:
+    curves: dict[str, Any] = {}
+    if report.throughput is not None:
+        curves["throughput"] = report.throughput.to_json()
+    if report.latency:
+        curves["latency"] = [found.to_json() for found in report.latency]
     return curves

@@ -17,8 +17,8 @@ from web.compare.axes import LogAxis, Tick, even_ticks
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from leaderboard.submissions.report_columns import Curves
     from results.curves import ThroughputRow
-    from runner.report import LatencyClass, Throughput
 
 # The largest number of windows of time in a line, and the largest number of rows of a table.
 _WINDOWS_MAX = 200
@@ -60,8 +60,8 @@ class ThroughputTable:
     rows: list[tuple[float, list[float | None]]]
 
 
-def throughput_plot(curves: Sequence[Throughput | None]) -> Plot | None:
-    """Return the plot of commits per second over time, or None if there is no curve."""
+def throughput_plot(curves: Sequence[Curves]) -> Plot | None:
+    """Return the plot of commits per second over time, or None if there is no such curve."""
     merged = _merged(curves, _WINDOWS_MAX)
     found = {n: rows for n, rows in enumerate(merged, start=1) if rows}
     return rates_plot(found) if found else None
@@ -88,12 +88,12 @@ def rates_plot(found: Mapping[int, Sequence[ThroughputRow]]) -> Plot:
     )
 
 
-def throughput_table(curves: Sequence[Throughput | None]) -> ThroughputTable | None:
+def throughput_table(curves: Sequence[Curves]) -> ThroughputTable | None:
     """Return the numbers of the plot of throughput, in fewer windows.
 
     Returns None if the curves count commits in windows of different lengths, which have no common rows.
     """
-    lengths_ns = {curve.window_ns for curve in curves if curve is not None}
+    lengths_ns = {one.throughput.window_ns for one in curves if one.throughput}
     if len(lengths_ns) != 1:
         return None
     columns = _merged(curves, _ROWS_MAX)
@@ -106,15 +106,15 @@ def throughput_table(curves: Sequence[Throughput | None]) -> ThroughputTable | N
     )
 
 
-def latency_plots(latencies: Sequence[Sequence[LatencyClass]]) -> list[Plot]:
-    """Return one plot for each transaction class, with one line for each run that measured the class.
+def latency_plots(curves: Sequence[Curves]) -> list[Plot]:
+    """Return one plot for each transaction class, with one line for each run or library that measured the class.
 
-    `latencies` has the classes of each run. All plots have the same scale.
+    All plots have the same scale.
     """
     entries = [
         (number, entry)
-        for number, classes in enumerate(latencies, start=1)
-        for entry in classes
+        for number, one in enumerate(curves, start=1)
+        for entry in one.latency
         if entry.buckets
     ]
     if not entries:
@@ -140,14 +140,15 @@ def latency_plots(latencies: Sequence[Sequence[LatencyClass]]) -> list[Plot]:
     ]
 
 
-def _merged(curves: Sequence[Throughput | None], most: int) -> list[list[ThroughputRow]]:
+def _merged(curves: Sequence[Curves], most: int) -> list[list[ThroughputRow]]:
     """Return the windows of each curve, with the same number of windows merged into one in all curves.
 
     This number is the smallest one that leaves at most `most` windows.
     """
-    longest = max((len(curve.committed) for curve in curves if curve), default=0)
+    found = [one.throughput for one in curves]
+    longest = max((len(curve.committed) for curve in found if curve), default=0)
     width = -(-longest // most) or 1
-    return [throughput_rows(curve, width) if curve else [] for curve in curves]
+    return [throughput_rows(curve, width) if curve else [] for curve in found]
 
 
 def _steps(

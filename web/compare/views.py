@@ -101,7 +101,7 @@ def _comparison(found: RunComparison, shown: list[table.Column]) -> dict[str, An
     by_id = {one.run.pk: one for one in found.runs}
     runs = [by_id[column.run.pk] for column in shown]
     bounds = [value for c in shown for value in (c.ratio, c.low, c.high) if value]
-    throughputs = [one.curves.throughput for one in runs]
+    stored = [one.curves for one in runs]
     return {
         "found": found,
         "chosen": ",".join(str(one.run.pk) for one in found.runs),
@@ -113,9 +113,9 @@ def _comparison(found: RunComparison, shown: list[table.Column]) -> dict[str, An
         "margin_ratio": MARGIN_RATIO,
         "numbers": table.number_rows(runs, comparable=not found.differences),
         "properties": table.property_rows(runs),
-        "throughput": curves.throughput_plot(throughputs),
-        "throughput_table": curves.throughput_table(throughputs),
-        "latency": curves.latency_plots([one.curves.latency for one in runs]),
+        "throughput": curves.throughput_plot(stored),
+        "throughput_table": curves.throughput_table(stored),
+        "latency": curves.latency_plots(stored),
     }
 
 

@@ -13,6 +13,8 @@ from django.views.decorators.http import require_safe
 
 from leaderboard import catalogue, overview, queries
 from leaderboard.boards import all_boards
+from leaderboard.contests.current import current_contests
+from leaderboard.contests.models import Phase
 from web.boards.leads import lead_rows
 from web.boards.rows import entry_name
 from web.pages import downloads
@@ -23,21 +25,24 @@ if TYPE_CHECKING:
 
     from web.http import UserRequest
 
-# The front page shows this many boards, most recently finished runs, and announcements.
+# The front page shows this many boards, contests, most recently finished runs, and announcements.
 LEADS = 6
+CONTESTS = 3
 RECENT = 6
 NEWS = 2
 
 
 @require_safe
 def home(request: HttpRequest) -> HttpResponse:
-    """Show who leads, how to take part, the most recently finished runs, and the news."""
+    """Show the contests, who leads, how to take part, the most recently finished runs, and the news."""
     boards = all_boards()
     found = overview.leads(sorted(boards, key=lambda board: not board.main))
     main = [lead for lead in found if lead.board.main]
     further = [lead for lead in found if lead.entries and not lead.board.main]
     rows, axis = lead_rows([*main, *further[: LEADS - len(main)]])
     context = {
+        "contests": current_contests(CONTESTS),
+        "phases": Phase,
         "rows": rows,
         "axis": axis,
         "boards": len(boards),

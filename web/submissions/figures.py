@@ -10,6 +10,7 @@ from statistics import median
 from typing import TYPE_CHECKING, Any
 
 from leaderboard.live_curve import LiveCurve
+from leaderboard.submissions.phase_times import phase_times
 from leaderboard.submissions.report_columns import StoredSession
 from results.curves import throughput_rows
 from results.metrics import METRICS, Metric, Unit
@@ -21,8 +22,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from leaderboard.models import Run, RunDetail
+    from leaderboard.submissions.phase_times import PhaseTimes
     from runner.manifest import OwnMetric
-    from runner.report import Phase
     from web.compare.axes import LogAxis
 
 
@@ -59,21 +60,6 @@ class SessionRow:
     transactions_failed: float | None
     transactions_completed: float | None
     memory_peak_bytes: float | None
-
-
-@dataclass(frozen=True, slots=True)
-class PhaseRow:
-    """The medians of one phase over the sessions that count. A number that no session measured is None.
-
-    `ratio` is the median of the library's time divided by the control's time in the same session.
-    """
-
-    name: str
-    timed: bool
-    wall_ms: float | None
-    control_ms: float | None
-    ratio: float | None
-    cpu_ms: float | None
 
 
 # For these metrics, the page shows the sum over the run's sessions (repetitions), which is a column of Run. For every
@@ -129,7 +115,8 @@ def figures(run: Run, detail: RunDetail, own_metrics: Iterable[OwnMetric]) -> li
 
 def session_median(name: str, sessions: Iterable[dict[str, float] | None]) -> float | None:
     """Return the median of a metric over the sessions that reported it, or None if no session did."""
-    return _median(m[name] for m in sessions if m and m.get(name) is not None)
+    values = [metrics[name] for metrics in sessions if metrics and metrics.get(name) is not None]
+    return median(values) if values else None
 
 
 def metric_label(metric: Metric) -> str:
@@ -181,36 +168,9 @@ def session_axis(run: Run, rows: Iterable[SessionRow]) -> LogAxis | None:
     return ratio_axis([*ratios, *interval]) if ratios else None
 
 
-def phases(detail: RunDetail) -> list[PhaseRow]:
+def phases(detail: RunDetail) -> list[PhaseTimes]:
     """Return the times of each phase, in the order in which the phases ran."""
-    counted = [session for session in _stored(detail) if not session.discarded]
-    both = [
-        (phase, next((other for other in session.control_phases if other.name == phase.name), None))
-        for session in counted
-        for phase in session.phases
-    ]
-    names = dict.fromkeys(phase.name for phase, _ in both)
-    return [_phase([pair for pair in both if pair[0].name == name]) for name in names]
-
-
-def _phase(pairs: list[tuple[Phase, Phase | None]]) -> PhaseRow:
-    """Return the medians of one phase; each pair has the library's and the control's phase of a session."""
-    with_control = [(mine, control) for mine, control in pairs if control is not None]
-    return PhaseRow(
-        name=pairs[0][0].name,
-        timed=pairs[0][0].timed,
-        wall_ms=_median(mine.wall_ns / 1e6 for mine, _ in pairs),
-        control_ms=_median(control.wall_ns / 1e6 for _, control in with_control),
-        ratio=_median(
-            m.wall_ns / control.wall_ns for m, control in with_control if control.wall_ns
-        ),
-        cpu_ms=_median(mine.cpu_us / 1e3 for mine, _ in pairs if mine.cpu_us is not None),
-    )
-
-
-def _median(values: Iterable[float]) -> float | None:
-    found = list(values)
-    return median(found) if found else None
+    return phase_times(_stored(detail))
 
 
 def machine_facts(detail: RunDetail) -> list[Figure]:

@@ -40,29 +40,22 @@ class RunCurves:
 
 def run_curves(stored: Curves) -> RunCurves:
     """Return the curves of a session. The control has lines only if the session has stored its curves."""
-    curves = [stored.throughput, stored.control_throughput]
-    latencies = [stored.latency, stored.control_latency]
-    names = (LIBRARY, CONTROL) if curves[1] or latencies[1] else (LIBRARY,)
+    curves = [stored] if stored.control is None else [stored, stored.control]
+    names = (LIBRARY, CONTROL)[: len(curves)]
     common = throughput_table(curves)
     if common is not None:
-        rates: list[tuple[tuple[str, ...], ThroughputTable]] = [(names, common)]
+        rates = [(names, common)]
     else:  # their windows have different lengths
         single = [
-            (name, throughput_table([curve])) for name, curve in zip(names, curves, strict=False)
+            ((name,), throughput_table([one])) for name, one in zip(names, curves, strict=True)
         ]
-        rates = [((name,), table) for name, table in single if table is not None]
-    rows = [
-        [(name, row) for row in latency_rows(found)]
-        for name, found in zip(names, latencies, strict=False)
+        rates = [(name, table) for name, table in single if table is not None]
+    found = [
+        (name, row)
+        for name, one in zip(names, curves, strict=True)
+        for row in latency_rows(one.latency)
     ]
-    percentiles = sorted(
-        (each for found in rows for each in found),
-        key=lambda each: _place(stored, each[1].transaction_class),
-    )
-    return RunCurves(names, throughput_plot(curves), rates, latency_plots(latencies), percentiles)
-
-
-def _place(stored: Curves, transaction_class: str) -> int:
-    """Return the place of a class among those of both libraries, so that rows of the same class are neighbours."""
-    classes = [entry.transaction_class for entry in (*stored.latency, *stored.control_latency)]
-    return classes.index(transaction_class)
+    # Rows of the same class are neighbours.
+    classes = list(dict.fromkeys(row.transaction_class for _, row in found))
+    found.sort(key=lambda each: classes.index(each[1].transaction_class))
+    return RunCurves(names, throughput_plot(curves), rates, latency_plots(curves), found)

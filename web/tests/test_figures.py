@@ -9,6 +9,7 @@ import pytest
 
 from leaderboard import catalogue
 from leaderboard.models import Run, RunDetail
+from leaderboard.submissions.phase_times import PhaseTimes
 from leaderboard.submissions.report_columns import Curves, StoredSession
 from runner.contract import Session
 from runner.report import Phase, Throughput
@@ -82,15 +83,15 @@ def stored_phases(*sessions: tuple[int, int | None]) -> RunDetail:
 
 def test_phases_have_the_medians_of_the_sessions_and_of_their_ratios() -> None:
     load, test = figures.phases(stored_phases((10, 20), (40, 40), (30, 10)))
-    assert load == figures.PhaseRow("load", False, 2, 2, 1, None)
-    assert test == figures.PhaseRow("test", True, 30, 20, 1, 7)
+    assert load == PhaseTimes("load", False, 2, 2, 1, None)
+    assert test == PhaseTimes("test", True, 30, 20, 1, 7)
 
 
 def test_phases_without_a_control_have_no_ratio() -> None:
     detail = stored_phases((10, None))
     for session in detail.sessions:
         del session["control_phases"]  # as in rows that older versions stored
-    assert figures.phases(detail)[1] == figures.PhaseRow("test", True, 10, None, None, 7)
+    assert figures.phases(detail)[1] == PhaseTimes("test", True, 10, None, None, 7)
 
 
 def test_phases_of_discarded_sessions_do_not_count() -> None:
@@ -105,7 +106,7 @@ def test_curves_of_the_control_are_the_second_line() -> None:
         latency("get", (1000, 9)),
         (latency("scan", (9000, 1)), latency("get", (3000, 9))),
     )
-    found = run_curves(Curves(curve, (mine,), other, control))
+    found = run_curves(Curves(curve, (mine,), Curves(other, control)))
     assert found.names == (LIBRARY, CONTROL)
     assert found.throughput is not None
     assert [line.style for line in found.throughput.lines] == [1, 2]
@@ -119,7 +120,9 @@ def test_curves_of_the_control_are_the_second_line() -> None:
 
 def test_curves_with_windows_of_different_lengths_have_a_table_each() -> None:
     found = run_curves(
-        Curves(Throughput("test", 1_000_000, (4,)), (), Throughput("test", 500_000, (1,)))
+        Curves(
+            Throughput("test", 1_000_000, (4,)), (), Curves(Throughput("test", 500_000, (1,)), ())
+        )
     )
     assert [(names, table.rows) for names, table in found.rates] == [
         ((LIBRARY,), [(0.0, [4000])]),
