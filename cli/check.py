@@ -87,7 +87,11 @@ class _Tally:
     findings: dict[tuple[str, str], Finding] = field(default_factory=dict)
     not_run: list[str] = field(default_factory=list)  # instances that the first round left out
     why_not_run: str = ""
-    repeated: list[str] = field(default_factory=list)  # instances, one entry for each repetition
+    # the instances that were repeated, with the reason for which the referee could not judge the first attempt
+    repeated: dict[str, str] = field(default_factory=dict)
+    not_judged: set[str] = field(
+        default_factory=set
+    )  # the reasons of all attempts that could not be judged
     # how to play again the first session that a crash or a time limit has ended
     to_debug: str = ""
     # the most CPU time of a session, and what profiles this session
@@ -255,7 +259,7 @@ def _run_instance(
     where: tuple[Settings, Path, Path],
     heartbeat: Heartbeat,
 ) -> None:
-    """Run one instance of a suite, and add its result to the tally. Repeat it if the machine was too busy to judge.
+    """Run one instance of a suite, and add its result to the tally. Repeat it if the machine may have been too busy.
 
     `what` contains suite, instance and seed; `where` contains the settings, a folder for working files, and the
     library's file.
@@ -271,9 +275,9 @@ def _run_instance(
         request = check.request(suite, instance, seed, tally.configuration, histories)
         request = replace(request, timeout_factor=timeout_factor_of(attempt))
         result = run_inspected(inspected, request, settings, work, heartbeat)
-        if attempt == _ATTEMPTS_MAX or not _was_too_busy(result):
+        if attempt == _ATTEMPTS_MAX or not _may_be_too_busy(result, tally):
             break
-        tally.repeated.append(f"{suite.name}/{instance}")
+        tally.repeated.setdefault(f"{suite.name}/{instance}", result.reason)
         shutil.rmtree(work)
     tally.add(suite.name, result, tally.facts)
     tally.last_verdict = result.verdict
@@ -282,9 +286,17 @@ def _run_instance(
     shutil.rmtree(work)
 
 
-def _was_too_busy(result: SeriesResult) -> bool:
-    """Return whether the library ran, but the referee could not judge it, because it got too little processor time."""
-    return bool(result.sessions) and result.verdict is Verdict.INFRASTRUCTURE
+def _may_be_too_busy(result: SeriesResult, tally: _Tally) -> bool:
+    """Return whether the library ran, but the referee could not judge it, perhaps for lack of processor time.
+
+    If the check has seen exactly the same reason before, a repetition does not help. The reasons of a busy machine
+    contain times, which differ.
+    """
+    if not result.sessions or result.verdict is not Verdict.INFRASTRUCTURE:
+        return False
+    is_new = result.reason not in tally.not_judged
+    tally.not_judged.add(result.reason)
+    return is_new
 
 
 @contextmanager
@@ -411,7 +423,8 @@ def _report(options: argparse.Namespace, check: _Check, tally: _Tally, seed: str
 def _notes(check: _Check, tally: _Tally, *, is_named: bool) -> Iterator[str]:
     """Yield what the user should know or do next, one line each. `is_named` is True if there are findings."""
     if tally.repeated:
-        yield f"repeated, because the machine was too busy: {', '.join(dict.fromkeys(tally.repeated))}"
+        reason = next(iter(tally.repeated.values()))
+        yield f"repeated: {', '.join(tally.repeated)}, because the first attempt could not be judged: {reason}"
     if tally.not_run:
         suites = ", ".join(dict.fromkeys(name.partition("/")[0] for name in tally.not_run))
         yield f"not run, because {tally.why_not_run}: {suites} ({counted(len(tally.not_run), 'instance')})"

@@ -42,6 +42,7 @@ class Machine:
     now_s: float = 1000.0
     sessions: int = 0
     busy_sessions: int = 0  # the first sessions, which end with the verdict infrastructure
+    busy_reason: str = "the threads waited {:.1f} s"  # with the time at which the session ended
     timeout_factors: list[int] = field(default_factory=list)  # of the sessions
 
     def monotonic(self) -> float:
@@ -56,7 +57,8 @@ class Machine:
         report = samples.report(verdict.value)
         report = replace(report, jail=replace(report.jail, cpu_us=round(self.cpu_s * 1e6)))
         session = Session("00000000000000aa", candidate_first=True, candidate=report, control=None)
-        return SeriesResult(verdict, report.reason, sessions=(session,))
+        reason = self.busy_reason.format(self.now_s) if busy else report.reason
+        return SeriesResult(verdict, reason, sessions=(session,))
 
 
 def first_round(
@@ -121,7 +123,9 @@ def test_what_a_busy_machine_left_open_is_repeated(
     assert machine.timeout_factors == [1, 3, 9, *[1] * (tally.sessions - 1)]
     assert not list(tmp_path.glob("*-00000000000000aa"))
     notes = list(check._notes(wanted(settings), tally, is_named=False))
-    assert notes == [f"repeated, because the machine was too busy: {tally.repeated[0]}"]
+    (name,) = tally.repeated
+    reason = "the first attempt could not be judged: the threads waited 1001.0 s"
+    assert notes == [f"repeated: {name}, because {reason}"]
 
 
 def test_a_machine_that_stays_busy_judges_nothing(
@@ -131,6 +135,16 @@ def test_a_machine_that_stays_busy_judges_nothing(
     tally = first_round(machine, settings, tmp_path, monkeypatch)
     assert tally.verdict is Verdict.INFRASTRUCTURE
     assert machine.sessions == tally.sessions + 2
+
+
+def test_what_never_works_is_not_repeated_for_every_instance(
+    settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    machine = Machine(cpu_s=0.2, wall_s=1.0, busy_sessions=99, busy_reason="unknown benchmark")
+    tally = first_round(machine, settings, tmp_path, monkeypatch)
+    assert tally.verdict is Verdict.INFRASTRUCTURE
+    assert machine.sessions == tally.sessions + 1
+    assert list(tally.repeated.values()) == ["unknown benchmark"]
 
 
 def test_findings_of_a_busy_machine_count(
