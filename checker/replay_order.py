@@ -2,10 +2,9 @@
 
     python checker/replay_order.py [--serialisable] HISTORY ORDER
 
-It shares no code with the checker, so its user need not trust the checker. It executes the committed transactions in
-this order on a model of the contract (docs/reference/index-api.md), and compares the results. A transaction that had
-returned before another began must precede it, except with --serialisable. docs/reference/history-format.md describes
-both files. Exit status: 0 if the order explains all results, 1 if not, 2 if an argument or a file is unusable.
+It shares no code with the checker. It executes the committed transactions in this order on a model of the contract
+(docs/reference/index-api.md). If T1 had returned before T2 began, T1 must precede T2, except with --serialisable. For
+the files, see docs/reference/history-format.md. Exit status: 0 explained, 1 not explained, 2 unusable argument or file.
 """
 
 from __future__ import annotations
@@ -71,7 +70,7 @@ def read_history(path: Path) -> tuple[list[int], list[Events], dict[int, bytes]]
 def committed(events: Events) -> dict[int, list[tuple[int, int]]]:
     """Map the position of each committed transaction's first event to the positions of all its events.
 
-    With each comes the number of open handles of its index, because the log does not say which one the call used.
+    With each position comes the number of open handles of its index. If there are several, the cursor is loose.
     """
     found, current, handles = {}, [], dict[int, int]()
     for position, (call, code, index, *_) in enumerate(events):
@@ -147,8 +146,11 @@ class Index:
             cursor.ended = True
             return cursor.loose or (place == len(self.keys) and not owed)
         if cursor.loose or (cursor.ended and cursor.key is not None and key <= cursor.key):
-            cursor.__init__(key, {payload}, anchored=True)  # type: ignore[misc]
-            return True
+            late = (
+                key == cursor.key and payload in cursor.optional - cursor.shown
+            )  # of the old scan
+            cursor.__init__(key, {payload}, anchored=cursor.loose or late)  # type: ignore[misc]
+            return cursor.anchored or self.keys[0] == key
         if key == cursor.key:
             cursor.shown.add(payload)
             return payload in left

@@ -44,6 +44,25 @@ struct Cursor {
   bool owes_key = false;
 };
 
+// The cursors of the current transaction, one for each index.
+class Cursors {
+ public:
+  explicit Cursors(std::size_t indexes) : cursors_(indexes) {}
+
+  // Returns the cursor of an index. It is at the start if the transaction has not used it yet.
+  Cursor& of(uint32_t index, uint32_t transaction) {
+    Cursor& at = cursors_[index];
+    if (at.transaction != transaction) {
+      at = Cursor{};
+      at.transaction = transaction;
+    }
+    return at;
+  }
+
+ private:
+  std::vector<Cursor> cursors_;
+};
+
 // Visits all transactions and follows their cursors, to find the records that each call returned or
 // covers.
 class DependencyFinder {
@@ -128,17 +147,24 @@ class DependencyFinder {
       return;
     }
     if (returns && at.place == CursorPlace::kAtCell && bound.cell <= at.cell) {
-      return step_back_or_stay(at, bound);
+      return at.at_end ? start_again(event, at, bound) : step_back_or_stay(at, bound);
     }
     leave(event, at, returns ? bound.cell : context_.numbering.first_cells[event.index + 1]);
     at.at_end = !returns;
     if (returns) move_to(at, bound, /*owes_key=*/true);
   }
 
+  // Handles a second scan after DB_END, from the first record. The API forbids it, but only as
+  // advice. A record that the transaction inserted under the cursor's key may continue the old one.
+  void start_again(const Event& event, Cursor& at, Bound bound) {
+    const bool is_unclear = bound.cell == at.cell && returned_[bound.element] == at.serial * 2 + 1;
+    at.place = CursorPlace::kStart;
+    if (!is_unclear) leave(event, at, bound.cell);
+    move_to(at, bound, /*owes_key=*/!is_unclear);
+  }
+
   // Handles a getNext that returned a record of the cursor's key or of a smaller key.
   void step_back_or_stay(Cursor& at, Bound bound) {
-    // After DB_END a scan may start again. The API forbids this, but only as advice.
-    if (at.at_end) return move_to(at, bound, /*owes_key=*/false);
     const bool again = bound.cell == at.cell && returned_[bound.element] == at.serial * 2;
     if (reader_.is_judged() && context_.rule(kRuleScanOrder)) {
       if (again)
@@ -213,14 +239,7 @@ class DependencyFinder {
     }
   }
 
-  Cursor& cursor(uint32_t index) {
-    Cursor& at = cursors_[index];
-    if (at.transaction != reader_.number()) {
-      at = Cursor{};
-      at.transaction = reader_.number();
-    }
-    return at;
-  }
+  Cursor& cursor(uint32_t index) { return cursors_.of(index, reader_.number()); }
 
   void enter(Cursor& at, uint32_t cell, bool owes_key) {
     at.place = CursorPlace::kAtCell;
@@ -243,7 +262,7 @@ class DependencyFinder {
   // By element: serial * 2 if the cursor with this serial has returned the element. serial * 2 + 1
   // if the cursor may leave the element out, because the reader inserted it at the cursor's key.
   std::vector<uint32_t> returned_;
-  std::vector<Cursor> cursors_;  // by index
+  Cursors cursors_;  // by index
   uint32_t serial_ = 0;
 };
 

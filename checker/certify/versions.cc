@@ -72,8 +72,7 @@ class VersionPass {
   struct Cursor {
     uint32_t cell = kNoNumber;  // its key; kNoNumber if it is before the first key or loose
     // True if a scan must return all payloads of the key before it leaves the key. False if the
-    // cursor was loose when it came to the key, if the scan started again there, or if the key has
-    // no payload.
+    // cursor was loose when it came to the key, or if the key has no payload.
     bool owes_key = false;
     bool loose = false;
     bool ended = false;  // the last getNext returned DB_END
@@ -143,7 +142,7 @@ class VersionPass {
     if (bound.cell == kAnyCursor || bound.cell == at.cell) return;
     const bool starts_again = at.ended && at.cell != kNoNumber && bound.cell < at.cell;
     if (succeeded(event) && (at.loose || starts_again)) {
-      at = {.cell = bound.cell};
+      at = {.cell = bound.cell, .owes_key = starts_again};
       return;
     }
     if (at.loose) return;

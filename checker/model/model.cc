@@ -99,14 +99,18 @@ Mismatch Model::next(const Event& event, Bound bound) {
   if (event.code == DB_END) return end_of_scan(event, at);
   if (!contents_.contains(bound.element)) return Mismatch::kRecordIsMissing;
   if (bound.cell == kAnyCursor) return Mismatch::kNone;
-  // If getNext is called again after DB_END, the scan may start again. The model does not know at
-  // which record, so it accepts a record under the cursor's key or any smaller key. A record under
-  // a larger key continues the scan, so it must be the next record (step_to()).
-  const bool restarts = at.at_end && at.place == Place::kAtCell && bound.cell <= at.cell;
-  if (restarts || at.place == Place::kLoose) {
+  // After DB_END, a record under a larger key continues the scan. A record under the cursor's key or
+  // a smaller key starts the scan again, so it must be the first record of the index. Exception: a
+  // record that the transaction inserted under the cursor's key may also continue the scan. The
+  // model does not know which of the two is true, so it anchors the cursor.
+  const bool returns_back = at.at_end && at.place == Place::kAtCell && bound.cell <= at.cell;
+  const bool is_unclear =
+      returns_back && bound.cell == at.cell && notes_[bound.element] == optional(at);
+  if (is_unclear || at.place == Place::kLoose) {
     anchor(at, bound.element);
     return Mismatch::kNone;
   }
+  if (returns_back) at.place = Place::kStart;
   at.at_end = false;
   return step_to(event, at, bound);
 }

@@ -23,8 +23,9 @@
 // *anchors* the cursor: from then on the scan must return every record of the later keys, in order.
 // Of the other records of the same key, the scan may return each once or leave it out.
 //
-// After DB_END, a getNext may return a record at or before the cursor: the scan starts again. This
-// record anchors the cursor, too.
+// After DB_END, a getNext may start the scan again: it returns the first record of the index. This
+// breaks an advisory promise. If the record is one that the transaction inserted under the cursor's
+// key, the getNext may as well continue the old scan, so the record anchors the cursor.
 //
 // The model accepts DEADLOCK, FAILURE, TXN_DNE and DB_DNE as the result of any call on records.
 // Such a call changes nothing.

@@ -200,6 +200,22 @@ TEST(Certify, TheCodeForAMissingPairIsAdvisory) {
   }
 }
 
+// After DB_END a scan may start again, but only at the first record.
+TEST(Certify, ASecondScanIsJudgedFromItsFirstRecord) {
+  const std::string records = "0:i!(5,x) 0:i!(7,y) 0:i!(9,z) ";
+  const std::string end = "1:b 1:g(9)=z 1:n=END ";
+  EXPECT_EQ(verdict(script(records + end + "1:n=5,x 1:n=7,y 1:n=9,z 1:n=END 1:c")), "certified");
+  EXPECT_EQ(verdict(script(records + end + "1:n=7,y 1:n=9,z 1:c")), "missing_record");
+  EXPECT_EQ(verdict(script(records + end + "1:n=9,z 1:c")), "missing_record");
+  EXPECT_EQ(verdict(script("0:i!(5,w) " + records + end + "1:n=5,x 1:n=7,y 1:c")),
+            "missing_record");
+  // A record that the transaction inserted under the cursor's key may continue the first scan.
+  EXPECT_EQ(verdict(script(records + end + "1:i(9,u) 1:n=9,u 1:n=END 1:c")), "certified");
+  // A transaction that deletes what a second scan returned is judged like one with a single scan.
+  EXPECT_EQ(verdict(script(records + end + "1:n=5,x 1:n=7,y 1:d(5,*) 1:c 0:g!(5)=NF")),
+            "certified");
+}
+
 TEST(Certify, RealTimeIsAdvisoryIfOnlySerialisabilityIsRequired) {
   const CertifyOptions lax{.strict = false};
   const Certification stale = certify::certify(script("0:i!(1,a) 1:g!(1)=NF 1:g!(1)=a"), lax);

@@ -136,8 +136,16 @@ class Run:
         cursor = self.cursors.get(call.index)
         answer = (call.key, call.payload) if call.code == SUCCESS else END
         there = answer is END or call.payload in self.state.get((call.index, call.key), set())
-        starts_again = isinstance(cursor, Cursor) and cursor.ended and call.key <= cursor.key
-        if isinstance(cursor, str) or (starts_again and answer is not END):
+        if (
+            isinstance(cursor, Cursor)
+            and cursor.ended
+            and answer is not END
+            and call.key <= cursor.key
+        ):
+            # The scan starts again, or it continues with an own insert under the cursor's key.
+            continues = call.key == cursor.key and call.payload in cursor.free - cursor.shown
+            cursor = self.LOOSE if continues else None
+        if isinstance(cursor, str):
             if answer is not END:
                 self.cursors[call.index] = Cursor(call.key, {call.payload}, anchored=True)
             return there

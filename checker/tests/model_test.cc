@@ -207,6 +207,13 @@ TEST(Model, AfterDbEndAScanMayStartAgain) {
   EXPECT_FALSE(has_order(again + "0:n=5,x 0:n=9,z 0:c"));
   EXPECT_FALSE(has_order(again + "0:n=5,x 0:n=5,x 0:c"));
   EXPECT_FALSE(has_order(again + "0:n=5,x 0:n=7,y 0:n=END 0:c"));
+  // It must start at the first record.
+  EXPECT_FALSE(has_order(again + "0:n=7,y 0:n=9,z 0:n=END 0:c"));
+  EXPECT_FALSE(has_order(again + "0:n=9,z 0:n=END 0:c"));
+  // It must return each payload of the first key.
+  const std::string two = "0:i!(5,x) 0:i!(5,y) 0:i!(7,z) 0:b 0:g(7)=z 0:n=END ";
+  EXPECT_TRUE(has_order(two + "0:n=5,y 0:n=5,x 0:n=7,z 0:c"));
+  EXPECT_FALSE(has_order(two + "0:n=5,y 0:n=7,z 0:c"));
 }
 
 TEST(Model, FailedTransactionsHaveNoEffect) {
