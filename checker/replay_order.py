@@ -146,10 +146,8 @@ class Index:
             cursor.ended = True
             return cursor.loose or (place == len(self.keys) and not owed)
         if cursor.loose or (cursor.ended and cursor.key is not None and key <= cursor.key):
-            late = (
-                key == cursor.key and payload in cursor.optional - cursor.shown
-            )  # of the old scan
-            cursor.__init__(key, {payload}, anchored=cursor.loose or late)  # type: ignore[misc]
+            continues = key == cursor.key and payload in cursor.optional - cursor.shown
+            cursor.__init__(key, {payload}, anchored=cursor.loose or continues)  # type: ignore[misc]
             return cursor.anchored or self.keys[0] == key
         if key == cursor.key:
             cursor.shown.add(payload)
