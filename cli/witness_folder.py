@@ -7,14 +7,13 @@ wrote about a session. A history contains all calls of a round with their result
 from __future__ import annotations
 
 import json
-import shutil
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from cli.debug import debug_command
 from results.witness_picture import witness_svg
 from results.witness_text import witness_text
-from runner.output_file import write_file
+from runner.output_file import move_file, write_file
 from runner.terms import Verdict
 
 if TYPE_CHECKING:
@@ -88,7 +87,7 @@ class WitnessFolder:
         if not self.all_histories and self.history_bytes + size > HISTORY_BYTES_MAX:
             self.histories_left_out += 1
             return
-        shutil.move(history, self.path / history.name)
+        move_file(history, self.path / history.name)
         self.history_bytes += size
 
     def _readme(self, first: Finding | None, findings: list[Finding], seed: str) -> str:

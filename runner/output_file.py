@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import shutil
 import stat
 import sys
 from dataclasses import dataclass
@@ -91,6 +92,29 @@ def write_file(path: Path, text: str) -> None:
         raise OutputFileError(
             f"cannot write {path}: {error.strerror}: name another file"
         ) from error
+
+
+def move_file(source: Path, path: Path) -> None:
+    """Move a regular file to `path`, which may be on another file system, by the rules above.
+
+    Raises OutputFileError if this fails, or if `path` names a device, a FIFO or a stream.
+    """
+    target = _target(path)
+    if target.stream is not None or target.in_place:
+        raise OutputFileError(f"cannot write {path}: it is no regular file: name another folder")
+    temporary = _temporary(target.path)
+    try:
+        os.close(_create(target.path, temporary))
+        shutil.move(source, temporary)
+        temporary.replace(target.path)
+    except OSError as error:
+        if isinstance(error, OutputFileError):
+            raise
+        raise OutputFileError(
+            f"cannot write {path}: {error.strerror}: name another folder"
+        ) from error
+    finally:
+        temporary.unlink(missing_ok=True)
 
 
 def _target(asked: Path) -> _Target:

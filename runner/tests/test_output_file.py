@@ -19,6 +19,7 @@ from runner.output_file import (
     OutputFileError,
     check_writable,
     is_standard_output,
+    move_file,
     output_path,
     write_file,
 )
@@ -170,3 +171,28 @@ def test_names_of_standard_output_are_that_stream(tmp_path: Path, *, to_file: bo
     written = (tmp_path / "output").read_text() if to_file else done.stdout
     assert written.splitlines() == ["first", *names, "last"]
     assert not is_standard_output(tmp_path / "other")
+
+
+def test_a_moved_file_replaces_a_file_and_follows_a_link(tmp_path: Path) -> None:
+    target, link = tmp_path / "kept", tmp_path / "link"
+    link.symlink_to(target)
+    for text in ("first", "second"):
+        source = tmp_path / "source"
+        source.write_text(text)
+        move_file(source, link)
+        assert target.read_text() == text
+        assert not source.exists()
+    assert link.is_symlink()
+    assert files(tmp_path) == [target, link]
+
+
+def test_a_moved_file_never_replaces_a_device(tmp_path: Path) -> None:
+    device, source = node(tmp_path / "null", stat.S_IFCHR, NULL), tmp_path / "source"
+    source.write_text("text")
+    with pytest.raises(OutputFileError, match="it is no regular file: name another folder"):
+        move_file(source, device)
+    assert kind(device) == stat.S_IFCHR
+    assert source.read_text() == "text"
+    with pytest.raises(OutputFileError, match=r"cannot write .*: No such file"):
+        move_file(source, tmp_path / "no" / "folder")
+    assert source.read_text() == "text"
