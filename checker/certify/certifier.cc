@@ -184,8 +184,8 @@ std::vector<EventRef> first_events(const Context& context, const Graph& graph) {
   return events;
 }
 
-// Returns the position of each committed transaction in an order that fits `edges`. If settle() can
-// settle all reads of open elements, the order fits these reads, too.
+// Returns the position of each committed transaction in an order that fits `edges`. If settle()
+// (precedence.h) finds one side for every read of an open element, the order fits these sides, too.
 std::vector<uint32_t> likely_order(const Context& context, const OpenOptions& options,
                                    std::vector<GraphEdge> edges) {
   const auto count = static_cast<uint32_t>(context.transactions.committed.size());
@@ -356,8 +356,9 @@ class Certifier {
     return report_cycles(Graph(count_ * 2, edges), sides);
   }
 
-  // Reports the cycles of the graph. If they may depend on whether a transaction that never ended
-  // committed, sets the verdict kCouldNotJudge instead. Returns true if there are any cycles.
+  // Reports the cycles of the graph. Returns true if there are any. It is unknown whether a
+  // transaction that never ended has committed. If the cycles may depend on such a transaction,
+  // sets the verdict kCouldNotJudge instead of reporting them.
   bool report_cycles(const Graph& graph, const std::vector<Observation>& added) {
     std::vector<std::vector<uint32_t>> components = graph.components();
     if (components.empty()) return false;

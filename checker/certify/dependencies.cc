@@ -33,7 +33,8 @@ enum class CursorPlace : uint8_t {
 
 // The cursor of an index in the current transaction.
 struct Cursor {
-  uint32_t transaction = kNoNumber;  // the cursor's transaction; in others it is at kStart
+  // The transaction for which the members are valid. In another one the cursor is at kStart.
+  uint32_t transaction = kNoNumber;
   uint32_t cell = 0;
   uint32_t serial = 0;  // changes whenever the cursor moves to a key; see returned_
   CursorPlace place = CursorPlace::kStart;
@@ -137,7 +138,8 @@ class DependencyFinder {
 
   // Handles a getNext that returned a record of the cursor's key or of a smaller key.
   void step_back_or_stay(Cursor& at, Bound bound) {
-    // After DB_END a scan may start again. The API forbids this, but only as advice.
+    // After DB_END a scan may start again at an earlier record. The contract asks for another
+    // DB_END, but only as advice, so the checker does not report the new start.
     if (at.at_end) return move_to(at, bound, /*owes_key=*/false);
     const bool again = bound.cell == at.cell && returned_[bound.element] == at.serial * 2;
     if (reader_.is_judged() && context_.rule(kRuleScanOrder)) {
