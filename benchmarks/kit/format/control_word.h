@@ -22,7 +22,7 @@
 //     evidence word.
 //   - A procedure: for each call a computed call, [key], evidence word; then end of procedure and
 //     the procedure's result.
-//   - An op that made no call, because it had no handle or no record: no call.
+//   - An op that made no call, because its handle or record was missing: the word kNoCall.
 //
 // After DEADLOCK, an auto-commit op or a call outside of transactions overwrites its own words
 // when it is repeated. The words of a failed attempt are overwritten too if no room is left for
@@ -142,8 +142,9 @@ constexpr InstructionCode procedure_end_of(uint64_t word) {
 // timed.
 inline constexpr uint32_t kTimedEvery = 61;
 
-// A failed attempt may need this many words more than its ops, before it is overwritten: for its
-// abort, its end, and the calls that restore its handles.
+// Besides the words of its ops, a failed attempt writes at most this many words: for its abort, its
+// end, and the calls that restore its handles. There must be room for them, even if they are
+// overwritten afterwards.
 inline constexpr uint64_t kWordsReserve = 4 + 4 * kSlots;
 
 }  // namespace keydrome::format

@@ -42,9 +42,9 @@ struct IllegalAnswer {
 // ThreadOutcome::position says where a thread is. The position is usually kInWords, which means
 // that the thread is at the first op of its program whose words are incomplete
 // (script/word_follower.h). In a failed attempt, at a procedure and at an op that leaves no words,
-// the position is the number of the op. One of the other two bits can be added to this number.
-// After the end of the program, the position is the number of its ops, or the largest number if a
-// kUntil ended the program.
+// the position is the number of the op. kAwaitsPiece or kRollingBack can be added to this number.
+// After the end of the program, the position is the number of its ops. If a kUntil, which ends a
+// program at a given time, ended it, the position is the largest number.
 inline constexpr uint64_t kInWords = uint64_t{1} << 61;
 inline constexpr uint64_t kAwaitsPiece = uint64_t{1} << 62;  // waits for this op to arrive
 inline constexpr uint64_t kRollingBack = uint64_t{1} << 63;  // aborts the transaction of this op

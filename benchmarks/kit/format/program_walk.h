@@ -29,9 +29,9 @@ struct Step {
   Kind kind = Kind::kStream;
 };
 
-// Calls visit(const Step&) for each execution of each op. Skips kRepeat ops themselves. `visit`
-// may return how many of the following ops it has dealt with, which are then skipped. These must
-// be gets and writes of the same transaction. REQUIRES: the program is well formed, as
+// Calls visit(const Step&) for each execution of each op. Skips kRepeat ops themselves. `visit` may
+// itself handle some of the following ops and return their number; these ops are then skipped. They
+// must be gets and writes of the same transaction. REQUIRES: the program is well formed, as
 // ScriptBuilder writes it.
 template <typename Visitor>
 void walk_program(std::span<const Op> ops, Visitor&& visit) {

@@ -191,8 +191,8 @@ void Interpreter::give_up(format::AttemptEnd end) {
   restore(false);
 }
 
-// Removes the evidence of the attempt, the results that it has written to the trace. The task
-// kRestore then restores the handles.
+// Removes the attempt's evidence (the results of its calls) from the trace. The task kRestore then
+// restores the handles.
 void Interpreter::restore(bool retries) {
   publish((base_ + at_) | format::kRollingBack);
   evidence_.rewind(saved_.evidence);

@@ -122,7 +122,7 @@ class InterpreterState {
   struct Slot {
     IdxState* handle = nullptr;
     uint32_t index = 0;
-    uint32_t opening = 0;  // number of the openIndex call; a new handle may have an old address
+    uint32_t opening = 0;  // number of the openIndex call; tells handles at one address apart
     KeyType type = SHORT;
     bool open = false;
   };
@@ -133,7 +133,8 @@ class InterpreterState {
     uint64_t evidence = 0;
     uint64_t* word = nullptr;
     uint32_t round = 0;
-    // The slots that the transaction has opened or closed, as they were before; a bit for each.
+    // The slots as they were before the transaction opened or closed them. Bit s of changed_slots
+    // is 1 if slots[s] is valid.
     std::array<Slot, format::kSlots> slots{};
     uint16_t changed_slots = 0;
   };
