@@ -74,7 +74,7 @@ class WordEvents : public CallObserver {
   std::size_t open_from_ = 0;  // the first event whose end is unknown
   std::vector<history::Event> events_;
   std::vector<uint32_t> unresolved_;
-  std::array<uint32_t, format::kSlots> kept_tags_{};  // of the last kKeep reads
+  std::array<uint32_t, format::kSlots> kept_tags_{};  // tag that each slot's last kKeep read found
 };
 
 }  // namespace keydrome::script
