@@ -1,4 +1,5 @@
-// The catalog: finds and adds the indexes of a runtime by name. It owns them as long as it exists.
+// The catalog: finds and adds the indexes of a runtime by name. An index exists as long as the
+// catalog, which owns it.
 //
 // Thread safety: any thread may call any function.
 #pragma once

@@ -7,7 +7,7 @@
 namespace keydrome {
 namespace {
 
-// LMDB does not change the bytes of a value that is passed to it.
+// The cast is safe, because LMDB does not change the bytes of a value that is passed to it.
 MDB_val value_of(std::string_view bytes) {
   return {.mv_size = bytes.size(), .mv_data = const_cast<char*>(bytes.data())};
 }
