@@ -1,4 +1,5 @@
-// Implements Heap: size classes, spans and chunks.
+// Implements heap.h: cuts small blocks of a size class from spans, cuts spans from chunks, and
+// takes large blocks from the C library.
 #include "runtime/instance/heap.h"
 
 #include <algorithm>

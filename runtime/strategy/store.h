@@ -60,7 +60,7 @@ class Store {
   KeydromeBytes smallest_key() const { return {kZeros, key_bytes_}; }
 
  protected:
-  // `key_bytes`: what `create` has promised (KeydromeSetup).
+  // `key_bytes`: the size of all keys, as `create` has promised it (KeydromeSetup).
   Store(const KeydromeStructureTable& functions, KeydromeStructure* structure, uint32_t key_bytes)
       : structure_(structure),
         find_(functions.find),
