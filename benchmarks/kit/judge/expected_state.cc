@@ -325,7 +325,7 @@ template <typename HasText>
 std::optional<std::string> ExpectedState::why_impossible_if(uint32_t index, uint32_t rank,
                                                             uint32_t tag, const Moment& reader,
                                                             HasText&& has_text) const {
-  bool possible = false;  // no text is made before it is needed, because most records are right
+  bool possible = false;  // most records are right, so a reason becomes text only when it is needed
   std::optional<std::string> reason;
   for_each_insert(tag, [&](const Change& insert) {
     if (possible || insert.index != index || insert.rank != rank) return;

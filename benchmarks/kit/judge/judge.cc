@@ -186,7 +186,7 @@ void judge_counters(const script::Script& script, const script::Outcome& outcome
 
 void judge_script(const script::Script& script, const script::Outcome& outcome,
                   Findings& findings) {
-  // A replay of a part of the script has pools of its own.
+  // In a replay of a part of the script, the ranks of the outcome may belong to other pools.
   const std::shared_ptr<const KeyRanks> shared =
       outcome.ranks && outcome.ranks->are_of(script.pools)
           ? outcome.ranks

@@ -59,7 +59,7 @@ void judge_counters(const script::Script& script, const script::Outcome& outcome
                     Findings& findings);
 
 // Applies the rules about reads and writes to all phases except the final scan, which reads all
-// records. Judges every call of the workload and its checks in a transaction that ended as
+// records. Judges every call of the workload and of the extra checks whose transaction ended as
 // programmed. Implemented in judge_words.cc. The calls of procedures, which compute their keys and
 // payloads from earlier reads, are judged by their workload, and when a run is certified. Results
 // that are certainly right (known_records.h) are judged without the rules, unless `shortcut` is

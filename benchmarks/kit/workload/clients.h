@@ -3,8 +3,8 @@
 //
 // A client keeps its index open for a hundred transactions. After each `check_every` transactions
 // (100 by default) it makes two extra transactions. One is a stripe (stripes.h), on keys that only
-// this thread uses. The other is a canary (canaries.h), on keys of the workload. With 100, checks
-// are 2 % of all transactions. The random numbers for checks are independent of those for the
+// this thread uses. The other is a canary (canaries.h), on keys of the workload. By default, checks
+// are thus 2 % of all transactions. The random numbers for checks are independent of those for the
 // workload (rng.h).
 //
 //   Clients clients(script, {.seed = seed, .threads = 4, .policy = policy, .probe = probe});

@@ -66,8 +66,8 @@ class GrayZipf {
 };
 
 // Zipfian ranks among 10^10 + 1 ranks, hashed into 0 .. items-1. The most frequent item has a
-// probability of about 3.8 % if there are many items. If there are few, further ranks with the same
-// hash add to it.
+// probability of about 3.8 % if there are many items. If there are few items, further ranks are
+// hashed to the same item and make it more frequent.
 class ScrambledZipf {
  public:
   explicit ScrambledZipf(uint64_t items);

@@ -24,9 +24,9 @@ constexpr uint64_t kKnownReads = 1'000;
 constexpr uint64_t kKnownPartMax = 10;
 constexpr uint64_t kClosingPartMax = 20;
 constexpr uint64_t kClosingScans = 16;  // scans of all threads at the end of a phase
-constexpr uint64_t kRecentCalls = 64;
-constexpr uint64_t kCallsPerScan = 1'000;
-constexpr uint32_t kScanMin = 8, kScanMax = 24;
+constexpr uint64_t kRecentCalls = 64;            // a write is recent for this many calls
+constexpr uint64_t kCallsPerScan = 1'000;        // a thread makes one scan in this many calls
+constexpr uint32_t kScanMin = 8, kScanMax = 24;  // getNext calls of a scan
 constexpr uint64_t kGetsMin = 8, kGetsMax = 16;  // gets of one read-back transaction
 constexpr uint64_t kSampleMin = 64;              // a sample has room for this many keys or more
 

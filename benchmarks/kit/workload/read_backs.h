@@ -1,10 +1,10 @@
-// Read-backs: adds transactions that only read to timed phases that write. They read keys of the
-// workload itself. So a library cannot postpone the work of its writes until the clock has
-// stopped.
+// Read-backs: extra transactions that only read keys of the workload itself. Each timed phase that
+// writes gets such transactions. So a library cannot postpone the work of its writes until the
+// clock has stopped.
 //
-//   - In between: of all reads of a thread, at least 1 % ask for keys that the thread wrote or
-//     deleted earlier in the phase, half of them within its last 64 calls. If the phase inserts, a
-//     thread makes at least one short scan for every thousand calls, from a random key.
+//   - In between: at least 1 % of a thread's reads ask for keys that the thread wrote or deleted
+//     earlier in the phase. Half of these reads ask for keys of its last 64 calls. If the phase
+//     inserts, a thread makes at least one short scan for every thousand calls, from a random key.
 //   - Closing reads: at the end of its program, each thread reads back random keys that it wrote or
 //     deleted in the phase, and makes short scans from some of them.
 //

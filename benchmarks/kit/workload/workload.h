@@ -64,7 +64,8 @@ class Workload {
   // it plays phase `phase`, so equal results give an equal phase. The function may change only the
   // names and the scheduled end of the phase, the names of classes, and the times of its kArrive
   // ops: the referee has already cut the programs into pieces, the parts that a thread receives at
-  // once. A replay of parts of the script plays them as they are. The default changes nothing.
+  // once. In a replay of parts of the script, the referee does not call adapt_phase(). The default
+  // changes nothing.
   virtual void adapt_phase(script::Script& script, uint32_t phase,
                            const script::Outcome& so_far) const;
   // Adds a finding for each violation in a complete session. The default (judge/judge.h) checks the

@@ -21,8 +21,9 @@
 
 namespace keydrome::workload {
 
-// A string key of a file must not begin with this byte. The keys of checks begin with it if they
-// would otherwise not be smaller than all keys of the file.
+// A string key of a file must not begin with this byte. Checks, the extra transactions that test
+// the library, use keys that are smaller than all keys of the file. If their usual keys are not
+// smaller, this byte replaces the first byte of these keys.
 inline constexpr char kFirstByteOfChecks = 1;
 
 // Not copyable, because `strings` points into `text`.

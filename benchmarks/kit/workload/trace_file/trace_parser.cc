@@ -14,7 +14,7 @@ namespace {
 constexpr std::string_view kFormat = "1";
 constexpr const char* kHeader = "keydrome trace 1";
 constexpr std::array kTypes = {SHORT, INT, VARCHAR};
-// The strings of stripes, check transactions on keys of their own, begin with this character.
+// The string keys of stripes (extra transactions that check the library) begin with this character.
 constexpr char kFirstOfChecks = '!';
 
 // Returns the value of a hexadecimal digit, or -1.
