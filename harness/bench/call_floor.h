@@ -1,6 +1,6 @@
 // The floor of a call: its smallest possible cost, i.e. the time of a loop that only calls a
 // library that does nothing (indexes/null). The programs in this folder compare the cost of the
-// harness with it.
+// harness with this floor.
 //
 // Thread safety: the functions share no state.
 #pragma once

@@ -50,7 +50,8 @@ Result<PreparedSession> prepare(const char* path) {
   return prepare_session(std::move(*plan), **entry, std::move(*files));
 }
 
-// Returns the argument of keydrome_configure. Unlike in the jail, the structure has its own path.
+// Returns the argument of keydrome_configure. It contains the structure's path on this machine; in
+// the jail it would contain the path inside the jail.
 Result<std::string> configuration_of(const PreparedSession& session) {
   const LibraryPlan& library = session.plan.library;
   std::vector<KeyType> types;

@@ -1,6 +1,6 @@
-// The plan of one session, i.e. of one repetition of a benchmark, with one library: which library,
-// which benchmark and which limits. The parser reads it from JSON
-// (harness/schema/plan.v1.schema.json), and rejects unknown fields.
+// The plan of one session (one repetition of a benchmark with one library): which library, which
+// benchmark and which limits. The parser reads it from JSON (harness/schema/plan.v1.schema.json),
+// and rejects unknown fields.
 #pragma once
 
 #include <cstdint>

@@ -25,7 +25,8 @@ struct JailOptions {
   uint64_t processes = 0;               // tasks, including threads
   uint64_t command_timeout_ms = 5'000;  // for each of the commands freeze, thaw and usage
   // How long the referee waits for the player, the process in the jail, to exit after its channel
-  // has closed. The kernel closes the channel of a process that exits before the process has ended.
+  // has closed. When a process exits, the kernel first closes its channel, and the process ends a
+  // little later.
   uint64_t exit_grace_ms = 2'000;
   bool explain_hangs = true;  // describe hung threads; takes up to 1.1 s
   bool keep_calls = false;  // keep the results of all calls as a history, so that it can be judged

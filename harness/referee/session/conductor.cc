@@ -65,8 +65,8 @@ Message go_message(uint32_t phase, bool pinned) {
   return go;
 }
 
-// Describes a phase for `progress`. `done` is nullptr when the phase starts, and its result when it
-// has ended.
+// Describes a phase for `progress`. `done` is nullptr when the phase starts, and the result of the
+// phase when the phase has ended.
 Json phase_event(const script::Script& script, uint32_t index, const PhaseResult* done) {
   Json::Object event{{"event", done == nullptr ? "phase" : "phase_done"},
                      {"name", script.phases[index].name},
@@ -76,7 +76,8 @@ Json phase_event(const script::Script& script, uint32_t index, const PhaseResult
   return event;
 }
 
-// Returns the result of a phase with what its script says about it.
+// Returns a new result of a phase, with the members that the script determines. The caller adds the
+// measurements.
 PhaseResult result_of(const script::PhaseScript& phase) {
   PhaseResult result;
   result.name = phase.name;
@@ -86,7 +87,7 @@ PhaseResult result_of(const script::PhaseScript& phase) {
   return result;
 }
 
-// Adds the time of a step to `total_ns`, and returns the step's result.
+// Executes a step, adds its time to `total_ns`, and returns its result.
 template <typename Step>
 auto timed(uint64_t& total_ns, Step&& step) {
   const uint64_t start_ns = now_ns();
@@ -221,8 +222,9 @@ class Conductor {
     return true;
   }
 
-  // Makes the inputs before GO starts the phase, so the clock measures only the player. If the
-  // pieces of a phase exceed 512 MiB, the last ones are made during the phase (piece_supply.h).
+  // Makes the inputs before the message GO starts the phase, so the clock measures only the player.
+  // The inputs are pieces, i.e. portions of the programs. If they exceed 512 MiB, the last ones are
+  // made during the phase (piece_supply.h).
   bool play_phase(uint32_t index) {
     const script::PhaseScript& phase = script_.phases[index];
     if (phase.timed) idle_work_.finish();
@@ -251,7 +253,8 @@ class Conductor {
   }
 
   // Starts the clock before any thread that plays programs runs. A frozen player receives GO only
-  // when it thaws, so the clock need not measure how long the sending takes.
+  // when it thaws. So for a frozen player, GO is sent first, and the clock does not measure the
+  // sending.
   bool start_phase(const Message& go, const script::PhaseScript& phase, uint64_t& start_ns) {
     const bool sleeps = result_.frozen_between && partner_->plays_in_jail();
     const auto send = [&] {
@@ -266,7 +269,7 @@ class Conductor {
     return passed(account_->thaw(phase.name)) && (sleeps || send());
   }
 
-  // Describes the threads after a deadline or limit has passed, or after the process has died.
+  // Describes the threads after a deadline or limit has passed, or after the player has died.
   // `phase` and `watch` are nullptr while the library loads. `start_ns` is when the phase started.
   void explain_stop(const script::PhaseScript* phase, PhaseWatch* watch, uint64_t start_ns) {
     PhaseTimes times = times_of(options_, start_ns);
@@ -288,7 +291,7 @@ class Conductor {
     if (explains) times.now_ns = looks.now_ns;
     result_.slow = watch != nullptr && is_advancing(script_, *phase, *watch, times);
     if (explains) result_.hang = hang_evidence(inputs, looks, result_.slow);
-    // The process has exited, but what its threads wrote is still in the shared memory.
+    // The player has exited, but what its threads wrote is still in the shared memory.
     if (result_.stop == StopReason::kClosed) result_.hang = crash_evidence(inputs);
     if (!ran_out || phase == nullptr) return;
     result_.detail +=

@@ -1,4 +1,4 @@
-// Plays one session, i.e. one repetition of a benchmark, with one library: starts the processes,
+// Plays one session (one repetition of a benchmark with one library): starts the processes,
 // exchanges all messages from HELLO to END (harness/protocol.h), and returns what happened.
 //
 // The code trusts nothing from the player, the jailed process that runs the library. play() always

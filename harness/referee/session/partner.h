@@ -85,8 +85,9 @@ class Partner {
  protected:
   // Waits for one message without checking limits or sampling the threads.
   virtual JailProcess::Event receive(Message& message, uint64_t deadline_ns);
-  // Returns the ids of the processes that the session needs: the referee and those that it has
-  // started, but not the jail's own, which only wait.
+  // Returns the ids of the processes that work for the session: the referee, the player and, in
+  // verified mode, the driver. The processes of the jail itself only wait, so they are left out. An
+  // id is 0 if the process does not exist.
   virtual std::vector<pid_t> processes() const;
   // Returns true if the last message came from the process whose turn it is.
   virtual bool in_turn() const { return true; }
