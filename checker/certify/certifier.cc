@@ -356,9 +356,8 @@ class Certifier {
     return report_cycles(Graph(count_ * 2, edges), sides);
   }
 
-  // Reports the cycles of the graph. Returns true if there are any. It is unknown whether a
-  // transaction that never ended has committed. If the cycles may depend on such a transaction,
-  // sets the verdict kCouldNotJudge instead of reporting them.
+  // Reports the graph's cycles. Returns true if there are any. If they may depend on the unknown
+  // outcome of a transaction that never ended, sets the verdict kCouldNotJudge instead.
   bool report_cycles(const Graph& graph, const std::vector<Observation>& added) {
     std::vector<std::vector<uint32_t>> components = graph.components();
     if (components.empty()) return false;

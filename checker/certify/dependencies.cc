@@ -138,8 +138,7 @@ class DependencyFinder {
 
   // Handles a getNext that returned a record of the cursor's key or of a smaller key.
   void step_back_or_stay(Cursor& at, Bound bound) {
-    // After DB_END a scan may start again at an earlier record. The contract asks for another
-    // DB_END, but only as advice, so the checker does not report the new start.
+    // After DB_END a scan may start again: that breaks only an advisory promise, so no report.
     if (at.at_end) return move_to(at, bound, /*owes_key=*/false);
     const bool again = bound.cell == at.cell && returned_[bound.element] == at.serial * 2;
     if (reader_.is_judged() && context_.rule(kRuleScanOrder)) {

@@ -132,7 +132,7 @@ struct TxnState {
   }
 
   bool open = false;
-  bool must_write = false;   // an earlier attempt could not become the writer
+  bool must_write = false;   // the last attempt could not become the writer: begin as the writer
   ErrCode broken = SUCCESS;  // the code that all later calls return; SUCCESS: none
   uint64_t number = 0;       // counts this thread's transactions, from 1
   uint64_t writes = 0;       // number of calls so far that may have changed a record

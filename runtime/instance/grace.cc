@@ -47,7 +47,7 @@ bool CallSlot::keep(Heap& heap, void* memory, size_t size, size_t alignment) noe
   if (t_current == nullptr) return false;
   try {
     t_current->filling_.push_back({&heap, memory, size, alignment});
-    // NOLINTNEXTLINE(bugprone-empty-catch): the block may be in use; no memory is left to note it
+    // NOLINTNEXTLINE(bugprone-empty-catch): no memory to note the block, so it is never freed
   } catch (const std::bad_alloc&) {
   }
   return true;
