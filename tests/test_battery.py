@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from web.tests.world import World
 
 ALL = {case.id: case for case in cases.load()}
-LAST = {"A": 24, "B": 31, "C": 28, "D": 57, "E": 6}
+LAST = {"A": 24, "B": 31, "C": 28, "D": 57, "E": 6}  # the number of the last case in each group
 PLACES = {"constructor", "early thread", "call", "thread", "commit", "close", "left thread"}
 
 

@@ -77,7 +77,7 @@ class Target:
 class Row:
     """The result of a session. `verdict` is "" if the session took longer than the limit and was stopped.
 
-    `load` is the load average per CPU when the session began: above 1, its times are not to be trusted.
+    `load` is the load average per CPU when the session began. Above 1, other programs made the session's times longer.
     """
 
     verdict: str
@@ -190,7 +190,7 @@ def estimate(target: Target, scale: Scale, settings: Settings) -> Target:
 
 
 def play(target: Target, scale: Scale, timeout_seconds: float, where: str) -> Row:
-    """Play one session, and show its progress after `where`."""
+    """Play one session, and show its progress on the terminal, after the text `where`."""
     began = time.monotonic()
     load = os.getloadavg()[0] / (os.cpu_count() or 1)
     referee_bytes = 0

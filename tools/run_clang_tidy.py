@@ -31,6 +31,7 @@ TOGETHER = 16
 LEFT_OUT = "" if "KEYDROME_SOAK" in os.environ else "-clang-analyzer-*"
 ANALYSED = "jail/"
 CHECKS = [f"--checks={LEFT_OUT}"] if LEFT_OUT else []
+# For a group of sources, which one file includes: without the check that refuses to include a .cc file.
 CHECKS_TOGETHER = [
     f"--checks={LEFT_OUT},-bugprone-suspicious-include",
     f"--config-file={ROOT / '.clang-tidy'}",

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 SHOWN = 3
 _BYTES = 1 << 16
 _TAIL = 90
-# Control sequences of a terminal, and what only moves the cursor.
+# Matches what a terminal does not show: control sequences and line ends.
 _INVISIBLE = re.compile(rb"\x1b\[[0-9;?]*[a-zA-Z]|[\r\n]")
 
 

@@ -79,11 +79,11 @@ class Seen:
 
 
 def main() -> None:
-    """Measure the queue. With `--role work`, only simulate some workers; the measurement starts such processes."""
+    """Measure the queue. With `--role work`, only simulate some workers: `measure` starts processes with this role."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--workers", type=int, default=1000)
     parser.add_argument("--runs", type=int, default=100_000)
-    parser.add_argument("--seconds", type=float, default=60.0, help="seconds that the workers work")
+    parser.add_argument("--seconds", type=float, default=60.0, help="how long the workers work")
     parser.add_argument("--run-seconds", type=float, default=20.0, help="mean time of a run")
     parser.add_argument(
         "--beat-seconds", type=float, default=1.0, help="seconds between heartbeats"
@@ -186,7 +186,7 @@ def search_ms() -> float:
     from leaderboard import services  # noqa: PLC0415 - needs Django set up
     from leaderboard.queue import wakeup  # noqa: PLC0415 - needs Django set up
 
-    wakeup.wake = lambda _queue: None  # there is no broker, and only the search is measured
+    wakeup.wake = lambda _queue: None  # sends no messages: there is no broker, and only the search is measured
     times = []
     for _ in range(SWEEPS):
         begin = time.perf_counter()
@@ -332,8 +332,8 @@ class Simulated:
 
     def life(self) -> Iterator[float]:
         """Claim a run, send its heartbeats, end it, and repeat; yield the seconds to wait before the next step."""
-        from leaderboard.models import Run  # noqa: PLC0415 - ditto
-        from leaderboard.queue import claims  # noqa: PLC0415 - needs Django set up
+        from leaderboard.models import Run  # noqa: PLC0415 - needs Django set up
+        from leaderboard.queue import claims  # noqa: PLC0415 - ditto
 
         lived = self.run_seconds()
         yield lived

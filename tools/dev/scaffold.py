@@ -31,7 +31,7 @@ COPIES = {
     "index": {"api/examples/minimal.cc": "library.cc"},
     "concurrency-control": {"runtime/concurrency/index_2pl.cc": "NAME.cc"},
 }
-# Words in these copies that the new name replaces, and the same words in CamelCase.
+# The name that a copy contains, in snake_case and in CamelCase. The new name replaces both.
 COPIED_NAMES = {"concurrency-control": ("index_2pl", "Index2pl")}
 NAME = re.compile(r"[a-z][a-z0-9_]{1,30}")
 

@@ -4,8 +4,7 @@
 that makes the calls, adds to each call to a library, and what judging a session costs.
 
 Each section comes from a program that can also run alone. If a program compares things, it measures them alternately in
-one run, and prints medians. A figure that misses its target fails no test, because a slow machine is no
-bug.
+one run, and prints medians. A figure that misses its target fails no test, because a slow machine is no bug.
 """
 
 from __future__ import annotations

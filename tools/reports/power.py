@@ -136,7 +136,7 @@ def measure(name: str, scale: str) -> Blocks:
 
 
 def changes(blocks: Blocks) -> list[float]:
-    """Return for each block by how much the control library, which runs first and last, changed: log(last / first)."""
+    """Return log(last / first) for each block: the control library runs first and last, and the two times differ."""
     return [math.log(block["control_last"] / block["control_first"]) for block in blocks]
 
 

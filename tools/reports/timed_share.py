@@ -56,7 +56,7 @@ def instances() -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class Times:
-    """The mean times of the sessions of a series, in seconds. All but `session` are disjoint parts of it."""
+    """The mean times of a session of a series, in seconds. The other times are disjoint parts of `session`."""
 
     session: float  # of the whole command, divided by the number of sessions
     timed: float
@@ -86,7 +86,7 @@ class Times:
 
 
 def times_of(reports: list[Report], seconds: float) -> Times:
-    """Return the means of a series whose sessions have these reports and took `seconds` together."""
+    """Return the means of a series. Its sessions have these reports, and took `seconds` together."""
 
     def phases(*, timed: bool, scans: bool = False) -> float:
         return _mean(

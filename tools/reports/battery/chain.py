@@ -46,7 +46,7 @@ SIZES = {"threads": 4, "inserts_per_thread": 60, "tests_per_thread": 60, "indice
 DEADLINE_MS = 30_000
 MEMORY_BYTES = 448 << 20
 TMPFS_BYTES = 16 << 20
-HOLE = "HOLE"
+HOLE = "HOLE"  # begins the line that a library logs if its attack succeeded
 _JAILS_AT_ONCE = 4
 
 
