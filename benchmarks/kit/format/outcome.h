@@ -50,8 +50,7 @@ inline constexpr uint64_t kAwaitsPiece = uint64_t{1} << 62;  // waits for this o
 inline constexpr uint64_t kRollingBack = uint64_t{1} << 63;  // aborts the transaction of this op
 inline constexpr uint64_t kPositionBits = kInWords | kAwaitsPiece | kRollingBack;
 
-// The part of the outcome with one value of each kind for a thread. Everything else that the thread
-// did follows from its words.
+// The counters and times of one thread. Everything else that the thread did follows from its words.
 struct alignas(64) ThreadOutcome {
   uint64_t words;                 // number of words (control_word.h); stored at the end
   uint64_t position;              // where the thread is (kInWords); read while the thread runs
@@ -66,7 +65,7 @@ struct alignas(64) ThreadOutcome {
   uint64_t go_ticks;              // the player's clock at GO, from which times in words count
   uint64_t ended_ticks;           // the end of the thread, in ticks after GO
   uint64_t context_switches;      // switches of the thread during the phase; diagnostics only
-  uint32_t timestamp_slack;       // if the phase is recorded: see History::timestamp_slack
+  uint32_t timestamp_slack;       // of a recorded phase; History::timestamp_slack explains it
   uint32_t thread_id;             // gettid() of the thread, in the jail
 };
 
@@ -85,11 +84,11 @@ struct OutcomeHeader {
 };
 
 // One record of evidence: the result of a single call, which the judge compares with what the
-// script allows. Only threads of correctness suites, and of the scan that reads all records at the
-// end, have a trace, the memory for such records. A thread with a trace writes a record for each
-// call of its program except begin, commit and abort. So the player does not know which of the
-// results are judged. The bytes of key and payload follow the struct, padded to a multiple of 8
-// bytes.
+// script allows. The trace of a thread is the memory for such records. Only threads of correctness
+// benchmarks, and of the scan that reads all records at the end, have one. A thread with a trace
+// writes a record for each call of its program except begin, commit and abort. So the player does
+// not know which of the results are judged. The bytes of key and payload follow the struct, padded
+// to a multiple of 8 bytes.
 struct TraceRecord {
   uint64_t op;          // number of the op in the thread's program
   uint64_t repetition;  // (repetition of the kRepeat body) << 32 | (number of the getNext call),

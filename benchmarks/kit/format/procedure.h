@@ -12,7 +12,7 @@
 // If a required record is missing, or if a field contains no number, the transaction becomes
 // *unfit*. The procedure then ends at once. An unfit transaction alone is no violation, because a
 // library with optimistic concurrency control can show an inconsistent state and then refuse the
-// commit. The violation is a successful commit of an unfit transaction.
+// commit. Only a successful commit of an unfit transaction is a violation.
 //
 // A procedure may also roll back, for example if an account balance is too low. The transaction is
 // then aborted instead of committed, and it counts as ended correctly.
@@ -42,9 +42,8 @@ enum class InstructionCode : uint8_t {
   // unique number at the beginning of each payload.
   kGet,        // row b <- get(a); if not found: jumps to n, or becomes unfit if n == 0
   kGetByText,  // row b <- get(the text of row a as key); if not found: the same as kGet
-  kScan,       // list <- `field` of each record read: a get of key a, if it finds a record, then
-               // getNext calls until a key is not < b; at most `limit` records, or kListMax if
-               // limit == 0
+  kScan,       // list <- `field` of each record that a scan returns: a get of key a, then getNext
+               // calls until a key is not < b; at most `limit` records, or kListMax if limit == 0
   kInsert,     // insertRecord(a, next unused tag + text of row b)
   kDelete,     // deleteRecord(a, empty payload); becomes unfit if the key is not found
   // Computations.

@@ -95,8 +95,8 @@ enum class OpCode : uint8_t {
 //
 // Make the call without a transaction (pass NULL), so that it commits by itself.
 inline constexpr uint8_t kAutoCommit = 1u << 0;
-// The judge wants to see the whole result (script/outcome_reader.h). For kNext, only the result of
-// the last call.
+// The judge wants to see the whole result (script/outcome_reader.h). For kNext, this is only the
+// result of the last call.
 inline constexpr uint8_t kEvidence = 1u << 1;
 // For kNext and kNextToEnd: the judge wants to see the result of every call.
 inline constexpr uint8_t kEvidenceAll = 1u << 2;
@@ -137,7 +137,7 @@ constexpr bool is_scan(OpCode code) { return code == OpCode::kNext || code == Op
 constexpr bool is_on_records(OpCode code) { return is_data_call(code) || is_scan(code); }
 
 // The purpose of a transaction, stored in Op::kind of its kBegin and of each call outside a
-// transaction. The player does not get to know it:
+// transaction. The player does not learn this purpose:
 //   - kStream: the workload itself.
 //   - kStripe: an extra check on keys that only one thread uses.
 //   - kCanary: an extra check on keys of the workload. Its results must agree with each other.

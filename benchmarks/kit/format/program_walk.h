@@ -86,7 +86,8 @@ inline uint64_t words_of(const Op& op, std::span<const ProcedureEntry> procedure
       // Two words for each of three calls: the call, its reversal before a retry, the call again.
       return 6;
     case OpCode::kRun:
-      return uint64_t{3} * procedures[op.payload].calls + 3;  // may end with a roll-back
+      // Three words for each call; two for the end and the result; one more if it rolls back.
+      return uint64_t{3} * procedures[op.payload].calls + 3;
     case OpCode::kBegin:
     case OpCode::kCommit:
       return 1;

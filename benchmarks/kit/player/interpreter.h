@@ -58,7 +58,7 @@ class Interpreter : InterpreterState {
   // The caller calls finish() once, after the last piece that the thread plays.
   void finish();
 
-  // Publishes that the thread waits for its next piece. The next run() ends this.
+  // Publishes that the thread waits for its next piece, until the next run() begins.
   void await_piece() { publish(base_ | format::kAwaitsPiece); }
 
  private:
@@ -117,7 +117,7 @@ class Interpreter : InterpreterState {
   Flow judge_code(const format::Op& op, uint32_t code);
   Flow violation(std::size_t at, uint32_t code);
   void write_word(uint64_t word) { *word_++ = word; }
-  // Returns the first word of a call that create, open, close or a delete of a read record makes.
+  // Returns the first word of a create, openIndex, closeIndex, or delete of a record that was read.
   static uint64_t rare_call_word(const format::Op& op) {
     using history::EventCall;
     const bool opens = op.code == format::OpCode::kOpen,

@@ -75,7 +75,7 @@ class ThreadBuilder {
   void delete_pair(uint8_t slot, uint32_t key, Payload payload, uint8_t flags = 0);
   // Deletes the record that the last successful read of the slot returned in the open transaction.
   // The script does not determine which record this is. Therefore the default judge does not
-  // require any record of the index to exist.
+  // require that any record of the index exists.
   void delete_read(uint8_t slot, uint8_t flags = 0);
   // Repeats the ops from number `first` up to the last one, `times` more times. `first` is the
   // result of size() before the first of these ops was appended. REQUIRES: these ops write nothing,

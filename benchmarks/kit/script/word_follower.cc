@@ -132,9 +132,9 @@ class CallReader {
     return true;
   }
 
-  // Follows the gets and writes of a transaction with which `ops` begin, as long as they returned
-  // SUCCESS. Returns how many did. Most do, and this loop takes a fraction of the time of
-  // data_op().
+  // Follows gets and writes of a transaction from the beginning of `ops`, as long as they returned
+  // SUCCESS. Returns their number. Most calls succeed, and this loop takes a fraction of the time
+  // of data_op().
   std::size_t successes(std::span<const format::Op> ops) {
     if (observer_ != nullptr) return 0;
     std::size_t count = 0;
@@ -242,7 +242,7 @@ class CallReader {
     return true;
   }
 
-  // Follows the call of a create, open, close or delete of a read record.
+  // Follows a create, openIndex, closeIndex, or delete of a record that was read.
   bool programmed_call(const format::Op& op) {
     if (!is_next(ControlWord::kRareCall)) return misfit("no call");
     const format::CallWord call = format::CallWord::unpacked(words_.take());

@@ -144,7 +144,7 @@ class InterpreterState {
   struct Single {
     // A special op is timed or has failed attempts. For all other ops, the interpreter only tests
     // the next two members, which is fast.
-    uint32_t until_special = 1;  // the next special auto-commit op, counted from 1
+    uint32_t until_special = 1;  // auto-commit ops up to and including the next special one
     bool special = false;        // the current op is special
     bool timed = false;
     uint32_t attempts = 0;        // attempts that returned DEADLOCK

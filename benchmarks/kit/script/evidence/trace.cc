@@ -254,7 +254,7 @@ class TraceCopier {
       }
       for (const Copied& copied : std::span(batch_).first(count_)) add(copied);
     }
-    append(shared_, trace_.bytes);  // not empty if the trace is damaged
+    append(shared_, trace_.bytes);  // the rest, which is empty unless the trace is damaged
     return std::move(trace_);
   }
 

@@ -121,7 +121,8 @@ class InsertedRecords {
 
 // Copies those results of a trace that the script asks for (kEvidence, kEvidenceAll), and those of
 // bare calls. Other processes may change `shared` meanwhile, so each byte is read once. `ops` is
-// the thread's program. If `inserted` is not null, keeps records of scans to the end as runs.
+// the thread's program. If `inserted` is not null, a record of a scan to the end is kept as numbers
+// (Trace::Run), provided that the script inserts it.
 Trace copy_trace(std::span<const std::byte> shared, std::span<const format::Op> ops,
                  const Script& script, const InsertedRecords* inserted);
 
