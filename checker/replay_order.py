@@ -3,9 +3,9 @@
     python checker/replay_order.py [--serialisable] HISTORY ORDER
 
 It shares no code with the checker, so its user need not trust the checker. It executes the committed transactions in
-this order on a model of the contract (docs/reference/index-api.md), and compares the results. A transaction that had
-returned before another began must precede it, except with --serialisable. docs/reference/history-format.md describes
-both files. Exit status: 0 if the order explains all results, 1 if not, 2 if an argument or a file is unusable.
+this order on a model of the contract (docs/reference/index-api.md), and compares the results. If T1 had returned before
+T2 began, T1 must precede T2, except with --serialisable. docs/reference/history-format.md describes both files. Exit
+status: 0 if the order explains all results, 1 if not, 2 if an argument or a file is unusable.
 """
 
 from __future__ import annotations

@@ -61,8 +61,8 @@ class Collector : public DependencySink {
 
   std::vector<GraphEdge> edges;
   std::vector<Observation> open_edges;
-  // Edges about keys that were written by a transaction that never ended. They prove nothing,
-  // because this transaction may have committed.
+  // A transaction that wrote records but never ended may have committed. So the edges about the
+  // keys of these records prove nothing.
   std::vector<GraphEdge> unfinished_edges;
   std::vector<Choice> choices;
   std::vector<DirectFinding> findings;
@@ -200,8 +200,8 @@ std::vector<uint32_t> likely_order(const Context& context, const OpenOptions& op
   return places_in_order(Graph(count * 2, edges), count);
 }
 
-// Judges one history. For run(), a serial order must respect real time: a transaction that had
-// returned before another began precedes it. report_without_real_time() ignores real time.
+// Judges one history. For run(), a serial order must respect real time: if T1 had returned before
+// T2 began, T1 precedes T2. report_without_real_time() ignores real time.
 class Certifier {
  public:
   Certifier(const Context& context, Versions& versions, Certification& out)
@@ -397,8 +397,7 @@ class Certifier {
   // By transaction: its position in likely_order().
   std::vector<uint32_t> likely_order_;
   bool tentative_ = false;  // true while the current deleters of open elements may be wrong
-  // False while the graph lacks the edges about keys that were written by a transaction that never
-  // ended.
+  // False while the graph lacks Collector::unfinished_edges.
   bool unfinished_matters_ = true;
   std::vector<std::vector<uint32_t>> conflicts_;  // groups of open elements of the last attempt
 };

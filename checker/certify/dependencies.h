@@ -14,7 +14,7 @@
 //   after the transaction had returned, or deleted before it began, so its absence is right.
 //
 // After the committed transactions, the pass visits the other transactions. It checks only that
-// they saw no record that they must not see.
+// they saw no uncommitted, aborted or corrupt record.
 #pragma once
 
 #include <cstdint>

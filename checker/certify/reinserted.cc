@@ -23,8 +23,8 @@ using model::OrderSearch;
 
 namespace {
 
-// Limits of the search for a serial order: the number of transactions, because the search recurses
-// once for each of them, and the number of tries. 100,000 tries take about 0.1 s.
+// Limits of the search for a serial order. kSearchedMax limits the number of transactions, because
+// the search recurses once for each. kTriesMax limits the time: 100,000 tries take about 0.1 s.
 constexpr std::size_t kSearchedMax = 1'000;
 constexpr uint64_t kTriesMax = 100'000;
 

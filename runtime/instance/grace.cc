@@ -76,8 +76,8 @@ bool CallSlot::is_over() {
 }
 
 // Notes all calls that run now. The system call membarrier makes each other thread execute a
-// barrier. There are two cases. If the thread's call began before this barrier, its count is odd
-// here, and this thread waits for the call. If the call begins later, its reads come after the
+// barrier. There are two cases. If another thread's call began before this barrier, its count is
+// odd here, and this thread waits for the call. If the call begins later, its reads come after the
 // barrier. It then sees everything that this thread did before, so it no longer finds the retired
 // blocks in the structure. The acquire load in is_over() pairs with the release in end(): reads of
 // a call that is over come before the memory is freed.

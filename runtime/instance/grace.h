@@ -1,5 +1,5 @@
-// Grace periods: memory that a thread-safe structure retires is freed only after every call has
-// ended that ran at that time. Only calls without a latch need this. With a latch, no other call
+// Grace periods: memory that a thread-safe structure retires is freed only after the end of every
+// call that ran at that time. Only calls without a latch need this. With a latch, no other call
 // runs while a structure retires memory, so the memory is freed at once (heap.h).
 //
 //   GracePeriods periods;
