@@ -18,9 +18,9 @@ struct MemoryNeed {
   uint64_t library_bytes = 0;  // the limit of the jail
   uint64_t total() const { return referee_bytes + library_bytes; }
   // Returns the memory that a session uses at least, if the library reaches its limit. The estimate
-  // of the referee's memory is at most 1.5 times what the referee uses, so two thirds of the
-  // estimate count. Only in the benchmarks linkbench and tpcw, the estimate may be up to 2.3 times
-  // what the referee uses (FACTORS of tests/test_memory_demand.py).
+  // of the referee's memory is usually at most 1.5 times what the referee uses, so two thirds of
+  // the estimate count. For some instances the estimate is higher, up to 3.8 times (FACTORS of
+  // tests/test_memory_demand.py). Such a session may be refused although it would fit.
   uint64_t least() const { return referee_bytes / 3 * 2 + library_bytes; }
 };
 

@@ -1,5 +1,6 @@
-// Implements starvation.h: compares how long each thread waited for a processor, as the scheduler
-// counts it, with the CPU time of all threads.
+// Implements starvation.h, which finds out whether other programs kept a session from the
+// processors: compares how long each thread waited for a processor, as the scheduler counts it,
+// with the CPU time of all threads.
 #include "harness/referee/session/starvation.h"
 
 #include <unistd.h>

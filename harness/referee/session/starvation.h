@@ -18,10 +18,10 @@
 // It does not include time that a hypervisor takes from the machine. It is much too small if many
 // threads wait for a processor one after the other, because only the longest wait of each process
 // counts. So there is a second measure, the *crowd*: the processor time that other programs and the
-// hypervisor used. The session is not to blame if this is at least three quarters of all processor
-// time, and a thread of the player or driver waited for a processor for at least a tenth of the
-// time. A library cannot cause both: it cannot make other programs busy, and a blocked thread does
-// not wait for a processor.
+// hypervisor used. Two conditions together show that the session is not to blame. The crowd is at
+// least three quarters of all processor time. And a thread of the player or driver waited for a
+// processor for at least a tenth of the time. A library cannot cause both conditions: it cannot
+// make other programs busy, and a blocked thread does not wait for a processor.
 #pragma once
 
 #include <sys/types.h>
