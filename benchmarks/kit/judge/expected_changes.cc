@@ -97,8 +97,8 @@ void for_each_thread(const script::Script& script, const script::Outcome& outcom
 // writes are numbered as for_each_change() visits them. Returns an empty vector if the writes are
 // in this order already.
 //
-// The changes are the judge's largest array. So their order is computed first, and each change is
-// then written to its place: moving the changes takes several times as long as all other steps.
+// The changes are the judge's largest array, and moving them would take several times as long as
+// all other steps. So their order is computed first, and each change is then written to its place.
 std::vector<uint32_t> positions_of_writes(const script::Script& script, const KeyRanks& ranks,
                                           const script::Outcome& outcome) {
   std::vector<Note> notes, spare;

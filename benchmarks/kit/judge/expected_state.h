@@ -11,9 +11,10 @@
 //
 // The op (operation) kDeleteRead deletes the record that an earlier read returned, and a procedure
 // computes which record it deletes. Which records these ops delete is known only at run time.
-// Therefore no record is required in an index with such ops, except under keys that no procedure
-// uses (Pools::kept_keys). These ops are judged only in recorded runs. The checker certifies such a
-// run: it proves that some serial order of the transactions gives all results.
+// Therefore no record is required in an index from which kDeleteRead deletes. In an index from
+// which procedures delete, only records under keys that no procedure uses (Pools::kept_keys) are
+// required. These ops are judged only in recorded runs. The checker certifies such a run: it proves
+// that some serial order of the transactions gives all results.
 //
 // Refers to the script, the ranks and the outcome, which must outlive the object. Thread safety:
 // immutable after construction.

@@ -11,7 +11,7 @@
 //   - scan_order: getNext returned a key that is smaller than the previous key.
 //   - impossible_record: a read returned a record that cannot exist at that point. The record was
 //     never written, its payload was changed, its transaction aborted, or the record was deleted.
-//     Also: a key or payload that is longer than any that was stored.
+//     A key or payload that is longer than any that was stored is also reported under this name.
 //   - missing_record: a read or scan did not return a record that must exist (read_groups.cc), or a
 //     transaction committed although a record that it requires was missing (judge.cc).
 //   - wrong_delete: a delete found a record that cannot exist, or did not find a record that must

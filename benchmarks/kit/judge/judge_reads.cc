@@ -100,7 +100,8 @@ class ReadJudge {
                                           groups_.reader().moment));
   }
 
-  // Adds the record to the current group. `reason` says why it cannot exist, if that is so.
+  // Adds the record to the current group. If the record cannot exist, `reason` says why, and a
+  // finding is added instead.
   void add_possible(const ReadRecord& record, const std::optional<std::string>& reason) {
     if (!reason) return groups_.add(record);
     groups_.report("impossible_record", "read a record under key " + groups_.key_text(record.rank) +

@@ -24,8 +24,8 @@ namespace {
 // address of the next. Between two steps, this many other words are judged, so that the entry of
 // the first step arrives in time.
 constexpr uint32_t kWordsAhead = 6;
-// After a result that is_known() does not recognise, the tables for the rules are prefetched for
-// this many words.
+// After a result that is_known() does not recognise, the tables that the rules need (ExpectedState)
+// are prefetched for this many ops.
 constexpr uint32_t kUnknownAhead = 64;
 
 // Up to four bytes that a read must have returned. The library may return any bytes after the NUL
@@ -139,7 +139,7 @@ class LookAhead {
   const KeyRanks& ranks_;
   const ExpectedState& expected_;
   const KnownRecords& known_;
-  uint32_t unknown_ahead_ = 0;  // words for which the tables for the rules are prefetched
+  uint32_t unknown_ahead_ = 0;  // ops for which the tables for the rules are still prefetched
 };
 
 // Judges the words of a thread. Use each object once.

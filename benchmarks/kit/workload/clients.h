@@ -148,8 +148,8 @@ class Clients {
 };
 
 // Adds `count` random texts of `bytes` printable characters to the script and returns their
-// numbers. If `bytes` is 0, returns nothing but the number of the empty text, so that a payload is
-// its tag alone.
+// numbers. If `bytes` is 0, returns only the number of the empty text, so that a payload is its tag
+// alone.
 std::vector<uint32_t> random_texts(script::ScriptBuilder& script, uint64_t seed, uint32_t count,
                                    uint32_t bytes);
 
@@ -157,7 +157,7 @@ std::vector<uint32_t> random_texts(script::ScriptBuilder& script, uint64_t seed,
 std::vector<uint32_t> shuffled(uint32_t count, Rng& rng);
 
 // Returns how many transactions of a class the phase committed per second. Auto-commit calls count.
-// The time is that of the referee, the process that runs the session.
+// The time of the phase is the one that the referee, the process that runs the session, measured.
 double committed_per_second(const script::PhaseOutcome& outcome, const PhaseMeasures& phase,
                             uint32_t class_number);
 

@@ -103,7 +103,7 @@ struct Demand {
   double inserts = 0, deletes = 0;  // calls of load and transactions
   double keys = 0;                  // keys without a record
   double key_bytes = 0;
-  double different_keys = 0;  // 0: as many as records and keys without a record
+  double different_keys = 0;  // 0: each record has a key of its own
   double string_bytes = 0;    // bytes of all string keys and payload texts that differ
   double load_ops = 0;
   double transactions = 0;

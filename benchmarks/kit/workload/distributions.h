@@ -38,10 +38,10 @@ class GrayZipf {
   GrayZipf(uint64_t items, double theta, double zetan);
 
   // Extends the distribution to `items` ranks, at the cost of adding one term for each new rank to
-  // the sum. Afterwards, as in YCSB, eta combines the new sum with the number of ranks at
-  // construction, n. So an extended distribution differs from a new one of the same size: ranks 0
-  // and 1 are right, but the ranks from 2 to about 2 * items / n never occur. REQUIRES (checked):
-  // `items` is at least the current number of ranks.
+  // the sum. Afterwards, as in YCSB, the constant eta is computed from the new sum and from n, the
+  // number of ranks at construction. So an extended distribution differs from a new one of the same
+  // size: ranks 0 and 1 are right, but the ranks from 2 to about 2 * items / n never occur.
+  // REQUIRES (checked): `items` is at least the current number of ranks.
   void grow(uint64_t items);
 
   // Returns the rank that belongs to a random number `u` in [0, 1).

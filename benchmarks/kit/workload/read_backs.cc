@@ -43,7 +43,7 @@ class Sample {
  public:
   explicit Sample(std::size_t size_max = 0) : size_max_(size_max) {}
 
-  // Offers the next use. Stores it if its turn has come and `accepts` it.
+  // Offers the next use. Stores the use if its turn has come and accepts() returns true.
   template <typename Accepts>
   void offer(const Use& use, Rng& rng, Accepts&& accepts) {
     if (++seen_ < next_) return;
@@ -67,7 +67,7 @@ class Sample {
 
  private:
   std::size_t size_max_;
-  uint64_t seen_ = 0, next_ = 0;  // uses so far, and the next one to store
+  uint64_t seen_ = 0, next_ = 0;  // number of uses so far, and number of the next one to store
   std::size_t taken_ = 0;
   std::vector<Use> uses_;
 };
@@ -202,7 +202,8 @@ class ThreadReadBacks {
     recent_ += count;
   }
 
-  // Appends gets of keys that the thread wrote before, or else of keys that no thread writes.
+  // Appends gets of keys that the thread wrote earlier in the phase. If there are none in this
+  // index, appends gets of keys that no thread writes.
   void get_older(uint32_t index, uint64_t count) {
     const Sample& sample = own_[index].empty() ? fixed_[index] : own_[index];
     if (sample.empty()) return;
@@ -289,7 +290,7 @@ class ThreadReadBacks {
   OpFollower follower_;
   Rng rng_;
   const uint64_t needed_, closing_;
-  std::vector<Sample> own_, fixed_;  // by index
+  std::vector<Sample> own_, fixed_;  // by index: own keys and fixed keys (phase_keys.h)
   RecentWrites recent_writes_;
   uint8_t last_slot_ = 0;              // slot (handle) of the last call on records
   Use last_use_{.index = UINT32_MAX};  // key of the last get, insert or delete

@@ -10,7 +10,7 @@
 //
 // The gets read only keys that no other thread changes in the phase (phase_keys.h), so each result
 // is known exactly. Enough gets are added that at least 1 % of a thread's reads, and at least
-// 1,000, have known results. In small phases there are fewer.
+// 1,000, have known results. Fewer are enough in small phases.
 //
 // Thread safety: a function for one thread.
 #pragma once

@@ -62,7 +62,7 @@ class Workload {
                                           const CheckPolicy& policy) = 0;
   // Adapts a phase to the results of the phases before it. The referee calls adapt_phase() before
   // it plays phase `phase`, so equal results give an equal phase. The function may change only the
-  // names and the scheduled end of the phase, the names of classes, and the times of its kArrive
+  // name and the scheduled end of the phase, the names of classes, and the times of its kArrive
   // ops: the referee has already cut the programs into pieces, the parts that a thread receives at
   // once. In a replay of parts of the script, the referee does not call adapt_phase(). The default
   // changes nothing.
