@@ -30,12 +30,12 @@ constexpr double kKiB = 1 << 10, kMiB = 1 << 20;
 // The referee's code, its report and small tables. Includes 8 MiB for an array that must move when
 // it grows: one of ten sessions needed this memory.
 constexpr double kReferee = 15 * kMiB;
-constexpr double kMargin = 1.31;          // spare room of arrays, and what the allocator keeps
-constexpr double kForThread = 44 * kKiB;  // spare words, histograms, throughput over time
-constexpr double kRingOfThread = 512 * kKiB;        // two pieces, if the program is that long
-constexpr double kForOp = 18;                       // an op, in an array that may have grown
-constexpr double kPieceForOp = 24;                  // an op and its key in a piece
-constexpr double kPiecesMax = 512 * kMiB;           // pieces that are made in advance
+constexpr double kMargin = 1.31;              // spare room of arrays, and what the allocator keeps
+constexpr double kForThread = 44 * kKiB;      // spare words, histograms, throughput over time
+constexpr double kRingOfThread = 512 * kKiB;  // two pieces, if the program is that long
+constexpr double kForOp = 18;                 // an op, in an array that may have grown
+constexpr double kPieceForOp = 24;            // an op and its key in a piece
+constexpr double kPiecesMax = 512 * kMiB;     // pieces that are made in advance
 constexpr double kForWord = 8, kSpareWords = 1.25;  // a quarter more, for attempts that fail
 constexpr double kForEnd = 1;                       // how a transaction ended
 constexpr double kForKey = 16;                      // in the pool, and in tables of the generator

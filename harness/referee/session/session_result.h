@@ -89,8 +89,8 @@ struct SessionResult {
   bool player_ended = false;  // at the stop, the player's process had ended or was ending
   bool stuck = false;         // at the stop, a call had not returned for half of the phase's limit
   bool slow = false;          // at the stop, the threads still advanced (hang/pace.h)
-  // A sentence for the report that blames other programs, if they kept the threads from the
-  // processors for so long that a time limit passed (starvation.h). Empty otherwise.
+  // A sentence that blames other programs for the stop (starvation.h). Empty, unless they kept the
+  // threads from the processors for so long that a time limit may have passed because of them.
   std::string starved;
   std::string hang;          // what the threads did at the stop (hang/hang.h); empty: unknown
   uint32_t load_status = 0;  // a LoadStatus that the player reported
