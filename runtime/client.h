@@ -34,8 +34,8 @@ struct Handle {
   Handle& operator=(const Handle&) = delete;
 
   // The number in the client's IdxState*. While the handle is closed, all bits of the number are
-  // inverted, so that no IdxState* matches. An IdxState* with the inverted number has the bits of
-  // another slot, so handle() compares it with another handle.
+  // inverted, so that no IdxState* matches. If an IdxState* has the inverted number, its slot bits
+  // are those of another handle, and handle() compares it only with that handle.
   uint64_t token;
   Index* index = nullptr;  // nullptr while the handle is closed
   uint32_t generation = 0;

@@ -30,8 +30,8 @@
 namespace keydrome::certify {
 
 struct CertifyOptions {
-  // True: the serial order must respect real time (strict serialisability). False: a violation that
-  // contradicts nothing but real time is advisory, that is, a warning.
+  // True: the serial order must respect real time (strict serialisability). False: the order may
+  // contradict real time, and a violation that such an order explains is only a warning (advisory).
   bool strict = true;
   // The largest number of reported violations. At most one violation of each name is reported.
   uint32_t violations_max = 5;

@@ -29,15 +29,17 @@ namespace keydrome::runtime {
 struct Content : IndexConcurrency {
   explicit Content(LatchKind kind) : latch(kind) {}
 
-  // Notes a change, which makes the runs of cursors invalid. Only one thread at a time may call
-  // this function, because its load and its store are separate steps.
+  // Notes a change, which makes the runs of cursors invalid (run.h: pairs that were copied in
+  // advance). Only one thread at a time may call this function, because its load and its store are
+  // separate steps.
   void changed() { changes.store(changes.load(kRelaxed) + 1, kRelaxed); }
 
   static constexpr std::memory_order kRelaxed = std::memory_order_relaxed;
 
   Latch latch;
   // Relaxed accesses suffice for the members below: the latch, or a lock of the transaction, orders
-  // a change before later reads. Without both, the members never change (none.cc).
+  // a change before later reads. Without both, the index has a single client thread, or the members
+  // never change (none.cc).
   std::atomic<uint64_t> changes = 0;  // number of changes so far
   // True if memory ran out during an undo. The content of the index is then wrong, and every
   // further call on the index returns FAILURE.
