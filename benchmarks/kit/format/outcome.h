@@ -41,10 +41,11 @@ struct IllegalAnswer {
 
 // ThreadOutcome::position says where a thread is. The position is usually kInWords, which means
 // that the thread is at the first op of its program whose words are incomplete
-// (script/word_follower.h). In a failed attempt, at a procedure and at an op that leaves no words,
-// the position is the number of the op. kAwaitsPiece or kRollingBack can be added to this number.
-// After the end of the program, the position is the number of its ops. If a kUntil, which ends a
-// program at a given time, ended it, the position is the largest number.
+// (script/word_follower.h). In a failed attempt to execute a transaction, at a procedure
+// (procedure.h) and at an op that leaves no words, the position is the number of the op.
+// kAwaitsPiece or kRollingBack can be added to this number. After the end of the program, the
+// position is the number of its ops. If a kUntil, which ends a program at a given time, ended it,
+// the position is the largest number.
 inline constexpr uint64_t kInWords = uint64_t{1} << 61;
 inline constexpr uint64_t kAwaitsPiece = uint64_t{1} << 62;  // waits for this op to arrive
 inline constexpr uint64_t kRollingBack = uint64_t{1} << 63;  // aborts the transaction of this op
@@ -60,7 +61,7 @@ struct alignas(64) ThreadOutcome {
   IllegalAnswer first_violation;  // valid if code_violations > 0
   uint64_t trace_bytes;           // bytes of evidence written to the trace
   uint64_t trace_dropped;         // records of evidence that did not fit into the trace
-  uint64_t events;                // recorded calls in the log; 0 if the phase is not recorded
+  uint64_t events;                // calls in the log; 0 if the phase is not recorded (has no log)
   uint64_t events_full;           // 1: the log is full, so later calls are missing from it
   uint64_t go_ticks;              // the player's clock at GO, from which times in words count
   uint64_t ended_ticks;           // the end of the thread, in ticks after GO

@@ -1,10 +1,10 @@
 // Defines procedures: transactions whose later keys and payloads depend on their earlier reads.
 //
 // A procedure is a short list of instructions, like a stored procedure of a database. Its variables
-// are registers (numbers), rows (payload texts) and one list of numbers. The op kRun (program.h)
-// executes a procedure between a kBegin and its kCommit or kAbort. The referee, the process that
-// generates the operations, chooses the parameters. So the player, the process that executes the
-// operations, needs no knowledge of the workload.
+// are registers (numbers), rows (payload texts) and one list of numbers. The operation (op) kRun
+// (program.h) executes a procedure between a kBegin and its kCommit or kAbort. The referee, the
+// process that generates the operations, chooses the parameters. So the player, the process that
+// executes the operations, needs no knowledge of the workload.
 //
 // The referee cannot predict which records a procedure writes. Therefore the judge derives the
 // written records from the final scan, which reads all records at the end of the run.
@@ -37,9 +37,9 @@ inline constexpr uint32_t kProcedureCallsMax = 1u << 16;
 // `x <- y` assigns y to x. Where the comment of an instruction says nothing else, `a`, `b` and `c`
 // are numbers of registers.
 enum class InstructionCode : uint8_t {
-  // Calls to the library on the index whose handle is in slot c. The key is the number in register
-  // a. For an index with string keys, that number selects a string from the pool. A tag is the
-  // unique number at the beginning of each payload.
+  // Calls to the library on the index whose handle is in slot c, a variable of the thread. The key
+  // is the number in register a. For an index with string keys, that number selects a string from
+  // the pool, a list of keys. A tag is the unique number at the beginning of each payload.
   kGet,        // row b <- get(a); if not found: jumps to n, or becomes unfit if n == 0
   kGetByText,  // row b <- get(the text of row a as key); if not found: the same as kGet
   kScan,       // list <- `field` of each record that a scan returns: a get of key a, then getNext

@@ -68,7 +68,8 @@ enum class OpCode : uint8_t {
   // `key` microseconds. With `key` == 0, yields once.
   kYield,
   // Calls deleteRecord for the pair that the last successful kKeep read of this slot returned in
-  // this transaction. Makes no call if this transaction made no such read. Leaves no evidence.
+  // this transaction. Makes no call if this transaction made no such read. Leaves no evidence, i.e.
+  // no whole result for the judge.
   kDeleteRead,
   // Waits for the turn of step `argument`. The steps of all threads take turns in the order of
   // their numbers (player/turns.h). If the turn of an earlier step takes more than `payload`
@@ -155,7 +156,7 @@ struct Op {
       0;             // transaction class, < kTransactionClasses; on kBegin and kAutoCommit ops
   uint32_t key = 0;  // number of the key in the pool for the index's key type
   // Number of the text in the payload pool; 0: empty text. For kGet, kNext and kNextToEnd, the
-  // window of their words (evidence_word.h).
+  // window: the position of the payload bytes that their words contain (evidence_word.h).
   uint32_t payload = 0;
   uint32_t argument = 0;  // its meaning depends on `code` (see OpCode)
 };

@@ -70,7 +70,7 @@ void walk_program(std::span<const Op> ops, Visitor&& visit) {
 }
 
 // Returns the largest number of words (control_word.h) that one execution of the op leaves in the
-// final attempt. `procedures` are those of the script.
+// final attempt of its transaction. `procedures` are those of the script.
 inline uint64_t words_of(const Op& op, std::span<const ProcedureEntry> procedures) {
   switch (op.code) {
     case OpCode::kNext:

@@ -70,8 +70,8 @@ struct Change {
   bool kept : 1 = false;  // no procedure uses the key
   uint32_t rank = 0;      // position of the key in key order (keys/key_ranks.h)
   uint32_t tag = 0;       // number of the payload; for kInsert and kDeletePair
-  uint32_t text = 0;      // number of the payload's text in the pool
-  uint32_t number = 0;    // number of the key in its pool
+  uint32_t text = 0;      // number of the payload's text in the pool, the script's list of texts
+  uint32_t number = 0;    // number of the key in its pool, the script's list of keys of its type
   uint32_t key = 0;       // number of the key among all keys that are changed
   Moment moment;
 };

@@ -1,5 +1,6 @@
 // Implements the default judge's rules about counters and about the ends of transactions. The
-// player, the process that calls the library, reports both.
+// player, the process that calls the library, reports both. Each violation of a rule becomes a
+// finding in the report.
 #include "benchmarks/kit/judge/judge.h"
 
 #include <algorithm>

@@ -29,7 +29,7 @@
 //   - slot: the number of the variable in which a thread keeps an open handle of an index. The op
 //     that opens an index names the slot, and later ops call through it.
 //   - rank: the position of a key in the key order of the script, a number instead of the key
-//     (keys/key_ranks.h). It has nothing to do with the ranks of a board.
+//     (keys/key_ranks.h). It has nothing to do with the ranks of libraries on a board.
 //   - tag: the unique number in the first 8 letters of a payload, which shows which op wrote it.
 //   - moment: the position of a read or write in the script: phase, thread, op and transaction.
 //   - word: the 8 bytes in which the player reports the result of a call (format/evidence_word.h).

@@ -99,7 +99,7 @@ void ReadGroups::end_transaction() {
   groups_.clear();
 }
 
-// Adds a finding if `b` lacks a record of `a` whose key is in the range that `b` covers.
+// Reports a violation if `b` lacks a record of `a` whose key is in the range that `b` covers.
 void ReadGroups::compare(const Group& a, const Group& b) {
   if (&a == &b || a.reader.index != b.reader.index) return;
   const uint64_t to = b.covered_to();

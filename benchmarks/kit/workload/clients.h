@@ -148,8 +148,8 @@ class Clients {
 };
 
 // Adds `count` random texts of `bytes` printable characters to the script and returns their
-// numbers. If `bytes` is 0, returns only the number of the empty text, so that a payload is its tag
-// alone.
+// numbers. If `bytes` is 0, returns only the number of the empty text, so that a payload consists
+// only of its tag, a unique number.
 std::vector<uint32_t> random_texts(script::ScriptBuilder& script, uint64_t seed, uint32_t count,
                                    uint32_t bytes);
 

@@ -4,9 +4,9 @@
 // The classes follow YCSB's published code and not the textbook, so that names mean the same as in
 // YCSB. YCSB's Zipfian is the approximation of J. Gray et al. (SIGMOD 1994, "Quickly generating
 // billion-record synthetic databases"). Compared with an exact Zipf distribution, this
-// approximation chooses rank 2, counted from 0, 17 % more often. YCSB's scrambled form chooses
-// among 10^10 + 1 ranks and hashes the result. The tests compare the classes with figures that
-// YCSB's code computed (tests/vectors/).
+// approximation chooses the third most frequent item, which has rank 2, 17 % more often. YCSB's
+// scrambled form chooses among 10^10 + 1 ranks and hashes the result. The tests compare the classes
+// with figures that YCSB's code computed (tests/vectors/).
 //
 // Each call next(rng) uses one number of the caller's Rng, except Hotspot::next(). Not thread-safe.
 #pragma once

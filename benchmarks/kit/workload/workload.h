@@ -50,9 +50,9 @@ struct CheckPolicy {
 class Workload {
  public:
   virtual ~Workload() = default;
-  // Gives the workload a recorded trace to play. The referee calls play_trace() before the
-  // functions below, if the plan names a trace. The default, for instances whose manifest has no
-  // member `trace`, ends the process.
+  // Gives the workload a recorded trace, the calls of a user's program, to play. The referee calls
+  // play_trace() before the functions below, if the plan names a trace. The default, for instances
+  // whose manifest has no member `trace`, ends the process.
   virtual void play_trace(std::shared_ptr<const TraceFile> trace);
   // Estimates the memory of a session with these parameters (demand.h). Takes microseconds, and
   // gives a result for all parameters within their bounds, even those that generate() refuses.

@@ -3,7 +3,7 @@
 // results.
 //
 // A *word* is the 8 bytes that describe a call in the outcome (format/control_word.h). A thread is
-// *plain* if it is not recorded and leaves only words.
+// *plain* if its calls are not logged and it leaves only words.
 //
 // run() prepares, calls and handles the ops that are frequent in timed phases, with one switch per
 // op. All other ops and results go through rare_op(), next_of_task() and react().

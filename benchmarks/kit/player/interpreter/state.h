@@ -99,7 +99,7 @@ class InterpreterState {
   enum class Task : uint8_t {
     kProgram,    // executes the ops one after another
     kCall,       // calls function_ once for the op
-    kBare,       // calls function_ once for the op, which is a bare call
+    kBare,       // calls function_ once for the op, which is a kBareCall (format/program.h)
     kScan,       // makes the calls of the op, which is a scan of a thread that is not plain
     kProcedure,  // makes the calls of the op, which runs a procedure
     kAbort,      // aborts the attempt and continues as after_abort_ says
