@@ -23,7 +23,7 @@ constexpr uint64_t kPart = 100;  // one in this many reads of a thread is a read
 constexpr uint64_t kKnownReads = 1'000;
 constexpr uint64_t kKnownPartMax = 10;
 constexpr uint64_t kClosingPartMax = 20;
-constexpr uint64_t kClosingScans = 16;  // scans of all threads at the end of a phase
+constexpr uint64_t kClosingScans = 16;           // scans of all threads at the end of a phase
 constexpr uint64_t kRecentCalls = 64;            // a write is recent for this many calls
 constexpr uint64_t kCallsPerScan = 1'000;        // a thread makes one scan in this many calls
 constexpr uint32_t kScanMin = 8, kScanMax = 24;  // getNext calls of a scan
