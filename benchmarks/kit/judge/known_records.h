@@ -44,7 +44,7 @@ class KnownRecords {
     const uint32_t tag = format::tag_of_word(word);
     if (tag >= records_.size()) return false;
     const Record& record = records_[tag];
-    // In the phase of the get, the reader's own thread may insert the record only after the get.
+    // A record that the reader's own thread inserts in this phase may not be stored yet.
     const bool is_stored =
         record.phase < phase || (record.phase == phase && record.thread != thread);
     return record.key == op.key && record.index == index && is_stored &&

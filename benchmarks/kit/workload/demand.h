@@ -26,7 +26,7 @@ struct Demand {
 
   // Adds records that the untimed load inserts. `bytes` is the mean size of key and payload.
   void add_load(double count, double bytes) {
-    constexpr double kWithChecks = 1.05;  // with the ops for handles and checks (stripes.h)
+    constexpr double kWithChecks = 1.05;  // ops per record, with those for handles and checks
     add_inserts(count, bytes);
     load_ops += count * kWithChecks;
   }

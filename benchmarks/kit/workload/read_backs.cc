@@ -167,8 +167,8 @@ class ThreadReadBacks {
 
   // Inserts a transaction after op `at` if enough reads are due.
   void insert_due(uint64_t at) {
-    // `half` reads of recent writes and as many of older writes are due by now, and `early` known
-    // reads.
+    // By now, `half` reads of recent writes, `half` reads of older writes and `early` known reads
+    // are due.
     const uint64_t half = reads_ / (2 * kPart), early = needed_ * reads_ / (work_.reads + 1);
     const bool scan_due = keys_.inserts() && scans_ < calls_ / kCallsPerScan;
     const uint64_t recent_due = half - std::min(half, recent_);

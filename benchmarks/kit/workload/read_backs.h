@@ -1,5 +1,5 @@
-// Read-backs: extra transactions that only read keys of the workload itself. Each timed phase that
-// writes gets such transactions. So a library cannot postpone the work of its writes until the
+// Read-backs: extra transactions that only read keys of the workload itself. They are added to each
+// timed phase that contains writes. So a library cannot postpone the work of its writes until the
 // clock has stopped.
 //
 //   - In between: at least 1 % of a thread's reads ask for keys that the thread wrote or deleted
