@@ -82,7 +82,7 @@ class Outcome {
   std::vector<Line> lines_;
 };
 
-// Plays the phases of a script, one after another.
+// Plays the phases of a script (all operations of a session), one after another.
 class Session {
  public:
   Session(const script::Script& script, const player::IndexApi& api)

@@ -1,5 +1,6 @@
-// Implements crash_program(): writes the operations up to the crash as C tables, between the parts
-// that are the same in every program (crash_program_parts.h).
+// Implements crash_program(), which writes a C program that makes the calls of a session up to a
+// crash of the library. Writes the operations up to the crash as C tables, between the parts that
+// are the same in every program (crash_program_parts.h).
 #include "harness/referee/judging/crash_program.h"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
-// crash_program(): writes a C99 program that makes the calls of a session up to the crash of the
-// library. The author of the library links the program with it, and runs both in a debugger,
-// without Keydrome.
+// crash_program(): writes a C99 program that makes the calls of a session (one repetition of a
+// benchmark) up to the crash of the library. The author of the library links the program with it,
+// and runs both in a debugger, without Keydrome.
 //
 // The program plays the phases one after another, with one thread for each thread of the session.
 // It makes the same calls with the same arguments, each thread in the order of the session. The

@@ -1,5 +1,6 @@
 // Implements harness/referee/judging/verdict.h: the rules that turn the result of a session (one
-// repetition of a benchmark, with one library) and its findings into a verdict and a reason.
+// repetition of a benchmark, with one library) and its findings into a verdict and a reason. A
+// finding says what a check found wrong.
 #include "harness/referee/judging/verdict.h"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
-// Asks the kernel for short time slices, so that other programs delay a session less.
+// Asks the kernel for short time slices, so that other programs delay a session (one repetition of
+// a benchmark) less.
 //
 // If a program computes on every CPU, a thread that wakes up waits until the slice of the running
 // thread has ended: some milliseconds, however high its own priority is. If a library passes a lock

@@ -1,6 +1,6 @@
 // Implements harness/referee/processes/jail_options.h: derives the limits of a jail from the plan
-// and the benchmark's instance, and writes the jail's command line. The jail is the sandbox of one
-// session (one repetition of a benchmark).
+// and the benchmark's manifest (its description), and writes the jail's command line. The jail is
+// the sandbox of one session (one repetition of a benchmark).
 #include "harness/referee/processes/jail_options.h"
 
 #include <unistd.h>

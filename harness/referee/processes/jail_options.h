@@ -41,8 +41,8 @@ inline constexpr uint64_t kJailSpareMs = 60'000;
 // kJailSpareMs.
 uint64_t jail_spare_cpu_seconds();
 
-// Returns a limit that the manifest (the benchmark's description) sets for a scale, or nothing if
-// it sets none.
+// Returns a limit that the manifest (the benchmark's description) sets for a scale (a size of the
+// benchmark), or nothing if it sets none.
 std::optional<uint64_t> limit_of(const workload::Manifest& manifest, const std::string& scale,
                                  const char* name);
 

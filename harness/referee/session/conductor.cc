@@ -45,8 +45,8 @@ std::vector<KeyType> key_types_of(const script::Script& script) {
   return types;
 }
 
-// Makes the message LOAD. Its text is the library's path in the jail, a NUL, and the configuration
-// (may be empty). parse_plan() has checked that the text fits.
+// Makes the message LOAD, the command to load the library. Its text is the library's path in the
+// jail, a NUL, and the configuration (may be empty). parse_plan() has checked that the text fits.
 Message load_message(const LibraryPlan& library, const script::Script& script) {
   constexpr std::string_view kLibraryInside = "/library.so";
   Message load = make_message(MessageType::kLoad);
@@ -76,8 +76,8 @@ Json phase_event(const script::Script& script, uint32_t index, const PhaseResult
   return event;
 }
 
-// Returns a new result of a phase, with the members that the script determines. The caller adds the
-// measurements.
+// Returns a new result of a phase, with the members that its script (operations and settings)
+// determines. The caller adds the measurements.
 PhaseResult result_of(const script::PhaseScript& phase) {
   PhaseResult result;
   result.name = phase.name;
@@ -96,7 +96,8 @@ auto timed(uint64_t& total_ns, Step&& step) {
   return result;
 }
 
-// Returns the time from GO to the end of the last thread, by the player's clock.
+// Returns the time from GO, the message that starts the phase, to the end of the last thread, by
+// the player's clock.
 uint64_t player_ns(const script::PhaseOutcome& outcome) {
   uint64_t last_ns = 0;
   for (const script::ThreadResult& thread : outcome.threads)
@@ -112,9 +113,9 @@ PhaseTimes times_of(const JailOptions& options, uint64_t start_ns) {
           .stuck_ns = options.plan.limits.phase_timeout_ms * kNsPerMs / 2};
 }
 
-// Returns the op that each thread has reached. The player wrote the positions, so the referee does
-// not trust them. They are used only in advisory instances, in which a failed check is a warning.
-// There they decide whether a crash or hang is more than a warning.
+// Returns the number of the operation that each thread has reached. The player wrote the positions,
+// so the referee does not trust them. They are used only in advisory instances, in which a failed
+// check is a warning. There they decide whether a crash or hang is more than a warning.
 std::vector<uint64_t> positions_of(const script::Script& script, const script::PhaseScript& phase,
                                    const PhaseWatch& watch) {
   std::vector<uint64_t> positions;
@@ -298,7 +299,7 @@ class Conductor {
         result_.slow ? pace_text(*phase, *watch, times) : unfinished_threads(*phase, *watch);
   }
 
-  // Stores the phase and a checked copy of its outcome.
+  // Stores the phase and a checked copy of its outcome (the results of its operations).
   bool store(PhaseResult done, const script::OutcomeLayout& layout,
              std::span<const std::byte> image) {
     const script::PhaseScript& phase = script_.phases[result_.phases.size()];

@@ -23,14 +23,15 @@ constexpr double kNumbersMax = 4.2e9;
 // 32 bits.
 constexpr double kImageStringsMax = 4.2e9;
 
-// Bytes of the referee's memory for each part of a session, such as kForOp for each operation and
-// kForWord for each word, the result of a call. The values follow from the sizes of structs and the
-// growth of arrays. tests/test_memory_demand.py compares the sums with what sessions use.
+// Bytes of the referee's memory for each part of a session, such as kForOp for each operation (op)
+// and kForWord for each word, the result of a call. A piece is a portion of a thread's operations.
+// The values follow from the sizes of structs and the growth of arrays. tests/test_memory_demand.py
+// compares the sums with what sessions use.
 constexpr double kKiB = 1 << 10, kMiB = 1 << 20;
 // The referee's code, its report and small tables. Includes 8 MiB for an array that must move when
 // it grows: one of ten sessions needed this memory.
 constexpr double kReferee = 15 * kMiB;
-constexpr double kMargin = 1.31;              // spare room of arrays, and what the allocator keeps
+constexpr double kMargin = 1.31;              // factor: spare room of arrays and of the allocator
 constexpr double kForThread = 44 * kKiB;      // spare words, histograms, throughput over time
 constexpr double kRingOfThread = 512 * kKiB;  // two pieces, if the program is that long
 constexpr double kForOp = 18;                 // an op, in an array that may have grown

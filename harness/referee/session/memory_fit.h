@@ -19,7 +19,7 @@ struct MemoryNeed {
   uint64_t total() const { return referee_bytes + library_bytes; }
   // Returns the memory that a session uses at least, if the library reaches its limit. The estimate
   // of the referee's memory is usually at most 1.5 times what the referee uses, so two thirds of
-  // the estimate count. For some instances the estimate is higher, up to 3.8 times (FACTORS of
+  // the estimate count. In some benchmarks the estimate is higher, up to 3.8 times (FACTORS of
   // tests/test_memory_demand.py). Such a session may be refused although it would fit.
   uint64_t least() const { return referee_bytes / 3 * 2 + library_bytes; }
 };
@@ -54,8 +54,8 @@ uint64_t referee_bound(const MemoryNeed& need, uint64_t machine_bytes, uint64_t 
 
 // Returns the need of a session. Returns an error if the need (MemoryNeed::least()) exceeds the
 // memory that a session may use. Also returns an error if the session has more keys, payloads or
-// strings than a script can number, or more keys than the file of keys. The error names the need,
-// and the parameter that must be lowered least, with the largest value that fits. `manifest`
+// strings than the operations can number, or more keys than the file of keys. The error names the
+// need, and the parameter that must be lowered least, with the largest value that fits. `manifest`
 // describes the benchmark's parameters. Takes a few milliseconds at most.
 Result<MemoryNeed> fit_memory(const workload::Workload& workload,
                               const workload::Manifest& manifest,
