@@ -96,7 +96,7 @@ def test_a_faulty_library_is_found_out(faulty: str, trace: Path, tmp_path: Path)
 
 
 def test_the_library_receives_the_keys_of_the_file(tmp_path: Path) -> None:
-    """The library `only_letters` ends at a key with a digit, so it passes with keys of letters alone."""
+    """The library `only_letters` crashes at a key with a digit, so it passes only with keys of letters."""
     verdicts = {}
     for key in ("abc", "ab1"):
         path = tmp_path / key

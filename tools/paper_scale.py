@@ -1,7 +1,7 @@
 """Plays every instance at paper scale: `python -m tools.paper_scale --write`, as root, after a build.
 
 An instance is a set of parameter values of a benchmark; paper scale is the size that its paper uses. The program plays
-one session of each instance, with checks, in the jail, with a time limit. The library is the structure `btree` under
+one session (repetition) of each instance, with checks, in the jail, with a time limit. The library is `btree` under
 the configuration `rw`. The sessions that need least memory come first.
 
 After each session the program stores the result in a state file. It can be stopped at any time; started again, it

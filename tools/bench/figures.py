@@ -49,7 +49,7 @@ def parse_arguments(
             default=list(sizes),
             help=f"numbers of runs in the database, ascending; default: {' '.join(map(str, sizes))}",
         )
-    parser.add_argument("--json", type=output_path, help="also write the figures to this file, as JSON")
+    parser.add_argument("--json", type=output_path, help="also write the figures to this file")
     return parser.parse_args()
 
 

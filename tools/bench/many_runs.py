@@ -188,7 +188,7 @@ def _runs_of(
 
 
 def _keep(one: Best, number: int, site: Site) -> None:
-    """Add a library to the best ones of its user on its board; drop the worst if they are more than the board lists."""
+    """Add a library to the best ones of its user on its board; drop the worst if they are more than `per_user`."""
     board = _board(number, site)
     mine = site.best[board.slug, site.owners[number % len(site.owners)]]
     mine.append(one)

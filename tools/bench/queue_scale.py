@@ -186,7 +186,7 @@ def search_ms() -> float:
     from leaderboard import services  # noqa: PLC0415 - needs Django set up
     from leaderboard.queue import wakeup  # noqa: PLC0415 - needs Django set up
 
-    wakeup.wake = lambda _queue: None  # sends no messages: there is no broker, and only the search is measured
+    wakeup.wake = lambda _queue: None  # there is no broker, and only the search is measured
     times = []
     for _ in range(SWEEPS):
         begin = time.perf_counter()

@@ -83,7 +83,7 @@ def board_words(name: str, instance: str | None) -> dict[str, str]:
         )
     benchmark, _, chosen = instance.partition("/")
     if benchmark not in timed:
-        raise StepError(f"no benchmark {benchmark!r} measures speed; those are: {', '.join(timed)}")
+        raise StepError(f"no benchmark {benchmark!r} measures speed; these do: {', '.join(timed)}")
     instances = manifests[benchmark]["instances"]
     if chosen not in instances:
         raise StepError(

@@ -136,7 +136,7 @@ def measure(name: str, scale: str) -> Blocks:
 
 
 def changes(blocks: Blocks) -> list[float]:
-    """Return log(last / first) for each block: the control library runs first and last, and the two times differ."""
+    """Return, for each block, log(last / first) of the times of the control library, which runs first and last."""
     return [math.log(block["control_last"] / block["control_first"]) for block in blocks]
 
 
