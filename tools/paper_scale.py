@@ -4,10 +4,11 @@ An instance is a set of parameter values of a benchmark; paper scale is the size
 one session (repetition) of each instance, with checks, in the jail, with a time limit. The library is `btree` under
 the configuration `rw`. The sessions that need least memory come first.
 
-After each session the program stores the result in a state file. It can be stopped at any time; started again, it
-continues with the next instance. To begin again, delete the file. An instance that needs more memory than the machine
-has is not played; its row shows the need, as computed by the referee, the program that plays sessions. `--list` shows
-what would run, and the estimates of memory. `--write` writes docs/reference/paper-scale.md, which shows all instances.
+After each session the program stores the result in a state file. The program can be stopped at any time. When it is
+started again, it continues with the next instance. To begin from the start, delete the state file. An instance that
+needs more memory than the machine has is not played. Its row shows the need, as computed by the referee, the program
+that plays sessions. `--list` shows what would run, and the estimates of memory. `--write` writes
+docs/reference/paper-scale.md, which shows all instances.
 """
 
 from __future__ import annotations

@@ -104,7 +104,7 @@ def _people(users: int) -> tuple[list[int], int]:
 
     from leaderboard.models import Machine  # noqa: PLC0415 - as above
 
-    # No password has the hash "!".
+    # No password has the hash "!", so these users cannot log in.
     User.objects.bulk_create(
         User(username=f"racer{number}", password="!")  # noqa: S106 - see above
         for number in range(users)

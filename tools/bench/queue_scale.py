@@ -7,8 +7,9 @@ so many workers on a few cores.
 
 *In turn*: a process plays the workers that are due, one after another, each on its own connection. So the database
 sees as many clients and statements per second as in production. A claim is timed from its first statement, in a
-process that does nothing else. In production each worker has a core of its own; here they share cores with the
-database, so the figure is an upper bound. Claims of the first third, while the load builds up, do not count.
+process that does nothing else. In production each worker has a core of its own. Here the workers share cores with the
+database, so the figure is an upper bound. Claims in the first third of the time, while the load builds up, do not
+count.
 
 *At once*: one thread per worker, in a few processes. Python runs one thread of a process at a time, so a claim mostly
 waits for other threads. This shows how the queue behaves under overload.

@@ -4,8 +4,8 @@ The new files build without further edits, and no other file has to list them. N
 
 The templates of a KIND are in tools/dev/templates/KIND. The name that the user gives replaces NAME in file names and
 @NAME@ in texts; the same name in CamelCase replaces @CAMEL@. An index starts as a copy of api/examples/minimal.cc, and
-a concurrency control as a copy of index_2pl. The templates of a board have further words between @ signs. The manifest
-of the benchmark instance that the board ranks says what replaces them.
+a concurrency control as a copy of index_2pl. The templates of a board have further words between @ signs. board_words()
+takes their replacements from the manifest of the benchmark by which the board ranks.
 """
 
 from __future__ import annotations

@@ -47,7 +47,8 @@ PROGRAMS = {
 def bench() -> int:
     """Build, run every program, and write the page; return 0, or 1 if a program failed.
 
-    The section of such a program says so. The other sections are written, because they took minutes to measure.
+    The section of a failed program says that it failed. The other sections are written, because they took minutes to
+    measure.
     """
     packages.install(packages.BENCH)
     set_up_build()
