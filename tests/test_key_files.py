@@ -1,4 +1,4 @@
-"""Tests of `keydrome bench --keys` and `compare --keys` with the real referee, player and jail."""
+"""Tests of `keydrome bench --keys` and `compare --keys`, which play a benchmark in the jail with a user's keys."""
 
 from __future__ import annotations
 

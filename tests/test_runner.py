@@ -1,4 +1,4 @@
-"""Tests of the runner with the real referee, player and jail: it turns a job and a library file into a report."""
+"""Tests of the runner, which turns a job and a library file into a report, with the real referee, player and jail."""
 
 from __future__ import annotations
 

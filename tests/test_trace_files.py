@@ -1,4 +1,7 @@
-"""Tests of `keydrome bench --trace`, `compare --trace` and `convert-ycsb` with the real referee, player and jail."""
+"""Tests of `keydrome bench --trace` and `compare --trace`, which play a user's recorded calls, and of `convert-ycsb`.
+
+The referee, the player and the jail are the real ones.
+"""
 
 from __future__ import annotations
 
