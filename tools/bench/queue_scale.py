@@ -89,7 +89,7 @@ def main() -> None:
     parser.add_argument(
         "--beat-seconds", type=float, default=1.0, help="seconds between heartbeats"
     )
-    parser.add_argument("--json", type=output_path, help="also write the figures here")
+    parser.add_argument("--json", type=output_path, help="also write the figures to this file")
     parser.add_argument("--role", choices=[MEASURE, WORK], default=MEASURE, help=argparse.SUPPRESS)
     parser.add_argument("--load", type=json.loads, help=argparse.SUPPRESS)
     parser.add_argument("--first", type=int, default=0, help=argparse.SUPPRESS)

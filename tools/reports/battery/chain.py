@@ -194,9 +194,11 @@ def _judge(case: Case, run: Run) -> list[str]:
     if run.verdict not in case.expect:
         wanted = " or ".join(case.expect)
         faults.append(f"the verdict is {run.verdict or run.state}, not {wanted}: {run.reason}")
-    faults += [f"there is no finding {name}" for name in case.findings if name not in names]
+    faults += [f"no expected finding {name}" for name in case.findings if name not in names]
     if case.findings_any and not names & set(case.findings_any):
-        faults.append(f"none of {', '.join(case.findings_any)} among {', '.join(names) or 'none'}")
+        faults.append(
+            f"none of the expected findings {', '.join(case.findings_any)} is among {', '.join(names) or 'none'}"
+        )
     if case.words not in run.reason:
         faults.append(f"the reason {run.reason!r} lacks {case.words!r}")
     faults += [f"the log lacks {words!r}" for words in case.must_say if words not in lines]
