@@ -198,7 +198,7 @@ def page(rows: dict[str, Times], scale: Scale, sessions: int) -> str:
         f"Written by `python -m tools.reports.timed_share --write`; do not edit. {made_line()}",
         f"Machine: {facts['class']}, load average {os.getloadavg()[0]:.1f} at the end.",
         "",
-        f"The B+-tree `btree` (configuration `{CONFIGURATION}`) played a series of {sessions} sessions on each instance",
+        f"The B+-tree (`btree` under `{CONFIGURATION}`) played a series of {sessions} sessions on each instance",
         f"at {scale.value} scale. A session is one repetition of the benchmark; only some of its phases are",
         "timed. The rest of the time goes into preparing and judging. The table shows means per session, in seconds:",
         "",

@@ -11,7 +11,8 @@ enum class Quirk {
   restarts_after_end,     // after DB_END, getNext begins again at the first record
   exact_delete_moves,     // a delete of one pair moves the cursor to the place of the pair
   handles_share_cursors,  // all handles of an index have one cursor for each transaction
-  reopening_keeps_cursor,  // a new handle has the cursor of the index's last closed handle
+  // A new handle has the cursor of the index's last closed handle.
+  reopening_keeps_cursor,
   opening_resets_cursors,  // an open in a transaction resets the cursors of the index's other handles
   // A get finds no record, and the transaction then inserts this key: the next getNext returns it.
   misses_stop_before,
