@@ -12,7 +12,7 @@ namespace keydrome::art {
 
 namespace {
 
-// A new page that is not yet full of records.
+// A new page, whose records are still to be written.
 class NewPage {
  public:
   // `record_bytes` is the size of all records together.
@@ -90,8 +90,8 @@ Link make_filled(const Memory& memory, uint32_t depth, const Children& children)
   return node;
 }
 
-// Makes a fork at `depth`. The pairs before index `end` have the end mark there, the other pairs a
-// byte.
+// Makes a fork (node.h) at `depth`. The pairs before index `end` have the end mark at this depth,
+// and the other pairs have a byte.
 Link make_fork(const Memory& memory, const PairList& list, uint32_t depth, uint32_t end) {
   const Link first = make_pairs(memory, list.pairs, end);
   if (first.is_none()) return first;

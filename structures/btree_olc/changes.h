@@ -11,8 +11,8 @@
 
 namespace keydrome::btree_olc {
 
-// A result of replace_in_leaf(): the leaf has no room for the new pair, or another leaf must have
-// it.
+// A result of replace_in_leaf(): the leaf has no room for the new pair, or the new pair belongs to
+// another leaf.
 inline constexpr int kNotInLeaf = 3;
 
 template <class Search>
