@@ -7,8 +7,8 @@
 //   3. The parent loses its entry for R. After that no new search reaches R, and R is retired.
 //
 // The latch of the tree is held, so no other thread changes inner pages. Changes and splits of
-// leaves continue. If L is split before step 2, the new page is the neighbour. All memory but that
-// of step 2 is allocated before step 1, and step 1 can be undone, so a lack of memory leaves
+// leaves continue. If L is split before step 2, its upper half takes the role of L. All memory but
+// that of step 2 is allocated before step 1, and step 1 can be undone, so a lack of memory leaves
 // nothing half done.
 #include <algorithm>
 

@@ -1,9 +1,9 @@
 // Page: the contents of a node of the tree, and its Slot, the place that points to the contents.
 //
-// The tree links nodes by their slots. A slot never moves, so a change of a node exchanges one
-// pointer: that in the slot. It points to the newest *delta*, a record of one change. Each delta
-// points to the next older one, and the oldest to the *base*, which contains pairs in order. Deltas
-// and bases never change, so readers need no latches.
+// The tree links nodes by their slots. A slot never moves, so a change of a node exchanges only the
+// pointer in the slot. This pointer leads to the newest *delta*, a record of one change. Each delta
+// points to the next older delta, and the oldest points to the *base*, which contains pairs in
+// order. Deltas and bases never change, so readers need no latches.
 //
 //     slot -> insert (c, 1) -> delete (a, 7) -> base [(a, 5) (a, 7) (b, 2)] -> slot on the right
 //
@@ -25,8 +25,8 @@ namespace keydrome::bwtree {
 inline constexpr uint32_t kPairsMax = 96;
 // With so many deltas, a leaf gets a new base.
 inline constexpr uint32_t kDeltasUsual = 8;
-// With so many, a change must first make a new base. Only threads that run at the same time, or
-// lack of memory, cause more deltas than kDeltasUsual.
+// With so many deltas, a change must first make a new base. Only threads that run at the same time,
+// or lack of memory, cause more deltas than kDeltasUsual.
 inline constexpr uint32_t kDeltasMax = 24;
 
 struct Page;
@@ -117,7 +117,7 @@ inline uint8_t mark_of(uint64_t head) {
   return static_cast<uint8_t>((head * 0x9E3779B97F4A7C15u) >> 56);
 }
 
-// The pair follows the struct.
+// A change of a leaf: the insertion or deletion of one pair. The pair follows the struct in memory.
 //
 // `marks` has a byte for the key of this delta and for those of all older ones. So a search for one
 // key usually reads the newest delta and the base, but no delta between them.

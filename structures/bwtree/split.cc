@@ -1,4 +1,4 @@
-// Implements splits of Tree (tree.h).
+// Splits pages of the Bw-tree (tree.h) that have more pairs or children than kPairsMax.
 #include "structures/bwtree/latch.h"
 #include "structures/bwtree/tree.h"
 
