@@ -33,7 +33,7 @@ struct Halves {
   Slot right;
 };
 
-// Divides trees along a path. First allocates all memory.
+// Divides a tree along a path. reserve() allocates all memory, so divide() cannot fail.
 class Divider {
  public:
   Divider(const Cursor& cursor, const Memory& low, const Memory& high)
