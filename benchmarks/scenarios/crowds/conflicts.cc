@@ -13,8 +13,8 @@ using history::EventCall;
 
 namespace {
 
-// Events on which threads wait: a reader has read half of its records; another thread has updated
-// records.
+// Events on which threads wait. kHalf: the reader has read half of its records, or in conflicts()
+// the two records exist. kUpdated: another thread has updated records.
 constexpr uint32_t kHalf = 2, kUpdated = 3;
 constexpr uint32_t kReaderWaitsUs = 100'000;  // longest wait for the updates of the other thread
 constexpr uint32_t kReadKeys = 100;

@@ -164,8 +164,8 @@ class RunJudge {
     explain(history);
   }
 
-  // Names a record that the reader must not see. If no call has inserted the record, its writer is
-  // not the reason.
+  // Reports a read of a record that the reader must not see. If no call has inserted the record,
+  // the read is not dirty, and the finding has another name.
   void report_dirty(const EventRef& read) {
     if (!run_.vocabulary.knows_payload(event(read).payload)) {
       report("corrupt_payload", "this payload was never inserted: " + text(read));
