@@ -7,7 +7,7 @@
 namespace keydrome::delta_storage {
 namespace {
 
-// Smaller nodes are joined with a neighbour.
+// Returns true if a node has so few ids that it must be joined with a neighbour.
 template <class Kind>
 bool is_small(const Node& node) {
   return node.count < Kind::kIds / 3;

@@ -62,8 +62,8 @@ class Tree {
   uint32_t child_of(const Inner& inner, const Probe& probe) const {
     return ids_before(inner.ids, inner.count, probe, true);
   }
-  // Returns the leaf of the position, and sets `index` to the first id after the position. If there
-  // is none in the leaf, it is the first one of the next leaf.
+  // Returns the leaf of the position, and sets `index` to the first id after the position. If all
+  // ids of the leaf are before the position, sets `index` to their number.
   const Leaf* locate(const Probe& probe, uint32_t& index) const;
   Path path_to(const Probe& probe) const;
 

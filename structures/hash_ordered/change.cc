@@ -14,9 +14,9 @@ int OrderedHash::del(KeydromeBytes key, KeydromeBytes payload) noexcept {
   return del_from(root_, Probe::of(key, payload));
 }
 
-// The depth of the recursion is the number of nested tables. Each nested table either divides its
-// range of codes by at least kListMax, or has a longer prefix than the table around it. So the
-// depth is at most about 500, and 2 or 3 with random keys.
+// The depth of the recursion is the number of nested tables. Compared with the table around it, a
+// nested table either has a range of codes that is at least kListMax times smaller, or a longer
+// prefix. So the depth is at most about 500, and 2 or 3 with random keys.
 int OrderedHash::put_into(Bucket& bucket, const Probe& pair) {
   if (!bucket.is_table()) return put_into_list(bucket, pair);
   BucketTable& table = *bucket.table();

@@ -184,7 +184,7 @@ TEST(Csb, RebuildsThatFailLoseNothing) {
       ASSERT_EQ(structure.check(), 0);
     }
   }
-  // The first three allocations of a split are a record, a fence and a leaf; a directory may follow.
+  // A split allocates a record, a fence and a leaf, and sometimes a directory as the fourth block.
   EXPECT_GT(failures, 0u);
   environment.fail_after(0);
   for (const Pair& pair : model) ASSERT_EQ(structure.del(pair), 1);

@@ -78,7 +78,8 @@ TEST(HashOrdered, CodesKeepTheOrder) {
   }
 }
 
-// Keys that would all go to one bucket if the first bits of a key chose the bucket.
+// Distributions of pairs. If the first bits of a key chose the bucket, all of them except kRandom
+// would crowd into few buckets.
 enum class Keys {
   kRandom,
   kTruncated,
