@@ -80,7 +80,7 @@ struct RoundIndex {
 // By key type: how many indexes the rounds have used so far, including reused ones.
 using Uses = std::array<uint32_t, kTypes.size()>;
 
-// Writes the calls of one round. The derived classes decide which.
+// Writes the calls of one round. The derived classes choose the calls.
 class RoundWriter {
  public:
   RoundWriter(Case& session, Uses& uses, uint32_t& next_tag, uint64_t seed, uint32_t number)

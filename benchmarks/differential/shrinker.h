@@ -4,8 +4,8 @@
 // The method is that of A. Zeller and R. Hildebrandt, "Simplifying and isolating failure-inducing
 // input", 2002. Some steps use the structure of calls: they remove at once all calls of one kind or
 // on one key, or simplify keys, payloads and types. The result is the smallest failing session that
-// was tried. A smaller one may exist. If `fails` returns kNoTime, shrinking ends with the smallest
-// session found so far.
+// was tried. A smaller one may exist. If time runs out (Answer::kNoTime), shrinking ends with the
+// smallest session found so far.
 #pragma once
 
 #include <cstdint>

@@ -59,7 +59,7 @@ class BodyWriter {
   workload::Rng* rng_;
 };
 
-// The number of changes that a transaction of every library must be able to make.
+// Every library must support transactions with this many changes.
 inline constexpr uint32_t kChangesMax = 10'000;
 
 // A kind of round: the body that writes its transactions, and the indexes and keys that they share.

@@ -31,8 +31,9 @@ struct Try {
   std::optional<uint64_t> p99_ns, p999_ns;
 };
 
-// Returns how far a try is within its limits: at least 1 if the rate counts, and otherwise the
-// smallest fraction bound / percentile or share in time / kInTimeMin.
+// Returns the margin of a try: the smallest of the ratios bound / percentile (at most 1 each) and
+// of (share of the arrivals committed in time) / kInTimeMin. The rate counts if the margin is at
+// least 1.
 double margin(const Try& measured, const Bounds& bounds);
 
 // The result of one rate: the better of its tries, because a pause of the machine can spoil one.

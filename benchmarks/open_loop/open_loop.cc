@@ -169,7 +169,8 @@ class Generator : public workload::ClientScript {
     client.out().insert(kSlot, key, builder().new_payload(text));
   }
 
-  // Chooses an item again if the range of the distribution exceeds the records, as YCSB does.
+  // Returns a random item. Chooses again if the item does not exist, as YCSB does, because the
+  // range of the distribution is larger than the number of records.
   uint32_t item(Rng& rng) const {
     uint64_t item = items_.next(rng);
     while (item >= records_) item = items_.next(rng);
@@ -261,7 +262,7 @@ class OpenLoop : public workload::Workload {
     return script;
   }
 
-  // Sets the rate of the phase, and names the phase and its class after it.
+  // Sets the rate of the phase, and names the phase and its transaction class after this rate.
   void adapt_phase(script::Script& script, uint32_t phase,
                    const script::Outcome& so_far) const override {
     script::PhaseScript& next = script.phases[phase];

@@ -200,8 +200,8 @@ class Generator {
     out.close(kSlot);
   }
 
-  // Looks up random keys in one index, most of which it does not have. Uses each payload that it
-  // finds as a key to look up in another index.
+  // Writes a transaction that looks up random keys in one index, which lacks most of them. Each
+  // payload that it finds is the key of a lookup in another index.
   void look_up_twice(script::ThreadBuilder& out, workload::Rng& rng) {
     const uint32_t first = random_index(rng);
     uint32_t second = random_index(rng);

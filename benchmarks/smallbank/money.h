@@ -10,10 +10,10 @@
 // - impossible_balance: a committed Balance read more or less money than the customer can have had
 // - groundless_abort: a transaction aborted for lack of money, but there was always enough
 //
-// No sum shows two further errors. Only a recorded run finds them, in which all calls are checked
-// for serialisability. One is money on the wrong balance of a customer. The other is write skew: a
-// WriteCheck charges no penalty, although a Balance has read that the money does not cover the
-// check.
+// Two further errors change no sum. Only a recorded run finds them, because there all calls are
+// checked for serialisability. One is money on the wrong balance of a customer. The other is write
+// skew: a WriteCheck charges no penalty, although a Balance has read that the money does not cover
+// the check.
 //
 // The judge knows the amount moved by Amalgamate and the penalty of WriteCheck only from the
 // evidence (copied results) that these transactions leave. Without evidence (`--plain`) it checks

@@ -2,8 +2,9 @@
 // ends and results of the transactions.
 //
 // A committed transaction changes a row as a whole, because the API has no update: it deletes the
-// row and inserts it with one new column. The order in which threads changed a row is unknown, but
-// that of one thread is known. So the last change of a row is the last change of some thread.
+// row and inserts it with one new column. The order of changes by different threads is unknown, but
+// the order of changes by one thread is known. So the last change of a row must be the last change
+// that one of the threads made to it.
 #pragma once
 
 #include <array>

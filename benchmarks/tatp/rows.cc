@@ -139,7 +139,9 @@ class Checker {
     if (table == kSubscriber) accept(Column::kLocation, kVlrLocation);
     if (table == kFacility) accept(Column::kData, kDataA);
     if (found == wanted) return;
-    find("changed_column", table, row, "has a column that its last transaction did not write so");
+    find("changed_column", table, row,
+         "has a column whose value is neither the loaded one nor the one that the last transaction "
+         "to write this row gave it");
   }
 
   void check_subscriber(uint32_t row, std::span<const Change> changes) {
