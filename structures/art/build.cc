@@ -52,8 +52,8 @@ class NewPage {
   uint8_t* memory_;
 };
 
-// Copies tags in chunks of 16 bytes, so it may also copy up to 15 bytes after them. Both pages have
-// these bytes (Page::matches), and the caller writes them afterwards.
+// Copies tags in chunks of 16 bytes, so it may also copy up to 15 bytes after the tags. Both pages
+// are long enough for this (Page::matches), and the caller overwrites these bytes of the new page.
 void copy_tags(uint8_t* to, const uint8_t* from, uint32_t count) {
   for (uint32_t at = 0; at < count; at += kChunk) copy_chunk(to + at, from + at);
 }

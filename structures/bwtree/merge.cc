@@ -1,4 +1,4 @@
-// Implements merges of Tree (tree.h). A merge moves the contents of a page R to a page L, its
+// Merges pages of the Bw-tree (tree.h). A merge moves the contents of a page R to a page L, its
 // neighbour to the left, in three steps. Each is one compare-and-swap:
 //
 //   1. R is marked as removed, so nothing can change it any more. Readers still read it.

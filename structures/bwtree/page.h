@@ -71,7 +71,7 @@ struct Page {
 struct Base : Page {
   Slot* right;         // the next page of the level, or nullptr
   uint64_t high_head;  // the head of the upper bound, as a number; only if has_high
-  uint32_t bytes;      // of the base with all that follows it
+  uint32_t bytes;      // size of the base with all that follows it
   uint8_t prefix;      // number of bytes that all keys begin with; 0 if all keys are short
   bool has_high;
   bool has_numbers;
@@ -84,12 +84,12 @@ struct Base : Page {
   uint64_t head(uint32_t index) const { return load_big(head_bytes(index)); }
   const char* value_bytes(uint32_t index) const { return head_bytes(count + index); }
   Slot* const* children() const { return reinterpret_cast<Slot* const*>(head_bytes(count)); }
-  // Of the records, from the beginning of the base. REQUIRES: no page of numbers.
+  // The offsets of the records from the beginning of the base. REQUIRES: no page of numbers.
   const uint16_t* offsets() const {
     return reinterpret_cast<const uint16_t*>(head_bytes(level > 0 ? 2 * count : count));
   }
-  // Returns where the record of a pair begins; for `count`, where the last one ends. In a page of
-  // numbers there is only that of `count`.
+  // Returns where the record of a pair begins. For `count`, returns where the records of all pairs
+  // end; there the upper bound begins, if there is one. A page of numbers has no other record.
   uint32_t record_at(uint32_t index) const {
     if (has_numbers) return sizeof(Base) + 2 * kHead * count;
     return index < count || has_high ? offsets()[index] : bytes;

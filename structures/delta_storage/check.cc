@@ -11,7 +11,7 @@ enum Broken {
   kWrongOrder = 1,  // ids of a leaf are not in the order of their pairs
   kWrongBound,      // a pair is not between the separators above it
   kWrongLevel,      // a child is not one level below its parent
-  kTooSmall,        // a node other than the root has less than a third of its ids
+  kTooSmall,        // a node other than the root is less than a third full
   kWrongLink,       // a leaf does not link to the next one
   kWrongUse,        // the dictionary's uses of a pair do not agree with the ids in the index
 };
@@ -71,8 +71,7 @@ class Tree::Checker {
     if (broken_ == 0) used_[number][position] |= use;
   }
 
-  // Checks the subtree, whose pairs are not smaller than that of `low`, and smaller than that of
-  // `high`.
+  // Checks a subtree. Its pairs must be >= the pair of `low` and < the pair of `high`.
   void check(const Node& node, Id low, Id high) {
     if (node.level > 0) {
       check_inner(static_cast<const Inner&>(node), low, high);

@@ -1,4 +1,4 @@
-// Options: the variants of the delta storage, which the paper that tree.h cites compares.
+// Options: the variants of the delta storage. The paper that tree.h cites compares them.
 #pragma once
 
 #include <cstdint>

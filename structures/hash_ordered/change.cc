@@ -109,10 +109,10 @@ uint64_t OrderedHash::pairs_of(Bucket bucket) {
   return pairs;
 }
 
-// Returns the size of a new table: one bucket for each pair. If a quarter of the pairs are in the
-// last bucket of the old table, keys seem to be ascending. The new table then gets as many buckets
-// again for larger keys. Without them, all new pairs would go to its last bucket. The same is true
-// for descending keys and the first bucket.
+// Returns the size of a new table: one bucket for each pair. If the last bucket of the old table
+// has more than a quarter of the pairs, keys seem to be ascending. The new table then gets as many
+// buckets again for larger keys. Without them, all new pairs would go to its last bucket. The same
+// is true for descending keys and the first bucket.
 BucketTable::Room OrderedHash::room_for(Bucket bucket, uint64_t pairs) {
   BucketTable::Room room{.buckets = static_cast<uint32_t>(std::min(pairs, kBucketsMax))};
   if (!bucket.is_table()) return room;

@@ -31,7 +31,7 @@ TEST_P(BtreeShape, AscendingInsertsFillTheLeaves) {
   EXPECT_EQ(tree.check(), 0);
 }
 
-// The number of keys stays the same: the oldest key is deleted before each insertion.
+// The number of keys stays the same: the oldest key is deleted after each insertion.
 TEST_P(BtreeShape, MemoryIsBoundedWhileKeysComeAndGo) {
   CheckedEnvironment environment;
   Instance tree(table(), environment, GetParam());
