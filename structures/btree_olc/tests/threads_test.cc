@@ -1,5 +1,5 @@
-// Lets eight threads use one B+-tree while its leaves grow, divide, merge and disappear. The test of
-// contract B (structures/tests/linearizable_test.cc) judges recorded calls. This test makes far
+// Lets eight threads use one B+-tree while its leaves grow, divide, merge and disappear. The test
+// of contract B (structures/tests/linearizable_test.cc) judges recorded calls. This test makes far
 // more calls, and each thread knows the results that its own calls must have.
 #include <gtest/gtest.h>
 

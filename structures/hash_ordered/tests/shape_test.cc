@@ -28,8 +28,8 @@ constexpr uint32_t kLess = 1;
 #endif
 constexpr uint32_t kPairs = 40'000 / kLess;
 
-// Returns a string of up to `size_max` bytes. Most bytes are one of a, Z, 1, ~ and _ (1 is the
-// number), and some are 0 or 255.
+// Returns a string of up to `size_max` bytes. Most bytes are `a`, `Z`, `~`, `_` or 0x01, and some
+// are 0x00 or 0xFF.
 std::string random_text(std::mt19937_64& random, size_t size_max) {
   std::string text(random() % (size_max + 1), '\0');
   for (char& c : text) {
