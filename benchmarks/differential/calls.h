@@ -40,7 +40,7 @@ constexpr bool has_payload(CallKind kind) {
 }
 
 // A call of the API. Data calls (get, getNext, insertRecord, deleteRecord) outside a transaction
-// are auto-commit calls. The player keeps each open handle in a numbered variable, its slot.
+// are auto-commit calls. The player keeps each open handle in a numbered variable (slot).
 struct Call {
   CallKind kind = CallKind::kBegin;
   uint8_t slot = 0;    // unused by kCreate, kBegin, kCommit and kAbort

@@ -18,8 +18,8 @@ namespace keydrome::differential {
 // The result of trying a session.
 enum class Answer : uint8_t { kFails, kPasses, kNoTime };
 
-// Tries a session. Returns kFails if the session fails in the way that is searched for. Callers
-// pass only sessions in which a client can make all calls (playable()).
+// Tries a session. Returns kFails if the session fails in the same way as the original session.
+// Callers pass only sessions in which a client can make all calls (playable()).
 using Fails = std::function<Answer(const Case&)>;
 
 // Returns the smallest failing session found. Precondition: `session` fails. Thread-safe if `fails`

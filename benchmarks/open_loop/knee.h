@@ -57,8 +57,8 @@ uint64_t next_rate_per_s(Range range, std::span<const Step> steps);
 // Returns the step with the highest rate that counts, or null if no rate counts.
 const Step* knee(std::span<const Step> steps);
 
-// Returns the highest rate that counts. If none does, estimates one below the lowest rate: this
-// rate times its margin. `steps` must contain at least one step.
+// Returns the highest rate that counts. If none does, returns an estimate: the lowest rate of
+// `steps` times its margin, which is below 1. `steps` must contain at least one step.
 double knee_per_s(std::span<const Step> steps);
 
 }  // namespace keydrome::open_loop

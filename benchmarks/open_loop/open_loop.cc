@@ -28,7 +28,7 @@ static_assert(kSteps + 1 == format::kTransactionClasses);
 constexpr uint32_t kTries = 2;  // phases of a step
 constexpr uint64_t kNsPerSecond = 1'000'000'000, kNsPerUs = 1'000, kPercent = 100;
 // Time from the start of a phase to its first possible arrival. In this time all threads start and
-// load their first page of operations.
+// load the first memory page of their operations.
 constexpr uint64_t kHeadStartNs = 5 * kNsPerMs;
 // YCSB's workload A: half of the operations update a record, and the others read one.
 constexpr uint64_t kUpdatePercent = 50;
@@ -327,8 +327,8 @@ class OpenLoop : public workload::Workload {
             .p999_ns = percentile_ns(sums, kOneOfP999)};
   }
 
-  // Returns the highest throughput of a try. It counts the time between the head start and the end
-  // of the last transaction, by the referee's clock.
+  // Returns the highest throughput of a try. The time of a try lasts from the end of the head start
+  // to the end of the last transaction, by the referee's clock.
   static double delivered_max(const script::Script& script, const script::Outcome& outcome,
                               std::span<const workload::PhaseMeasures> phases) {
     double highest = 0;

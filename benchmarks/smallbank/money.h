@@ -58,7 +58,7 @@ struct Books {
 };
 
 // Computes the expected money of all customers from the rows that phase `load` of the script loads,
-// and from the ends and results of the transactions of phase `run`.
+// and from how the transactions of phase `run` ended and which results they left.
 Books keep_books(const script::Script& script, const script::Outcome& outcome, uint32_t load,
                  uint32_t run);
 

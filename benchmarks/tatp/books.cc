@@ -97,7 +97,7 @@ class Bookkeeper {
 
   void change(Table table, const Change& change) { books_.changes[table].push_back(change); }
 
-  // Books the transactions whose effects follow from their ends alone.
+  // Books the transactions whose effects follow from whether they committed.
   void updates(std::span<const format::Op> ops, const script::ThreadResult& result) {
     updates_.clear();
     format::walk_program(ops, [&](const format::Step& step) {

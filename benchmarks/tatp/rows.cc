@@ -93,7 +93,8 @@ class Checker {
     if (table == kSubscriber) check_subscriber(row, changes);
   }
 
-  // Checks that the row was written by the last change of some thread, as this change wrote it.
+  // Checks that the last change of some thread wrote the row, and that the row has the values that
+  // this change wrote. A row that no transaction changed must be the loaded row.
   void check_last_change(Table table, uint32_t row, std::span<const Change> changes) {
     const FoundRow& found = found_.rows[table][row];
     const LoadedRow& loaded = books_.loaded[table][row];
@@ -118,8 +119,9 @@ class Checker {
     compare_text(table, row, table == kForwarding ? change->value : loaded.text, *change);
   }
 
-  // Compares the row with text number `text` of the pool (the script's list of texts). Columns that
-  // transactions write may differ, except the one that `change` wrote.
+  // Compares the row with text number `text` of the pool (the script's list of texts). The column
+  // that `change` wrote must have the new value. In table subscriber, other columns that
+  // transactions write may differ, because check_subscriber() compares them.
   void compare_text(Table table, uint32_t row, uint32_t text, std::optional<Change> change) {
     const std::string_view found = found_.rows[table][row].text;
     std::string wanted(pools_.payloads[text]);

@@ -423,7 +423,8 @@ ProcedureBuilder delivery() {
   return p;
 }
 
-// Reads the items of the newest kOrdersLooked orders of the district into the list, each item once.
+// Reads the items of the newest kOrdersLooked orders of the district into the procedure's list of
+// numbers, each item once.
 void list_recent_items(ProcedureBuilder& p) {
   const Label positive = p.label();
   p.get(kDistrictSlot, kDistrict, kRowA);

@@ -62,7 +62,8 @@ bool is_auto_commit(const script::PhaseScript& run) {
   });
 }
 
-// Chooses the operation by one random number, as in YCSB. The percentages are added in this order.
+// Chooses the operation by one random number, as in YCSB. Compares the number with the sums of the
+// percentages, in the order read, update, insert, scan.
 Operation random_operation(workload::Rng& rng, const Mix& mix) {
   const uint64_t percentile = rng.below(100);
   if (percentile < mix.read) return Operation::kRead;

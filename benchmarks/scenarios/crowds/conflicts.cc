@@ -157,7 +157,7 @@ class Judge : public CrowdRecord {
 
   std::string conflicts() const { return found({2}); }
   // If the reader read the first payload, the reader precedes every update. If an update did not
-  // find the reader's record, the update precedes the reader.
+  // find the reader's record, the update precedes the reader. Only one of the two can be true.
   std::string many_commits() const {
     uint64_t first_payload = 0;
     bool read_first = false, earlier_update = false;

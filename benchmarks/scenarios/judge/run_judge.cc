@@ -29,7 +29,7 @@ using model::OrderSearch;
 
 namespace {
 
-constexpr uint32_t kLoneAttemptsMax = 10;  // from the index API, convention 3
+constexpr uint32_t kLoneAttemptsMax = 10;  // convention 3 of keydrome/index.h
 
 // The maximum number of transactions of a run, including auto-commit calls. A run has more only if
 // beginTransaction sets no handle, and the search for a serial order would then take too long.
