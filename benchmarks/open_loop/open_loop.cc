@@ -28,7 +28,7 @@ static_assert(kSteps + 1 == format::kTransactionClasses);
 constexpr uint32_t kTries = 2;  // phases of a step
 constexpr uint64_t kNsPerSecond = 1'000'000'000, kNsPerUs = 1'000, kPercent = 100;
 // Time from the start of a phase to its first possible arrival. In this time all threads start and
-// load the first memory page of their operations.
+// load the first piece of their program (kit/format/piece.h).
 constexpr uint64_t kHeadStartNs = 5 * kNsPerMs;
 // YCSB's workload A: half of the operations update a record, and the others read one.
 constexpr uint64_t kUpdatePercent = 50;

@@ -57,8 +57,8 @@ struct Books {
   int64_t penalties_max = 0;  // sum of the penalties that are possible but unknown
 };
 
-// Computes the expected money of all customers from the rows that phase `load` of the script loads,
-// and from how the transactions of phase `run` ended and which results they left.
+// Computes the expected money of all customers. Uses the rows that phase `load` of the script
+// loads, and how the transactions of phase `run` ended and which results they left.
 Books keep_books(const script::Script& script, const script::Outcome& outcome, uint32_t load,
                  uint32_t run);
 

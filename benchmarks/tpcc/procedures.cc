@@ -1,5 +1,4 @@
-// Implements the five transactions of TPC-C as procedures. A procedure is a list of instructions
-// for the player, the process that calls the library (kit/format/procedure.h).
+// Implements TPC-C's five transactions as procedures: instruction lists for the library's caller.
 #include "benchmarks/tpcc/procedures.h"
 
 #include <initializer_list>
@@ -15,8 +14,8 @@ namespace {
 using script::ProcedureBuilder;
 using Label = ProcedureBuilder::Label;
 
-// The registers (variables of a procedure). No transaction uses all of them. The names at the end
-// are second names of registers that one transaction uses for another purpose.
+// The registers (variables of a procedure). No transaction uses all. The names at the end are
+// second names of registers that one transaction uses for another purpose.
 enum Register : uint8_t {
   kZero,
   kOne,
@@ -423,8 +422,7 @@ ProcedureBuilder delivery() {
   return p;
 }
 
-// Reads the items of the newest kOrdersLooked orders of the district into the procedure's list of
-// numbers, each item once.
+// Reads the items of the newest kOrdersLooked orders of the district into the list, each item once.
 void list_recent_items(ProcedureBuilder& p) {
   const Label positive = p.label();
   p.get(kDistrictSlot, kDistrict, kRowA);
