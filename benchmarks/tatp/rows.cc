@@ -108,7 +108,8 @@ class Checker {
     }
     const auto change = std::ranges::find(changes, found.tag, &Change::tag);
     if (change == changes.end()) {
-      return find("lost_update", table, row, "was not written by a transaction that changed it");
+      return find("lost_update", table, row,
+                  "has a record that none of the committed transactions that changed it wrote");
     }
     const auto next = change + 1;
     if (next != changes.end() && next->thread == change->thread) {
@@ -174,8 +175,9 @@ class Checker {
     const uint32_t loaded = books_.loaded[kSubscriber][row].text;
     if (changed ? is_last : format::read_number(pools_.payloads[loaded], field) == value) return;
     find("lost_update", kSubscriber, row,
-         "has the " + name + " " + std::to_string(*value) + ", which is not the last value of " +
-             (changed ? "any thread" : "this column: no transaction changed it"));
+         "has the " + name + " " + std::to_string(*value) + ", which is not the " +
+             (changed ? "last value that any thread gave it"
+                      : "loaded value, although no transaction changed it"));
   }
 
   void check_result(const Observation& seen) {
