@@ -1,5 +1,6 @@
-// hash_bytes(): a fast 64-bit hash of bytes. The recorded history of a run contains this hash in
-// place of each string key and each payload. Files of histories also use it as their checksum.
+// hash_bytes(): a fast 64-bit hash of bytes. The recorded history of a run (all calls with their
+// results) contains this hash in place of each string key and each payload. Files of histories also
+// use it as their checksum.
 //
 // The hash is not cryptographic: an adversary can construct two inputs with the same hash. The hash
 // of an input is the same in every process and on every little-endian machine, so it may be sent to

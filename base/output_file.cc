@@ -20,7 +20,7 @@
 namespace keydrome {
 namespace {
 
-constexpr int kLinksMax = 40;  // the kernel's own limit
+constexpr int kLinksMax = 40;  // the kernel, too, follows at most 40 symbolic links in a path
 
 enum class Way { kStream, kInPlace, kReplace };
 
@@ -54,8 +54,8 @@ int stream_of(const struct stat& status) {
   return -1;
 }
 
-// Returns true if the folder is in /proc. A link such as /proc/PID/fd/1 leads to an open file,
-// which may no longer have a name.
+// Returns true if the folder is in /proc. A link such as /proc/PID/fd/1 leads to an open file. This
+// file may no longer have a name, so no other file can replace it by a rename.
 bool is_proc_folder(const std::string& folder) {
   struct statfs facts{};
   return statfs(folder.c_str(), &facts) == 0 && facts.f_type == PROC_SUPER_MAGIC;

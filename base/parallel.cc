@@ -27,7 +27,7 @@ std::size_t usable_cpus() {
 
 void in_parallel(std::size_t count, const std::function<void(std::size_t)>& part) {
   std::atomic<std::size_t> next = 0;
-  std::vector<std::exception_ptr> failures(count);  // each thread writes those of its own parts
+  std::vector<std::exception_ptr> failures(count);  // the thread that runs part i writes element i
   const auto work = [&] {
     // relaxed: the parts share nothing, and joining a thread publishes what it has written.
     for (std::size_t i = 0; (i = next.fetch_add(1, std::memory_order_relaxed)) < count;) {
@@ -40,8 +40,9 @@ void in_parallel(std::size_t count, const std::function<void(std::size_t)>& part
   };
   {
     std::vector<std::jthread> threads;  // the destructor joins them
-    // Work with the policy SCHED_IDLE can wait. If the caller needs its result sooner, it raises
-    // the policy of its own thread, which would not reach further threads.
+    // Work with the policy SCHED_IDLE runs only on idle CPUs. If its result becomes urgent, another
+    // thread gives the calling thread an ordinary policy (harness/referee/machine/idle_work.h).
+    // Threads that were started here would keep SCHED_IDLE, so none are started.
     const bool idle = sched_getscheduler(0) == SCHED_IDLE;
     const std::size_t wanted = idle ? 1 : std::min({count, kThreadsMax, usable_cpus()});
     threads.reserve(wanted);

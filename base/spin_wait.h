@@ -9,7 +9,8 @@
 
 namespace keydrome {
 
-// Spins for a short time. Then each turn yields the processor, so that the other thread can run.
+// Call once() in each turn of the waiting loop. The first turns spin. Each later turn yields the
+// processor, so that the awaited thread can run.
 class SpinWait {
  public:
   void once() {

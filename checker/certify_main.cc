@@ -1,7 +1,7 @@
 // The program `certify [--json] [--serialisable] [--order FILE] HISTORY` judges a history file,
 // which contains the recorded calls of a run (docs/reference/history-format.md), and prints a
 // report. It looks for a serial order of the transactions that gives every recorded result. The
-// order must respect real time: a transaction that had returned before another began comes first.
+// order must respect real time: if T1 had returned before T2 began, T1 precedes T2 in the order.
 // With --serialisable, the order may contradict real time. With --order, the program also writes
 // the order to FILE, for checker/replay_order.py, which checks it independently.
 //

@@ -25,7 +25,7 @@ Events = list[tuple[int, ...]]  # call, code, index, duration, key, payload, end
 
 
 def mix(a: int, b: int) -> int:
-    """Multiply two mixed numbers, and combine the halves of the 128-bit product by XOR."""
+    """Combine each number with a constant by XOR, multiply both, and combine the halves of the product by XOR."""
     product = (a ^ 0x8BB84B93962EACC9) * (b ^ 0x2D358DCCAA6C78A5)
     return (product ^ product >> 64) & 2**64 - 1
 
@@ -60,7 +60,7 @@ def read_history(path: Path) -> tuple[list[int], list[Events], dict[int, bytes]]
         end = at + 2 + struct.unpack_from("<H", data, at)[0]
         names[hash_bytes(data[at + 2 : end])] = data[at + 2 : end]
         at = end
-    at = tables  # the last tables are the number of events of each thread, and a checksum
+    at = tables  # the tables end with the number of events of each thread, and a checksum
     for count in struct.unpack_from(f"<{threads}Q", data, at - 8 * threads - 8):
         logs.append(list(EVENT.iter_unpack(data[at : at + count * EVENT.size])))
         at += count * EVENT.size + 8

@@ -1,5 +1,5 @@
-// Implements harness/channel.h: sendmsg() and recvmsg(), with descriptors as ancillary data
-// (SCM_RIGHTS).
+// Implements harness/channel.h: sends and receives messages with sendmsg() and recvmsg(). File
+// descriptors travel as ancillary data (SCM_RIGHTS).
 #include "harness/channel.h"
 
 #include <sys/socket.h>

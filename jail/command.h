@@ -55,7 +55,8 @@ struct keydrome_jail_reply {
   /* CPU time of the tree before the jail executed the command. The kernel adds the CPU time of a
    * running thread up to 4 ms late, so this number can be too small by 4 ms for each thread that
    * was running. After a freeze, cpu_us is exact. So for a freeze, cpu_us - cpu_before_us is at
-   * least the CPU time that the tree used while it froze, and at most 4 ms a thread more. */
+   * least the CPU time that the tree used while it froze. It exceeds this time by at most 4 ms for
+   * each thread. */
   uint64_t cpu_before_us;
   uint64_t counters[KEYDROME_JAIL_COUNTERS]; /* of the tree so far; UINT64_MAX: unknown */
 };

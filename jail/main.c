@@ -86,8 +86,9 @@ static struct cgroups cgroups;
 static void remove_groups(void) { cgroup_remove(&cgroups); }
 
 /* Returns the mechanisms that do not depend on control groups. cgroup_create adds the others. Most
- * of the returned ones exist on every supported machine, so failing to set one up is an error.
- * SECCOMP and NOSYMFOLLOW can be disabled by --without, and NOSYMFOLLOW needs Linux 5.14. */
+ * of the returned mechanisms exist on every supported machine, so the jail fails if it cannot set
+ * one up. SECCOMP and NOSYMFOLLOW can be disabled by --without, and NOSYMFOLLOW needs Linux
+ * 5.14. */
 static uint32_t basic_mechanisms(const struct options* options) {
   static const enum mechanism always[] = {MECHANISM_NAMESPACES, MECHANISM_ROOT,
                                           MECHANISM_CAPABILITIES, MECHANISM_NO_NEW_PRIVS,

@@ -1,4 +1,5 @@
-/* Implements jail/meta.h: formats the lines for isolation, hints and outcome. */
+/* Implements jail/meta.h: formats the output lines of the jail about isolation, missing mechanisms
+ * and the end of the program. */
 #include "jail/meta.h"
 
 #include <inttypes.h>

@@ -1,4 +1,5 @@
-// The catalog: finds and adds the indexes of a runtime by name. It owns them as long as it exists.
+// The catalog: finds and adds the indexes of a runtime by name. The catalog owns the indexes, and
+// keeps them until it is destroyed.
 //
 // Thread safety: any thread may call any function.
 #pragma once

@@ -33,9 +33,9 @@ struct Handle {
   Handle(const Handle&) = delete;
   Handle& operator=(const Handle&) = delete;
 
-  // The number in the client's IdxState*. It is inverted while the handle is closed. No IdxState*
-  // matches it then, because an inverted number leads to another slot (the number of slots is
-  // even).
+  // The number in the client's IdxState*. While the handle is closed, all bits of the number are
+  // inverted, so that no IdxState* matches. If an IdxState* has the inverted number, its slot bits
+  // are those of another handle, and handle() compares it only with that handle.
   uint64_t token;
   Index* index = nullptr;  // nullptr while the handle is closed
   uint32_t generation = 0;

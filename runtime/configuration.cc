@@ -173,7 +173,7 @@ const ConcurrencyMethod& method_of(const Configuration& configuration) {
   return *method;
 }
 
-// Returns the names of the methods that do not have the need, such as "a" or "b".
+// Returns the names of the methods for which `need` is false, in quotes and joined by "or".
 std::string methods_without(bool ConcurrencyMethod::* need) {
   std::string names;
   for (const ConcurrencyMethod& method : concurrency_methods()) {

@@ -1,5 +1,6 @@
 // Index: one index of the runtime, with its name, its key type, its data, and the data that the
-// concurrency control keeps for it. The catalog owns the index, and keeps it as long as it exists.
+// concurrency control keeps for it. The catalog (catalog.h) owns all indexes, and destroys them
+// when it is destroyed itself.
 #pragma once
 
 #include <memory>

@@ -1,4 +1,4 @@
-"""Runs the referee on one library, for the tests of this folder.
+"""Runs the referee, the program that plays and judges one session of a benchmark, for the tests of this folder.
 
 The binaries come from the folder that KEYDROME_BUILD names; the default is build/release of this checkout.
 """
@@ -35,9 +35,9 @@ class Case:
     phase_timeout_ms: int = 60_000
     configuration: dict[str, Any] | None = None
     parameters: dict[str, int] = field(default_factory=dict)
-    plain: bool = False
-    record: bool = False
-    verified: bool = False
+    plain: bool = False  # leave out the operations that only check the library
+    record: bool = False  # log all calls, and let the checker judge the log
+    verified: bool = False  # a process outside the jail makes the calls
     seed: str = SEEDS[0]
     scale: str = "smoke"
 

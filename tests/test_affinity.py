@@ -1,4 +1,4 @@
-"""Tests of the benchmark `affinity` with the real referee, jail and player: only the run of `affine` is pinned."""
+"""Tests of the benchmark `affinity` in the real jail: only the instance `affine` pins threads to CPUs (phase `run`)."""
 
 from __future__ import annotations
 

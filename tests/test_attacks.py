@@ -1,7 +1,7 @@
-"""Tests which libraries of tests/faulty/attacks are found wrong, and which are right in timed and in verified mode.
+"""Tests the libraries of tests/faulty/attacks, which cheat to be faster: which are refused, and which pass.
 
-In verified mode, a process outside the jail makes the calls and records the results.
-The gains are measured by tools/reports/attack_gain.py, because they depend on the machine.
+An audit plays a session again in verified mode, in which a process outside the jail makes the calls and records the
+results. tools/reports/attack_gain.py measures how much faster the libraries are, because this depends on the machine.
 """
 
 from __future__ import annotations

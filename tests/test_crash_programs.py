@@ -1,4 +1,4 @@
-"""Tests the C programs that a crash leaves: they must crash as the library did, but not with a correct library."""
+"""Tests the C programs that repeat a library's crash: they must crash with this library, not with a correct one."""
 
 from __future__ import annotations
 

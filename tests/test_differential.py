@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 # Each entry: library, accepted names of the finding, maximum number of reported calls, maximum number of lines that
-# describe them.
+# describe them. tests/faulty/mutants.json says what is wrong with each mutant.
 QUICK = [
     ("mutant_52", {"corrupt_payload"}, 4, 4),
     ("throws_exception", {"exception"}, 3, 3),

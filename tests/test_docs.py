@@ -1,4 +1,4 @@
-"""Tests that links, files and environment variables that the documentation names exist, and that lists are complete."""
+"""Tests the documentation: the links, files and environment variables that it names exist; its lists are complete."""
 
 import re
 import subprocess

@@ -61,7 +61,7 @@ class Site:
 
 
 def hold_port() -> socket.socket:
-    """Return a socket that reserves a free port until it is closed. A server with SO_REUSEPORT can listen on it."""
+    """Return a socket that reserves a free port while it is open. A server with SO_REUSEPORT can use the port, too."""
     holder = socket.socket()
     holder.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
     holder.bind(("127.0.0.1", 0))

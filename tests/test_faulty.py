@@ -123,6 +123,7 @@ def test_work_that_is_put_off_is_found_while_the_clock_runs(
 
 
 def test_only_read_backs_find_inserts_that_are_put_off_until_the_final_scan(tmp_path: Path) -> None:
+    # A plain session has no read-backs, which are extra reads of records that the session has inserted.
     late = Case("forgets_until_scan", "inserts", "bulk_random", plain=True)
     assert run_case(late, tmp_path)["verdict"] == "passed"
 
@@ -144,8 +145,8 @@ def test_library_that_never_ends_is_stopped(library: str, tmp_path: Path) -> Non
 def test_library_that_uses_up_the_cpu_time_of_the_session_shows_where(
     verified: bool, tmp_path: Path
 ) -> None:
-    # With one thread, no other thread still advances when the CPU time is used up. On a busy machine
-    # it would, and the finding would be `too_slow`.
+    # On a busy machine, a further thread could still advance when the CPU time is used up. The finding would then be
+    # `too_slow`. Therefore the session has only one thread.
     case = Case("spin_for_ever", verified=verified, parameters={"threads": 1})
     plan = plan_of(case)
     plan["jail"]["cpu_seconds"] = 2
@@ -180,8 +181,8 @@ def test_library_that_ends_the_process_shows_in_which_call(tmp_path: Path) -> No
     [
         ("sigmod2009", "preliminary1", "smoke"),
         ("isolation", "isolation", "smoke"),
-        # unit makes the same calls at each scale. At paper scale it has time enough on a busy machine, too: at smoke
-        # scale the verdict would then be infrastructure.
+        # unit makes the same calls at each scale, but may take 120 s at paper scale and 10 s at smoke scale. On a busy
+        # machine 10 s are too few, and the verdict would be infrastructure.
         ("unit", "unit", "paper"),
     ],
 )

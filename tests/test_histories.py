@@ -105,10 +105,11 @@ def test_nothing_to_keep_and_no_place_for_it_are_errors(
 def test_the_program_of_a_cycle_shows_the_fault(number: int, tmp_path: Path) -> None:
     """A violation of isolation is reported with a C program, which makes only the few calls that prove the violation.
 
-    Every program of the run is played, so no kind of violation is left out. With the mutant it must either make the
-    calls and results of the failed run, and say that these are wrong, or say that the violation did not occur. The
-    latter is possible because the order of the payloads of a key is free: a get may return another payload than in the
-    failed run. At least one program must show the fault. With a correct library, no program may show a fault.
+    Every program of the run is played, so no kind of violation is left out. With the mutant, each program repeats the
+    calls. It must either get the results of the failed run, and report them as wrong, or say that the violation did not
+    occur. The second case is possible because the order of the payloads of a key is free: a get may return another
+    payload than in the failed run. At least one program must show the fault. With a correct library, no program may
+    show a fault.
     """
     require_root_and_build()
     shown = 0

@@ -1,4 +1,4 @@
-"""Tests of `keydrome bench --keys` and `compare --keys` with the real referee, player and jail."""
+"""Tests of `keydrome bench --keys` and `compare --keys`, which play a benchmark in the jail with a user's keys."""
 
 from __future__ import annotations
 
@@ -132,7 +132,7 @@ def test_a_library_that_drops_writes_is_found_out(
 
 
 def test_the_library_receives_the_keys_of_the_file(tmp_path: Path) -> None:
-    """The library `only_letters` ends at a key with a digit, so it passes with keys of letters alone."""
+    """The library `only_letters` crashes at a key with a digit, so it passes only with keys of letters."""
     numbers = tmp_path / "numbers"
     numbers.write_text("".join(f"{number}\n" for number in range(KEYS)))
     letters = tmp_path / "letters"

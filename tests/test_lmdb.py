@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 @pytest.mark.parametrize("tmpfs_bytes", [64 << 10, 1 << 20])
 def test_a_full_working_directory_is_a_failure(tmpfs_bytes: int, tmp_path: Path) -> None:
     require_root_and_build()
-    plan = plan_of(Case("honest"))  # the library is another one
+    plan = plan_of(Case("honest"))  # the next line replaces the library
     plan["library"]["path"] = str(BUILD / "lib" / "indexes" / "lmdb.so")
     plan["jail"]["tmpfs_bytes"] = tmpfs_bytes
     report = run_plan(plan, tmp_path).report

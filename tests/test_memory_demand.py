@@ -128,7 +128,7 @@ FACTORS: dict[str, float] = {
     # The log of a recorded phase has room for attempts that a correct library does not make.
     "differential/differential": 3.8,
     "isolation/isolation": 1.8,
-    # The peak depends on how much of the keys' ranking overlaps with the load: 85 to 89 of 159 MiB were seen.
+    # The peak depends on how much of the keys' ranking overlaps with the load: 85 to 89 of the estimated 159 MiB.
     "keys of lookups/half": 2.0,
     "keysets": 1.9,
     "keys of lookups/misses_suffix": 2.1,  # they are freed before the session is played
@@ -136,7 +136,8 @@ FACTORS: dict[str, float] = {
     "sigmod2009": 1.8,
     "sigmod2009/preliminary2": 1.6,
     "scan/full_wide": 1.6,
-    "scan/range_100": 2.1,  # the estimate counts checks after each scan, as after a long one
+    # The estimate counts as many checks after each of these short scans as after a long scan.
+    "scan/range_100": 2.1,
     "skew/shifting_range": 2.5,
     "skew/shifting_zipf": 2.5,  # the estimate counts all operations, but the clock ends the phases
     "tpcw/browsing": 1.8,
@@ -278,8 +279,8 @@ BENCHMARKS = sorted(path.parent.name for path in (ROOT / "benchmarks").glob("*/b
 @pytest.mark.parametrize("scale", ["smoke", "laptop"] if SOAK else ["smoke"])
 @pytest.mark.parametrize("benchmark", BENCHMARKS if SOAK else ["skew"])
 def test_the_estimates_of_instances_are_right(benchmark: str, scale: str, tmp_path: Path) -> None:
-    """With KEYDROME_SOAK: every instance, at smoke and laptop scale. Each benchmark is a test of its own, so that the
-    minutes that one takes can be seen, and that one can be played alone."""
+    """With KEYDROME_SOAK, play every instance at smoke and laptop scale. Each benchmark is a test of its own, so that
+    its time is shown, and so that a developer can run it alone."""
     require_root_and_build()
     manifest = json.loads((ROOT / "benchmarks" / benchmark / "benchmark.json").read_text())
     instances = manifest["instances"] if SOAK else ["shifting_zipf"]

@@ -1,13 +1,14 @@
 """Tests that every mutant is refused. A mutant is the runtime with one deliberate fault.
 
-Two kinds of tests can refuse it. One is the program contract_test (indexes/tests), which calls a library directly. The
-other is the gate: the correctness benchmarks that a library must pass before it is ranked. faulty/mutants.json
-describes the mutants, and faulty/mutants/ has the patches that make the faults.
+Two kinds of tests can refuse a mutant. One is the program contract_test (indexes/tests), which calls a library
+directly. The other is the gate: the correctness benchmarks that a library must pass before it is ranked.
+faulty/mutants.json describes the mutants, and faulty/mutants/ has the patches that make the faults.
 Fields of mutants.json:
  - `contract_test` names the contract's tests that find the fault. It is empty if these tests cannot find it, as with a
    race or a fault after 100,000 commits.
- - `gate` names the run of the gate that finds the fault. Without this field it is the benchmark `isolation`; null means
-   that no run finds it reliably. Two mutants have null, and the builds with sanitizers find their faults (sanitized/).
+ - `gate` names the run of the gate that finds the fault. Without this field, the run is the benchmark `isolation`. The
+   value null means that no run finds the fault reliably. Two mutants have null, and the builds with sanitizers find
+   their faults (sanitized/).
 """
 
 from __future__ import annotations

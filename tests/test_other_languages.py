@@ -1,7 +1,7 @@
-"""Tests that the page about other languages is right: its commands build each example, and the gate passes it.
+"""Tests that the page about other languages is right: its commands build each example, and each example passes.
 
-A further test puts a panic into the examples in Rust and Go. It must become a result code, because a panic that leaves
-the library ends the process.
+A further test puts a panic into the examples in Rust and Go. The panic must become a result code, because a panic that
+leaves the library ends the process.
 
 `./dev test` does not install Rust and Go, because Debian's packages are older than the examples need. So these tests
 exist only for the languages whose compiler is installed.

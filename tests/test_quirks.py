@@ -47,7 +47,7 @@ def quirks() -> list[str]:
 
 
 def test_berkeley_db_with_a_file_for_each_index_passes_the_gate(tmp_path: Path) -> None:
-    """The organisers' example of 2009 was such a library. It is inspected and run like one of a contestant."""
+    """The organisers' example of 2009 was such a library. It is inspected and run like a contestant's library."""
     file = library(built_settings(), "faulty", "berkeley_files")
     suites = () if "KEYDROME_SOAK" in os.environ else ("--suite", "unit", "--suite", "scenarios")
     outcome = keydrome("check", file, *suites, "--scale", "smoke", var=tmp_path)

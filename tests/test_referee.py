@@ -219,7 +219,7 @@ def test_measuring_programs_refuse_unknown_options(program: str) -> None:
 
 @contextmanager
 def loading_for_ever(case: Case, folder: Path) -> Iterator[subprocess.Popen[str]]:
-    """Run the referee on a library that never finishes loading. It has begun to load when this function yields."""
+    """Run the referee on a case that does not end by itself; yield when the library has begun to load."""
     plan = plan_of(case)
     # Use another slot of this process, because this jail may still be ending when the next test starts.
     plan["jail"]["slot"] = SLOT + 1

@@ -1,4 +1,4 @@
-"""Tests of the runner with the real referee, player and jail: it turns a job and a library file into a report."""
+"""Tests of the runner, which turns a job and a library file into a report, with the real referee, player and jail."""
 
 from __future__ import annotations
 
@@ -176,7 +176,10 @@ def test_correctness_runs_without_a_control(benchmark: str, settings: Settings) 
 def test_only_attempts_to_judge_get_more_time(
     benchmark: str, factors: list[int], settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Timed sessions on so busy a machine would not count, so they keep their limits."""
+    """Further attempts at a correctness run get more time, because the machine may be busy.
+
+    A timed session on such a machine would not count, so it keeps its limits.
+    """
     found: list[int] = []
 
     def noting(loadable: Loadable, request: Request, *rest: Any) -> dict[str, Any]:

@@ -30,6 +30,7 @@ def test_honest_library_passes_and_its_aborts_are_counted(tmp_path: Path) -> Non
 
 
 def test_lost_updates_are_found(tmp_path: Path) -> None:
+    # The library mutant_10 validates nothing at commit, so it loses updates.
     report = run_case(Case("mutant_10", "smallbank", "hot_10"), tmp_path)
     assert report["verdict"] == "failed", report["reason"]
     assert "account_money" in finding_names(report)

@@ -1,6 +1,7 @@
 """Tests that the spot check of a ranked run finds a library that turns wrong after 100,000 commits (mutant M43).
 
-A spot check is an additional session of a ranked run. It is recorded and certified, without notice to the library.
+A spot check is an additional session of a ranked run. All its calls are recorded, and the checker must find a serial
+order of the transactions that explains the results. The library cannot know that a session is a spot check.
 The secret seeds of a run decide whether the run gets a spot check. The test uploads the library, and the real worker,
 referee, player and jail execute the run. Only the sizes differ from a real run: loading makes more than 100,000
 commits, and then four threads read and change the same rows of one warehouse of the benchmark `tpcc`.

@@ -29,7 +29,10 @@ def test_honest_library_passes_and_its_failures_are_counted(tmp_path: Path) -> N
 
 
 def test_transactions_without_validation_are_found(tmp_path: Path) -> None:
-    """Two subscribers make conflicts frequent: two updates of a row then leave two rows, or none."""
+    """The library mutant_10 validates nothing at commit, so two updates of a row at once leave two rows, or none.
+
+    With only two subscribers, such conflicts are frequent.
+    """
     parameters = {"subscribers": 2, "transactions_per_thread": 30_000}
     report = run_case(Case("mutant_10", "tatp", "uniform", parameters=parameters), tmp_path)
     assert report["verdict"] == "failed", report["reason"]

@@ -1,4 +1,4 @@
-"""Tests that the report tools/reports/timed_share.py measures a real series, at smoke scale."""
+"""Tests that tools/reports/timed_share.py measures a real series (several sessions of one library) at smoke scale."""
 
 from __future__ import annotations
 

@@ -29,6 +29,7 @@ def test_recorded_run_is_certified_and_its_interactions_are_counted(tmp_path: Pa
 
 
 def test_lost_updates_are_found(tmp_path: Path) -> None:
+    # The library mutant_10 validates nothing at commit, so it loses updates.
     few = {"items": 50, "newest_orders": 1, "transactions_per_thread": 2000}
     report = run_case(Case("mutant_10", "tpcw", "ordering", parameters=few), tmp_path)
     assert report["verdict"] == "failed", report["reason"]

@@ -1,4 +1,7 @@
-"""Tests of `keydrome bench --trace`, `compare --trace` and `convert-ycsb` with the real referee, player and jail."""
+"""Tests of `keydrome bench --trace` and `compare --trace`, which play a user's recorded calls, and of `convert-ycsb`.
+
+The referee, the player and the jail are the real ones.
+"""
 
 from __future__ import annotations
 
@@ -96,7 +99,7 @@ def test_a_faulty_library_is_found_out(faulty: str, trace: Path, tmp_path: Path)
 
 
 def test_the_library_receives_the_keys_of_the_file(tmp_path: Path) -> None:
-    """The library `only_letters` ends at a key with a digit, so it passes with keys of letters alone."""
+    """The library `only_letters` crashes at a key with a digit, so it passes only with keys of letters."""
     verdicts = {}
     for key in ("abc", "ab1"):
         path = tmp_path / key

@@ -1,4 +1,4 @@
-"""Tests of verified mode, in which the library is driven from outside its process: all verdicts stay the same."""
+"""Tests of verified mode, in which a process outside the jail makes the library's calls: all verdicts stay the same."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Builds and runs the C programs of witnesses, with the faulty library and with correct libraries."""
+"""Builds and runs the C programs of witnesses (calls that prove a fault), with faulty and with correct libraries."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.binaries import built_settings, library
 ROOT = Path(__file__).resolve().parent.parent
 RUN_SECONDS = 60
 FLAGS = ["-std=c99", "-Wall", "-Wextra", "-Werror", "-pthread", "-I", str(ROOT / "api/include")]
-# Makes a library of the runtime: configures it when the program starts.
+# A C source that configures the runtime when the program starts. Linked with the runtime, it makes a correct library.
 CONFIGURED = """#include <stdio.h>
 #include <stdlib.h>
 

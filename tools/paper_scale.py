@@ -1,13 +1,14 @@
 """Plays every instance at paper scale: `python -m tools.paper_scale --write`, as root, after a build.
 
 An instance is a set of parameter values of a benchmark; paper scale is the size that its paper uses. The program plays
-one session of each instance, with checks, in the jail, with a time limit. The library is the structure `btree` under
+one session (repetition) of each instance, with checks, in the jail, with a time limit. The library is `btree` under
 the configuration `rw`. The sessions that need least memory come first.
 
-After each session the program stores the result in a state file. It can be stopped at any time; started again, it
-continues with the next instance. To begin again, delete the file. An instance that needs more memory than the machine
-has is not played; its row shows the need, as computed by the referee, the program that plays sessions. `--list` shows
-what would run, and the estimates of memory. `--write` writes docs/reference/paper-scale.md, which shows all instances.
+After each session the program stores the result in a state file. The program can be stopped at any time. When it is
+started again, it continues with the next instance. To begin from the start, delete the state file. An instance that
+needs more memory than the machine has is not played. Its row shows the need, as computed by the referee, the program
+that plays sessions. `--list` shows what would run, and the estimates of memory. `--write` writes
+docs/reference/paper-scale.md, which shows all instances.
 """
 
 from __future__ import annotations
@@ -77,7 +78,7 @@ class Target:
 class Row:
     """The result of a session. `verdict` is "" if the session took longer than the limit and was stopped.
 
-    `load` is the load average per CPU when the session began: above 1, its times are not to be trusted.
+    `load` is the load average per CPU when the session began. Above 1, other programs made the session's times longer.
     """
 
     verdict: str
@@ -190,7 +191,7 @@ def estimate(target: Target, scale: Scale, settings: Settings) -> Target:
 
 
 def play(target: Target, scale: Scale, timeout_seconds: float, where: str) -> Row:
-    """Play one session, and show its progress after `where`."""
+    """Play one session, and show its progress on the terminal, after the text `where`."""
     began = time.monotonic()
     load = os.getloadavg()[0] / (os.cpu_count() or 1)
     referee_bytes = 0

@@ -31,6 +31,8 @@ TOGETHER = 16
 LEFT_OUT = "" if "KEYDROME_SOAK" in os.environ else "-clang-analyzer-*"
 ANALYSED = "jail/"
 CHECKS = [f"--checks={LEFT_OUT}"] if LEFT_OUT else []
+# The options for a group of sources. One file includes the whole group, so the check that forbids to include a .cc file
+# is switched off.
 CHECKS_TOGETHER = [
     f"--checks={LEFT_OUT},-bugprone-suspicious-include",
     f"--config-file={ROOT / '.clang-tidy'}",

@@ -1,7 +1,7 @@
 """Measures how long a command shows nothing new on a terminal: `python -m tools.silence COMMAND ARGUMENT...`.
 
-The command runs on a pseudo terminal. A redrawn line with the same text is nothing new, but a line whose clock has
-advanced is. The program prints the longest silences, each with the text before it. Run it alone on the machine.
+The command runs on a pseudo terminal. A line that is drawn again with the same text is not new. A line whose clock has
+advanced is new. The program prints the longest silences, each with the text before it. Run it alone on the machine.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 SHOWN = 3
 _BYTES = 1 << 16
 _TAIL = 90
-# Control sequences of a terminal, and what only moves the cursor.
+# Matches what a terminal does not show: control sequences and line ends.
 _INVISIBLE = re.compile(rb"\x1b\[[0-9;?]*[a-zA-Z]|[\r\n]")
 
 

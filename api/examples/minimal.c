@@ -56,8 +56,8 @@ static pthread_mutex_t directory_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_mutex_t data_lock = PTHREAD_MUTEX_INITIALIZER;
 /* Both lists are protected by directory_lock. An index is never removed. */
 static Index* directory;
-/* openIndex uses closed handles again. They are never freed, so that a call with a closed handle
- * can return DB_DNE. */
+/* openIndex reuses closed handles. They are never freed, so that a call with a closed handle can
+ * return DB_DNE. */
 static IdxState* closed_handles;
 static __thread TxnState own;
 

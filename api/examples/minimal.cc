@@ -50,8 +50,8 @@ static std::mutex& directory_lock = *new std::mutex;  // never destroyed: thread
 static std::mutex& data_lock = *new std::mutex;
 // Both containers are protected by directory_lock.
 static auto& directory = *new std::map<std::string, Index>;
-// openIndex uses closed handles again. They are never freed, so that a call with a closed handle
-// can return DB_DNE.
+// openIndex reuses closed handles. They are never freed, so that a call with a closed handle can
+// return DB_DNE.
 static auto& closed_handles = *new std::vector<IdxState*>;
 static thread_local TxnState own;
 

@@ -39,8 +39,8 @@ constexpr bool has_payload(CallKind kind) {
   return kind == CallKind::kInsert || kind == CallKind::kDeletePair;
 }
 
-// A call of the API. Data calls outside a transaction are auto-commit calls. The player keeps each
-// open handle in a numbered variable, the slot of the handle.
+// A call of the API. Data calls (get, getNext, insertRecord, deleteRecord) outside a transaction
+// are auto-commit calls. The player keeps each open handle in a numbered variable (slot).
 struct Call {
   CallKind kind = CallKind::kBegin;
   uint8_t slot = 0;    // unused by kCreate, kBegin, kCommit and kAbort

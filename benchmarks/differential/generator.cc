@@ -1,5 +1,6 @@
 // Implements the generator of random calls. A round is a part of these calls that begins and ends
-// with empty indexes; RoundWriter chooses each call of a round at random.
+// with empty indexes. RandomRound chooses the calls of a round at random. LargeRound writes
+// transactions with thousands of changes.
 #include "benchmarks/differential/generator.h"
 
 #include <algorithm>
@@ -28,8 +29,9 @@ constexpr uint32_t kNamesPerType = 30;
 // kLongEvery uses the lower probability, so that its transactions have hundreds of calls.
 constexpr uint64_t kEndsPerMille = 110, kEndsLongPerMille = 4;
 constexpr uint64_t kLongEvery = 8;
-// The last round of a long session has the largest transactions that must work: kLargeKeys keys
-// with up to kLargePayloads records each. Shorter sessions, such as those of tests, do without it.
+// The last round of a long session has the largest transactions that every library must support:
+// kLargeKeys keys with up to kLargePayloads records each. Sessions with fewer than kLargeFrom
+// calls, such as those of tests, have no such round.
 constexpr uint64_t kLargeFrom = 100'000;
 constexpr uint32_t kLargeKeys = 1'000, kLargePayloads = 10;
 constexpr std::size_t kLongest = MAX_PAYLOAD_LEN - format::kTagBytes;
@@ -80,7 +82,7 @@ struct RoundIndex {
 // By key type: how many indexes the rounds have used so far, including reused ones.
 using Uses = std::array<uint32_t, kTypes.size()>;
 
-// Writes the calls of one round. The derived classes decide which.
+// Writes the calls of one round. The derived classes choose the calls.
 class RoundWriter {
  public:
   RoundWriter(Case& session, Uses& uses, uint32_t& next_tag, uint64_t seed, uint32_t number)

@@ -38,9 +38,10 @@ constexpr uint64_t kNsPerMs = 1'000'000;
 constexpr std::size_t kLinesMax = 40;
 constexpr std::size_t kSummaryMax = 900;           // report.v1.schema.json allows 1,000 characters
 constexpr std::size_t kProgramBytesMax = 200'000;  // limit of the same schema
-// Only one failure is shrunk. At most this many findings with other names are reported unshrunk.
+// Only one failure is shrunk, i.e. reduced to a small session. At most this many findings with
+// other names are reported as they are.
 constexpr std::size_t kOthersMax = 4;
-// Time limits of replays. Some thousand calls take a few ms, so the search for a hang treats a
+// Time limits of replays. A few thousand calls take a few ms, so the search for a hang treats a
 // replay that exceeds the short limit as a hang. The final replay uses the long limit to confirm
 // the hang.
 constexpr uint64_t kShortLimitMs = 400, kLongLimitMs = 3'000;
@@ -106,12 +107,14 @@ Case part_of(const Case& session, uint32_t first, uint32_t end) {
   return compact(part);
 }
 
-// A session with at most this many calls is as readable as a plain session.
+// A failing session with at most this many calls is easy to read, so the plain sessions (fill an
+// index, then read it) are not tried.
 constexpr std::size_t kFewCalls = 25;
-// A session with more calls takes too long to shrink.
+// A session with more calls takes too long to shrink, so the plain sessions are tried first.
 constexpr std::size_t kManyCalls = 500;
 
-// A range with at least this many calls is a whole phase, because every round is shorter.
+// A range with at least this many calls is a whole phase, whose failing round is unknown, or the
+// round of large transactions. Both take long to shrink, so the plain sessions are tried first.
 constexpr uint32_t kLargeRound = 15'000;
 
 class Search {
@@ -122,7 +125,8 @@ class Search {
   // Returns a small failing session. First tries the round alone. If the round does not fail or
   // remains long, tries the plain sessions (fill an index, then read it). If neither the round nor
   // a plain session fails, tries the round with the earlier calls of the phase, and then with all
-  // calls since the library was loaded. If the round is unknown, begins with the plain sessions.
+  // calls since the library was loaded. If the round is unknown or has kLargeRound calls, begins
+  // with the plain sessions.
   std::optional<Shrunk> run() {
     const bool unknown_round = suspect_.round.end - suspect_.round.first >= kLargeRound;
     if (unknown_round) {

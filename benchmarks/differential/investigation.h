@@ -1,6 +1,6 @@
 // Turns the outcome of a session, the random calls of one thread, into findings. A finding names
-// the wrong result. It also shows a small part of the session that still gives this result. The
-// function finds this part by replaying shorter and shorter parts of the session.
+// the wrong result. It also shows a small part of the session that still gives this result.
+// investigate() finds this part by replaying shorter and shorter parts of the session.
 #pragma once
 
 #include <cstdint>

@@ -83,7 +83,7 @@ JudgedCalls judge_calls(const Case& session, std::span<const Call> calls,
   if (!judged.history.unknown_arguments.empty()) {
     judged.mismatch =
         "the recording contains calls with keys that the program does not use: the library has "
-        "overwritten the recording, or returned one handle for several indexes: look for writes "
+        "overwritten the recording, or returned one handle for several indexes. Look for writes "
         "outside the library's own memory, and return a different handle for each index";
     return judged;
   }

@@ -1,5 +1,5 @@
 // Chooses the keys of a round. A round is a part of the random calls that the benchmark
-// "differential" makes. It uses few keys, and many of them are boundary values.
+// "differential" makes. A round uses few keys, and many of these keys are boundary values.
 #pragma once
 
 #include <cstddef>

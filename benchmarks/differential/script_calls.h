@@ -18,8 +18,8 @@ class CallWriter {
  public:
   CallWriter(const Case& session, script::ScriptBuilder& script);
 
-  // Appends a phase that makes `calls`. A client must be able to make all of them, e.g. no commit
-  // without a begin: playable() (calls.h) would remove none of them.
+  // Appends a phase that makes `calls`. REQUIRES: a client can make all of them (playable() in
+  // calls.h); for example, there is no commit without a begin.
   void phase(std::string name, std::span<const Call> calls);
 
  private:

@@ -27,8 +27,8 @@ Distribution distribution_of(std::string_view instance) {
 
 // The operations, one per transaction.
 enum Operation : uint32_t { kGet, kReadAll, kReplace, kInsertExisting, kDeleteAll };
-// The percentages of the operations. The parameter existing_percent divides those that insert one
-// pair into kReplace and kInsertExisting.
+// The percentages of the operations. kInsertPercent is that of kReplace and kInsertExisting
+// together. The parameter existing_percent says how many of these are kInsertExisting.
 constexpr uint64_t kGetPercent = 40, kReadAllPercent = 25, kInsertPercent = 33;
 constexpr std::array kClasses = {"get", "read_all", "replace", "insert_existing", "delete_all"};
 

@@ -16,9 +16,9 @@
 
 namespace keydrome::isolation {
 
-// The keys of one index in a round, which is one phase on empty indexes. The keys are in ascending
-// order, as their numbers in the script's list of keys (pool). All transactions of the round choose
-// from these keys, so that they conflict.
+// The keys of one index in a round, which is one phase on empty indexes. `keys` contains their
+// numbers in the script's list of keys (pool), in ascending order of the keys. All transactions of
+// the round choose from these keys, so the transactions conflict.
 struct KeySpace {
   uint8_t slot = 0;
   std::vector<uint32_t> keys;
@@ -59,7 +59,7 @@ class BodyWriter {
   workload::Rng* rng_;
 };
 
-// The number of changes that a transaction of every library must be able to make.
+// Every library must support transactions with this many changes.
 inline constexpr uint32_t kChangesMax = 10'000;
 
 // A kind of round: the body that writes its transactions, and the indexes and keys that they share.

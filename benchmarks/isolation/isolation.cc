@@ -114,8 +114,8 @@ class RoundWriter {
     out.signal(kReady);
   }
 
-  // Inserts a record for every other key, in transactions of `changes` inserts. If a transaction
-  // has the largest number of changes, an equally large one aborts before it.
+  // Inserts a record for every other key, in transactions of `changes` inserts. If `changes` is
+  // kChangesMax, a transaction that inserts under the same keys aborts before each of them.
   void fill(script::ThreadBuilder& out, const KeySpace& space, uint32_t changes,
             workload::Rng& rng) {
     for (std::size_t k = 0; k < space.keys.size(); k += std::size_t{2} * changes) {

@@ -93,8 +93,8 @@ class HilbertPoints {
   };
 
   // Returns the position of a point along the curve. For each square, from the largest to the
-  // smallest, appends the number of the quarter in the order of the curve. In the first and last
-  // quarter the curve is reflected.
+  // smallest, appends the number of the quarter that contains the point. The quarters are numbered
+  // in the order of the curve. In the first and last quarter the curve is reflected.
   static int64_t position(uint64_t x, uint64_t y) {
     uint64_t distance = 0;
     for (uint32_t bit = kOrder; bit-- > 0;) {

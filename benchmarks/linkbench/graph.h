@@ -52,8 +52,7 @@ struct Books {
 Books keep_books(const script::Script& script, const script::Outcome& outcome, uint32_t load,
                  std::optional<uint32_t> run);
 
-// The tables as phase `verify` read them. The outcome must outlive this object, because rows point
-// into it.
+// The tables as phase `verify` read them.
 struct Graph {
   struct List {
     int64_t count = 0, count_rows = 0, links = 0;

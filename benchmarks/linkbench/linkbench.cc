@@ -324,8 +324,8 @@ class LinkBench : public workload::Workload {
     check(script, outcome, kVerifyPhase, kRunPhase, "after the run", findings);
   }
 
-  // Reports the mean length of the lists whose results the player, which calls the library, copied
-  // as evidence. LinkBench calls this number range size.
+  // Reports the mean number of links that a read of a list returned. The numbers come from the
+  // evidence, the results that the player copied. LinkBench calls this mean range size.
   void measure(const script::Script& script, const script::Outcome& outcome,
                std::span<const workload::PhaseMeasures> phases,
                workload::Metrics& metrics) const override {

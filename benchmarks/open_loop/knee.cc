@@ -1,4 +1,5 @@
-// Implements the bisection of arrival rates.
+// Implements the bisection of arrival rates, which finds the highest rate that an index sustains:
+// the limits of a try, the next rate to play, and the result.
 #include "benchmarks/open_loop/knee.h"
 
 #include <algorithm>

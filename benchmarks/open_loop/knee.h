@@ -31,8 +31,9 @@ struct Try {
   std::optional<uint64_t> p99_ns, p999_ns;
 };
 
-// Returns how far a try is within its limits: at least 1 if the rate counts, and otherwise the
-// smallest fraction bound / percentile or share in time / kInTimeMin.
+// Returns the margin of a try: the smallest of the ratios bound / percentile (at most 1 each) and
+// of (share of the arrivals committed in time) / kInTimeMin. The rate counts if the margin is at
+// least 1.
 double margin(const Try& measured, const Bounds& bounds);
 
 // The result of one rate: the better of its tries, because a pause of the machine can spoil one.
@@ -56,8 +57,8 @@ uint64_t next_rate_per_s(Range range, std::span<const Step> steps);
 // Returns the step with the highest rate that counts, or null if no rate counts.
 const Step* knee(std::span<const Step> steps);
 
-// Returns the highest rate that counts. If none does, estimates one below the lowest rate: this
-// rate times its margin. `steps` must contain at least one step.
+// Returns the highest rate that counts. If none does, returns an estimate: the lowest rate of
+// `steps` times its margin, which is below 1. `steps` must contain at least one step.
 double knee_per_s(std::span<const Step> steps);
 
 }  // namespace keydrome::open_loop

@@ -28,7 +28,7 @@ static_assert(kSteps + 1 == format::kTransactionClasses);
 constexpr uint32_t kTries = 2;  // phases of a step
 constexpr uint64_t kNsPerSecond = 1'000'000'000, kNsPerUs = 1'000, kPercent = 100;
 // Time from the start of a phase to its first possible arrival. In this time all threads start and
-// load their first page of operations.
+// load the first piece of their program (kit/format/piece.h).
 constexpr uint64_t kHeadStartNs = 5 * kNsPerMs;
 // YCSB's workload A: half of the operations update a record, and the others read one.
 constexpr uint64_t kUpdatePercent = 50;
@@ -169,7 +169,8 @@ class Generator : public workload::ClientScript {
     client.out().insert(kSlot, key, builder().new_payload(text));
   }
 
-  // Chooses an item again if the range of the distribution exceeds the records, as YCSB does.
+  // Returns a random item. Chooses again if the item does not exist, as YCSB does, because the
+  // range of the distribution is larger than the number of records.
   uint32_t item(Rng& rng) const {
     uint64_t item = items_.next(rng);
     while (item >= records_) item = items_.next(rng);
@@ -261,7 +262,7 @@ class OpenLoop : public workload::Workload {
     return script;
   }
 
-  // Sets the rate of the phase, and names the phase and its class after it.
+  // Sets the rate of the phase, and names the phase and its transaction class after this rate.
   void adapt_phase(script::Script& script, uint32_t phase,
                    const script::Outcome& so_far) const override {
     script::PhaseScript& next = script.phases[phase];
@@ -326,8 +327,8 @@ class OpenLoop : public workload::Workload {
             .p999_ns = percentile_ns(sums, kOneOfP999)};
   }
 
-  // Returns the highest throughput of a try. It counts the time between the head start and the end
-  // of the last transaction, by the referee's clock.
+  // Returns the highest throughput of a try. The time of a try lasts from the end of the head start
+  // to the end of the last transaction, by the referee's clock.
   static double delivered_max(const script::Script& script, const script::Outcome& outcome,
                               std::span<const workload::PhaseMeasures> phases) {
     double highest = 0;

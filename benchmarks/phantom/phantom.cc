@@ -1,5 +1,5 @@
-// Generates and judges the operations of the benchmark "phantom", the phantom test of the 2009
-// contest: repeated scans must ignore another thread's inserts (README.md).
+// Generates and judges the operations of the benchmark "phantom", the phantom test of the SIGMOD
+// contest of 2009: repeated scans must ignore another thread's inserts (README.md).
 #include <algorithm>
 #include <iterator>
 #include <memory>

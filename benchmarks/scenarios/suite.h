@@ -42,9 +42,9 @@ class Suite {
                       std::span<const workload::PhaseMeasures> phases,
                       workload::Metrics& metrics) const;
 
-  // Returns true if a session that is at operation `op` of `phase` has reached the first call of a
-  // bare scenario that may be misuse, i.e. may break the rules of the API. A later failure, even a
-  // crash, is then only a warning. Must be called after generate().
+  // Returns true if operation `op` of `phase` is the first call that may be misuse, i.e. may break
+  // the rules of the API, or comes after this call. A failure there, even a crash, is only a
+  // warning. Must be called after generate().
   bool has_misused(uint32_t phase, uint64_t op) const;
 
  private:

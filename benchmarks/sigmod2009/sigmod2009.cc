@@ -23,9 +23,9 @@ namespace {
 constexpr int64_t kIndicesMax = 50;
 constexpr uint32_t kVerifyThreads = 4;
 constexpr uint8_t kSlot = 0;
-// The transactions of a thread form groups of this size. In each complete group, one transaction
-// is followed by a stripe, a check on keys that only this thread uses. One is followed by a
-// canary, a check whose reads must agree with each other.
+// The transactions of a thread form groups of this size. In each complete group, one random
+// transaction is followed by a stripe, a check on keys that only this thread uses. Another random
+// one, or the same, is followed by a canary, a check whose reads must agree with each other.
 constexpr uint32_t kCheckEvery = 100;
 constexpr uint64_t kOpenInsertClose = 3;  // operations of an insert of the populate phase
 
@@ -112,7 +112,8 @@ class Generator {
   }
 
   script::Script run() {
-    // Libraries written for the contest may rely on the alphabet and the sign of its keys.
+    // Libraries written for the contest may rely on the alphabet and the sign of its keys, so the
+    // keys of stripes have the same form.
     if (policy_.stripes) {
       stripes_.emplace(script_, seed_, scale_.threads, check_, false,
                        workload::StripeKeys::kPublished);
@@ -200,8 +201,8 @@ class Generator {
     out.close(kSlot);
   }
 
-  // Looks up random keys in one index, most of which it does not have. Uses each payload that it
-  // finds as a key to look up in another index.
+  // Writes a transaction that looks up random keys in one index, which lacks most of them. Each
+  // payload that it finds is the key of a lookup in another index.
   void look_up_twice(script::ThreadBuilder& out, workload::Rng& rng) {
     const uint32_t first = random_index(rng);
     uint32_t second = random_index(rng);

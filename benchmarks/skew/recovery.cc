@@ -1,4 +1,5 @@
-// Implements the recovery of throughput and its noise.
+// Implements the measures of slow times in a run: how long and how far throughput drops after the
+// workload has changed (recovery), and how much it drops without a change (noise).
 #include "benchmarks/skew/recovery.h"
 
 #include <algorithm>

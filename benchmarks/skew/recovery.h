@@ -18,8 +18,8 @@ namespace keydrome::skew {
 struct Dip {
   uint64_t windows = 0;
   double drop = 0;  // largest drop in these windows, as a fraction of the plateau
-  double lost =
-      0;  // sum of the drops, i.e. the commits that are missing, in windows of the plateau
+  // Sum of the drops: the missing commits, in units of the commits of one window at the plateau.
+  double lost = 0;
 };
 
 // Returns the low windows with which a part begins. This is the recovery from the change before the
@@ -31,9 +31,9 @@ Dip recovery(std::span<const uint64_t> part);
 // the noise.
 Dip noise(std::span<const std::vector<uint64_t>> parts);
 
-// A recovery is reported only if it loses more than this many times what any dip of the noise
-// loses. The factor is 2 because the largest of five recoveries often exceeds the largest dip a
-// little by chance.
+// A recovery is reported only if it loses more than kAboveNoise times as many commits as the worst
+// dip of the noise. The factor is 2, because the largest of five recoveries often exceeds the
+// largest dip a little by chance.
 inline constexpr double kAboveNoise = 2;
 
 // The recoveries that stand out of the noise.

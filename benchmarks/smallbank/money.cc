@@ -241,7 +241,7 @@ Balances read_balances(const script::Script& script, const script::Outcome& outc
       for (; at <= step.op; ++at) {
         if (ops[at].code == format::OpCode::kOpen) table = ops[at].argument;
       }
-      if (table == kAccounts) return;  // no run changes accounts; the default judge checks it
+      if (table == kAccounts) return;  // never changes; the judge of all benchmarks checks it
       for (const script::Evidence& record : records) {
         const int64_t customer = number_of(record.key);
         // Negative keys belong to stripes (checks on private keys).

@@ -10,10 +10,10 @@
 // - impossible_balance: a committed Balance read more or less money than the customer can have had
 // - groundless_abort: a transaction aborted for lack of money, but there was always enough
 //
-// No sum shows two further errors. Only a recorded run finds them, in which all calls are checked
-// for serialisability. One is money on the wrong balance of a customer. The other is write skew: a
-// WriteCheck charges no penalty, although a Balance has read that the money does not cover the
-// check.
+// Two further errors change no sum. Only a recorded run finds them, because there all calls are
+// checked for serialisability. One is money on the wrong balance of a customer. The other is write
+// skew: a WriteCheck charges no penalty, although a Balance has read that the money does not cover
+// the check.
 //
 // The judge knows the amount moved by Amalgamate and the penalty of WriteCheck only from the
 // evidence (copied results) that these transactions leave. Without evidence (`--plain`) it checks
@@ -57,8 +57,8 @@ struct Books {
   int64_t penalties_max = 0;  // sum of the penalties that are possible but unknown
 };
 
-// Computes the expected money of all customers from the rows that phase `load` of the script loads,
-// and from the ends and results of the transactions of phase `run`.
+// Computes the expected money of all customers. Uses the rows that phase `load` of the script
+// loads, and how the transactions of phase `run` ended and which results they left.
 Books keep_books(const script::Script& script, const script::Outcome& outcome, uint32_t load,
                  uint32_t run);
 

@@ -20,7 +20,7 @@ int64_t number_of(std::string_view bytes) {
   return number;
 }
 
-// Returns the number of the key in op.
+// Returns the integer key that the operation passes.
 int64_t key_of(const script::Pools& pools, Table table, const format::Op& op) {
   return table == kSubscriber ? pools.int32_keys[op.key] : pools.int64_keys[op.key];
 }
@@ -97,7 +97,7 @@ class Bookkeeper {
 
   void change(Table table, const Change& change) { books_.changes[table].push_back(change); }
 
-  // Books the transactions whose effects follow from their ends alone.
+  // Books the transactions whose effects follow from whether they committed.
   void updates(std::span<const format::Op> ops, const script::ThreadResult& result) {
     updates_.clear();
     format::walk_program(ops, [&](const format::Step& step) {
@@ -184,11 +184,12 @@ class Bookkeeper {
   }
 
   // Returns why a get of subscriber s cannot have returned the row with this tag, or an empty text.
-  // The default judge finds the rows of aborted transactions, and those that were written later.
+  // The judge that all benchmarks share finds reads of rows that aborted transactions wrote, or
+  // that were written later.
   std::string_view why_wrong(uint32_t s, bool found, uint32_t tag) const {
     if (!found) return "found no row, although every subscriber has one";
     const SubscriberRows::Owner owner = owners_.owner(tag);
-    if (owner.subscriber != s) return "returned a row of something else";
+    if (owner.subscriber != s) return "returned a row that was never written for this subscriber";
     const OwnUpdate own = own_[s].thread == thread_ ? own_[s] : OwnUpdate{};
     const bool overwritten =
         own.tag != format::kNoTag && (owner.thread == kNobody || owner.thread == thread_);
@@ -211,7 +212,7 @@ class Bookkeeper {
   SubscriberRows owners_;
   uint32_t thread_ = 0;
   std::vector<Update> updates_;  // committed updates of subscribers by the present thread
-  // By subscriber: the last update by the thread whose number it has.
+  // By subscriber: the last update that the thread named in the entry made.
   std::vector<OwnUpdate> own_;
 };
 

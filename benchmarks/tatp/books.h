@@ -1,9 +1,10 @@
-// Books: what the judge of the benchmark "tatp" knows about its rows from the script, and from the
-// ends and results of the transactions.
+// Books: what the judge of the benchmark "tatp" knows about its rows from the script, and from how
+// the transactions ended and which results they left.
 //
 // A committed transaction changes a row as a whole, because the API has no update: it deletes the
-// row and inserts it with one new column. The order in which threads changed a row is unknown, but
-// that of one thread is known. So the last change of a row is the last change of some thread.
+// row and inserts it with one new column. The order of changes by different threads is unknown, but
+// the order of changes by one thread is known. So the last change of a row must be the last change
+// that one of the threads made to it.
 #pragma once
 
 #include <array>
@@ -27,7 +28,7 @@ enum class Column : uint8_t { kBit, kLocation, kData, kWholeRow };
 struct Change {
   uint32_t row = 0;  // number of the row in its table (tables.h)
   uint32_t thread = 0;
-  uint32_t tag = 0;  // tag of the payload that was inserted; kNoTag: the row was deleted
+  uint32_t tag = 0;  // tag (unique number) of the inserted payload; kNoTag: the row was deleted
   Column column = Column::kWholeRow;
   uint32_t value = 0;  // new value of the column; of a whole row: the number of its text
   uint64_t op = 0;     // number of the op in the program of the thread

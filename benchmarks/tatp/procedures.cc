@@ -163,7 +163,7 @@ void add_procedures(script::ScriptBuilder& builder) {
                        const script::ProcedureLimits& limits) {
     script::add_numbered_procedure(builder, number, code, limits);
   };
-  // A scan makes a get, and one getNext more than it returns records.
+  // A scan of n records makes one get and n + 1 calls of getNext.
   add(kGetNewDestination, get_new_destination(),
       {.parameters = 3, .tags = 0, .calls = 1 + 2 + kStarts});
   add(kUpdateSubscriberData, update_subscriber_data(), {.parameters = 4, .tags = 2, .calls = 6});

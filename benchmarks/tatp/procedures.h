@@ -10,15 +10,16 @@
 namespace keydrome::tatp {
 
 // A transaction's number is also the number of its class. The procedures come first, with the same
-// numbers. The comments name their parameters and results. "number" is the number of a phone number
-// in the script's list of string keys, which equals the number s of the subscriber.
+// numbers. The comments name their parameters and results. The parameter "number" is the position
+// of the subscriber's phone number in the script's list of string keys. It equals the subscriber's
+// number s.
 enum Transaction : uint32_t {
   // Parameters: facility key, start hour, end hour. The result is the number of forwardings of the
   // active facility that begin at the start hour or earlier and end after the end hour.
   kGetNewDestination,
   // Parameters: s_id, facility key, bit_1, data_a. Sets one column of the subscriber and one of the
-  // facility. The tags are those of the subscriber's row and of the facility's row. Rolls back if
-  // there is no such facility.
+  // facility. Of its two tags (unique numbers of new payloads), the first is for the subscriber's
+  // row, the second for the facility's row. Rolls back if there is no such facility.
   kUpdateSubscriberData,
   // Parameters: number, vlr_location. Sets one column of the subscriber.
   kUpdateLocation,

@@ -93,7 +93,8 @@ class Checker {
     if (table == kSubscriber) check_subscriber(row, changes);
   }
 
-  // Checks that the row was written by the last change of some thread, as this change wrote it.
+  // Checks that the last change of some thread wrote the row, and that the row has the values that
+  // this change wrote. A row that no transaction changed must be the loaded row.
   void check_last_change(Table table, uint32_t row, std::span<const Change> changes) {
     const FoundRow& found = found_.rows[table][row];
     const LoadedRow& loaded = books_.loaded[table][row];
@@ -107,7 +108,8 @@ class Checker {
     }
     const auto change = std::ranges::find(changes, found.tag, &Change::tag);
     if (change == changes.end()) {
-      return find("lost_update", table, row, "was not written by a transaction that changed it");
+      return find("lost_update", table, row,
+                  "has a record that none of the committed transactions that changed it wrote");
     }
     const auto next = change + 1;
     if (next != changes.end() && next->thread == change->thread) {
@@ -118,8 +120,9 @@ class Checker {
     compare_text(table, row, table == kForwarding ? change->value : loaded.text, *change);
   }
 
-  // Compares the row with text number `text` of the pool (the script's list of texts). Columns that
-  // transactions write may differ, except the one that `change` wrote.
+  // Compares the row with text number `text` of the pool (the script's list of texts). The column
+  // that `change` wrote must have the new value. In table subscriber, other columns that
+  // transactions write may differ, because check_subscriber() compares them.
   void compare_text(Table table, uint32_t row, uint32_t text, std::optional<Change> change) {
     const std::string_view found = found_.rows[table][row].text;
     std::string wanted(pools_.payloads[text]);
@@ -139,7 +142,9 @@ class Checker {
     if (table == kSubscriber) accept(Column::kLocation, kVlrLocation);
     if (table == kFacility) accept(Column::kData, kDataA);
     if (found == wanted) return;
-    find("changed_column", table, row, "has a column that its last transaction did not write so");
+    find("changed_column", table, row,
+         "has a column whose value is neither the loaded one nor the one that the last transaction "
+         "to write this row gave it");
   }
 
   void check_subscriber(uint32_t row, std::span<const Change> changes) {
@@ -170,8 +175,9 @@ class Checker {
     const uint32_t loaded = books_.loaded[kSubscriber][row].text;
     if (changed ? is_last : format::read_number(pools_.payloads[loaded], field) == value) return;
     find("lost_update", kSubscriber, row,
-         "has the " + name + " " + std::to_string(*value) + ", which is not the last value of " +
-             (changed ? "any thread" : "this column: no transaction changed it"));
+         "has the " + name + " " + std::to_string(*value) + ", which is not the " +
+             (changed ? "last value that any thread gave it"
+                      : "loaded value, although no transaction changed it"));
   }
 
   void check_result(const Observation& seen) {

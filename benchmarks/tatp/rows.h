@@ -4,8 +4,7 @@
 // Findings, all required (each fails the library):
 // - row_count: a subscriber or facility is missing or occurs twice, or a forwarding occurs twice,
 //   or its presence contradicts the results of the transactions
-// - lost_update: the last change of a row, or the value of a column, is not the last one of any
-//   thread
+// - lost_update: a row or a column is not as the last change by one of the threads left it
 // - changed_column: a column has another value than the transaction wrote, or has changed although
 //   no transaction writes it
 // - impossible_result: a committed transaction counted destinations that cannot have existed, or
@@ -16,7 +15,8 @@
 //
 // The results of insert_call_forwarding, delete_call_forwarding and get_new_destination come from
 // the evidence (copied results) that these transactions leave. Without evidence (`--plain`), the
-// judge checks no forwardings except that none occurs twice, and no results of these transactions.
+// judge does not check these results. Of the forwardings it then checks only that none occurs
+// twice.
 #pragma once
 
 #include <array>
@@ -41,8 +41,7 @@ struct FoundRow {
   std::string text;
 };
 
-// The rows of subscriber, facility and call_forwarding that phase `verify` found. The outcome must
-// outlive this object, because texts point into it.
+// The rows of subscriber, facility and call_forwarding that phase `verify` found.
 struct FoundRows {
   std::array<std::vector<FoundRow>, kTables> rows;  // by table and row
   std::vector<std::string> malformed;

@@ -25,8 +25,8 @@ inline constexpr int64_t kNewestOrder = 0xffffffff;
 
 constexpr int64_t district_key(int64_t w, int64_t d) { return w << 4 | d; }
 
-// Part 0 contains the names and the counters that transactions change, part 1 the address, parts 2
-// to 7 C_DATA.
+// Returns the key of a part of a customer's row (rows.h). Part 0 contains the names and the
+// counters that transactions change, part 1 the address, parts 2 to 7 C_DATA.
 constexpr int64_t customer_key(int64_t district, int64_t c, int64_t part) {
   return (district << kCustomerBits | c) << kCustomerPartBits | part;
 }
@@ -42,7 +42,8 @@ constexpr int64_t order_line_key(int64_t order, int64_t number) {
 constexpr int64_t order_by_customer_key(int64_t district, int64_t c, int64_t o) {
   return district << kCustomerOrderBits | c << kOrderBits | (kNewestOrder - o);
 }
-// Part 0 contains S_DIST_10 and the fields that transactions change, parts 1 to 3 the other S_DIST.
+// Returns the key of a part of a stock row (rows.h). Part 0 contains S_DIST_10 and the fields that
+// transactions change, parts 1 to 3 the other S_DIST.
 constexpr int64_t stock_key(int64_t w, int64_t i, int64_t part) {
   return (w << kItemBits | i) << kStockPartBits | part;
 }

@@ -1,4 +1,4 @@
-// Implements the five transactions of TPC-C as procedures: instructions for the library's caller.
+// Implements TPC-C's five transactions as procedures: instruction lists for the library's caller.
 #include "benchmarks/tpcc/procedures.h"
 
 #include <initializer_list>
@@ -14,8 +14,8 @@ namespace {
 using script::ProcedureBuilder;
 using Label = ProcedureBuilder::Label;
 
-// The registers. No transaction uses all of them. The names at the end are second names of
-// registers that one transaction uses for another purpose.
+// The registers (variables of a procedure). No transaction uses all. The names at the end are
+// second names of registers that one transaction uses for another purpose.
 enum Register : uint8_t {
   kZero,
   kOne,

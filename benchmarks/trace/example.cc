@@ -1,5 +1,6 @@
-// Implements example.h: writes the lines of each thread one after the other. A thread writes only
-// keys of its own, but reads all.
+// Implements example_text(), the trace that the benchmark "trace" plays if the user names no file.
+// Writes the lines of each thread one after the other. A thread reads all keys, but commits changes
+// only to keys of its own.
 #include "benchmarks/trace/example.h"
 
 #include <cstdint>

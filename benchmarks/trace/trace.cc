@@ -25,7 +25,8 @@ using workload::TracePair;
 using What = TraceCall::What;
 
 // A thread receives its program in pieces, which end where no handle is open (kit/format/piece.h).
-// Handles are closed after so many calls, so that pieces stay small even if transactions are long.
+// Handles are closed after this many calls, so that pieces stay small even if transactions are
+// long.
 constexpr uint64_t kCallsPerOpen = 1'000;
 
 // The transaction classes, in this order: transactions that only read, other transactions, and
@@ -40,8 +41,8 @@ bool writes(const TraceCall& call) {
          call.what == What::kDeletePair;
 }
 
-// Writes the script. The keys of the pools have the numbers of the trace, and the handle of index i
-// is in slot i.
+// Writes the script. Each key has the same number in the script's list of keys (pool) as in the
+// trace. The handle of index i is in slot (variable) i of the player, which makes the calls.
 class Generator : public workload::ClientScript {
  public:
   Generator(const TraceFile& trace, uint64_t seed, const CheckPolicy& policy)

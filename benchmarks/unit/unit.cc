@@ -1,5 +1,5 @@
-// Generates and judges the operations of the benchmark "unit", the unit tests of the 2009 contest
-// (README.md). unit_script.cc writes the script.
+// Generates and judges the operations of the benchmark "unit", the unit tests of the SIGMOD contest
+// of 2009 (README.md). unit_script.cc writes the script.
 #include <memory>
 #include <string>
 #include <string_view>

@@ -1,6 +1,6 @@
-// Implements UnitScript, the unit tests of the 2009 contest: one function for each group of edge
-// cases. Each function appends calls to a thread's program, and after a tested call the results
-// that the index API allows.
+// Implements UnitScript, the unit tests of the SIGMOD contest of 2009: one function for each group
+// of edge cases. Each function appends calls to a thread's program, and after a tested call the
+// results that the index API allows.
 #include "benchmarks/unit/unit_script.h"
 
 #include <utility>

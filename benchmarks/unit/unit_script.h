@@ -1,5 +1,5 @@
-// UnitScript: the calls of the three threads of the benchmark "unit" (the unit tests of the 2009
-// contest), and the result that each call must give.
+// UnitScript: the calls of the three threads of the benchmark "unit" (the unit tests of the SIGMOD
+// contest of 2009), and the result that each call must give.
 #pragma once
 
 #include <cstdint>

@@ -62,7 +62,8 @@ bool is_auto_commit(const script::PhaseScript& run) {
   });
 }
 
-// Chooses the operation by one random number, as in YCSB. The percentages are added in this order.
+// Chooses the operation by one random number, as in YCSB. Compares the number with the sums of the
+// percentages, in the order read, update, insert, scan.
 Operation random_operation(workload::Rng& rng, const Mix& mix) {
   const uint64_t percentile = rng.below(100);
   if (percentile < mix.read) return Operation::kRead;
@@ -166,9 +167,9 @@ class Generator {
   // number of inserts, as in YCSB.
   uint64_t new_items_max() const { return 2 * threads_ * operations_ * mix_.insert / 100; }
 
-  // Each thread loads a contiguous part of the items by auto-commit calls. Here and in open(), the
-  // referee may begin a new piece of the program (unit_start) only before an open, because no
-  // handle may be open there.
+  // Each thread loads a contiguous part of the items by auto-commit calls. unit_start() marks where
+  // the referee may cut the program into the pieces that it hands to the player. No handle may be
+  // open there, so this function and open() call it only before an open.
   void load_thread(script::ThreadBuilder out, uint32_t thread) {
     workload::Rng rng(seed_, thread, workload::Purpose::kPopulate);
     const uint64_t first = records_ * thread / threads_, last = records_ * (thread + 1) / threads_;
@@ -335,7 +336,7 @@ class Ycsb : public workload::Workload {
                                   const workload::CheckPolicy& policy) override {
     // LatestZipf begins with one rank fewer than there are items. With at most two ranks, GrayZipf,
     // the approximation of J. Gray et al. (kit/workload/distributions.h), returns ranks that do not
-    // exist after it has grown, because its eta is then 0 or negative.
+    // exist after it has grown, because its constant eta is then 0 or negative.
     const int64_t least = mix_.items == Items::kLatest ? 4 : 2;
     if (parameters["records"] < least * parameters["indices"]) {
       return Error{"records is " + std::to_string(parameters["records"]) + " and indices is " +

@@ -61,8 +61,8 @@ class Collector : public DependencySink {
 
   std::vector<GraphEdge> edges;
   std::vector<Observation> open_edges;
-  // Edges about keys that were written by a transaction that never ended. They prove nothing,
-  // because this transaction may have committed.
+  // A transaction that wrote records but never ended may have committed. So the edges about the
+  // keys of these records prove nothing.
   std::vector<GraphEdge> unfinished_edges;
   std::vector<Choice> choices;
   std::vector<DirectFinding> findings;
@@ -184,8 +184,8 @@ std::vector<EventRef> first_events(const Context& context, const Graph& graph) {
   return events;
 }
 
-// Returns the position of each committed transaction in an order that fits `edges`. If settle() can
-// settle all reads of open elements, the order fits these reads, too.
+// Returns the position of each committed transaction in an order that fits `edges`. If settle()
+// (precedence.h) finds one side for every read of an open element, the order fits these sides, too.
 std::vector<uint32_t> likely_order(const Context& context, const OpenOptions& options,
                                    std::vector<GraphEdge> edges) {
   const auto count = static_cast<uint32_t>(context.transactions.committed.size());
@@ -200,8 +200,8 @@ std::vector<uint32_t> likely_order(const Context& context, const OpenOptions& op
   return places_in_order(Graph(count * 2, edges), count);
 }
 
-// Judges one history. For run(), a serial order must respect real time: a transaction that had
-// returned before another began precedes it. report_without_real_time() ignores real time.
+// Judges one history. For run(), a serial order must respect real time: if T1 had returned before
+// T2 began, T1 precedes T2. report_without_real_time() ignores real time.
 class Certifier {
  public:
   Certifier(const Context& context, Versions& versions, Certification& out)
@@ -356,8 +356,8 @@ class Certifier {
     return report_cycles(Graph(count_ * 2, edges), sides);
   }
 
-  // Reports the cycles of the graph. If they may depend on whether a transaction that never ended
-  // committed, sets the verdict kCouldNotJudge instead. Returns true if there are any cycles.
+  // Reports the graph's cycles. Returns true if there are any. If they may depend on the unknown
+  // outcome of a transaction that never ended, sets the verdict kCouldNotJudge instead.
   bool report_cycles(const Graph& graph, const std::vector<Observation>& added) {
     std::vector<std::vector<uint32_t>> components = graph.components();
     if (components.empty()) return false;
@@ -397,8 +397,7 @@ class Certifier {
   // By transaction: its position in likely_order().
   std::vector<uint32_t> likely_order_;
   bool tentative_ = false;  // true while the current deleters of open elements may be wrong
-  // False while the graph lacks the edges about keys that were written by a transaction that never
-  // ended.
+  // False while the graph lacks Collector::unfinished_edges.
   bool unfinished_matters_ = true;
   std::vector<std::vector<uint32_t>> conflicts_;  // groups of open elements of the last attempt
 };

@@ -1,7 +1,7 @@
-// Implements certify.h: judges a recorded history. A serial order *respects real time* if a
-// transaction that had returned before another began also precedes it in the order. If no serial
-// order of the history respects real time, certify() judges the history a second time without this
-// condition, and merges the two judgements.
+// Implements certify.h: judges a recorded history. A serial order *respects real time* if T1
+// precedes T2 whenever transaction T1 had returned before T2 began. If no serial order of the
+// history respects real time, certify() judges the history a second time without this condition,
+// and merges the two judgements.
 #include "checker/certify/certify.h"
 
 #include <algorithm>
@@ -103,9 +103,9 @@ bool needs_real_time(const Violation& violation) {
       violation.edges, [](const ViolationEdge& edge) { return edge.kind == EdgeKind::kRealTime; });
 }
 
-// Moves the violations that have a real-time edge to the front. Such an edge leads from a
-// transaction that has returned to one that began later. The order within each of the two groups
-// stays the same.
+// Moves the violations that have a real-time edge to the front. Such an edge says that one
+// transaction had returned before the other began. The order within each of the two groups stays
+// the same.
 std::vector<Violation> real_time_first(std::vector<Violation> found) {
   std::vector<Violation> ordered, rest;
   for (Violation& violation : found) {

@@ -30,8 +30,8 @@
 namespace keydrome::certify {
 
 struct CertifyOptions {
-  // True: the serial order must respect real time (strict serialisability). False: a violation that
-  // contradicts nothing but real time is advisory, that is, a warning.
+  // True: the serial order must respect real time (strict serialisability). False: the order may
+  // contradict real time, and a violation that such an order explains is only a warning (advisory).
   bool strict = true;
   // The largest number of reported violations. At most one violation of each name is reported.
   uint32_t violations_max = 5;
@@ -43,8 +43,9 @@ struct CertifyOptions {
   // deleted record is not reported: in some serial order it may come after the delete.
   uint64_t without_real_time_max = 20'000;
   // The largest number of tries to find the deleters of records for which the results leave several
-  // possible ones (open_options.h). Each try passes over the whole history. If none of them fits,
-  // the verdict is kUndecided.
+  // possible ones (open_options.h). Each try assumes other deleters, and passes over the whole
+  // history. If no try fits the results, the verdict is kUndecided. If the tries were all possible
+  // combinations, and the results contradict each of them, the verdict is kViolation.
   uint32_t deleter_tries_max = 150;
   // True: Certification::order is set if the verdict is kCertified.
   bool keep_order = false;

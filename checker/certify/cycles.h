@@ -38,9 +38,10 @@ struct Cycle {
 // the edges that were chosen from such pairs. pick_cycles() derives all other edges from the
 // history again.
 //
-// Leaves out edges that prove nothing: edges about keys that were written by a transaction that
-// never ended. If `tentative` is true, also leaves out edges that depend on the deleter of an open
-// element, which is a record whose deleter is not known (versions.h).
+// A transaction that wrote records but never ended may have committed. So the edges about the keys
+// of these records prove nothing, and are left out. An *open element* is a record whose deleter is
+// not known (versions.h). If `tentative` is true, the edges that depend on the deleter of an open
+// element are also left out.
 std::vector<Cycle> pick_cycles(const Context& context, const Graph& graph,
                                std::vector<std::vector<uint32_t>> components,
                                const std::vector<Observation>& added, std::size_t cycles_max,

@@ -33,7 +33,8 @@ enum class CursorPlace : uint8_t {
 
 // The cursor of an index in the current transaction.
 struct Cursor {
-  uint32_t transaction = kNoNumber;  // the cursor's transaction; in others it is at kStart
+  // The transaction for which the members are valid. In another one the cursor is at kStart.
+  uint32_t transaction = kNoNumber;
   uint32_t cell = 0;
   uint32_t serial = 0;  // changes whenever the cursor moves to a key; see returned_
   CursorPlace place = CursorPlace::kStart;
@@ -154,8 +155,9 @@ class DependencyFinder {
     if (returns) move_to(at, bound, /*owes_key=*/true);
   }
 
-  // Handles a second scan after DB_END, from the first record. The API forbids it, but only as
-  // advice. A record that the transaction inserted under the cursor's key may continue the old one.
+  // Handles a second scan after DB_END, which breaks only an advisory promise. It starts at the
+  // first record. A record that the transaction inserted under the cursor's key may also continue
+  // the first scan.
   void start_again(const Event& event, Cursor& at, Bound bound) {
     const bool is_unclear = bound.cell == at.cell && returned_[bound.element] == at.serial * 2 + 1;
     at.place = CursorPlace::kStart;

@@ -14,7 +14,7 @@
 //   after the transaction had returned, or deleted before it began, so its absence is right.
 //
 // After the committed transactions, the pass visits the other transactions. It checks only that
-// they saw no record that they must not see.
+// they saw no uncommitted, aborted or corrupt record.
 #pragma once
 
 #include <cstdint>
@@ -83,8 +83,9 @@ struct DirectFinding {
   // If several transactions may have deleted the element, Versions (versions.h) chooses one of them
   // as the current deleter. True if the finding depends on this choice.
   bool is_about_deleter = false;
-  // If the finding is that a delete of all payloads of a key succeeded although none was left, its
-  // transaction. The finding assumes that Versions chose the right deleters. Otherwise kNoNumber.
+  // The transaction of a delete of all payloads of a key, if the finding says that this delete
+  // succeeded although no payload was left. Such a finding assumes that Versions chose the right
+  // deleters. kNoNumber for other findings.
   uint32_t blind_deleter = history::kNoNumber;
   Severity severity = Severity::kRequired;
 };

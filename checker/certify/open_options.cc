@@ -1,8 +1,10 @@
-// Implements open_options.h. For some records it is not known which transaction deleted them, if
-// any. OpenOptions searches for deleters with which a serial order exists. It tries all
-// combinations if there are few. Otherwise it changes the deleters of single records. It picks
-// these records from conflicts, first systematically and then at random. A conflict is a group of
-// records whose deleters contradicted each other in an earlier try.
+// Implements open_options.h. For some records, called open elements, it is not known which
+// transaction deleted them, if any. The possible deleters of an open element are its options. A
+// choice has one option for each open element. OpenOptions searches for a choice with which a
+// serial order exists. It tries all combinations of options if there are few. Otherwise it changes
+// the options of single elements. It picks these elements from conflicts, first systematically and
+// then at random. A conflict is a group of elements whose options contradicted each other in an
+// earlier try.
 #include "checker/certify/open_options.h"
 
 #include <algorithm>
@@ -106,7 +108,7 @@ bool OpenOptions::next_locally(const Conflicts& conflicts) {
 }
 
 // Keeps the current choice if it has at most as many elements in conflict as the kept choice.
-// Sometimes, at random, it also keeps a choice with a few more.
+// Sometimes, at random, also keeps a choice with up to kLeap more elements in conflict.
 void OpenOptions::keep(const Conflicts& conflicts) {
   const bool leap = random_() % kLeapOneIn == 0;
   const std::size_t allowed = elements_in(kept_conflicts_) + (leap ? kLeap : 0);

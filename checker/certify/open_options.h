@@ -14,8 +14,8 @@
 // a serial order, the history has none. If there are many combinations, the search has three steps:
 // 1. Try two choices. The first choice assumes that calls took effect in the order in which they
 //    returned, as with locks. The second choice assumes that transactions took effect one after the
-//    other, in an order that fits all edges without open elements and the reads of open elements
-//    (reads()).
+//    other, in a certain order. This order fits all edges that depend on no open element. As far as
+//    possible, it also fits what the reads of open elements imply (reads()).
 // 2. Start from the better choice, and change the option of one element in each conflict. Conflicts
 //    are local, so a few changes suffice if a solution exists.
 // 3. Walk at random, as in WalkSAT (B. Selman, H. Kautz, B. Cohen, AAAI 1994). The walk keeps one

@@ -195,7 +195,8 @@ uint32_t count_returned_before(const std::vector<Transaction>& committed, uint32
 }
 
 // Adds edges between transactions of the same thread, where their times do not show the order. An
-// auto-committed call inside an open transaction overlaps this transaction.
+// auto-committed call inside an open transaction overlaps this transaction, so these two get no
+// edge.
 class ThreadOrder {
  public:
   ThreadOrder(const std::vector<Transaction>& committed, std::vector<GraphEdge>& edges)

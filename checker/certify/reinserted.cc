@@ -23,8 +23,8 @@ using model::OrderSearch;
 
 namespace {
 
-// Limits of the search for a serial order. Its recursion is as deep as the number of transactions.
-// 100,000 tries take about 0.1 s.
+// Limits of the search for a serial order. kSearchedMax limits the number of transactions, because
+// the search recurses once for each. kTriesMax limits the time: 100,000 tries take about 0.1 s.
 constexpr std::size_t kSearchedMax = 1'000;
 constexpr uint64_t kTriesMax = 100'000;
 
@@ -197,7 +197,8 @@ class Splitter {
 };
 
 void report_own_findings(const Context& context, Certification& out) {
-  // These rules need to know which transactions inserted and deleted a record.
+  // These rules need to know which transactions inserted and deleted a record. Here this is
+  // unknown, so the rules are switched off.
   constexpr uint32_t kRulesOfVersions =
       kRuleDeleteAll | kRuleRealTime | kRuleAborted | kRuleDirty | kRuleIntermediate;
   CertifyOptions options = context.options;

@@ -17,10 +17,10 @@
 
 namespace keydrome::certify {
 
-// Assigns to each record that was inserted several times one element for each insert, and fills
+// If a record was inserted several times, assigns one element to each of these inserts, and fills
 // Numbering::earlier. Returns false, and leaves `numbering` unusable, in two cases: two inserts of
-// the record overlap, or a transaction that names the record overlaps another one that inserted it
-// a second or later time. The elements are right only for orders that respect real time.
+// the record overlap, or the second or a later insert overlaps another transaction that names the
+// record. The elements are right only for orders that respect real time.
 bool split_reinserted(const history::History& history, const history::Transactions& transactions,
                       history::Numbering& numbering);
 

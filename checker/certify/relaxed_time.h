@@ -1,7 +1,7 @@
 // move_back(): helps certify() (certify.h), which looks for a serial order of the transactions in a
 // recorded history. It is for a history in which no serial order respects real time. An order
-// respects real time if a transaction that had returned before another began also precedes it in
-// the order. move_back() moves transactions back in time, and certify() judges the history again.
+// respects real time if T1 precedes T2 whenever transaction T1 had returned before T2 began.
+// move_back() moves transactions back in time, and certify() judges the history again.
 //
 // A library may return results from states that are old but consistent. Its transactions then began
 // too late for what they saw. move_back() moves such transactions back to a time that fits their
@@ -18,8 +18,8 @@
 // (versions.h).
 //
 // move_back() first assumes that doubtful edges are right. If they lead to a cycle, some of them
-// are wrong, because a reader saw an older state. move_back() then moves the begin of the readers
-// in the cycle back. These readers overlap more transactions, so real time no longer implies the
+// are wrong, because a reader saw an older state. move_back() then gives the readers in the cycle
+// an earlier begin. These readers overlap more transactions, so real time no longer implies the
 // edges. The begin first moves to the insert of the record that the doubtful edge is about. If the
 // cycle remains, the begin moves to the earliest begin of all transactions in the cycle.
 //

@@ -73,7 +73,7 @@ struct Violation {
   std::vector<history::EventRef> events;  // the calls that show the violation
 };
 
-// G0, G1a and so on are the names of A. Adya (thesis, MIT 1999).
+// G0, G1a and so on are A. Adya's names of isolation failures (thesis, MIT 1999).
 inline constexpr std::string_view kViolationNames[] = {
     "aborted_read",               // G1a: saw a write of a transaction that never committed
     "answer_after_deadlock",      // the library carried out a call of a transaction after DEADLOCK
@@ -112,8 +112,8 @@ struct CertificationCounts {
   uint64_t unfinished = 0;
   uint64_t events = 0;
   uint64_t edges = 0;
-  // Number of Choices (dependencies.h). A Choice is a record that a call did not return, either
-  // because the call came before the insert or because it came after the delete.
+  // Number of Choices (dependencies.h). A Choice is the question why a call did not return a
+  // record: the call came before the insert of the record, or after its delete.
   uint64_t leftovers = 0;
 };
 

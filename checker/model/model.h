@@ -100,7 +100,8 @@ class Model {
     kLoose,   // unknown: getNext may return any existing record, which anchors the cursor
   };
   struct Cursor {
-    uint32_t transaction = 0;  // the cursor's transaction; in others it is at kStart
+    // The transaction for which the members are valid. In another one the cursor is at kStart.
+    uint32_t transaction = 0;
     Place place = Place::kStart;
     bool at_end = false;  // true if the last getNext returned DB_END
     uint32_t cell = 0;

@@ -32,9 +32,9 @@ struct OrderSearch {
   std::string problem;   // why the history cannot be judged; empty if it can
 };
 
-// If `strict` is true, the order must respect real time: a transaction that had returned before
-// another began precedes it. A try is the replay of one transaction. `history` must have ranked
-// keys (rank_varchar_keys).
+// If `strict` is true, the order must respect real time: if T1 had returned before T2 began, T1
+// precedes T2. A try is the replay of one transaction. `history` must have ranked keys
+// (rank_varchar_keys).
 OrderSearch search_orders(const history::History& history, bool strict = true,
                           uint64_t tries_max = UINT64_MAX);
 

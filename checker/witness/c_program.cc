@@ -240,7 +240,8 @@ class ProgramWriter {
     return text;
   }
 
-  // The largest number of records that the program expects at the end, plus one.
+  // Returns the number of records that the program expects at the end, plus one, because an array
+  // of this size must not be empty.
   std::size_t final_max() const {
     return reproducer_.final_records ? reproducer_.final_records->size() + 1 : 1;
   }

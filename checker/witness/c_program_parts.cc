@@ -1,4 +1,5 @@
-// Defines the parts of c_program_parts.h.
+// Defines the C text that c_program() (c_program.h) copies unchanged into every program that
+// repeats the calls of a failed run. c_program_parts.h says what each part is for.
 #include "checker/witness/c_program_parts.h"
 
 namespace keydrome::witness {

@@ -1,4 +1,5 @@
-// The parts that are the same in all C programs of witnesses (c_program.h).
+// Declares C text that is the same in all programs that c_program() writes (c_program.h). Such a
+// program repeats the calls of a failed run.
 #pragma once
 
 #include <string_view>

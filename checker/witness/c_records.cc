@@ -1,5 +1,5 @@
-// Implements c_records.h: writes records as C text, for a C program that repeats a failed run. In
-// the text, make() is a function of this program (c_program.cc).
+// Implements c_records.h: writes records as C text, for a C program that repeats a failed run. The
+// text calls make(), which is a function of the C program (kPrelude in c_program_parts.cc).
 #include "checker/witness/c_records.h"
 
 #include <algorithm>

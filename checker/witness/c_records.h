@@ -18,8 +18,8 @@ std::string make(const Reproducer& reproducer, const ReproducerRecord& record);
 std::string inserted_functions(const Reproducer& reproducer);
 
 // Returns a C condition that compares `record`, a variable of the C program, with the unknown parts
-// of `result`. An unknown key is equal to every key that the program does not insert, and an
-// unknown payload to every payload that it does not insert. Returns "" if no part is unknown.
+// of `result`. An unknown key matches every key that the program does not insert. An unknown
+// payload matches every payload that the program does not insert. Returns "" if no part is unknown.
 std::string is_unknown(const ReproducerRecord& result);
 
 }  // namespace keydrome::witness

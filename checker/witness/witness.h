@@ -1,7 +1,8 @@
 // witness_json(): describes a violation for people, as JSON called a *witness*. A witness contains
 // the transactions of the violation and their relevant calls in time order. If the transactions
-// form a cycle, it also says why each must precede the next. harness/schema/report.v1.schema.json
-// defines its fields. Other parts of Keydrome make pictures, tables and pages from a witness.
+// form a cycle, the witness also says why each must precede the next.
+// harness/schema/report.v1.schema.json defines the fields of a witness. Other parts of Keydrome
+// make pictures, tables and pages from a witness.
 //
 // If minimise() (minimise.h) can reduce the history, the witness shows the reduced history. Then
 // the origin of every record that a call returns is part of the witness: either the transaction

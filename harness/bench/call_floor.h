@@ -1,6 +1,6 @@
 // The floor of a call: its smallest possible cost, i.e. the time of a loop that only calls a
 // library that does nothing (indexes/null). The programs in this folder compare the cost of the
-// harness with it.
+// harness with this floor.
 //
 // Thread safety: the functions share no state.
 #pragma once
@@ -25,7 +25,8 @@ struct CallFloor {
   uint32_t misses;  // calls that failed; more than 0 shows that the library is not indexes/null
 };
 
-// Loops over the ops and calls get for each kGet. Does not set the key, which indexes/null ignores.
+// Loops over the operations and calls get for each kGet. Does not set the key, which indexes/null
+// ignores.
 inline CallFloor call_floor(const player::IndexApi& api, std::span<const format::Op> ops) {
   Record record{};
   uint32_t misses = 0;

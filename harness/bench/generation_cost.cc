@@ -27,8 +27,8 @@ namespace keydrome {
 namespace {
 
 constexpr double kShown = 1e7;  // number of operations for which the time is shown
-// The smallest number of operations of an instance that can be shown as the most expensive one. In
-// a smaller instance, work that does not depend on the operations takes most of the time.
+// An instance with fewer operations is never shown as the most expensive one: there, work that does
+// not depend on the operations takes most of the time.
 constexpr uint64_t kOperationsMin = 100000;
 constexpr int kRepetitions = 3;
 

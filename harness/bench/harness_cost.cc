@@ -350,8 +350,9 @@ std::string text_of(const Target& target) {
   return std::string(text) + goal;
 }
 
-// Returns the text that marks a figure as missing its target, or else its goal, or "" for a figure
-// that meets both. Figure and target are compared with one decimal, as printed.
+// If a figure misses its target, returns text that says so. Otherwise, if it misses its goal,
+// returns text that says so. Returns "" if it meets both. Figure and target are compared with one
+// decimal, as printed.
 std::string missed(double floors, const Target& target) {
   const double rounded = std::round(floors * 10) / 10;
   const bool on_target = rounded - target.floors < 0.05;

@@ -10,9 +10,9 @@
 // Phase: one session has many phases of one thread with nothing to do. The first figure, "GO to
 // DONE", is the time that the referee measures for such a phase. It shows what the protocol adds to
 // a phase: the message GO to the player, the answer DONE, and the thaw and the freeze of the jail,
-// which is frozen between phases.
-// The player's main thread plays the program itself. The second figure, "whole phase", also
-// includes the referee's work between the phases, such as making the inputs.
+// which is frozen between phases. The player's main thread plays the program itself. The second
+// figure, "whole phase", also includes the referee's work between the phases, such as making the
+// inputs.
 //
 // Call: one thread makes reads in one long transaction. In an ordinary session the thread is in the
 // player. In verified mode the thread is in the driver, which calls the library in another process.
@@ -120,7 +120,7 @@ double median(std::vector<double> values) {
 
 struct PhaseCost {
   double go_to_done_us;  // the time of the phase, as the referee measures it
-  double all_us;         // in addition, the referee's work between the phases
+  double all_us;         // this time and the referee's work between the phases
 };
 
 PhaseCost phase_cost(const JailOptions& options) {

@@ -1,11 +1,11 @@
 /* A library whose get works for some 60 ns and touches only the memory of its Record. The other
- * functions come from indexes/null, a library that does nothing. Its own get has another name here
- * (harness/CMakeLists.txt).
+ * functions come from indexes/null, a library that does nothing. The build renames the get of
+ * indexes/null, so that this get replaces it (harness/CMakeLists.txt).
  *
- * The program phase_cost uses this library. In a session, one run of a benchmark, a thread receives
- * its operations in portions, called pieces. phase_cost measures how much time the hand-over of
- * pieces adds to a call. With a get that returns at once, threads would finish their pieces faster
- * than with any real index, and would wait for the next piece more often.
+ * The program phase_cost uses this library. In a session, one repetition of a benchmark, a thread
+ * receives its operations in portions, called pieces. phase_cost measures how much time the
+ * hand-over of pieces adds to a call. With a get that returns at once, threads would finish their
+ * pieces faster than with any real index, and would wait for the next piece more often.
  *
  * Thread safety: has no state. */
 #include <stdint.h>

@@ -50,7 +50,8 @@ Result<PreparedSession> prepare(const char* path) {
   return prepare_session(std::move(*plan), **entry, std::move(*files));
 }
 
-// Returns the argument of keydrome_configure. Unlike in the jail, the structure has its own path.
+// Returns the argument of keydrome_configure. It contains the structure's path on this machine; in
+// the jail it would contain the path inside the jail.
 Result<std::string> configuration_of(const PreparedSession& session) {
   const LibraryPlan& library = session.plan.library;
   std::vector<KeyType> types;
@@ -81,7 +82,7 @@ class Outcome {
   std::vector<Line> lines_;
 };
 
-// Plays the phases of a script, one after another.
+// Plays the phases of a script (all operations of a session), one after another.
 class Session {
  public:
   Session(const script::Script& script, const player::IndexApi& api)

@@ -1,5 +1,6 @@
-// Implements load_library(): calls dlopen, then dlsym for the ten functions of keydrome/index.h,
-// then keydrome_configure. Every failure becomes a LoadStatus and a sentence for the report.
+// Implements load_library(), which loads the library under test: calls dlopen, then dlsym for the
+// ten functions of keydrome/index.h, then keydrome_configure. Every failure becomes a LoadStatus
+// and a sentence for the report.
 #include "harness/player/library.h"
 
 #include <dlfcn.h>

@@ -27,8 +27,8 @@
 namespace keydrome {
 namespace {
 
-// Loads the unwinder before keydrome_tighten(), which forbids opening the unwinder's file. If it
-// were not loaded, pthread_exit() would try to load it later, and fail. The player is normally
+// Loads the unwinder before keydrome_tighten(), which forbids opening the unwinder's file. Without
+// this call, pthread_exit() would try to load the unwinder later, and fail. The player is normally
 // linked with the unwinder already. The call is needed only if the linker has dropped the unwinder
 // as unused.
 void preload_unwinder() { dlopen("libgcc_s.so.1", RTLD_NOW | RTLD_LOCAL); }

@@ -1,4 +1,5 @@
-// Implements Cpus with sched_getaffinity() and sched_setaffinity(), which the jail allows.
+// Implements Cpus, which binds threads to one CPU each: reads and sets the CPUs of a thread with
+// sched_getaffinity() and sched_setaffinity(), which the jail allows.
 #include "harness/player/pinning.h"
 
 namespace keydrome {

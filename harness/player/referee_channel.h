@@ -32,7 +32,7 @@ class RefereeChannel {
 
   // Sends a message. `text` is truncated to kTextBytes - 1 bytes.
   void send(MessageType type, PhaseId about, uint32_t status = 0, std::string_view text = {}) const;
-  // Asks for piece number `piece` of a thread's program.
+  // Asks for piece (portion) number `piece` of a thread's list of operations.
   void need(PhaseId about, uint32_t thread, uint32_t piece) const;
 
  private:

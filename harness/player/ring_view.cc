@@ -13,8 +13,9 @@ bool RingView::has(uint32_t thread, uint32_t number) const {
   return header().thread[thread].filled.load(std::memory_order_relaxed) > number;
 }
 
-// The acquire load makes the piece visible, which the referee stored before it incremented
-// `filled`. The ring is mapped read-only, but waiting for a futex needs no write access.
+// The acquire loads pair with the release store of InputRing::publish(). So this thread sees the
+// piece that the referee stored before it incremented `filled`. The ring is mapped read-only, but
+// waiting for a futex needs no write access.
 std::span<const std::byte> RingView::await(uint32_t thread, uint32_t number) const {
   const RingThread& from = header().thread[thread];
   for (uint32_t filled = from.filled.load(std::memory_order_acquire); filled <= number;

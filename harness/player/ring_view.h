@@ -28,9 +28,9 @@ class RingView {
   // Returns true if the thread has received piece number `number` of the phase.
   bool has(uint32_t thread, uint32_t number) const;
 
-  // Waits until the thread has received piece number `number` of the phase. Returns the memory that
-  // begins with the piece, which is one of the thread's two halves of the ring. The memory is valid
-  // until the thread asks for piece `number` + 2, which overwrites the piece.
+  // Waits until the thread has received piece number `number` of the phase. Returns one of the
+  // thread's two halves of the ring; the piece is at its beginning. The memory is valid until the
+  // thread asks for piece `number` + 2, which overwrites the piece.
   std::span<const std::byte> await(uint32_t thread, uint32_t number) const;
 
  private:

@@ -32,7 +32,7 @@ _Unwind_Reason_Code note_frame(_Unwind_Context* context, void* argument) {
   ThreadStack& to = *walk->to;
   if (address == 0 || to.frames == kFramesMax) return _URC_END_OF_STACK;
   // A return address is the address after the call instruction and may belong to another source
-  // line. The address before it is the last byte of the call.
+  // line. So the address before it is stored, which is the last byte of the call.
   to.frame[to.frames++].address = exact != 0 ? address : address - 1;
   return _URC_NO_REASON;
 }
@@ -80,8 +80,8 @@ void write_stack(int) {
   errno = saved;
 }
 
-// The signals by which the kernel or abort() ends a process that has crashed. SIGSYS is none of
-// them: the jail's filter ends the process without a handler.
+// The signals by which the kernel or abort() ends a process that has crashed. SIGSYS is not one of
+// them: if the jail's filter kills the process with SIGSYS, no handler runs.
 constexpr int kCrashSignals[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT};
 
 std::atomic<int> g_crashed_by = 0;

@@ -1,5 +1,5 @@
-// Implements parse_command_line(): checks the arguments from left to right, and reports the first
-// wrong one.
+// Implements parse_command_line(): checks the arguments of the referee from left to right, and
+// reports the first wrong one.
 #include "harness/referee/command_line.h"
 
 #include <cstddef>

@@ -44,15 +44,14 @@
 // 1. Check the command line, the plan and the files. Make sure that the report can be written.
 // 2. Generate the programs of all threads from the seed (session/prepare.h).
 // 3. Start the jail with the player; in verified mode start the driver too (session/partner.h).
-// 4. Have the player load the library, and drop rights that it needed only to load the library.
+// 4. Have the player load the library. Then the player drops the rights that only loading needs.
 // 5. Play each phase (session/conductor.h):
 //    - make its inputs, send the message GO, read the clock, thaw the jail
 //    - hand out pieces, which are portions of the programs
 //    - when the message DONE arrives, freeze the jail, read the clock, copy and check the outcome
 // 6. End the jail. Judge outcome and recorded histories, and decide the verdict (judging/). A judge
-//    may play parts of the programs again, each in a fresh jail.
-//    In the steps 5 and 6, the referee uses several CPUs (base/parallel.h), but never while a phase
-//    is played.
+//    may play parts of the programs again, each in a fresh jail. In steps 5 and 6 the referee uses
+//    several CPUs (base/parallel.h), but never while a phase is played.
 // 7. Write the report (report/). After step 3, a report is missing only if a file could not be
 //    written (exit code 3) or the referee died.
 //

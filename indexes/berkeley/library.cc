@@ -192,8 +192,9 @@ ErrCode closeIndex(IdxState* idxState) {
   if (!idxState->scan.is_open()) return SUCCESS;
   std::erase(own.transaction.scans, idxState);
   const int error = idxState->scan.close();
-  // The handle is closed even if closing the cursor fails. The close fails only if the transaction
-  // was chosen to end a deadlock. Its next call then returns DEADLOCK.
+  // The handle is closed even if closing the cursor fails. The close fails only if the deadlock
+  // detector has chosen the transaction as its victim. The next call of the transaction then
+  // returns DEADLOCK.
   if (error != 0) own.transaction.note(DEADLOCK);
   return SUCCESS;
 }

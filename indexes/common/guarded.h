@@ -1,6 +1,7 @@
-// guarded: runs a call of contract A (keydrome/index.h), which no exception may leave.
+// guarded(): runs the body of a call of contract A (keydrome/index.h), and returns FAILURE if the
+// body throws. The calls are C functions, so no exception may leave them.
 //
-// Thread safety: that of the call.
+// Thread safety: that of the body.
 #pragma once
 
 #include <exception>

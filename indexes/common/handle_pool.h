@@ -1,6 +1,6 @@
-// HandlePool: the handles of one thread. Closed handles are never freed, so closing a handle twice
-// does not crash. A closed handle is used again by a later open(); before that, a second close can be
-// detected.
+// HandlePool: the index handles of one thread, which openIndex returns and closeIndex closes. The
+// memory of a closed handle is not freed, so closing the handle twice does not crash. A later
+// open() returns a closed handle again. Until then, a library can detect the second close.
 //
 // Thread safety: a HandlePool belongs to one thread.
 #pragma once

@@ -141,8 +141,8 @@ Pairs::const_iterator after_cursor(const Pairs& pairs, const Cursor& cursor) {
   return pairs.end();
 }
 
-// get and getNext under the data lock. `positions` is false for auto-commit calls, which neither
-// use nor move the handle's cursor.
+// get_in() and next_in() execute get and getNext. The caller holds the data lock. `positions` is
+// false for auto-commit calls, which neither use nor move the handle's cursor.
 ErrCode get_in(IdxState& handle, bool positions, std::string_view key, Record* record) {
   const Pairs& pairs = handle.index->pairs;
   const auto place = pairs.lower_bound(PairView(key, {}));

@@ -1,5 +1,5 @@
-// Implements environment.h: opens LMDB with a file in the working directory, and lets transactions
-// begin when they may.
+// Implements environment.h: opens LMDB with a file in the working directory, and decides when a
+// transaction may begin to read or to write.
 #include "indexes/lmdb/environment.h"
 
 #include <sys/statvfs.h>
@@ -56,7 +56,7 @@ Environment* Environment::open() {
   MDB_dbi database = 0;
   int error = mdb_env_create(&env);
   if (error == 0) error = open_database(env, path.data(), &database);
-  unlink(path.data());  // LMDB has opened the file: its space is free when the process ends
+  unlink(path.data());  // LMDB keeps the file open; its space is freed when the process ends
   if (error == 0) return new Environment(env, database);
   std::fprintf(stderr, "lmdb: cannot open the database: %s\n", mdb_strerror(error));
   if (env != nullptr) mdb_env_close(env);

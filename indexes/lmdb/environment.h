@@ -58,10 +58,10 @@ class Environment {
   // waiting. Returns 0, kBusy or LMDB's error. A thread that reads an older version must not wait,
   // because it would wait for itself.
   int begin_write(bool wait, MDB_txn** txn);
-  // Turns a reader of `version` into the writer. Returns 0 if no other transaction has committed
-  // since it began to read. So what it has read is still true. Returns kBusy if another
-  // transaction has committed or is writing. In both cases reading has ended. The cursors of
-  // `reader` must be closed.
+  // Turns a reader of `version` into the writer. Returns kBusy if another transaction is writing,
+  // or has committed since the reader began, because what it has read may then be out of date.
+  // Otherwise returns 0 or LMDB's error. In all cases reading has ended. The cursors of `reader`
+  // must be closed.
   int upgrade(MDB_txn* reader, uint64_t version, MDB_txn** txn);
   // Ends writing. Returns 0 or LMDB's error; after an error, the changes are undone.
   int commit(MDB_txn* txn);

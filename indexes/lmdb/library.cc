@@ -1,16 +1,17 @@
 // Implements the ten functions of contract A (keydrome/index.h) with LMDB.
 //
-// A transaction begins to read with its first read, and to write with its first write. A reader
-// that writes becomes the writer, if no other transaction has committed since it began to read;
-// otherwise it returns DEADLOCK. Its next attempt begins to write at once, even if its first call
-// is a read, so it waits for its turn and then succeeds. So transactions are strictly serialisable:
-// a reader takes effect when it begins to read, and a writer when it commits.
+// A transaction begins to read with its first read, and to write with its first write. The first
+// write of a reader makes it the writer, if no other transaction is writing, and none has committed
+// since the reader began. Otherwise the write returns DEADLOCK. The next attempt begins to write at
+// once, even if its first call is a read. So this call waits for its turn, and the attempt then
+// succeeds. Transactions are therefore strictly serialisable: a reader takes effect when it begins
+// to read, and a writer when it commits.
 //
 // After DEADLOCK, every later call of the transaction returns DEADLOCK until the client calls
 // abortTransaction.
 //
 // An auto-commit call is a transaction of its own. If the thread has another transaction open, the
-// call never waits: that transaction may be the one for which it would wait. It returns DEADLOCK.
+// call might wait for that transaction for ever. So it returns DEADLOCK instead of waiting.
 //
 // Thread safety: handles and transactions belong to their thread's ThreadState, and only that
 // thread uses them.
@@ -73,7 +74,7 @@ class Reader {
   bool reads_ = false;
 };
 
-// The first FAILURE prints its cause on stderr.
+// Converts an error of LMDB to a result code. Prints the cause of the first FAILURE on stderr.
 ErrCode code_of(int error) {
   if (error == 0) return SUCCESS;
   if (error == Environment::kBusy) return DEADLOCK;
@@ -131,7 +132,7 @@ struct TxnState {
   }
 
   bool open = false;
-  bool must_write = false;   // an earlier attempt could not become the writer
+  bool must_write = false;   // the last attempt could not become the writer: begin as the writer
   ErrCode broken = SUCCESS;  // the code that all later calls return; SUCCESS: none
   uint64_t number = 0;       // counts this thread's transactions, from 1
   uint64_t writes = 0;       // number of calls so far that may have changed a record

@@ -1,5 +1,5 @@
-// Implements scan.h: reads with a cursor of LMDB, and searches for the position if the cursor is
-// not there.
+// Implements scan.h: reads with a cursor of LMDB. If the cursor is not at the position of the scan,
+// searches for this position first.
 #include "indexes/lmdb/scan.h"
 
 #include <utility>
@@ -7,7 +7,7 @@
 namespace keydrome {
 namespace {
 
-// LMDB does not change the bytes of a value that is passed to it.
+// The cast is safe, because LMDB does not change the bytes of a value that is passed to it.
 MDB_val value_of(std::string_view bytes) {
   return {.mv_size = bytes.size(), .mv_data = const_cast<char*>(bytes.data())};
 }
@@ -48,7 +48,8 @@ int Scan::read(const StoredKey& from, MDB_cursor_op operation) {
   cursor_is_there_ = false;
   const int error = mdb_cursor_get(cursor_, &key, &payload, operation);
   if (error != 0) return error;
-  // MDB_SET_KEY and the operations that move return the key, and the others leave it as it is.
+  // `key` is now the key of the pair: MDB_SET_KEY and the operations that move set it, and the
+  // others find a pair of the key that was passed.
   if (!key_.assign(key)) return MDB_NOTFOUND;
   payload_.size = static_cast<uint32_t>(payload.mv_size);
   std::memcpy(payload_.bytes.data(), payload.mv_data, payload.mv_size);

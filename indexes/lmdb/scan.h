@@ -31,7 +31,7 @@ class StoredKey {
   // The smallest key of an index.
   static StoredKey first_of(const Index& index) { return {index, KeyBytes{}}; }
 
-  // Returns the smallest key that is greater.
+  // Returns the smallest key that is greater than this key.
   [[nodiscard]] StoredKey successor() const {
     StoredKey next = *this;
     next.bytes_[next.size_++] = '\0';
@@ -89,7 +89,7 @@ class Scan {
   int read(const StoredKey& from, MDB_cursor_op operation);
 
   MDB_cursor* cursor_ = nullptr;
-  bool cursor_is_there_ = false;  // the cursor is at the pair, and nothing was written since
+  bool cursor_is_there_ = false;  // the last read placed cursor_ at the pair; see also writes_
   Place place_ = Place::kStart;
   StoredKey key_;
   StoredPayload payload_;

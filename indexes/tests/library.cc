@@ -84,7 +84,7 @@ Read read_of(ErrCode code, const Record& record, KeyType type) {
 }  // namespace
 
 bool load_library(const std::string& path, const std::string& configuration) {
-  // dlopen searches for a name without a slash in the system's folders only.
+  // For a name without a slash, dlopen searches only the system's folders. So the path is absolute.
   void* const object = dlopen(std::filesystem::absolute(path).c_str(), RTLD_NOW | RTLD_LOCAL);
   if (object == nullptr) {
     std::fprintf(stderr, "contract_test: cannot load the library: %s\n", dlerror());

@@ -1,7 +1,7 @@
 // Loads the library under test with dlopen, and defines classes that call the library. The calls
 // keep the promises that contract A (keydrome/index.h) demands of a caller. After each call, the
-// memory of its key, record and payload is overwritten and freed, which detects a library that
-// keeps a pointer to them.
+// memory of its key, record and payload is overwritten and freed. This detects a library that keeps
+// a pointer to this memory.
 //
 // Thread safety: the table of functions is constant after load_library(). A Handle belongs to one
 // thread.

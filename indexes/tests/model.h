@@ -31,8 +31,8 @@ class ModelIndex {
  public:
   Contents contents;
 
-  // Each function returns true if the contract allows the result `answer`. It then also moves the
-  // cursor or changes the contents. `cursor` is nullptr for auto-commit.
+  // Each function returns true if the contract allows the result `answer`. In this case it also
+  // moves the cursor or changes the contents. `cursor` is nullptr for auto-commit.
   bool accept_get(ModelCursor* cursor, const KeyValue& key, const Read& answer) const;
   bool accept_next(ModelCursor* cursor, const Read& answer) const;
   bool accept_insert(ModelCursor* cursor, const KeyValue& key, const std::string& payload,

@@ -39,7 +39,7 @@ TARGET = f"median under 3 ms where fork and exec take 0.55 ms: {TIMES_FORK_MAX} 
 
 
 def _reserve_slot() -> tuple[int, socket.socket]:
-    """Reserve a slot, the number of a jail, by its name, as runner/slots.py does.
+    """Reserve a slot (the number that gives a jail its own user) by binding the slot's name, as runner/slots.py does.
 
     The socket holds the name until this program ends.
     """
@@ -83,7 +83,7 @@ def interleaved(
 
 
 def latency(jail: str, idle: str, turns: int, order: random.Random) -> dict[str, list[float]]:
-    """Measure start to exit of a program that does nothing."""
+    """Measure the time from start to exit of a program that does nothing."""
     inside = [jail, "--slot", str(_SLOT), "--bind", f"{idle}:/program"]
     weak = ["--require", "none"]
     variants = {
@@ -116,7 +116,7 @@ def bubblewrap(program: str) -> dict[str, list[str]]:
 def latency_undisturbed(
     jail: str, idle: str, turns: int, order: random.Random
 ) -> dict[str, list[float]]:
-    """Measure start to exit again, at real-time priority."""
+    """Measure the same time as latency(), at real-time priority, so that other programs do not disturb it."""
     inside = [jail, "--slot", str(_SLOT), "--bind", f"{idle}:/program", "--", "/program"]
     variants = {
         "fork and exec, real-time priority": [idle],

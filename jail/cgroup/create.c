@@ -73,8 +73,8 @@ static bool set_number(int directory, const char* name, uint64_t number,
   return set_text(directory, name, text, isolation);
 }
 
-/* Limits the swap. Returns true if swap is limited, or if the kernel does not account it; then the
- * file does not exist. */
+/* Limits the swap. Returns true if swap is limited. Also returns true if the kernel does not
+ * account swap, in which case the file does not exist. */
 static bool limit_swap(int directory, const char* name, uint64_t bytes,
                        struct isolation* isolation) {
   int error = write_number_at(directory, name, bytes);

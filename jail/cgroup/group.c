@@ -17,9 +17,9 @@
 #include "jail/support/die.h"
 #include "jail/support/files.h"
 
-/* kDrainAttempts attempts, with a pause of 2 ms after each, take five seconds. kMakeAttempts: the
- * jail tries again to make a group after it has removed a leftover, or if another jail has removed
- * the directory. */
+/* kDrainAttempts attempts, with a pause of 2 ms after each, take five seconds. kMakeAttempts is how
+ * often the jail tries to make a group. It tries again after it has removed a leftover, or if
+ * another jail has removed the directory. */
 enum { kPathCapacity = kMaxMountPath + kMaxGroup + 40, kDrainAttempts = 2500, kMakeAttempts = 5 };
 
 static const char* const kControllers[HIERARCHY_COUNT] = {NULL,     "memory",  "pids",
@@ -149,7 +149,7 @@ bool cgroup_delete(const struct cgroups* cgroups, enum hierarchy hierarchy) {
 
 /* Returns true if `path` still leads to the directory that this process has opened and locked. The
  * slot's lock is an flock on a group's directory. Another jail may have removed the directory
- * between this process's open and flock. */
+ * between this process's open and flock. Then the lock would not lock the slot. */
 static bool is_still_named(int directory, const char* path) {
   struct stat held;
   struct stat named;

@@ -1,4 +1,5 @@
-/* Loads the seccomp filter that filter/generate.c compiled at build time. */
+/* Loads the seccomp filter that limits the system calls of the jailed program. filter/generate.c
+ * has compiled the filter at build time. */
 #include "jail/filter/filter.h"
 
 #include <linux/filter.h>

@@ -1,4 +1,5 @@
-/* Implements processes_find(): reads /proc/PID/status of every process. */
+/* Implements processes_find(), which finds the processes of a range of users: reads
+ * /proc/PID/status of every process. */
 #include "jail/leftovers/processes.h"
 
 #include <ctype.h>

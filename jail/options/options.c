@@ -1,5 +1,6 @@
-/* Implements jail/options/options.h. A table has the name of each option and the function that
- * checks and stores its value. Other functions check options that depend on each other. */
+/* Implements jail/options/options.h, the command line of the jail. A table has the name of each
+ * option and the function that checks and stores its value. Other functions check options that
+ * depend on each other. */
 #include "jail/options/options.h"
 
 #include <getopt.h>

@@ -1,4 +1,4 @@
-/* Implements jail/options/values.h: parses single option values. */
+/* Implements jail/options/values.h: parses and checks single values of the jail's options. */
 #include "jail/options/values.h"
 
 #include <errno.h>

@@ -14,8 +14,8 @@ static int call_prlimit(int resource, const struct rlimit* wanted, struct rlimit
   return (int)syscall(SYS_prlimit64, 0, resource, wanted, found);
 }
 
-/* Sets the soft and the hard limit. A lower hard limit stays as it is, because an ordinary process
- * cannot raise it. */
+/* Sets the soft and the hard limit. A hard limit that is already lower stays as it is, because an
+ * ordinary process cannot raise a hard limit. */
 static void set_limit(int resource, const char* name, rlim_t value) {
   struct rlimit limit;
   if (call_prlimit(resource, NULL, &limit) < 0) {

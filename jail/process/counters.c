@@ -1,4 +1,5 @@
-/* Implements jail/process/counters.h: opens and reads one perf event per counter. */
+/* Implements jail/process/counters.h: counts events of the jailed processes, such as cycles and
+ * page faults. Opens and reads one perf event per counter. */
 #include "jail/process/counters.h"
 
 #include <linux/perf_event.h>

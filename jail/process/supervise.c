@@ -187,7 +187,7 @@ static bool take_report(struct run* run) {
 }
 
 /* Returns true if the program has ended and init has reported it. After the report, the kernel may
- * need seconds to end init, because it also takes the jail's namespaces down. */
+ * need seconds to end init, because the kernel also takes the jail's namespaces down. */
 static bool has_ended(struct run* run) {
   struct pollfd reports = {.fd = run->reports, .events = POLLIN};
   while (!run->has_ended_report && poll(&reports, 1, 0) > 0 && (reports.revents & POLLIN)) {

@@ -1,4 +1,5 @@
-/* Implements jail/support/files.h with openat, read or write, and close. */
+/* Implements jail/support/files.h: reads and writes small files of control groups and /proc, with
+ * openat, read or write, and close. */
 #include "jail/support/files.h"
 
 #include <errno.h>

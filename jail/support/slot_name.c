@@ -1,5 +1,6 @@
-/* Takes the name of a slot by binding an abstract Unix socket. The kernel frees the name when the
- * last descriptor of the socket is closed, even if the process is killed. */
+/* Takes the name of a slot (the number that selects a jail's user and groups) by binding an
+ * abstract Unix socket. The kernel frees the name when the last descriptor of the socket is closed,
+ * even if the process is killed. */
 #include "jail/support/slot_name.h"
 
 #include <errno.h>

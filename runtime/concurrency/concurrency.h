@@ -20,8 +20,8 @@
 // a write leaves the transaction open, and the failed call changes nothing. The exception is
 // erase_key of none.h, which may have deleted some payloads when it fails.
 //
-// Threads: one thread at a time uses a Transaction or a Cursor. All threads may call everything
-// else at once.
+// Threads: one thread at a time uses a Transaction or a Cursor. Apart from this, several threads
+// may call all functions at the same time.
 #pragma once
 
 #include <cstdint>

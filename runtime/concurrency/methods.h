@@ -30,8 +30,8 @@ struct ConcurrencyMethod {
   bool isolates;
   // What the method needs from a structure (structure.h):
   bool needs_order;     // scans, which a structure with KEYDROME_UNORDERED lacks
-  bool needs_payloads;  // any number of payloads per key, because it inserts one before it deletes
-                        // another, or keeps deleted ones for a while
+  bool needs_payloads;  // any number of payloads per key: the method inserts one before it deletes
+                        // another, or keeps deleted payloads for a while
   std::unique_ptr<Concurrency> (*make)(const ConcurrencyOptions& options);
 };
 

@@ -153,8 +153,8 @@ struct Mvcc::Versioned final : Content {
     uint64_t at;
     std::string pair;
   };
-  // Only the thread inside the critical section uses `garbage` and `newest_commit`.
-  // The pairs that commits have written, oldest first. collect() removes their old lives.
+  // The pairs that commits have written, oldest first. collect() removes their old lives. Only the
+  // thread inside the critical section uses `garbage` and `newest_commit`.
   std::deque<Written> garbage;
   uint64_t newest_commit = 0;
 };

@@ -2,9 +2,9 @@
 // interface to the index's data structure. Every concurrency control uses them.
 //
 // Thread safety: the caller holds the index's latch: shared to read, exclusive to change. The
-// exception is `undo_to`, which takes the latches itself unless `latched` is true. If the index has
-// no latch, the caller is in a LatchlessRead or LatchlessCall (instance/grace.h), and only one
-// thread at a time changes the index.
+// exception is `undo_to`, which takes the latches itself unless `latched` is true. If the latch is
+// of kind kNone, it does nothing. Then the index is protected by a lock of the transaction
+// (index_2pl.cc), or it has a single client thread, or its structure is thread-safe (none.h).
 #pragma once
 
 #include <atomic>
@@ -29,14 +29,17 @@ namespace keydrome::runtime {
 struct Content : IndexConcurrency {
   explicit Content(LatchKind kind) : latch(kind) {}
 
-  // Notes a change, which makes the runs of cursors invalid. One thread at a time calls it.
+  // Notes a change, which makes the runs of cursors invalid (run.h: pairs that were copied in
+  // advance). Only one thread at a time may call this function, because its load and its store are
+  // separate steps.
   void changed() { changes.store(changes.load(kRelaxed) + 1, kRelaxed); }
 
   static constexpr std::memory_order kRelaxed = std::memory_order_relaxed;
 
   Latch latch;
-  // Without a latch, other threads read the members below while one thread changes the index. They
-  // need no order: such reads are validated later (occ.cc).
+  // Relaxed accesses suffice for the members below: the latch, or a lock of the transaction, orders
+  // a change before later reads. Without both, the index has a single client thread, or the members
+  // never change (none.cc).
   std::atomic<uint64_t> changes = 0;  // number of changes so far
   // True if memory ran out during an undo. The content of the index is then wrong, and every
   // further call on the index returns FAILURE.

@@ -50,9 +50,9 @@ class Overlay {
   // there is none. The pointer is valid until the next change.
   const StoredPair* first_inserted(const Bound& bound) const;
 
-  // Calls `change(pair, inserted)` for each change, sorted by pair. The exception is a deletion
-  // next to an insertion of the same key: for both, calls `replace(deleted, inserted)`. If a call
-  // returns false, stops and returns false.
+  // Calls `change(pair, inserted)` for each change, sorted by pair. For a deletion and an insertion
+  // of the same key that are neighbours in this order, makes one call `replace(deleted, inserted)`
+  // instead. If a call returns false, stops and returns false.
   template <class ChangeCall, class ReplaceCall>
   bool install(ChangeCall&& change, ReplaceCall&& replace) const {
     for (auto at = changes_.begin(); at != changes_.end(); ++at) {

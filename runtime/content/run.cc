@@ -37,7 +37,7 @@ int Run::fetch(const Store& store, const Bound& from) {
   left_ = run_.pairs;
   if (run_.pairs == 0) {
     ended_ = more == 0;
-    return ended_ ? 0 : -1;  // any pair fits into a run, so an empty run is the end
+    return ended_ ? 0 : -1;  // any pair fits into a run, so a run without pairs must be the end
   }
   ended_ = more == 0;
   limit_ = std::min(limit_ * kGrowth, kPairsMax);

@@ -1,9 +1,10 @@
 // Run: the next pairs (key and payload) of a scan. The structure copies several pairs in one call,
-// and the scan then takes them from the run one by one. A run begins with one pair, because many
-// scans are short; each further run of the same scan is four times as long.
+// and the scan then takes them from the run one by one. The first run of a scan has one pair,
+// because many scans are short. Each further run of the same scan is four times as long as the run
+// before, up to kPairsMax pairs.
 //
-// The pairs are valid only as long as the index does not change. The owner calls drop() when it has
-// changed.
+// The pairs are valid only as long as the index does not change. The owner of the run calls drop()
+// when the index has changed.
 //
 // Thread safety: none. A run belongs to one cursor or transaction.
 #pragma once

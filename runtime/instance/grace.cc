@@ -47,7 +47,7 @@ bool CallSlot::keep(Heap& heap, void* memory, size_t size, size_t alignment) noe
   if (t_current == nullptr) return false;
   try {
     t_current->filling_.push_back({&heap, memory, size, alignment});
-    // NOLINTNEXTLINE(bugprone-empty-catch): the block may be in use; no memory is left to note it
+    // NOLINTNEXTLINE(bugprone-empty-catch): no memory to note the block, so it is never freed
   } catch (const std::bad_alloc&) {
   }
   return true;
@@ -76,8 +76,8 @@ bool CallSlot::is_over() {
 }
 
 // Notes all calls that run now. The system call membarrier makes each other thread execute a
-// barrier. There are two cases. If the thread's call began before this barrier, its count is odd
-// here, and this thread waits for the call. If the call begins later, its reads come after the
+// barrier. There are two cases. If another thread's call began before this barrier, its count is
+// odd here, and this thread waits for the call. If the call begins later, its reads come after the
 // barrier. It then sees everything that this thread did before, so it no longer finds the retired
 // blocks in the structure. The acquire load in is_over() pairs with the release in end(): reads of
 // a call that is over come before the memory is freed.

@@ -1,6 +1,6 @@
-// Grace periods: memory that a thread-safe structure retires is freed only after every call has
-// ended that ran at that time. Only calls without a latch need this; with a latch, no other call
-// runs while a structure retires memory, and it is freed at once (heap.h).
+// Grace periods: memory that a thread-safe structure retires is freed only after the end of every
+// call that ran at that time. Only calls without a latch need this. With a latch, no other call
+// runs while a structure retires memory, so the memory is freed at once (heap.h).
 //
 //   GracePeriods periods;
 //   CallSlot slot(periods);      // one per thread
@@ -10,9 +10,9 @@
 //   }                            // frees the list when its grace period is over
 //
 // A slot counts the beginnings and ends of its thread's calls, so the count is odd during a call.
-// When the list of a thread is full, the thread notes the slots with odd counts, after its call.
-// The grace period is over when each of these counts has changed. So a thread that makes no call
-// delays no reclamation, and a call writes only to the cache line of its own slot.
+// When the list of a thread has kBatch blocks, the thread ends its call and then notes the slots
+// with odd counts. The grace period is over when each of these counts has changed. So a thread that
+// makes no call delays no reclamation, and a call writes only to the cache line of its own slot.
 //
 // Other threads must see the beginning of a call before the call reads. A memory barrier in each
 // call would ensure this, but costs more than a get of a small index. So the thread that begins a
@@ -74,7 +74,8 @@ class alignas(kCacheLine) CallSlot {
   ~CallSlot();
 
   // If the calling thread is in a LatchlessCall, keeps the block until its grace period is over,
-  // and returns true. If memory runs out, the block stays allocated for ever.
+  // and returns true. If there is no memory to note the block, it stays allocated for ever. Returns
+  // false outside of a LatchlessCall: the caller may free the block at once.
   static bool keep(Heap& heap, void* memory, size_t size, size_t alignment) noexcept;
 
  private:
@@ -112,7 +113,7 @@ class alignas(kCacheLine) CallSlot {
 
 // The store of the count must come before this thread's reads of the structure (see
 // begin_period()). The fence prevents the compiler from reordering them, and membarrier prevents
-// the processor. The exchange, which costs about 8 ns, is itself a full barrier.
+// the processor. With kInEachCall, the exchange is itself a full barrier, which costs about 8 ns.
 inline uint64_t CallSlot::begin() {
   const uint64_t calls = calls_.load(std::memory_order_relaxed) + 1;
   if (barrier_in_each_call_) [[unlikely]] {

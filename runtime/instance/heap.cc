@@ -1,4 +1,5 @@
-// Implements Heap: size classes, spans and chunks.
+// Implements heap.h: cuts small blocks of a size class from spans, cuts spans from chunks, and
+// takes large blocks from the C library.
 #include "runtime/instance/heap.h"
 
 #include <algorithm>
@@ -26,9 +27,10 @@ constexpr bool kSanitized = true;
 constexpr bool kSanitized = false;
 #endif
 
-// Structures may keep numbers in the unused bits of their pointers. The leak sanitizer cannot
-// follow such pointers, and the instances of a runtime exist until the process ends, so it must not
-// search for these blocks. The test of contract B counts blocks, and finds what a structure loses.
+// Structures may keep numbers in the unused bits of their pointers, and the leak sanitizer cannot
+// follow such pointers. The instances of a runtime exist until the process ends, so the sanitizer
+// would report their blocks as leaks. Therefore it must ignore all blocks. The test of contract B
+// counts blocks instead, and finds what a structure loses.
 void hide_from_leak_sanitizer([[maybe_unused]] const void* memory) {
 #if defined(__SANITIZE_ADDRESS__)
   if (memory != nullptr) __lsan_ignore_object(memory);

@@ -4,7 +4,7 @@
 // A retirement names size and alignment, so blocks need no headers. Small blocks have one of about
 // a hundred sizes (size classes). The heap cuts them from spans of 64 KiB, and the spans from
 // chunks of 2 MiB, and keeps free blocks in a list per class. Large blocks come from the C library.
-// Memory of small blocks is given back when the heap is destroyed.
+// The heap keeps the chunks until it is destroyed.
 //
 // Thread safety: any thread may call any function. Each thread uses one of several shards, each
 // with a lock and lists of its own, so that threads seldom wait for each other.

@@ -23,7 +23,7 @@ bool covers(LockMode held, LockMode wanted) {
 }  // namespace
 
 // A list of threads whose wait has ended. The caller wakes them after it has released its mutexes.
-// If it woke them earlier, they would wait for these mutexes at once.
+// If the caller woke them earlier, they would only wait for these mutexes.
 class LockManager::WakeList {
  public:
   void push(Waiter& waiter, Waiter::State outcome) {

@@ -55,12 +55,12 @@ class Store {
   bool has_room(KeydromeBytes key, KeydromeBytes payload) const {
     return !limits_payloads() || has_room_within_limit(key, payload);
   }
-  // No key of the index is smaller than this one. It has the size that `create` has promised to the
-  // structure for all keys.
+  // Returns the smallest key that the index can contain: zeros, if `create` has promised the
+  // structure that all keys have one size, and otherwise the empty key.
   KeydromeBytes smallest_key() const { return {kZeros, key_bytes_}; }
 
  protected:
-  // `key_bytes`: what `create` has promised (KeydromeSetup).
+  // `key_bytes`: the size of all keys, as `create` has promised it (KeydromeSetup).
   Store(const KeydromeStructureTable& functions, KeydromeStructure* structure, uint32_t key_bytes)
       : structure_(structure),
         find_(functions.find),

@@ -12,7 +12,7 @@ namespace keydrome::art {
 
 namespace {
 
-// A new page that is not yet full of records.
+// A new page, whose records are still to be written.
 class NewPage {
  public:
   // `record_bytes` is the size of all records together.
@@ -52,8 +52,8 @@ class NewPage {
   uint8_t* memory_;
 };
 
-// Copies tags in chunks of 16 bytes, so it may also copy up to 15 bytes after them. Both pages have
-// these bytes (Page::matches), and the caller writes them afterwards.
+// Copies tags in chunks of 16 bytes, so it may also copy up to 15 bytes after the tags. Both pages
+// are long enough for this (Page::matches), and the caller overwrites these bytes of the new page.
 void copy_tags(uint8_t* to, const uint8_t* from, uint32_t count) {
   for (uint32_t at = 0; at < count; at += kChunk) copy_chunk(to + at, from + at);
 }
@@ -90,8 +90,8 @@ Link make_filled(const Memory& memory, uint32_t depth, const Children& children)
   return node;
 }
 
-// Makes a fork at `depth`. The pairs before index `end` have the end mark there, the other pairs a
-// byte.
+// Makes a fork (node.h) at `depth`. The pairs before index `end` have the end mark at this depth,
+// and the other pairs have a byte.
 Link make_fork(const Memory& memory, const PairList& list, uint32_t depth, uint32_t end) {
   const Link first = make_pairs(memory, list.pairs, end);
   if (first.is_none()) return first;

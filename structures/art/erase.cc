@@ -1,8 +1,8 @@
 // Implements Tree::del. A deletion marks the pair as dead in its page. If the pair is the last live
 // pair of its leaf or page, the deletion removes the leaf or page from its node. If the node then
 // has one child left, the child replaces the node. This takes one store, because a link contains
-// the depth of the child. Other nodes become smaller, or a page (merge.cc), if memory for it is
-// available. If not, they stay as they are, so del never fails.
+// the depth of the child. If more children are left, a smaller node or a page (merge.cc) may
+// replace the node. If there is no memory for that, the node stays as it is, so del never fails.
 #include <bit>
 
 #include "structures/art/build.h"

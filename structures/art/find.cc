@@ -147,8 +147,8 @@ void Tree::find_batch(uint32_t count, KeydromeLookup* lookups) const {
 // The payloads of a spread key are in several leaves and pages. While the search visits them,
 // another thread could add one payload and delete another. The search could then find a payload
 // that was never the smallest one. So the search starts again if another thread has changed the key
-// meanwhile. After kTrials attempts it takes the key lock, because writers that always change the
-// key would otherwise keep it from ending.
+// meanwhile. After kTrials attempts the search takes the key lock. Otherwise it might never end
+// while writers change the key again and again.
 int Tree::find_spread(const Pair& probe, bool after, KeydromeBuffer& payload) const {
   constexpr uint32_t kTrials = 8;
   for (uint32_t trial = 0; trial < kTrials; ++trial) {

@@ -1,9 +1,9 @@
 // Defines the nodes of the adaptive radix tree (V. Leis et al., ICDE 2013, section III). The
-// *digits* of a pair are the bytes of its key and payload, each with an end mark (pair.h). A node
-// of depth d has one child for each byte that is digit d of a pair in its subtree. All pairs of the
-// subtree have the same digits before d. The node does not store these digits (path compression). A
-// leaf or page has no nodes above it that only lead to its pairs (lazy expansion). So a search that
-// arrives there must compare the whole key.
+// *digits* of a pair are the bytes of its key, an end mark, the bytes of its payload, and another
+// end mark (pair.h). A node of depth d has one child for each byte that is digit d of a pair in its
+// subtree. All pairs of the subtree have the same digits before d. The node does not store these
+// digits (path compression). A leaf or page has no nodes above it that only lead to its pairs (lazy
+// expansion). So a search that arrives there must compare the whole key.
 //
 // Nodes have at least two children. Node sizes in bytes: Fork 24, Node4 48, Node16 152, Node48 648,
 // Node256 2056.

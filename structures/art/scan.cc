@@ -56,9 +56,9 @@ bool add_stretch(KeydromeRun& run, const Stretch& stretch) {
 
 }  // namespace
 
-// Each page is in another part of memory, so reading pages one by one would wait for memory each
-// time. So the scan collects and prefetches the next group of pages before it reads the current
-// group.
+// Each page is in another part of memory. A scan that read pages one by one would wait for memory
+// at each page. So the scan collects and prefetches the next group of pages before it reads the
+// current group.
 int Tree::scan(const Pair& from, bool after, KeydromeRun& run) const {
   constexpr uint32_t kGroup = 8;
   Stretch groups[2][kGroup];

@@ -10,8 +10,9 @@
 // 2016, section 4: read-optimised write exclusion). The only exception is a search for a payload of
 // a spread key (see below). Readers find right results for three reasons:
 //
-// - Each change replaces one link by one store. A link contains everything that a search knows
-//   about the child. So no reader sees a part of a change.
+// - Each change becomes visible by one store: of a link, of an index of a Node48, or of the marks
+//   of deleted pairs in a page. A link contains everything that a search must know about the child
+//   before it reads the child. So no reader sees a part of a change.
 // - All pairs that are ever below a node have the same digits before the depth of the node.
 // - A node or page no longer changes after it has been taken out of the tree. The runtime frees its
 //   memory only after all calls that may read it have ended. A reader that is still in this node
@@ -83,7 +84,7 @@ class Tree {
     Place place;
     Link link;       // the link in the slot of `place`
     uint32_t depth;  // of the first digit in which the new pair differs from the pairs below `link`
-    int other;       // the digit of these pairs there, if `link` must get a new parent
+    int other;       // the digit of these pairs at `depth`, if `link` must get a new parent
     enum { kAdd, kBranch, kGrow } change;  // how to insert the pair (insert.cc)
     Pairs::Rank rank;                      // only for kAdd: the rank of the new pair
   };

@@ -1,8 +1,10 @@
 // Keys for structure_bench: makes sets of distinct keys, and draws the keys that a timed loop uses.
 //
-// All arrays are mapped by the kernel and do not come from malloc. So making keys leaves no freed
-// memory that a structure could reuse, which would falsify its measured bytes per key. Thread
-// safety: Keys and Queries do not change after they have been made, so threads may share them.
+// All arrays are mapped by the kernel and do not come from malloc. Otherwise a structure could
+// reuse memory that making keys has freed, and its measured bytes per key would be too small.
+//
+// Thread safety: Keys and Queries do not change after they have been made, so threads may share
+// them.
 #pragma once
 
 #include <cstdint>

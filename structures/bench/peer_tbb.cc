@@ -14,7 +14,7 @@
 namespace keydrome::bench {
 namespace {
 
-// oneTBB's hash of strings, which also accepts views, so that a lookup needs no std::string.
+// Hashes and compares string keys. Also accepts views, so that a lookup needs no std::string.
 struct StringCompare {
   using is_transparent = void;
   static std::size_t hash(std::string_view key) { return std::hash<std::string_view>{}(key); }

@@ -1,4 +1,4 @@
-// Implements phases.h: the timed loops, and the check of their results.
+// Implements phases.h: runs and times the loops of all subjects, and checks their results.
 #include "structures/bench/phases.h"
 
 #include <algorithm>

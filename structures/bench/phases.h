@@ -1,4 +1,5 @@
-// Runs the timed loops of structure_bench on all subjects in turn.
+// Runs the timed loops of structure_bench, the program that times data structures. A subject is one
+// of the things that this program compares (subject.h).
 #pragma once
 
 #include <cstdint>
@@ -16,7 +17,7 @@ using Subjects = std::vector<std::unique_ptr<Subject>>;
 
 struct Plan {
   uint32_t rounds = 5;
-  uint64_t operations = 300'000;  // operations of a timed loop; loops of scans have a thirtieth
+  uint64_t operations = 300'000;  // operations of a timed loop; a loop of scans has 1/30 of them
   uint32_t threads = 2;           // number of threads in the loops with several threads
 };
 

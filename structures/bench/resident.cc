@@ -1,5 +1,5 @@
-// Implements resident.h: loads a subject in a child process, and reads the memory of this process
-// from the kernel.
+// Implements resident.h: loads a subject in a child process, which asks the kernel how much memory
+// it uses.
 #include "structures/bench/resident.h"
 
 #include <sys/wait.h>
@@ -14,7 +14,7 @@
 namespace keydrome::bench {
 namespace {
 
-// /proc/self/statm is cheaper, but the kernel updates its values late.
+// Does not read /proc/self/statm, which is cheaper, because the kernel updates its values late.
 uint64_t resident_bytes() {
   std::ifstream file("/proc/self/smaps_rollup");
   for (std::string word; file >> word;) {

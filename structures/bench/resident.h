@@ -1,4 +1,5 @@
-// Measures the resident memory (RSS) of a subject.
+// Measures the resident memory (RSS) of a subject, one of the things that the program
+// structure_bench compares (subject.h).
 #pragma once
 
 #include <cstdint>

@@ -11,9 +11,9 @@
 //       --without-peers      measures only the structures
 //       --json FILE          writes the results as JSON (version 1)
 //
-// Prints ns per operation, and bytes of resident memory per key. All subjects run in turn in one
-// process. Only ratios of figures of the same run are meaningful. If the build has not found the
-// package of a peer, the peer is left out.
+// Prints ns per operation, and bytes of resident memory per key. All structures and peers (the
+// *subjects*) take turns in one process. Compare times only within one run of the program. If the
+// build has not found the package of a peer, the peer is left out.
 #include <algorithm>
 #include <charconv>
 #include <cstdio>
@@ -115,7 +115,7 @@ Options parse(int argc, char** argv) {
   return options;
 }
 
-// Makes the subjects of one kind of keys: integers or strings.
+// Makes one subject, for integer keys or for strings.
 using Maker = std::function<std::unique_ptr<Subject>()>;
 
 // Returns false for a structure that cannot hold keys of this size or payloads of 8 bytes. Such a

@@ -37,7 +37,8 @@ KeydromeStructureTable copy_of(const KeydromeStructureTable& table) {
 }  // namespace
 
 Result<const KeydromeStructureTable*> load_structure(const std::string& path) {
-  // dlopen searches for a name without a slash in the system's folders only.
+  // Makes the path absolute, because dlopen searches for a name without a slash only in the
+  // system's folders.
   void* library = dlopen(std::filesystem::absolute(path).c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) return Error{"cannot load " + path + ": " + dlerror()};
   using Entry = const KeydromeStructureTable* (*)();

@@ -53,7 +53,7 @@ class Subject {
   virtual uint64_t batch(const Queries& queries) = 0;
   // Scans `length` pairs from each key on.
   virtual uint64_t scan(const Queries& queries, uint32_t length) = 0;
-  // Looks up every second key, and updates the payloads of the others.
+  // Looks up each key, and updates the payload of every second key.
   virtual uint64_t mixed(const Queries& queries) = 0;
 
   // Called before and after several threads call look_up or mixed.

@@ -1,5 +1,5 @@
-// Block: a sorted list of the payloads of one key, one after the other in memory. Keys with more
-// payloads have a tree instead (payloads.h).
+// Block: a sorted list of the payloads of one key, one after the other in memory. If the list would
+// become longer than 1 KiB, the key gets a tree of its payloads instead (payloads.h).
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ namespace keydrome::btree {
 
 struct Block {
   uint32_t used;
-  uint32_t capacity;  // bytes for the list: for each payload, a byte with its size and its bytes
+  uint32_t capacity;  // bytes for the list; a payload takes one byte for its size, and its bytes
 
   uint8_t* bytes() { return reinterpret_cast<uint8_t*>(this + 1); }
   const uint8_t* bytes() const { return reinterpret_cast<const uint8_t*>(this + 1); }

@@ -1,6 +1,5 @@
-// Implements the functions of Tree (tree.h) that handle many pairs. load appends a run of ascending
-// pairs, split moves the upper part to another tree, concat joins two trees, and clear frees all
-// nodes.
+// Functions of the B+-tree (tree.h) for many pairs at once. load appends a run of ascending pairs,
+// split moves the upper part to another tree, concat joins two trees, and clear frees all nodes.
 #pragma once
 
 #include <cstdint>
@@ -36,8 +35,8 @@ bool Tree<Layout>::split(KeydromeBytes key, Tree& high) {
   descend(probe, path);
   bool same;
   path.at[0] = Layout::place(*path.node[0], probe, same);
-  // In a Fixed tree, the probe of a longer key has only its first bytes. A stored key with the same
-  // bytes is smaller than the longer key.
+  // A Fixed tree searches for a key that is too long by its first bytes only. A stored key of
+  // exactly these bytes is smaller than the long key, so it stays in the low part.
   if (same && key.size > key_bytes_ && !holds(key)) ++path.at[0];
   Change low_change(memory_);
   Change high_change(high.memory_);

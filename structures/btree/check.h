@@ -1,4 +1,5 @@
-// Implements check and statistic of Tree (tree.h), which visit all nodes.
+// Implements check and statistic of Tree (tree.h). check tests the invariants of the B+-tree, and
+// statistic counts nodes and slots. Both visit all nodes.
 #pragma once
 
 #include <cstdint>

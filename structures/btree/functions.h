@@ -1,6 +1,6 @@
-// Functions: makes the table of functions of contract B (keydrome/structure.h) for the tree. Each
-// file table_*.cc makes one table from this file, with the searches for one kind of processor. So
-// two tables share no code, and each file may be compiled for another kind of processor.
+// Functions: makes the table of functions of contract B (keydrome/structure.h) for the B+-tree.
+// Each file table_*.cc instantiates this template with the searches for one kind of processor. So
+// two tables share no code, and the compiler may use different instructions in each of these files.
 #pragma once
 
 #include <cstdint>
@@ -39,7 +39,7 @@ struct Functions {
     return *reinterpret_cast<const Instance*>(instance);
   }
 
-  // Calls `call` with that tree of the instance that is used.
+  // Calls `call` with the tree that the instance uses.
   template <class Handle, class Call>
   __attribute__((always_inline)) static auto with_tree(Handle* instance, Call call) {
     auto& self = of(instance);

@@ -43,8 +43,8 @@ bool Tree<Layout>::insert_item(Path& path, uint32_t slot, const Item& item) {
   Node& leaf = *path.node[0];
   const bool is_root = &leaf == root_;
   const uint32_t first = is_root ? 0 : path.at[1];
-  // The new item is the last one of the last child, so keys probably ascend. Then only the new item
-  // goes to the new leaf, and the full leaf stays full.
+  // True if the new item becomes the last one of its parent's last child. Keys then probably
+  // ascend, so only the new item goes to the new leaf, and the full leaf stays full.
   const bool append = slot == leaf.count && (is_root || first + 1 == Layout::items(*path.node[1]));
   if constexpr (Layout::kGrows) {
     if (Layout::may_grow(leaf, item)) return grow_and_insert(path, slot, item);
@@ -115,7 +115,7 @@ bool Tree<Layout>::split_and_insert(Path& path, uint32_t slot, const Item& item,
   return Layout::insert(*leaf, slot, item);
 }
 
-// Adds a payload to a key that has one.
+// Adds a payload to a key that the tree already contains.
 template <class Layout>
 int Tree<Layout>::add_payload(Path& path, uint32_t slot, Span payload) {
   Node& leaf = *path.node[0];

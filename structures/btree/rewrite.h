@@ -1,8 +1,8 @@
-// Implements splits and merges of nodes of Tree. All work in the same way. A change lists the items
+// Splits and merges nodes of the B+-tree (tree.h), always in the same way. A change lists the items
 // of one or two neighbouring nodes, builds new nodes from the list, and replaces the old nodes in
-// their parent. If the parent has no room for that, it is built again, too, and so on upwards. The
-// one step that makes the new nodes visible comes last and cannot fail, so a failed allocation
-// leaves the tree unchanged.
+// their parent. If the parent has no room for the new nodes, it is built again, too, and so on
+// upwards. The one step that makes the new nodes visible comes last and cannot fail, so a failed
+// allocation leaves the tree unchanged.
 #pragma once
 
 #include <cstdint>
@@ -42,7 +42,7 @@ class Tree<Layout>::Change {
   uint32_t replaced_count_ = 0;
 };
 
-// Replaces the nodes of a level that `part` describes by one or two nodes with the items. Returns
+// Replaces `part.old` nodes of a level by one or two new nodes that contain the items. Returns
 // false if out of memory.
 template <class Layout>
 bool Tree<Layout>::rewrite(Path& path, uint32_t level, const Items& items, Replacement part,

@@ -10,7 +10,7 @@ namespace keydrome::btree {
 extern const KeydromeStructureTable* const kTablePlain;
 // For x86-64 processors with AVX2, BMI1 and BMI2. nullptr if the compiler targets other processors.
 extern const KeydromeStructureTable* const kTableAvx2;
-// For those of them that also have AVX-512F and AVX-512BW; otherwise like kTableAvx2.
+// Like kTableAvx2, but the processor must also have AVX-512F and AVX-512BW.
 extern const KeydromeStructureTable* const kTableAvx512;
 
 // Return true if this processor and its operating system can execute the table.

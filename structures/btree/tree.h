@@ -59,8 +59,9 @@ class Tree {
   const Memory& memory() const { return memory_; }
 
  private:
-  // Probe: a key in the form that searches compare. Item: a slot outside of a node; Items: a list
-  // of them. Separator: the boundary between two children. Sets: functions on sets of payloads.
+  // Probe: a key in the form that searches compare. Item: a copy of a node's slot outside of the
+  // node. Items: a list of such copies. Separator: the boundary between two children. Sets:
+  // functions on sets of payloads.
   using Probe = Layout::Probe;
   using Item = Layout::Item;
   using Items = Layout::Items;
@@ -83,9 +84,9 @@ class Tree {
     Node* high = nullptr;
   };
 
-  // Nodes that replace children of one parent, from the child `first` on: `old` children by
-  // `count` nodes. `separator` is between the two nodes, if there are two. `append`: the last
-  // change was at the right edge of the node, so the right node should stay nearly empty.
+  // New nodes for one parent: `count` nodes replace `old` children, from the child `first` on. If
+  // there are two new nodes, `separator` is between them. `append`: the change was an insertion at
+  // the right edge of the tree, so the right new node should stay nearly empty.
   struct Replacement {
     uint32_t first;
     uint32_t old;

@@ -1,4 +1,4 @@
-// Tree: the calls of the tree that change it. Each first tries to change one leaf, with the latch
+// Tree: the calls that change the B+-tree. Each call first tries to change one leaf, with the latch
 // of this leaf only. If the leaf has no room, the call begins again with the tree latch
 // (rebuild.h).
 #pragma once
@@ -11,8 +11,8 @@
 
 namespace keydrome::btree_olc {
 
-// A result of replace_in_leaf(): the leaf has no room for the new pair, or another leaf must have
-// it.
+// A result of replace_in_leaf(): the leaf has no room for the new pair, or the new pair belongs to
+// another leaf.
 inline constexpr int kNotInLeaf = 3;
 
 template <class Search>

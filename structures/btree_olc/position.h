@@ -1,4 +1,4 @@
-// Position: a leaf that a search has found, and the way to the next one.
+// Position: a leaf that a search has found, and its parent, which leads to the next leaf.
 #pragma once
 
 #include <cstdint>

@@ -113,7 +113,7 @@ class Reads : public TreeBase {
  private:
   static constexpr uint32_t kGroup = 24;  // lookups whose cache misses overlap
 
-  // Returns how many leaves after the present one the rest of a run probably needs, up to a limit.
+  // Returns how many more leaves the rest of the run probably needs, at most 3.
   static uint32_t leaves_ahead(const KeydromeRun& run) {
     constexpr uint32_t kPairsPerLeaf = 38;
     return std::min((run.limit - run.pairs + kPairsPerLeaf / 2) / kPairsPerLeaf, 3u);

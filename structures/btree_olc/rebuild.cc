@@ -183,14 +183,15 @@ bool Rebuild::replace_top(const Part& part) {
   return true;
 }
 
-// Replaces path_[level] by a node with these children, or by two, or together with a neighbour.
+// Replaces path_[level] by one or two nodes with these children. If there are few children, also
+// replaces a neighbour, whose children the new nodes then share.
 bool Rebuild::replace_inner(uint32_t level, Children& children) {
   if (level == top_ && children.count == 1) return replace_top({0, 1, 1, {children.nodes[0]}, {}});
   if (level < top_ && children.count < kThin) return join(level, children);
   return divide(level, children, index(level), 1);
 }
 
-// Replaces `old` nodes of a level by one or two with these children.
+// Replaces `old` nodes of a level by one or two new nodes with these children.
 bool Rebuild::divide(uint32_t level, const Children& children, uint32_t first, uint32_t old) {
   const Fences all = fences(level, first, first + old - 1);
   const auto build = [&](uint32_t from, uint32_t to, const Fences& own) {
@@ -215,7 +216,7 @@ bool Rebuild::divide(uint32_t level, const Children& children, uint32_t first, u
 bool Rebuild::join(uint32_t level, const Children& children) {
   const Inner& parent = this->parent(level);
   const uint32_t own = index(level);
-  const bool is_left = own < parent.count;  // of the two neighbours
+  const bool is_left = own < parent.count;  // path_[level] is to the left of `other`
   const uint32_t first = is_left ? own : own - 1;
   Node* other = parent.child(is_left ? own + 1 : own - 1);
   const Pair middle = parent.separator(first);

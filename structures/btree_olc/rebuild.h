@@ -31,8 +31,8 @@ class Rebuild {
   // Replaces the leaf by one or two new leaves with its pairs and the given pair. Returns false if
   // out of memory.
   bool insert(uint32_t slot, const Pair& pair);
-  // The same, but without the pair of slot `erased`. `slot` is the place of the new pair before
-  // this pair is erased.
+  // The same, but the new leaves do not get the pair of slot `erased`. `slot` is the place that the
+  // new pair would have if no pair were erased.
   bool insert_instead(uint32_t slot, const Pair& pair, uint32_t erased);
   // Merges the leaf with a neighbour, if both together have few enough pairs.
   void merge();

@@ -92,8 +92,8 @@ struct NodeSearch {
     payload.size = pair.payload.size;
     return Answer::kFound;
   }
-  // Appends the pairs after the place. Returns kEnd if all were appended, and kNone if the run is
-  // full before that.
+  // Appends the pairs after the place. Returns kEnd if all were appended, and kNone if the run
+  // became full first.
   static Answer emit(const Node& leaf, const Probe& probe, KeydromeRun& run) {
     const uint32_t slot = place(leaf, probe);
     if (slot == kTornSlot) return Answer::kTorn;
@@ -119,7 +119,7 @@ struct NodeSearch {
     __builtin_prefetch(bytes + values);
   }
   // Returns the head of the probe in this node. If all pairs of the node have the key of the probe,
-  // a place after all payloads of this key is after all of them.
+  // and the probe is after all payloads of this key, the head is the largest number.
   [[gnu::always_inline]] static uint64_t head_of(const Node& node, const Probe& probe) {
     // In nodes whose heads are the first bytes of keys, the head is always the same.
     if (__builtin_expect(node.has_key_heads(), 1)) return probe.key_head;

@@ -63,7 +63,7 @@ inline void copy_to_shared(uint8_t* to, const uint8_t* from, uint32_t size) {
   }
 }
 
-// Moves words of a latched leaf to a place that may overlap with theirs.
+// Moves words of a latched leaf. The new place may overlap the old one.
 template <class Word>
 inline void move_shared(Word* to, const Word* from, uint32_t count) {
   if constexpr (!kWordsOnly) {

@@ -34,8 +34,8 @@ void TreeBase::merge(const Probe& probe) {
   if (should_merge(rebuild.leaf().count)) rebuild.merge();
 }
 
-// Keeps both leaves latched until both are changed. So no reader sees both pairs, and none sees
-// neither.
+// Keeps both leaves latched until both are changed. So every reader sees exactly one of the two
+// pairs.
 int TreeBase::replace_with_tree_latch(const Pair& before, const Pair& now) {
   const TreeLatch::Held held(tree_latch_);
   Rebuild old(*this, Probe::at(before));

@@ -49,8 +49,8 @@ class TreeBase {
 
   Node* root() const { return root_.load(std::memory_order_acquire); }
 
-  // The slow paths. They take the tree latch, so no other thread replaces nodes meanwhile. Changes
-  // need it if their leaf has no room, and find needs it after it has met many empty leaves.
+  // The slow paths. They take the tree latch, so no other thread replaces nodes meanwhile. A change
+  // calls one of them if its leaf has no room, and find does after it has met many empty leaves.
   int put_with_tree_latch(const Pair& pair);
   int replace_with_tree_latch(const Pair& before, const Pair& now);
   int find_with_tree_latch(const Probe& probe, KeydromeBuffer& payload) const;

@@ -43,7 +43,8 @@ class Builder {
   // Makes a page of the entries [from, to).
   Base* base(uint32_t level, const Entries& entries, uint32_t from, uint32_t to,
              const End& end) const;
-  // Makes a delta in front of the page. `kind` is kInsert or kDelete.
+  // Makes a delta that inserts or deletes the pair: `kind` is kInsert or kDelete. The delta is not
+  // yet linked to a page; Delta::put_before() does this.
   Delta* delta(Kind kind, const Probe& pair) const;
   Removed* removed(Slot* left, const Page* frozen) const;
   Slot* slot(const Page* page) const;

@@ -65,8 +65,8 @@ bool Tree::rebuild(Slot& slot, const Page& leaf) {
   return true;
 }
 
-// Stores new contents of a page if it still has the contents `before`, and retires the others.
-// Returns true if it has stored them.
+// If the slot still points to `before`, stores `now` in it, retires `before`, and returns true.
+// Otherwise retires `now`, and returns false.
 bool Tree::exchange(Slot& slot, const Page& before, const Page& now) {
   const Page* expected = &before;
   const bool is_done = slot.page.compare_exchange_strong(expected, &now);

@@ -9,7 +9,7 @@ namespace keydrome::bwtree {
 namespace {
 
 enum Broken {
-  kWrongLevel = 1,  // a page of a level links to a page of another one, or to a removed page
+  kWrongLevel = 1,  // a page links to a page of another level, or to a removed page
   kWrongOrder,      // the pairs of a page do not ascend, or are outside its bounds
   kWrongEnd,        // a page has a link but no upper bound, or an upper bound but no link
   kWrongHead,       // a head is not that of its key, or the keys do not have the prefix

@@ -71,7 +71,8 @@ bool Cursor::emit_numbers(uint32_t to, KeydromeRun& run) {
   return at_ == to;
 }
 
-// Older deltas come later, so a delta of a pair that is already there is obsolete.
+// The constructor adds deltas from the newest to the oldest. So a delta is obsolete if a delta of
+// the same pair has been added before.
 void Cursor::add(const Delta& delta) {
   uint32_t at = count_;
   while (at > 0) {

@@ -13,7 +13,7 @@ enum class Only : uint8_t { kAll, kKey };
 class Cursor {
  public:
   // With Only::kKey, the cursor visits the pairs with the probe's key, and maybe others after them.
-  // So it ignores the deltas of other keys, which are most. The leaf is not a removed one.
+  // It ignores the deltas of other keys, so it sorts few deltas. The leaf is not a removed one.
   Cursor(const Page& leaf, const Probe& probe, Only only);
 
   // Returns false after the last pair.

@@ -1,4 +1,4 @@
-// Implements merges of Tree (tree.h). A merge moves the contents of a page R to a page L, its
+// Merges pages of the Bw-tree (tree.h). A merge moves the contents of a page R to a page L, its
 // neighbour to the left, in three steps. Each is one compare-and-swap:
 //
 //   1. R is marked as removed, so nothing can change it any more. Readers still read it.
@@ -7,8 +7,8 @@
 //   3. The parent loses its entry for R. After that no new search reaches R, and R is retired.
 //
 // The latch of the tree is held, so no other thread changes inner pages. Changes and splits of
-// leaves continue. If L is split before step 2, the new page is the neighbour. All memory but that
-// of step 2 is allocated before step 1, and step 1 can be undone, so a lack of memory leaves
+// leaves continue. If L is split before step 2, its upper half takes the role of L. All memory but
+// that of step 2 is allocated before step 1, and step 1 can be undone, so a lack of memory leaves
 // nothing half done.
 #include <algorithm>
 

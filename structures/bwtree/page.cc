@@ -4,9 +4,9 @@
 namespace keydrome::bwtree {
 namespace {
 
-// Returns the number of heads that are smaller. Compares with three heads at once, so that the
-// processor waits for half as many results as in a binary search, and without branches, because
-// none would be predictable.
+// Returns the number of heads that are smaller than `head`. Compares with three heads at once, so
+// that the processor waits for half as many results as in a binary search. The loop over quarters
+// has no branch that depends on heads, because the processor could not predict it.
 [[gnu::always_inline]] inline uint32_t heads_below(const Base& base, uint64_t head) {
   uint32_t at = 0;
   uint32_t left = base.count;

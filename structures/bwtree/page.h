@@ -1,9 +1,9 @@
 // Page: the contents of a node of the tree, and its Slot, the place that points to the contents.
 //
-// The tree links nodes by their slots. A slot never moves, so a change of a node exchanges one
-// pointer: that in the slot. It points to the newest *delta*, a record of one change. Each delta
-// points to the next older one, and the oldest to the *base*, which contains pairs in order. Deltas
-// and bases never change, so readers need no latches.
+// The tree links nodes by their slots. A slot never moves, so a change of a node exchanges only the
+// pointer in the slot. This pointer leads to the newest *delta*, a record of one change. Each delta
+// points to the next older delta, and the oldest points to the *base*, which contains pairs in
+// order. Deltas and bases never change, so readers need no latches.
 //
 //     slot -> insert (c, 1) -> delete (a, 7) -> base [(a, 5) (a, 7) (b, 2)] -> slot on the right
 //
@@ -25,8 +25,8 @@ namespace keydrome::bwtree {
 inline constexpr uint32_t kPairsMax = 96;
 // With so many deltas, a leaf gets a new base.
 inline constexpr uint32_t kDeltasUsual = 8;
-// With so many, a change must first make a new base. Only threads that run at the same time, or
-// lack of memory, cause more deltas than kDeltasUsual.
+// With so many deltas, a change must first make a new base. Only threads that run at the same time,
+// or lack of memory, cause more deltas than kDeltasUsual.
 inline constexpr uint32_t kDeltasMax = 24;
 
 struct Page;
@@ -71,7 +71,7 @@ struct Page {
 struct Base : Page {
   Slot* right;         // the next page of the level, or nullptr
   uint64_t high_head;  // the head of the upper bound, as a number; only if has_high
-  uint32_t bytes;      // of the base with all that follows it
+  uint32_t bytes;      // size of the base with all that follows it
   uint8_t prefix;      // number of bytes that all keys begin with; 0 if all keys are short
   bool has_high;
   bool has_numbers;
@@ -84,12 +84,12 @@ struct Base : Page {
   uint64_t head(uint32_t index) const { return load_big(head_bytes(index)); }
   const char* value_bytes(uint32_t index) const { return head_bytes(count + index); }
   Slot* const* children() const { return reinterpret_cast<Slot* const*>(head_bytes(count)); }
-  // Of the records, from the beginning of the base. REQUIRES: no page of numbers.
+  // The offsets of the records from the beginning of the base. REQUIRES: no page of numbers.
   const uint16_t* offsets() const {
     return reinterpret_cast<const uint16_t*>(head_bytes(level > 0 ? 2 * count : count));
   }
-  // Returns where the record of a pair begins; for `count`, where the last one ends. In a page of
-  // numbers there is only that of `count`.
+  // Returns where the record of a pair begins. For `count`, returns where the records of all pairs
+  // end; there the upper bound begins, if there is one. A page of numbers has no other record.
   uint32_t record_at(uint32_t index) const {
     if (has_numbers) return sizeof(Base) + 2 * kHead * count;
     return index < count || has_high ? offsets()[index] : bytes;
@@ -117,7 +117,7 @@ inline uint8_t mark_of(uint64_t head) {
   return static_cast<uint8_t>((head * 0x9E3779B97F4A7C15u) >> 56);
 }
 
-// The pair follows the struct.
+// A change of a leaf: the insertion or deletion of one pair. The pair follows the struct in memory.
 //
 // `marks` has a byte for the key of this delta and for those of all older ones. So a search for one
 // key usually reads the newest delta and the base, but no delta between them.

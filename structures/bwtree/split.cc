@@ -1,4 +1,4 @@
-// Implements splits of Tree (tree.h).
+// Splits pages of the Bw-tree (tree.h) that have too many pairs or children (kPairsMax).
 #include "structures/bwtree/latch.h"
 #include "structures/bwtree/tree.h"
 

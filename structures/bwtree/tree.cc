@@ -46,9 +46,9 @@ Tree::Place Tree::locate_from(const Slot* from, const Probe& probe, uint32_t lev
   }
 }
 
-// Finds the place of a page that is merged with the page to its left: that page, or one between the
-// two. If the merge is under way, the frozen contents are right as long as no page to the left
-// contains them, too.
+// Finds the pairs of a removed page, which move to the page to its left (merge.cc). Before step 2
+// of the merge, no page to the left contains the pairs, so the frozen contents are right. After
+// step 2, the page to the left, or a page between the two, contains the pairs.
 Tree::Place Tree::left_of(Slot* slot, const Page* page, const Probe& probe) {
   while (page->is_removed()) {
     Slot* left = removed(*page).left;

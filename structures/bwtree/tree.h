@@ -10,7 +10,7 @@
 // - A reader loads the pointer in a slot. What it points to does not change, so the reader has the
 //   page as it was at that moment.
 // - A change makes new contents of a page, and puts them into the slot by compare-and-swap. If
-//   another thread was faster, it begins again.
+//   another thread was faster, the change begins again.
 // - A split exchanges the leaf for its lower half, which links to a new leaf on the right. Then the
 //   parent gets an entry for the new leaf. Until then, searches reach it by the link.
 // - Changes of inner pages take the latch of the tree, so parents stay as they are during a merge.

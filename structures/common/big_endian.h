@@ -1,7 +1,7 @@
 // Reads keys as big-endian numbers, whose order is that of the bytes.
 //
 // The *head* of a key is its first eight bytes as such a number, padded with zeros. If two heads
-// differ, their order is that of the keys. Only if they are equal, the keys must be compared.
+// differ, their order is that of the keys. The keys must be compared only if the heads are equal.
 //
 // Thread safety: pure functions.
 #pragma once
@@ -26,9 +26,9 @@ inline void store_big(void* to, uint64_t value) {
   std::memcpy(to, &value, sizeof value);
 }
 
-// Returns the head of the bytes from `at` on. Bytes past the end count as zero. Reads only bytes of
-// the key: a zero-padded copy would delay the loads from it until its stores have left the store
-// buffer.
+// Returns the head of the bytes from `at` on. Bytes past the end count as zero. Does not make a
+// zero-padded copy of the key, because a load from the copy would have to wait until the stores to
+// the copy have left the store buffer.
 inline uint64_t load_head(const uint8_t* key, uint32_t size, uint32_t at) {
   if (at + 8 <= size) return load_big(key + at);
   if (at >= size) return 0;

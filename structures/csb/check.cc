@@ -1,4 +1,5 @@
-// Implements check() and statistic() of Tree (tree.h), which visit the whole tree.
+// Implements check() and statistic() of Tree (tree.h). check() tests the invariants of the
+// cache-conscious tree, and statistic() counts leaves and records.
 #include "structures/csb/tree.h"
 
 namespace keydrome::csb {

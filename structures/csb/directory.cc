@@ -109,7 +109,7 @@ uint64_t Directory::head_for(const Probe& probe) const {
 }
 
 // Returns the last slot whose fence is not larger than the probe. `slot` must be the last slot
-// whose head is not larger.
+// whose head is not larger than `head`.
 uint32_t Directory::settle(uint32_t slot, uint64_t head, const Probe& probe) const {
   if (slot == 0 || heads_[0][slot] != head || compare(*fences_[slot], probe) <= 0) return slot;
   const uint64_t* heads = heads_[0];
@@ -126,9 +126,9 @@ uint32_t Directory::settle(uint32_t slot, uint64_t head, const Probe& probe) con
   return low - 1;
 }
 
-// First finds the directory slot of the pair, and then the last pending slot that is not larger.
-// Few directory slots are followed by pending slots, so most searches of the pending list read no
-// fence. This search has no branches that depend on the data.
+// First finds the directory slot of the pair, and then the last pending slot whose fence is not
+// larger than the pair. Few directory slots are followed by pending slots, so most searches of the
+// pending list read no fence. The loop over `afters_` has no branches that depend on the data.
 Place Directory::locate_in(uint32_t node, uint64_t head, const Probe& probe) const {
   const uint32_t slot = settle(step(0, node, head), head, probe);
   uint32_t item = 0;

@@ -43,7 +43,7 @@ struct alignas(64) Leaf {
     const auto is_smaller = [&](const Entry& entry) {
       return entry.head == probe.head && compare(*entry.record, probe) < 0;
     };
-    // This is nearly always so, because few keys have equal heads.
+    // The usual case, because few keys have equal heads.
     if (!is_smaller(entries[begin])) return begin;
     const Entry* first = entries.data() + begin + 1;
     const Entry* end = entries.data() + count;

@@ -7,7 +7,8 @@
 // al., ADMS 2014, section 4).
 //
 // Thread safety: threads may call the const functions at the same time, as long as no thread calls
-// another function. Errors: a function that fails has changed no pair, except load.
+// another function. Errors: a function that fails has changed no pair, but load may have added
+// some.
 #pragma once
 
 #include <cstdint>

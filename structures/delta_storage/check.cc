@@ -1,4 +1,5 @@
-// Implements check() and statistic() of Tree (tree.h).
+// Implements check() and statistic() of Tree (tree.h): checks the invariants, for tests, and counts
+// nodes.
 #include <vector>
 
 #include "structures/delta_storage/tree.h"
@@ -9,10 +10,10 @@ namespace {
 enum Broken {
   kWrongOrder = 1,  // ids of a leaf are not in the order of their pairs
   kWrongBound,      // a pair is not between the separators above it
-  kWrongLevel,      // a child has another level than one less than its parent
-  kTooSmall,        // a node other than the root has less than a third of its ids
+  kWrongLevel,      // a child is not one level below its parent
+  kTooSmall,        // a node other than the root is less than a third full
   kWrongLink,       // a leaf does not link to the next one
-  kWrongUse,        // the uses of a pair are not those that the index has of it
+  kWrongUse,        // the dictionary's uses of a pair do not agree with the ids in the index
 };
 
 uint64_t nodes_of(const Node& node, uint64_t& slots, uint64_t& used) {
@@ -55,7 +56,8 @@ class Tree::Checker {
     if (!holds && broken_ == 0) broken_ = what;
   }
 
-  // Returns true if the pair of `left` is smaller, or equal if `or_equal`. kNone has no pair.
+  // Returns true if the pair of `left` is smaller than that of `right`, or equal if `or_equal`.
+  // kNone means no bound, so the result is then true.
   bool is_before(Id left, Id right, bool or_equal) const {
     if (left == Dictionaries::kNone || right == Dictionaries::kNone) return true;
     const Pair pair = dictionaries_.pair(right);
@@ -69,8 +71,7 @@ class Tree::Checker {
     if (broken_ == 0) used_[number][position] |= use;
   }
 
-  // Checks the subtree, whose pairs are not smaller than that of `low`, and smaller than that of
-  // `high`.
+  // Checks a subtree. Its pairs must be >= the pair of `low` and < the pair of `high`.
   void check(const Node& node, Id low, Id high) {
     if (node.level > 0) {
       check_inner(static_cast<const Inner&>(node), low, high);
@@ -107,7 +108,7 @@ class Tree::Checker {
 
   const Dictionaries& dictionaries_;
   const Node* const root_;
-  const Leaf* leaf_ = nullptr;              // the last one so far
+  const Leaf* leaf_ = nullptr;              // the previous leaf
   std::vector<std::vector<uint8_t>> used_;  // by dictionary and position
   int broken_ = 0;
 };

@@ -20,7 +20,7 @@ Dictionary::~Dictionary() {
   }
 }
 
-// Makes room for one position more. Returns false if out of memory.
+// Makes room for one more position. Returns false if out of memory.
 bool Dictionary::grow() {
   if (size_ % kChunk != 0) return true;
   const uint32_t chunks = size_ / kChunk;
@@ -107,7 +107,7 @@ int Dictionary::compare(uint32_t position, const Probe& probe) const {
   const uint64_t head = load_big(entry.head);
   if (head != probe.head) return head < probe.head ? -1 : 1;
   const Pair own = pair(position);
-  if (own.key.size() != 8 || probe.key.size() != 8) {  // otherwise equal heads are equal keys
+  if (own.key.size() != 8 || probe.key.size() != 8) {  // keys of 8 bytes are equal to their heads
     const int keys = own.key.compare(probe.key);
     if (keys != 0) return keys;
   }

@@ -1,5 +1,5 @@
-// Dictionary: the pairs of the structure, in the order in which they came. Dictionaries: one of
-// them, or one for each core.
+// Dictionary: stores pairs in the order of their arrival. Dictionaries: one Dictionary, or one for
+// each core.
 //
 // An *id* is the number of a pair. It contains the number of the dictionary and the position in it.
 // A pair keeps its id and its place in memory as long as it is in the dictionary. Positions of
@@ -86,7 +86,7 @@ class Dictionary {
   // Returns < 0 if the pair is before the position, 0 if it is the first pair after it and equal to
   // the probe's pair, and otherwise > 0.
   int compare(uint32_t position, const Probe& probe) const;
-  uint32_t size() const { return size_; }  // positions so far, with those that are free
+  uint32_t size() const { return size_; }  // number of positions, including free ones
 
  private:
   static constexpr uint32_t kChunk = 4096;  // entries
@@ -109,8 +109,8 @@ class Dictionary {
   const StructureMemory memory_;
   Chunk** chunks_ = nullptr;
   uint32_t chunks_max_ = 0;
-  // Every call reads the pointers above, and an addition writes the numbers below. In one cache
-  // line, an addition would abort every transaction of another core (lock elision).
+  // Every call reads the pointers above, and an addition writes the numbers below. If both were in
+  // one cache line, an addition would abort every transaction of another core (lock elision).
   alignas(64) uint32_t size_ = 0;
   uint32_t first_free_ = kFull;
 };
@@ -125,7 +125,8 @@ class Dictionaries {
 
   static constexpr Id kNone = UINT32_MAX;  // no id
 
-  // Stores a copy of the pair in the dictionary of this core. Returns kNone if it has no place.
+  // Stores a copy of the pair in the dictionary of this core. Returns its id, or kNone if the
+  // dictionary is full or out of memory.
   Id add(const Probe& pair);
   void add_use(Id id, Use use) { set_uses(id, static_cast<uint8_t>(uses(id) | use)); }
   void remove_use(Id id, Use use) { set_uses(id, static_cast<uint8_t>(uses(id) & ~use)); }
@@ -145,7 +146,7 @@ class Dictionaries {
   uint32_t own_number() const;
 
   const StructureMemory memory_;
-  const uint32_t bits_;  // of an id that are the number of the dictionary
+  const uint32_t bits_;  // how many low bits of an id are the number of the dictionary
   Dictionary* const all_;
 };
 

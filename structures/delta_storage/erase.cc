@@ -1,5 +1,5 @@
 // Implements del() of Tree (tree.h): removes a pair, and joins nodes that have become small with a
-// neighbour. If both do not fit in one node, their ids are shared out evenly.
+// neighbour. If one node has no room for the ids of both, both nodes stay and get half of them.
 #include <algorithm>
 
 #include "structures/delta_storage/tree.h"
@@ -7,7 +7,7 @@
 namespace keydrome::delta_storage {
 namespace {
 
-// Smaller nodes are joined with a neighbour.
+// Returns true if a node has so few ids that it must be joined with a neighbour.
 template <class Kind>
 bool is_small(const Node& node) {
   return node.count < Kind::kIds / 3;
@@ -23,7 +23,8 @@ void Tree::remove_child(Inner& parent, uint32_t left_child) {
   --parent.count;
 }
 
-// Joins two leaves, or shares their ids out. Returns true if the parent has lost a child.
+// Joins two leaves, or gives each of them half of the ids. Returns true if the parent has lost a
+// child.
 bool Tree::join_leaves(Inner& parent, uint32_t left_child) {
   auto& left = static_cast<Leaf&>(*parent.children[left_child]);
   auto& right = static_cast<Leaf&>(*parent.children[left_child + 1]);

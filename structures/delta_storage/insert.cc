@@ -41,7 +41,7 @@ bool Tree::reserve(const Path& path, Spare& spare) const {
   return false;
 }
 
-// Puts a new child to the right of the path's node with this depth.
+// Adds a new child to the parent of the path's node at `depth`, to the right of this node.
 void Tree::add_child(const Path& path, uint32_t depth, Id separator, Node* right, Spare& spare) {
   if (depth == 0) {  // the root has been split
     Inner& root = *spare.inners[root_->level];
@@ -55,7 +55,7 @@ void Tree::add_child(const Path& path, uint32_t depth, Id separator, Node* right
   Inner* inner = path.nodes[depth - 1];
   uint32_t child = path.children[depth - 1];
   if (inner->count == Inner::kIds) {
-    constexpr uint32_t kLeft = Inner::kIds / 2;  // the id after them moves up
+    constexpr uint32_t kLeft = Inner::kIds / 2;  // ids that stay; the next id moves up
     Inner& half = *spare.inners[inner->level - 1u];
     half.count = static_cast<uint16_t>(Inner::kIds - kLeft - 1);
     std::copy_n(inner->ids + kLeft + 1, half.count, half.ids);
@@ -72,7 +72,8 @@ void Tree::add_child(const Path& path, uint32_t depth, Id separator, Node* right
   ++inner->count;
 }
 
-// Splits the full leaf of the path. Sets leaf and index to the place that the index meant before.
+// Splits the full leaf of the path. Changes `path.leaf` and `index` so that they still give the
+// place of the new pair.
 void Tree::split(Path& path, uint32_t& index, Spare& spare) {
   constexpr uint32_t kLeft = Leaf::kIds / 2;
   Leaf& left = *path.leaf;

@@ -5,8 +5,8 @@
 // are pairs that were once the first of a leaf. They stay in the dictionary, even if they have been
 // deleted from the leaf.
 //
-// The sizes are those of the paper (section 5.1.1): an inner node with 31 ids fills six cache
-// lines, and a leaf three.
+// The sizes are those of the paper that tree.h cites (section 5.1.1): an inner node with 31 ids
+// fills six cache lines, and a leaf three.
 //
 // Thread safety: values without synchronisation.
 #pragma once

@@ -1,4 +1,4 @@
-// Implements options.h.
+// Implements options.h: parses the options of the delta storage, a JSON object.
 #include "structures/delta_storage/options.h"
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 namespace keydrome::delta_storage {
 namespace {
 
-// An id has at most this many bits for the number of the dictionary, 64 dictionaries.
+// The largest number of dictionaries. The number of a dictionary then takes 6 bits of an id.
 constexpr uint32_t kDictionariesMax = 64;
 
 bool choose(const Json& value, const char* no, const char* yes, bool& chosen) {

@@ -1,4 +1,4 @@
-// Options: the switches of the structure, which the paper compares.
+// Options: the variants of the delta storage. The paper that tree.h cites compares them.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@ namespace keydrome::delta_storage {
 
 struct Options {
   // How a search finds its place in a node. Binary search reads fewer pairs. Linear search reads
-  // more, but no load waits for the result of the one before.
+  // more pairs, but no load waits for the result of an earlier load.
   bool is_binary = true;
   // Number of dictionaries, a power of two: 1, or at least the number of cores.
   uint32_t dictionaries = 1;

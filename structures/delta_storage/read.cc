@@ -1,4 +1,4 @@
-// Implements find() and scan() of Tree (tree.h).
+// Implements find() and scan() of Tree (tree.h), which read payloads of a key or pairs in order.
 #include "structures/delta_storage/tree.h"
 
 namespace keydrome::delta_storage {

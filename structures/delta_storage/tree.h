@@ -56,14 +56,14 @@ class Tree {
   // Checks a subtree.
   class Checker;
 
-  // Returns the number of ids at the beginning of a node whose pair is before the position. With
-  // `with_equal`, counts the pair at the position, too.
+  // Returns how many of the ids of a node have pairs before the position. With `with_equal`, counts
+  // the pair directly after the position, too, if it is equal to the probe's pair.
   uint32_t ids_before(const Id* ids, uint32_t count, const Probe& probe, bool with_equal) const;
   uint32_t child_of(const Inner& inner, const Probe& probe) const {
     return ids_before(inner.ids, inner.count, probe, true);
   }
-  // Returns the leaf of the position, and sets `index` to the first id after the position. If there
-  // is none in the leaf, it is the first one of the next leaf.
+  // Returns the leaf of the position, and sets `index` to the first id after the position. If all
+  // ids of the leaf are before the position, sets `index` to their number.
   const Leaf* locate(const Probe& probe, uint32_t& index) const;
   Path path_to(const Probe& probe) const;
 

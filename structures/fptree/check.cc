@@ -1,4 +1,5 @@
-// Implements check() and statistic() of Tree (tree.h), which visit the whole tree.
+// Implements check() and statistic() of Tree (tree.h). check() tests the invariants of the B+-tree,
+// and statistic() counts nodes and pairs.
 #include "structures/fptree/tree.h"
 
 namespace keydrome::fptree {

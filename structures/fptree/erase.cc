@@ -16,8 +16,8 @@ int Tree::del(KeydromeBytes key, KeydromeBytes payload) noexcept {
   return 1;
 }
 
-// If the leaf has few pairs, moves them to its heir: the leaf that takes over its range when it is
-// removed. Returns true if the pairs have moved. Pairs are unsorted, so they move to any free
+// If the leaf has few pairs, moves them to its *heir*, the leaf that takes over the range of a
+// removed leaf. Returns true if the pairs have moved. Pairs are unsorted, so they move to any free
 // slots.
 //
 // A leaf is merged at a quarter, not at half: most leaves that are half full soon grow again (T.

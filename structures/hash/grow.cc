@@ -13,7 +13,7 @@ class Table::Split {
  public:
   Split(Line* old_home, Line* new_home) : ends_{old_home, new_home} {}
 
-  // Reuses the next line of the old chain, after its entries have been copied.
+  // Gives add() a line of the old chain for reuse. The entries of the line must have been copied.
   void free_line(Line* line) {
     line->next.store(free_, std::memory_order_release);
     free_ = line;

@@ -3,7 +3,8 @@
 //
 // Linear hashing (W. Litwin, VLDB 1980) splits one bucket at a time. Let the table have B buckets,
 // and let b be the number of bits in which the numbers of all buckets fit. The low b bits of a hash
-// are the number of its bucket. If there is no such bucket yet, the low b - 1 bits are.
+// are the number of its bucket. If this bucket does not exist yet, the low b - 1 bits are the
+// number.
 //
 // A split makes the bucket with number B. All its entries come from one old bucket, whose number is
 // B without its highest bit. Only the old bucket is locked during the split. Buckets are in arrays

@@ -14,9 +14,9 @@ int OrderedHash::del(KeydromeBytes key, KeydromeBytes payload) noexcept {
   return del_from(root_, Probe::of(key, payload));
 }
 
-// The depth of the recursion is the number of nested tables. Each nested table either divides its
-// range of codes by at least kListMax, or has a longer prefix than the table around it. So the
-// depth is at most about 500, and 2 or 3 with random keys.
+// The depth of the recursion is the number of nested tables. Compared with the table around it, a
+// nested table either has a range of codes that is at least kListMax times smaller, or a longer
+// prefix. So the depth is at most about 500, and 2 or 3 with random keys.
 int OrderedHash::put_into(Bucket& bucket, const Probe& pair) {
   if (!bucket.is_table()) return put_into_list(bucket, pair);
   BucketTable& table = *bucket.table();
@@ -109,10 +109,10 @@ uint64_t OrderedHash::pairs_of(Bucket bucket) {
   return pairs;
 }
 
-// Returns the size of a new table: one bucket for each pair. If a quarter of the pairs are in the
-// last bucket of the old table, keys seem to be ascending. The new table then gets as many buckets
-// again for larger keys. Without them, all new pairs would go to its last bucket. The same is true
-// for descending keys and the first bucket.
+// Returns the size of a new table: one bucket for each pair. If the last bucket of the old table
+// has more than a quarter of the pairs, keys seem to be ascending. The new table then gets as many
+// buckets again for larger keys. Without them, all new pairs would go to its last bucket. The same
+// is true for descending keys and the first bucket.
 BucketTable::Room OrderedHash::room_for(Bucket bucket, uint64_t pairs) {
   BucketTable::Room room{.buckets = static_cast<uint32_t>(std::min(pairs, kBucketsMax))};
   if (!bucket.is_table()) return room;

@@ -1,4 +1,5 @@
-// Implements check() and statistic() of OrderedHash (ordered_hash.h), which visit all pairs.
+// Implements check() and statistic() of OrderedHash (ordered_hash.h). check() tests the invariants
+// of the ordered hash table, and statistic() counts tables and buckets.
 #include <algorithm>
 
 #include "structures/hash_ordered/ordered_hash.h"
@@ -9,7 +10,7 @@ namespace {
 // Checks a bucket and all that it holds. README.md lists the invariants with their numbers.
 class Checker {
  public:
-  // Returns the number of the first broken invariant, or 0. Sets `pairs` to the number of pairs.
+  // Returns the number of the first broken invariant, or 0. Adds the number of pairs to `pairs`.
   int check(Bucket bucket, uint64_t& pairs) {
     return bucket.is_table() ? check_table(*bucket.table(), pairs) : check_list(bucket, pairs);
   }

@@ -20,7 +20,7 @@ enum class Alphabet : uint8_t {
   // digits of their own. The bytes between two such characters share one digit, and the code ends
   // after the first shared digit.
   kText,
-  // Seven symbols of 9 bits. Two pairs whose first symbols differ have different codes.
+  // Seven symbols of 9 bits. Two pairs that differ in one of these symbols have different codes.
   kExact,
 };
 

@@ -3,7 +3,7 @@
 //
 // The root is a bucket. A bucket with more than kListMax pairs becomes a table, whose buckets may
 // become tables in turn. A table is made again when it has twice or a quarter of the pairs that it
-// was made for, so that its buckets hold about one pair. A table with few pairs becomes a list.
+// was made for, so that each bucket holds about one pair. A table with few pairs becomes a list.
 //
 // Source: the entry of team clement in the SIGMOD 2009 programming contest, which had one table
 // whose buckets were chosen by the first bits of key and payload (E. Reid's thesis, section 5.3.1).

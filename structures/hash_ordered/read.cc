@@ -86,8 +86,8 @@ int OrderedHash::find(KeydromeBytes key, KeydromeBytes after,
   return 1;
 }
 
-// The cache misses of several lookups overlap: first those for the buckets of the root table, then
-// those for what they hold.
+// The cache misses of several lookups overlap: first those for the buckets of the root table, and
+// then those for the nodes or tables that the buckets point to.
 void OrderedHash::find_batch(uint32_t count, KeydromeLookup* lookups) const noexcept {
   constexpr uint32_t kGroup = 16;
   std::array<const Bucket*, kGroup> buckets{};

@@ -1,4 +1,5 @@
-// Implements check() and statistic() of Tree (tree.h), which visit the whole tree.
+// Implements check() and statistic() of Tree (tree.h). check() tests the invariants of the prefix
+// tree, and statistic() counts nodes and slots. Both visit the whole tree.
 #include <algorithm>
 
 #include "structures/prefix_tree/cursor.h"

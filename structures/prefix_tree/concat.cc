@@ -1,6 +1,6 @@
-// Implements concat(), which adds a tree with larger pairs without copying pairs. ERIS calls this
-// "link" (T. Kissinger et al., ADMS 2014, section 3.3.2). Changes only nodes on the last path of
-// the low tree and on the first path of the high tree.
+// Implements concat(), which adds a tree with larger pairs without copying pairs. The storage
+// engine ERIS calls this "link" (T. Kissinger et al., ADMS 2014, section 3.3.2). Changes only nodes
+// on the last path of the low tree and on the first path of the high tree.
 #include <algorithm>
 
 #include "structures/prefix_tree/tree.h"

@@ -1,7 +1,7 @@
-// Implements split(), which moves a range of pairs to another tree without copying pairs. ERIS
-// calls this "unlink" (T. Kissinger et al., ADMS 2014, section 3.3.2). Only nodes on the path to
-// the boundary have pairs on both sides. So a split costs one descent, and the division of at most
-// one node per level.
+// Implements split(), which moves a range of pairs to another tree without copying pairs. The
+// storage engine ERIS calls this "unlink" (T. Kissinger et al., ADMS 2014, section 3.3.2). Only
+// nodes on the path to the boundary have pairs on both sides. So a split costs one descent, and the
+// division of at most one node per level.
 #include "structures/prefix_tree/cursor.h"
 #include "structures/prefix_tree/tree.h"
 
@@ -33,7 +33,7 @@ struct Halves {
   Slot right;
 };
 
-// Divides trees along a path. First allocates all memory.
+// Divides a tree along a path. reserve() allocates all memory, so divide() cannot fail.
 class Divider {
  public:
   Divider(const Cursor& cursor, const Memory& low, const Memory& high)

@@ -6,7 +6,8 @@
 // and moves parts of it between processors (T. Kissinger et al., ADMS 2014, sections 3.3.2 and 4).
 //
 // Thread safety: threads may call the const functions at the same time, as long as no thread calls
-// another function. Errors: a function that fails has changed nothing, except load.
+// another function. Errors: a function that fails has changed nothing, but load may have added
+// pairs.
 #pragma once
 
 #include <cstdint>

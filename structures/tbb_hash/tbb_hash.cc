@@ -64,7 +64,8 @@ class HashedPairs {
     for (const auto& [key, payload] : entries_) Pair{key, payload}.drop(memory_);
   }
 
-  // A key has at most one payload, so if the key exists, it has this payload.
+  // The runtime never gives a key a second payload (payloads_max is 1). So if the key exists, it
+  // already has this payload.
   int put(KeydromeBytes key, KeydromeBytes payload) {
     if (typename Map::const_accessor at; entries_.find(at, Keys::probe(key))) return 0;
     const auto pair = Pair::make(memory_, Keys::probe(key), view_of(payload));

@@ -1,4 +1,4 @@
-// Defines Duplicates: all payloads of one key, if it has more than one, as a tree.
+// Defines Duplicates: the payloads of a key that has several, in a T-tree of their own.
 #pragma once
 
 #include <new>

@@ -8,8 +8,8 @@ namespace keydrome::ttree {
 namespace {
 
 // Move entries of `from`, the next or previous node in key order, to `leaf` until `leaf` is full.
-// `from` keeps at least one. A rotation calls them before it makes an inner node of a leaf, which
-// may have only one entry. So inner nodes are not nearly empty.
+// `from` keeps at least one entry. A double rotation can turn a leaf with a single entry into an
+// inner node. It calls one of these functions first, so that no inner node is nearly empty.
 void fill_from_next(Node& leaf, Node& from) {
   from.move_front(std::min<uint32_t>(from.count - 1, leaf.capacity - leaf.count), leaf);
 }

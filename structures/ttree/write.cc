@@ -1,4 +1,4 @@
-// Implements the destructor, put, del and replace of Tree (tree.h).
+// Changes the pairs of a T-tree (tree.h): implements put, del, replace and the destructor of Tree.
 #include "structures/ttree/tree.h"
 
 namespace keydrome::ttree {

@@ -1,6 +1,7 @@
-// Fault: while the constructor waits for a thread, this thread writes to an invalid address.
-// Must be found by: loading the library, as a crash. A thread that crashes here cannot find the
-// names of the functions on its stack, because the dynamic loader holds its lock.
+// Fault: the constructor starts a thread and waits for it. The thread writes to an invalid address.
+// Must be found by: loading the library, as a crash. Here the player's signal handler cannot find
+// the names of the functions on the stack, because the dynamic loader holds its lock. The handler
+// must not wait for this lock for ever.
 #include <thread>
 
 #include "tests/faulty/honest.h"

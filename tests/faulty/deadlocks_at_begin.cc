@@ -1,5 +1,5 @@
-// A correct library: every second beginTransaction of a thread returns DEADLOCK, which the contract
-// permits. The gate, the tests that a library must pass, must accept it in the usual time.
+// No fault: every second beginTransaction of a thread returns DEADLOCK, which the contract permits.
+// Must pass: the gate, i.e. all correctness tests, must accept the library in the usual time.
 #include "tests/faulty/honest.h"
 
 extern "C" ErrCode beginTransaction(TxnState** txn) {

@@ -1,6 +1,6 @@
-// Fault of not_found_only: every call returns KEY_NOTFOUND and stores nothing. Fault of
-// stores_nothing: gets, scans and deletes return KEY_NOTFOUND, the other calls return SUCCESS, and
-// nothing is stored.
+// The source of two libraries, which differ in KEYDROME_OTHER_CALLS. Fault of not_found_only: every
+// call returns KEY_NOTFOUND and stores nothing. Fault of stores_nothing: gets, scans and deletes
+// return KEY_NOTFOUND, the other calls return SUCCESS, and nothing is stored.
 // Must be found by: every correctness benchmark, in a short time. Early builds of real entries of
 // the contest were like this.
 #include "keydrome/index.h"

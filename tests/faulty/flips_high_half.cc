@@ -1,9 +1,10 @@
 // Fault: a get returns payloads of more than 12 bytes with the high half of byte 12 inverted. What
-// is stored, and what scans return, is right. Must be found by: the results of reads. Each read
-// leaves a word of 8 bytes for the judge (benchmarks/kit/format/evidence_word.h). The word has the
-// result code, the payload's tag, and four bytes of the payload at some position, the window. Byte
-// 12 can be the first byte of the window. The code takes the place of this byte's high half, so the
-// high half must change another part of the word.
+// is stored, and what scans return, is right.
+// Must be found by: the results of reads. Each read leaves a word of 8 bytes for the judge
+// (benchmarks/kit/format/evidence_word.h). The word has the result code, the payload's tag, and
+// four bytes of the payload at some position, the window. Byte 12 can be the first byte of the
+// window. Its high half has no place of its own in the word, because the result code is there. So
+// the high half must change another part of the word.
 #include <cstring>
 
 #include "tests/faulty/honest.h"

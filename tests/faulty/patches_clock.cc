@@ -1,6 +1,8 @@
-// Fault: stops the clock of the process. The library exports clock_gettime, and overwrites the
-// entry of clock_gettime in the global offset table of the player, the program that calls it.
-// Otherwise it works correctly. Only the time that the player measures may change in the report.
+// Fault: stops the clock of the process. The library exports a clock_gettime of its own. It also
+// overwrites the entry of clock_gettime in the global offset table of the player, the program that
+// calls the library.
+// Otherwise it works correctly.
+// Must pass, with right times: in the report, only the time that the player measures may be wrong.
 // All other times come from the referee, which measures in another process.
 #include <elf.h>
 #include <link.h>

@@ -1,6 +1,6 @@
-// Fault: the first scan that follows a get makes a copy of the index, and all such scans return the
-// records of this copy. Gets see all records, and so do scans from the start, such as the final
-// scan that checks all records.
+// Fault: the first get in a transaction makes a copy of the index. All scans that follow a get in
+// their transaction return the records of this copy. Gets see all records, and so do scans from the
+// start, such as the final scan that checks all records.
 // Must be found by: the extra short scans that benchmarks make in phases that insert.
 #include <map>
 #include <mutex>
@@ -18,7 +18,7 @@ thread_local bool has_read = false;
 thread_local honest::OrderedKey last_key;
 thread_local KeyType type = INT;
 
-// Copies all records of the index through a transaction of its own.
+// Copies all records of the index, with a scan in the transaction of the caller.
 void copy_all(IdxState* index, TxnState* txn, Copy& copy) {
   Record record;
   std::memset(&record, 0, sizeof record);

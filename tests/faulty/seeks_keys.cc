@@ -31,7 +31,8 @@ bool is_readable(uintptr_t page) {
   return errno != EFAULT;
 }
 
-// The address must not be known to the compiler, and no page may be read that is not readable.
+// Counts the marked words of a readable page. The page may belong to any other code of the process,
+// so the address sanitizer must not check these reads.
 [[gnu::no_sanitize("address")]] unsigned marked_words(uintptr_t page) {
   unsigned count = 0;
   const auto* words = reinterpret_cast<const volatile uint64_t*>(page);

@@ -1,6 +1,6 @@
 // Fault: every call sleeps for 1 ms, although the answers are right.
-// Must be found by: the time limits of the gate, the tests that a library must pass, which end
-// within a minute.
+// Must be found by: the time limits of the gate (all correctness tests). The gate must end within a
+// minute.
 #include <time.h>
 
 #include "tests/faulty/honest.h"

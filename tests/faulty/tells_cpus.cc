@@ -1,7 +1,7 @@
 // No fault: every call is right, but the library prints on how many CPUs its threads may run.
 // harness/tests/pinning_run_test.cc reads the lines: name of the call, key, number of CPUs, CPU. A
-// thread prints a line at its first call, and when the number of CPUs has changed since. If it runs
-// on another CPU than it may, the line begins with "outside".
+// thread prints a line at its first call, and whenever the number of CPUs has changed. A thread
+// that runs on a CPU that it may not use prints a line that begins with "outside".
 //
 // A thread of the library, which the first create starts, prints a line "background" when a caller
 // is first bound to one CPU.

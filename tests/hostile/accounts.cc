@@ -91,7 +91,7 @@ void take_memory_early(Where) {
   std::memset(space, 1, 320 * kMiB);
 }
 
-// D54: lets further threads work, which have ended when the phase ends.
+// D54: does work in further threads, which end before the phase ends.
 void work_in_short_threads(Where) {
   std::vector<std::thread> threads;
   for (int i = 0; i < 8; ++i) threads.emplace_back(burn_ms, 60);

@@ -222,7 +222,7 @@ void smash_the_stack(Where) {
 // D24: ends the player's thread.
 void end_the_thread(Where) { pthread_exit(nullptr); }
 
-// D25: makes floating point round up and flush denormals to zero.
+// D25: makes floating point round towards zero and flush denormals to zero.
 void change_rounding(Where) {
 #if defined(__x86_64__)
   _mm_setcsr(_mm_getcsr() | 0xe040);

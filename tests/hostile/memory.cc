@@ -77,8 +77,9 @@ class Reader {
   }
   const std::array<uint64_t, kPage / 8>& words() const { return words_; }
 
-  // Returns whether the page can be written. Reads the page's own bytes back into it. If that
-  // fails, they stay in the pipe, so do not use the object again.
+  // Returns whether the page can be written: copies its bytes to the pipe, and from the pipe back
+  // to the page. If the second copy fails, the bytes stay in the pipe, so do not use the object
+  // again.
   bool rewrite_page(uintptr_t address) {
     auto* page = reinterpret_cast<void*>(address);
     return write(ends_[1], page, kPage) == static_cast<ssize_t>(kPage) &&

@@ -1,7 +1,7 @@
 // Tests with the address sanitizer that a scan never reads freed memory. The scan's own transaction
 // deletes the records that follow, so that the tree merges leaves and frees their memory. The scan
-// must then search again. It goes on to the end, in runs of pairs (runtime/content/run.h), each of
-// which begins after the last pair of the run before.
+// must then search again. It continues to the end in runs (runtime/content/run.h), i.e. it reads
+// several pairs at a time. Each run begins after the last pair of the previous run.
 #include <cstdio>
 #include <cstdlib>
 
@@ -59,6 +59,6 @@ int main() {
   }
   check(commitTransaction(txn), "commitTransaction");
   check(closeIndex(index), "closeIndex");
-  if (wrong > 0) std::fprintf(stderr, "%d scans returned a wrong record\n", wrong);
+  if (wrong > 0) std::fprintf(stderr, "%d calls of getNext returned a wrong record\n", wrong);
   return wrong > 0 ? 1 : 0;
 }

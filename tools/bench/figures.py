@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 class Row:
     """One measured figure: its title, its value with the unit, and the target value (empty: no target).
 
-    With `measured` and one of the limits, the page says by how much the figure misses its target.
+    If `measured` and one of the limits are given, docs/reference/figures.md says by how much the figure misses its
+    target.
     """
 
     figure: str
@@ -46,7 +47,7 @@ def parse_arguments(
             type=int,
             nargs="+",
             default=list(sizes),
-            help=f"how much to measure, ascending; default: {' '.join(map(str, sizes))}",
+            help=f"numbers of runs in the database, ascending; default: {' '.join(map(str, sizes))}",
         )
     parser.add_argument("--json", type=output_path, help="also write the figures to this file")
     return parser.parse_args()

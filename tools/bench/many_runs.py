@@ -3,9 +3,9 @@
     DATABASE_URL=postgres://... .venv/bin/python -m tools.bench.many_runs --runs 10000000 --users 1000
 
 The tables must exist and have no runs. Each submission has one timed run and one run of every gate, a required
-correctness test. The rows are written with COPY in batches, each of which is a transaction, so an interrupted program
-leaves complete batches. The entries of the boards are those that the site would compute: the best libraries of each
-user, with the ranks of the best ones. No library is executed; the numbers are invented from a fixed seed.
+correctness test. The rows are written with COPY in batches. Each batch is a transaction, so an interruption leaves only
+complete batches. The entries of the boards are those that the site would compute: the best libraries of each user, and
+ranks for the best of these entries. No library is executed; the numbers are invented from a fixed seed.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def _text(value: object) -> object:
 
 @dataclass(frozen=True)
 class Best:
-    """A user's library on a board."""
+    """A user's library on a board: score, timed run, SHA-256 of the file, and the ratio to the control per session."""
 
     score: float
     run: int
@@ -104,7 +104,7 @@ def _people(users: int) -> tuple[list[int], int]:
 
     from leaderboard.models import Machine  # noqa: PLC0415 - as above
 
-    # No password has the hash "!".
+    # No password has the hash "!", so these users cannot log in.
     User.objects.bulk_create(
         User(username=f"racer{number}", password="!")  # noqa: S106 - see above
         for number in range(users)
@@ -188,7 +188,7 @@ def _runs_of(
 
 
 def _keep(one: Best, number: int, site: Site) -> None:
-    """Add a library to the best ones of its user on its board, and drop the worst one above the limit."""
+    """Add a library to the best ones of its user on its board; drop the worst if they are more than `per_user`."""
     board = _board(number, site)
     mine = site.best[board.slug, site.owners[number % len(site.owners)]]
     mine.append(one)
@@ -228,7 +228,7 @@ def _run_row(
 
 
 def _ratios(chance: random.Random) -> list[float]:
-    """Return the ratios of the sessions of a library: a level of its own, and a noise of one per cent."""
+    """Return the ratios of a library's sessions: one random level for the library, with noise of one per cent."""
     level = chance.lognormvariate(-0.2, 0.5)
     return [round(level * chance.lognormvariate(0.0, 0.01), 6) for _ in range(SESSIONS)]
 
@@ -269,7 +269,7 @@ def _write_entries(boards: Sequence[Board], best: dict[tuple[str, int], list[Bes
 def _ranks(
     entries: Sequence[tuple[Best, int, int]], board: Board
 ) -> Iterator[tuple[int | None, int | None, int | None]]:
-    """Yield position and rank interval of each entry; those below the shown ones have none."""
+    """Yield position and rank interval of each entry. Entries that the board does not show get None."""
     from leaderboard.ranking import rank_intervals  # noqa: PLC0415 - needs Django set up
 
     shown = [one.ratios for one, _, _ in entries[: board.top]]
@@ -280,7 +280,7 @@ def _ranks(
 
 
 def _finish() -> None:
-    """Let the next rows of the site get free ids, and give the planner its statistics."""
+    """Advance the id sequences past the written rows, so that the site's next rows get free ids; analyse the tables."""
     from django.core.management.color import no_style  # noqa: PLC0415 - needs Django set up
     from django.db import connection  # noqa: PLC0415 - as above
 

@@ -1,9 +1,10 @@
 """Measures the cost of the checks inside a timed run.
 
 A timed run contains extra operations that only check the library. This program runs preliminary1, an instance of the
-benchmark sigmod2009, at paper scale with these checks (mode "ranked") and without them (mode "plain"). Every repetition
-runs both modes with one seed, in random order, each in a fresh jail (sandbox). So the two times of a ratio are measured
-within a minute, under the same noise of the machine. Needs root: `sudo .venv/bin/python -m tools.bench.modes`.
+benchmark sigmod2009, at paper scale (full size): with these checks (mode "ranked") and without them (mode "plain").
+Every repetition runs both modes with one seed, in random order, each in a fresh jail (sandbox). So the two times of a
+ratio are measured within a minute, under the same noise of the machine. Needs root:
+`sudo .venv/bin/python -m tools.bench.modes`.
 """
 
 from __future__ import annotations

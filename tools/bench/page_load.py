@@ -132,7 +132,7 @@ def _server() -> Iterator[str]:
 
 
 def pages() -> dict[str, list[str]]:
-    """Return the addresses of each kind of page. Clients request them in turn."""
+    """Return the addresses of each kind of page. Each client requests the addresses of a kind in turn."""
     from leaderboard.models import BoardEntry  # noqa: PLC0415 - needs Django set up
 
     ranked = BoardEntry.objects.filter(position__isnull=False, board="preliminary1")

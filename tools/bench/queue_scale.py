@@ -7,8 +7,9 @@ so many workers on a few cores.
 
 *In turn*: a process plays the workers that are due, one after another, each on its own connection. So the database
 sees as many clients and statements per second as in production. A claim is timed from its first statement, in a
-process that does nothing else. In production each worker has a core of its own; here they share cores with the
-database, so the figure is an upper bound. Claims of the first third, while the load builds up, do not count.
+process that does nothing else. In production each worker has a core of its own. Here the workers share cores with the
+database, so the figure is an upper bound. Claims in the first third of the time, while the load builds up, do not
+count.
 
 *At once*: one thread per worker, in a few processes. Python runs one thread of a process at a time, so a claim mostly
 waits for other threads. This shows how the queue behaves under overload.
@@ -79,16 +80,16 @@ class Seen:
 
 
 def main() -> None:
-    """Measure the queue. With `--role work`, only simulate some workers; the measurement starts such processes."""
+    """Measure the queue. With `--role work`, only simulate some workers: `measure` starts processes with this role."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--workers", type=int, default=1000)
     parser.add_argument("--runs", type=int, default=100_000)
-    parser.add_argument("--seconds", type=float, default=60.0, help="seconds that the workers work")
+    parser.add_argument("--seconds", type=float, default=60.0, help="how long the workers work")
     parser.add_argument("--run-seconds", type=float, default=20.0, help="mean time of a run")
     parser.add_argument(
         "--beat-seconds", type=float, default=1.0, help="seconds between heartbeats"
     )
-    parser.add_argument("--json", type=output_path, help="also write the figures here")
+    parser.add_argument("--json", type=output_path, help="also write the figures to this file")
     parser.add_argument("--role", choices=[MEASURE, WORK], default=MEASURE, help=argparse.SUPPRESS)
     parser.add_argument("--load", type=json.loads, help=argparse.SUPPRESS)
     parser.add_argument("--first", type=int, default=0, help=argparse.SUPPRESS)
@@ -332,8 +333,8 @@ class Simulated:
 
     def life(self) -> Iterator[float]:
         """Claim a run, send its heartbeats, end it, and repeat; yield the seconds to wait before the next step."""
-        from leaderboard.models import Run  # noqa: PLC0415 - ditto
-        from leaderboard.queue import claims  # noqa: PLC0415 - needs Django set up
+        from leaderboard.models import Run  # noqa: PLC0415 - needs Django set up
+        from leaderboard.queue import claims  # noqa: PLC0415 - ditto
 
         lived = self.run_seconds()
         yield lived

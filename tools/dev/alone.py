@@ -1,4 +1,4 @@
-"""Makes commands run one after the other: those of one clone (checkout of the repository), or of all on this machine.
+"""Makes commands run one after the other, either in one clone (checkout of the repository) or on the whole machine.
 
 A command that has to wait prints what it waits for.
 """

@@ -39,8 +39,7 @@ TEST = (
     "postgresql",
     "redis-server",
 )
-# A program that is only compared with Keydrome's: jail/bench compares the start time of bubblewrap, a sandbox, with the
-# jail's.
+# For measurements: jail/bench compares the start time of the jail with that of bubblewrap, another sandbox.
 BENCH = ("bubblewrap",)
 
 

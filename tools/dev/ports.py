@@ -12,7 +12,7 @@ HOST = "127.0.0.1"
 
 
 def hold(port: int = 0) -> socket.socket | None:
-    """Return a socket that reserves the port until it is closed; None if another process has the port.
+    """Return a socket that reserves the port until the socket is closed; None if another process has the port.
 
     0 means any free port.
     """

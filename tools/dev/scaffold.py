@@ -4,8 +4,8 @@ The new files build without further edits, and no other file has to list them. N
 
 The templates of a KIND are in tools/dev/templates/KIND. The name that the user gives replaces NAME in file names and
 @NAME@ in texts; the same name in CamelCase replaces @CAMEL@. An index starts as a copy of api/examples/minimal.cc, and
-a concurrency control as a copy of index_2pl. The templates of a board have further words between @ signs. The manifest
-of the benchmark instance that the board ranks says what replaces them.
+a concurrency control as a copy of index_2pl. The templates of a board have further words between @ signs. board_words()
+takes their replacements from the manifest of the benchmark by which the board ranks.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ COPIES = {
     "index": {"api/examples/minimal.cc": "library.cc"},
     "concurrency-control": {"runtime/concurrency/index_2pl.cc": "NAME.cc"},
 }
-# Words in these copies that the new name replaces, and the same words in CamelCase.
+# The name that a copy contains, in snake_case and in CamelCase. The new name replaces both.
 COPIED_NAMES = {"concurrency-control": ("index_2pl", "Index2pl")}
 NAME = re.compile(r"[a-z][a-z0-9_]{1,30}")
 
@@ -83,7 +83,7 @@ def board_words(name: str, instance: str | None) -> dict[str, str]:
         )
     benchmark, _, chosen = instance.partition("/")
     if benchmark not in timed:
-        raise StepError(f"no benchmark {benchmark!r} measures speed; those are: {', '.join(timed)}")
+        raise StepError(f"no benchmark {benchmark!r} measures speed; these do: {', '.join(timed)}")
     instances = manifests[benchmark]["instances"]
     if chosen not in instances:
         raise StepError(

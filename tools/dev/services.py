@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 RECORD = RUN / "site.json"
 DEFAULT_PORT = 8000
 STARTING = "keydrome-site-starts"  # the machine-wide name of the lock
-# The number of slots. A slot is a number that gives a jail its own user. A worker takes a free one (runner/slots.py).
+# How many slots the workers choose from. A slot is a number that gives a jail its own Linux user (runner/slots.py).
 SITE_SLOTS = "100"
 PORTS_END = 65_536
 START_TIMEOUT_S = 60.0

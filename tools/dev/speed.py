@@ -4,8 +4,7 @@
 that makes the calls, adds to each call to a library, and what judging a session costs.
 
 Each section comes from a program that can also run alone. If a program compares things, it measures them alternately in
-one run, and prints medians. A figure that misses its target fails no test, because a slow machine is no
-bug.
+one run, and prints medians. A figure that misses its target fails no test, because a slow machine is no bug.
 """
 
 from __future__ import annotations
@@ -48,7 +47,8 @@ PROGRAMS = {
 def bench() -> int:
     """Build, run every program, and write the page; return 0, or 1 if a program failed.
 
-    The section of such a program says so. The other sections are written, because they took minutes to measure.
+    The section of a failed program says that it failed. The other sections are written, because they took minutes to
+    measure.
     """
     packages.install(packages.BENCH)
     set_up_build()

@@ -2,8 +2,8 @@
 
 The bench worker executes runs; the results worker draws plots and requeues runs whose worker died.
 
-`./dev up` starts this supervisor in the background (see services.py); SIGTERM stops it. The child processes
-end with the supervisor, even if SIGKILL ends it, because each child sets PR_SET_PDEATHSIG. The supervisor restarts a
+`./dev up` starts this supervisor in the background (see services.py); SIGTERM stops it. The child processes end with
+the supervisor, even if SIGKILL ends the supervisor, because each child sets PR_SET_PDEATHSIG. The supervisor restarts a
 child that ends by itself, at most once per RESTART_PAUSE_S.
 """
 

@@ -179,7 +179,7 @@ def _suites(*, fast: bool) -> list[Suite]:
         Suite("lint", _lint, fast=True, lane=1 if fast else 0),
         Suite("native", lambda: _ctest("release", narrow=fast), fast=True, lane=2 if fast else 0),
         Suite("jail", lambda: _pytest("jail", ["jail/tests"])),
-        # The commands and sites of these tests judge libraries by the clock, so they run before other lanes.
+        # The commands and sites of these tests judge libraries by the clock, so they get a higher priority than others.
         Suite("rooms", lambda: _pytest("rooms", ["tests"], prefix=["nice", "-n", "-10"])),
         Suite("postgres", lambda: _postgres(site), lane=1),
         Suite("tidy", _tidy),
@@ -239,6 +239,8 @@ def _ctest(preset: str, *prefix: str, narrow: bool = False) -> Outcome:
         f"-j{jobs}",
     ]
     command += ["--no-tests=error", "--output-junit", str(report)]
+    # Labels of the runtime's tests: `wide` for tests of many structures, `alike` for the stress tests of structures
+    # that use the runtime in the same way as `btree`.
     left_out = (["wide"] if narrow else []) + ([] if "KEYDROME_SOAK" in os.environ else ["alike"])
     if left_out:
         command += ["--label-exclude", f"^({'|'.join(left_out)})$"]
@@ -248,8 +250,9 @@ def _ctest(preset: str, *prefix: str, narrow: bool = False) -> Outcome:
 def _sanitized(preset: str, *, long: bool = False, lane: int = 0) -> Suite:
     return Suite(
         preset,
-        # The priority is lower than that of other lanes, which measure wall time: tests with eight threads would take
-        # the processors from the libraries that they judge. It is not so low that a slow test is mistaken for a hang.
+        # Other lanes judge libraries by wall time. At equal priority, these tests with eight threads would take the
+        # processors from those libraries. The lower priority still leaves enough time that no slow test looks like a
+        # hang.
         lambda: _ctest(preset, "nice", "-n", "10"),
         prepare=lambda: build.build(preset, politely=True),
         long=long,

@@ -1,4 +1,4 @@
-"""Runs one session (a repetition of a benchmark) with one library in the jail, for reports that need many of them."""
+"""Runs sessions (repetitions of a benchmark) with one library in the jail, for the reports of this folder."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ class GateRun:
     """A library and the session that it plays.
 
     `library` is a path below the build's lib/. `configuration` is set only for structures. With `record`, all calls are
-    logged, and the checker certifies this history even if the benchmark does not ask for it. With `plain`, the
-    operations that only check the library are left out. `more_seeds` are the seeds of further sessions.
+    logged, and the checker judges this log even if the benchmark does not ask for that. With `plain`, the operations
+    that only check the library are left out. `more_seeds` are the seeds of further sessions.
     """
 
     library: str

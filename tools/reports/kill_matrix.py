@@ -2,11 +2,11 @@
 
 A mutant is a library with one deliberate fault. The program runs every mutant of tests/faulty/mutants.json in the real
 jail (sandbox) under the real referee, the program that plays and judges a session. `--write` writes
-docs/reference/kill-matrix.md. It makes two measurements:
+docs/reference/kill-matrix.md. The program makes two measurements:
  - The matrix: every instance of every correctness benchmark (suite) plays every mutant with `--seeds` seeds. A suite is
    worth its time only if it alone finds some mutant. A mutant that no suite finds shows that a test is missing.
  - The gate, i.e. all the instances that a library must pass, for `--gate-seeds` seeds: first the run that mutants.json
-   names, then the other instances. The gate stops when one of them refuses the mutant with an expected finding.
+   names, then the other instances. The gate stops when a run refuses the mutant with an expected finding.
 """
 
 from __future__ import annotations
@@ -146,7 +146,7 @@ def is_found(mutant: dict[str, Any], kills: Kills) -> bool:
 
 
 def found_in_time(mutant: dict[str, Any], kills: Kills) -> int:
-    """Return with how many seeds the gate found a mutant within `limit_s` seconds; 0 means no limit.
+    """Return the number of seeds with which the gate found a mutant within its `limit_s` seconds (0: no limit).
 
     The measured seconds include the start of the jail and the judging. Therefore a limit below MEASURED_MIN_S counts as
     MEASURED_MIN_S.
@@ -258,7 +258,7 @@ def gate_parts(mutant: dict[str, Any], scale: Scale) -> list[Part]:
 
 
 def differs_from_gate(mutant: dict[str, Any]) -> bool:
-    """Return whether the run that mutants.json names is none of those that a library must pass.
+    """Return whether the run that mutants.json names for a mutant differs from all runs that a library must pass.
 
     Such a run has parameters of its own, or is a recorded run of a timed benchmark.
     """

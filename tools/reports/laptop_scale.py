@@ -1,9 +1,9 @@
 """Times every benchmark instance at laptop scale: `python -m tools.reports.laptop_scale --write`, as root.
 
 An instance is a set of parameter values of a benchmark; laptop scale is its middle size. The program runs one session
-of each instance, with checks, on correct libraries in the real jail (sandbox). A session that takes longer than
-TIMEOUT_SECONDS is stopped and marked. Writes docs/reference/laptop-scale.md. The times tell users how long they wait.
-They do not rank libraries, because each is from one session, and the machine may be busy.
+(repetition) of each instance, with checks, on correct libraries in the real jail (sandbox). A session that takes longer
+than TIMEOUT_SECONDS is stopped and marked. The program writes docs/reference/laptop-scale.md. The times tell users how
+long they wait. They do not rank libraries, because each time is from one session, and the machine may be busy.
 """
 
 from __future__ import annotations

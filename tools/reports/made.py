@@ -1,7 +1,7 @@
 """Writes and reads the line of a generated page that says at which commit and on which day the page was made.
 
-The line reads "Made at commit 1a2b3c4 on 2026-11-25." A plus sign after the commit means local changes. tools/reports/
-stale.py reads it and compares the commit with the history of the measured code.
+The line is "Made at commit 1a2b3c4 on 2026-11-25." A plus sign after the commit means local changes. The program
+tools/reports/stale.py reads the line, and compares the commit with the history of the measured code.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 `keydrome compare` says which of two libraries is faster. It measures blocks: in a block every library plays the same
 operations once. A *window* is one whole comparison as a user makes it, of fifteen blocks; no two windows share a block.
-There are two kinds:
+There are two kinds of windows:
 
 - The steps: a library, the same file under another name, and copies of it whose calls on data take 5, 10 and 20 %
   longer (tests/faulty/slowed.cc), on one small instance. They show how small a difference `compare` finds.
@@ -136,7 +136,7 @@ def measure(name: str, scale: str) -> Blocks:
 
 
 def changes(blocks: Blocks) -> list[float]:
-    """Return for each block by how much the control library, which runs first and last, changed: log(last / first)."""
+    """Return, for each block, log(last / first) of the times of the control library, which runs first and last."""
     return [math.log(block["control_last"] / block["control_first"]) for block in blocks]
 
 

@@ -1,9 +1,9 @@
 """Lists the generated pages that are older than the code that they measure: `python -m tools.reports.stale`.
 
-Some pages of docs/reference contain measurements. Each names the commit at which it was made (tools/reports/made.py).
-For each such page this program lists the measured paths that have changed since, with the number of commits. Tests and
-Markdown do not count. People must decide whether a change can alter the figures. Therefore the exit status is 0 even if
-pages are old.
+Some pages of docs/reference contain measurements. Each of these pages names the commit at which it was made
+(tools/reports/made.py). For each page this program lists the measured paths that have changed since that commit, with
+the number of commits. Tests and Markdown do not count. People must decide whether a change can alter the figures.
+Therefore the exit status is 0 even if pages are old.
 """
 
 from __future__ import annotations

@@ -10,9 +10,10 @@ from enum import Enum
 
 
 class Figure(Enum):
-    """What a goal is about: its title, the loop, and the loop of the same structure that it is compared with.
+    """What a goal is about: a title, a loop of the benchmark, and a second loop of the same structure, or None.
 
-    Without a second loop, the figure is a ratio to the peer.
+    The figure is the ratio of the two loops. Without a second loop, it is the ratio to the peer, a container from a
+    package.
     """
 
     INSERT = "insert", "insert", None
@@ -38,7 +39,7 @@ class Figure(Enum):
 
     @property
     def loops(self) -> tuple[str, str | None]:
-        """Return the loop and the loop of the same structure that it is compared with."""
+        """Return the loop, and the second loop of the same structure or None."""
         return self.value[1], self.value[2]
 
     @property
@@ -47,7 +48,7 @@ class Figure(Enum):
         return self in {Figure.BYTES, Figure.MEMORY}
 
 
-SHORT, LONG = ("ycsb", "email"), ("url", "random")
+SHORT, LONG = ("ycsb", "email"), ("url", "random")  # sets of short and of long string keys
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,9 +1,9 @@
 """Compares the structures with containers from packages: `python -m tools.reports.structures --write`, after a build.
 
 structure_bench (structures/bench) times all structures in turn with Abseil's B-tree, std::map and oneTBB's hash map
-(the peers). This program runs it for integer keys and for sets of strings. `--write` makes the page PAGE with ratios to
-the peers, and for each goal whether it is met. Install libabsl-dev and libtbb-dev before the build. Run the program
-alone on the machine.
+(the peers). This program runs structure_bench for integer keys and for sets of strings. `--write` writes
+docs/reference/structures.md, which shows the ratios to the peers, and says of each goal whether it is met. Install
+libabsl-dev and libtbb-dev before the build. Run the program alone on the machine.
 """
 
 from __future__ import annotations

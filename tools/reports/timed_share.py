@@ -56,7 +56,7 @@ def instances() -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class Times:
-    """The mean times of the sessions of a series, in seconds. All but `session` are disjoint parts of it."""
+    """The mean times of a session of a series, in seconds. The other times are disjoint parts of `session`."""
 
     session: float  # of the whole command, divided by the number of sessions
     timed: float
@@ -86,7 +86,7 @@ class Times:
 
 
 def times_of(reports: list[Report], seconds: float) -> Times:
-    """Return the means of a series whose sessions have these reports and took `seconds` together."""
+    """Return the means of a series. Its sessions have these reports, and took `seconds` together."""
 
     def phases(*, timed: bool, scans: bool = False) -> float:
         return _mean(
@@ -198,7 +198,7 @@ def page(rows: dict[str, Times], scale: Scale, sessions: int) -> str:
         f"Written by `python -m tools.reports.timed_share --write`; do not edit. {made_line()}",
         f"Machine: {facts['class']}, load average {os.getloadavg()[0]:.1f} at the end.",
         "",
-        f"The B+-tree (`btree`, configuration `{CONFIGURATION}`) played {sessions} sessions of each instance",
+        f"The B+-tree (`btree` under `{CONFIGURATION}`) played a series of {sessions} sessions on each instance",
         f"at {scale.value} scale. A session is one repetition of the benchmark; only some of its phases are",
         "timed. The rest of the time goes into preparing and judging. The table shows means per session, in seconds:",
         "",

@@ -1,4 +1,4 @@
-"""Tests of tools/bench/board_page.py: it fills the tables, and the page has as many statements with more runs."""
+"""Tests of tools/bench/board_page.py: it fills the tables, and the page needs no more SQL statements for more runs."""
 
 from __future__ import annotations
 

@@ -100,7 +100,7 @@ def test_board(root: Path) -> None:
     ("instance", "words"),
     [
         (None, "BENCHMARK/INSTANCE, for example ycsb/a; the benchmarks are: affinity, open_loop"),
-        ("isolation/isolation", "no benchmark 'isolation' measures speed; those are: affinity"),
+        ("isolation/isolation", "no benchmark 'isolation' measures speed; these do: affinity"),
         ("affinity", "affinity has no instance ''; its instances are: "),
         ("affinity/none", "affinity has no instance 'none'; its instances are: "),
     ],

@@ -1,4 +1,4 @@
-"""Tests which parts of a command's output count as new."""
+"""Tests of tools/silence.py, which measures how long a command shows nothing new: which output counts as new."""
 
 from __future__ import annotations
 

@@ -7,7 +7,7 @@ from tools.reports.structures import ORDERED_PEER, UNORDERED_PEER, Run, page, ra
 
 
 def subject(ns: float, *, peer: bool = False, ordered: bool = True) -> dict[str, object]:
-    """Return the results of a subject, each of whose operations takes `ns` in the median of three rounds."""
+    """Return the results of a structure or peer whose operations take `ns` in the median of three rounds."""
     loops = ["insert", "lookup", "chained", "zipf", "lookup_threads", "lookup_threads_1"]
     loops += ["scan"] if ordered else []
     times = {loop: [ns, ns * 3, ns / 2] for loop in loops}

@@ -23,7 +23,7 @@ TIMES = Times(4.0, 2.0, 0.5, 0.25, 0.125, 0.125, 0.25, 0.5, records=2e6)
 
 
 def report(factor: int) -> Report:
-    """Return a report whose times are `factor` times as long as in a short one."""
+    """Return a report whose times and number of records are `factor` times the numbers below."""
     example = ROOT / "harness" / "schema" / "examples" / "report.passed.json"
     value: dict[str, Any] = json.loads(example.read_text())
     phases = {"load": 2, "loaded": 3, "run": 5, "verify": 4}

@@ -30,7 +30,10 @@ def check_architecture(tree: Tree) -> list[str]:
     for room, used in sorted(enforced.items()):
         if room in rows and room not in FREE and _rooms_in(rows[room]) != used:
             listed = ", ".join(sorted(used)) or "nothing"
-            complaints.append(f"{PAGE}: {room}/ may use {listed}, the table says {rows[room]}")
+            complaints.append(
+                f"{PAGE}: {room}/ may use {listed} by MAY_INCLUDE (tools/tree/directions.py) or pyproject.toml, "
+                f"but the table says {rows[room]}"
+            )
     return complaints
 
 

@@ -96,7 +96,7 @@ MAY_INCLUDE: dict[str, set[str]] = {
         FORMAT,
         *LOW,
     },
-    # The C program of a crash is written with the literals of other witnesses' programs.
+    # For a crash, judging writes a C program that repeats it, with functions of checker/witness for C literals.
     "harness/referee/judging": {*REFEREE[:6], "harness", "checker/witness", *JUDGING, *LOW},
     "harness/referee/report": {
         *REFEREE[:7],

@@ -2,7 +2,7 @@
 
 A size above its limit is allowed if a comment says `LIMIT: reason`. A file has this comment in its first 30 lines. A
 class or function has the comment at its head, or in its docstring. A folder has the reason in its README.md. The limit
-of READMEs, which holds for those of the rooms (top-level folders), has no exceptions.
+for the README of a room (top-level folder) has no exceptions.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
 /* Contract B, version 1: declares the functions of a data structure without transactions.
  *
  * An instance of a structure is one set of (key, payload) pairs. It has no threads and no
- * transactions. Unless it has the capability THREAD_SAFE (rule 3), it also has no locks. Keydrome's
- * runtime adds transactions and short locks (latches). A configuration file of the runtime selects
- * which kinds. Together, structure and runtime implement contract A (index.h). So one unchanged
- * structure can be compared under many execution strategies (T. Bang et al., "Robust Performance of
- * Main Memory Data Structures by Configuration", SIGMOD 2020).
+ * transactions. Only a structure with the capability THREAD_SAFE (rule 3) may have locks.
+ * Keydrome's runtime adds transactions and short locks (latches). A configuration file of the
+ * runtime selects their kinds. Together, structure and runtime implement contract A (index.h). So
+ * one unchanged structure can be compared under many execution strategies (T. Bang et al., "Robust
+ * Performance of Main Memory Data Structures by Configuration", SIGMOD 2020).
  *
  * Rules
  *
@@ -23,9 +23,9 @@
  *    instances. Which other functions may run at the same time on one instance depends on the
  *    capabilities:
  *      no capability   one call at a time.
- *      SHARED_READS    calls with a const instance together, or one other call alone.
- *      OPTIMISTIC      calls with a const instance together, also during one other call.
- *      THREAD_SAFE     all calls together.
+ *      SHARED_READS    any number of calls with a const instance, or one other call alone.
+ *      OPTIMISTIC      any number of calls with a const instance, even during one other call.
+ *      THREAD_SAFE     any number of calls.
  * 4. Memory in use. The runtime frees or reuses retired memory only after all calls have ended that
  *    were running when the memory was retired. So the structure needs no epochs of its own.
  *    Functions with a const instance retire only memory that the same call has allocated.
@@ -112,13 +112,15 @@ typedef struct {
 
 enum {
   KEYDROME_NO_MEMORY = -1,
-  KEYDROME_TORN = -2 /* only from reads with OPTIMISTIC: a change was under way; call again */
+  /* Another call was changing the instance: call again. Only functions that take a const instance
+   * return this number, and only if the structure has the capability OPTIMISTIC. */
+  KEYDROME_TORN = -2
 };
 
 /* Capabilities: promises about behaviour. No capability says that an optional function exists: the
  * function exists if its pointer is not NULL. */
 enum {
-  /* Functions that take a const instance may run together while nothing changes it. */
+  /* Functions that take a const instance may run together while no call changes the instance. */
   KEYDROME_SHARED_READS = 1u << 0,
   /* All calls may run together, so a configuration may run the structure without a latch. put, del,
    * replace, find and each lookup of find_batch are linearizable. A scan returns, in order and
@@ -146,15 +148,15 @@ enum {
 };
 
 /* The functions of a structure. The runtime copies min(`size`, the size that it knows) bytes to a
- * table of its own, so functions beyond `size` are absent. Later versions only append. */
+ * table of its own, so functions beyond `size` are absent. Later versions only append members. */
 typedef struct {
   uint32_t version;      /* KEYDROME_STRUCTURE_VERSION */
   uint32_t size;         /* sizeof(KeydromeStructureTable) */
   uint32_t capabilities; /* KEYDROME_SHARED_READS | ... */
   /* Limits (rule 6). */
-  uint32_t key_bytes_only;    /* the only size of keys that it can hold; 0: all */
-  uint32_t payload_bytes_max; /* the longest payload that it can hold; 0: all */
-  uint32_t payloads_max;      /* payloads of one key that it can hold; 0: any number */
+  uint32_t key_bytes_only;    /* the size that every key must have; 0: keys may have any size */
+  uint32_t payload_bytes_max; /* size of the longest possible payload; 0: any size */
+  uint32_t payloads_max;      /* greatest number of payloads of one key; 0: any number */
   const char* name;
   const char* description; /* one line */
 
@@ -185,9 +187,9 @@ typedef struct {
 
   /* Looks up `count` keys and sets `payload` and `found` of each. Returns 0. */
   int (*find_batch)(const KeydromeStructure* instance, uint32_t count, KeydromeLookup* lookups);
-  /* Replaces the pair (key, before) by (key, now). Returns 1 if it was replaced, 0 if (key, before)
-   * does not exist, whether or not (key, now) does, and 2 if both exist. On 0 and 2 nothing
-   * changes. */
+  /* Replaces the pair (key, before) by (key, now). Returns 1 if the pair was replaced, 0 if (key,
+   * before) does not exist, and 2 if both pairs exist. If the result is 0 or 2, nothing has
+   * changed. */
   int (*replace)(KeydromeStructure* instance, KeydromeBytes key, KeydromeBytes before,
                  KeydromeBytes now);
   /* Appends the pairs of the run. They are in ascending order, and larger than all pairs of the
@@ -204,7 +206,8 @@ typedef struct {
   /* For tests: checks all invariants of the instance. Returns 0 if all hold, and otherwise the
    * number of the first broken invariant. */
   int (*check)(const KeydromeStructure* instance);
-  /* Returns the statistic `which`, one of KEYDROME_STATISTIC_..., or 0 if it keeps none. */
+  /* Returns the statistic `which` (KEYDROME_STATISTIC_...), or 0 if the structure does not keep
+   * it. */
   uint64_t (*statistic)(const KeydromeStructure* instance, uint32_t which);
 } KeydromeStructureTable;
 

@@ -18,15 +18,15 @@
  *
  *   - A structure has options if the class has the member
  *       static bool accepts(const char* options);  // NULL, or a JSON object; must not throw
- *     which returns false if it does not know one of them. The constructor then gets the accepted
- *     text in `setup`. Otherwise `create` accepts only NULL and the text "{}" as options.
+ *     `accepts` returns false if it does not know one of the options. The constructor then gets the
+ *     accepted text in `setup`. Without `accepts`, `create` accepts only NULL and "{}" as options.
  *   - An unordered class has no `scan`. Other members that may be absent:
  *       int find(KeydromeBytes key, KeydromeBytes after, KeydromeBuffer& payload) const;
  *       void find_batch(uint32_t count, KeydromeLookup* lookups) const;
  *       int replace(KeydromeBytes key, KeydromeBytes before, KeydromeBytes now);
  *       int load(const KeydromeRun& run);
  *       int split(KeydromeBytes key, Tree& high);  // `high` is empty; 0 or KEYDROME_NO_MEMORY
- *       int concat(Tree& high);  // takes the pairs of `high`, and leaves it empty unless it fails
+ *       int concat(Tree& high);  // takes the pairs of `high`; on success, `high` is then empty
  *       int check() const;
  *       uint64_t statistic(uint32_t which) const;
  *   - Members must be public and not overloaded. A private or overloaded member counts as absent.
@@ -69,7 +69,7 @@ inline void copy_payload(std::string_view payload, KeydromeBuffer& to) {
   to.size = static_cast<uint32_t>(payload.size());
 }
 
-/* The environment's memory. Thread-safe. */
+/* Allocates and retires memory through the environment. Thread-safe. */
 class StructureMemory {
  public:
   explicit StructureMemory(const KeydromeEnvironment& environment) : environment_(environment) {}
@@ -86,7 +86,7 @@ class StructureMemory {
   KeydromeEnvironment environment_;
 };
 
-/* The environment's memory for containers of the standard library (std::pmr). Thread-safe. */
+/* Gives memory of the environment to containers of the standard library (std::pmr). Thread-safe. */
 class StructureResource final : public std::pmr::memory_resource {
  public:
   explicit StructureResource(const KeydromeEnvironment& environment) : memory_(environment) {}
@@ -104,8 +104,7 @@ class StructureResource final : public std::pmr::memory_resource {
   const StructureMemory memory_;
 };
 
-/* The facts in a table, except its functions. The limits are those of KeydromeStructureTable; 0: no
- * limit. */
+/* The members of KeydromeStructureTable that are not functions. A limit of 0 means no limit. */
 struct StructureFacts {
   const char* name;
   const char* description;
@@ -115,7 +114,8 @@ struct StructureFacts {
   uint32_t payloads_max = 0;
 };
 
-/* The functions of the table for one class. */
+/* The functions of the table for one class. Each converts the handle to an object of the class and
+ * calls the member of the same name. */
 template <class Class>
 class StructureFunctions {
  public:

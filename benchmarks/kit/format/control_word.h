@@ -9,9 +9,9 @@
 // replays this copy with the words (script/word_follower.h). So every run is recorded, and the
 // player need not compute counts and latencies.
 //
-// The words of a thread in execution order, where [x] may be missing. An attempt is one execution
-// of a transaction. A procedure (procedure.h) computes the arguments of its calls from earlier
-// results.
+// The list below shows the words of a thread in execution order. A word in brackets may be missing.
+// An attempt is one execution of a transaction. A procedure (procedure.h) computes the arguments of
+// its calls from earlier results.
 //   - A transaction: begin, the words of its ops, commit.
 //   - A failed attempt: begin, the words of its ops, [commit], [abort], [rare calls], end of
 //     attempt.
@@ -22,11 +22,11 @@
 //     evidence word.
 //   - A procedure: for each call a computed call, [key], evidence word; then end of procedure and
 //     the procedure's result.
-//   - An op that made no call, because it had no handle or no record: no call.
+//   - An op that made no call, because its handle or record was missing: the word kNoCall.
 //
-// After DEADLOCK, an auto-commit op or a call outside of transactions overwrites its own words
-// when it is repeated. The words of a failed attempt are overwritten too if no room is left for
-// them. If the thread gives the transaction up, the word for the attempt's end remains.
+// When an auto-commit op or a call outside of transactions is repeated after DEADLOCK, its new
+// words overwrite the old ones. The words of a failed attempt are overwritten too if no room is
+// left for them. If the thread gives the transaction up, the word for the attempt's end remains.
 //
 // The low byte tells the kinds of words apart: its high half is 1 to 12 in an evidence word and 13
 // to 15 in a control word. Only the key of a computed call and the result of a procedure are plain
@@ -46,20 +46,20 @@
 
 namespace keydrome::format {
 
-// The low byte of a control word. The first three contain a result code in their low half.
+// The low byte of a control word. kResult and kAbort contain a result code in their low half.
 enum class ControlWord : uint8_t {
   kResult = 0xd0,  // result and time of beginTransaction or commitTransaction
   kAbort = 0xf0,   // result and time of the last abortTransaction of an attempt
   // The values from kAttemptEnds on contain an AttemptEnd in their low half.
   kAttemptEnds = 0xe0,
   kTime = 0xe8,          // the time before or after an auto-commit op
-  kRareCall = 0xe9,      // a call that create, open, close or a delete of a read record makes
+  kRareCall = 0xe9,      // create, openIndex, closeIndex, or the delete of a record that was read
   kComputedCall = 0xea,  // a call of a procedure
   kProcedureEnds = 0xeb,
   kNoCall = 0xec,
 };
 
-// How an attempt ended in which the transaction did not commit.
+// How an attempt that did not commit ended.
 enum class AttemptEnd : uint8_t {
   kRetried,     // the next words belong to the next attempt
   kAborted,     // as programmed, or because a procedure rolled back
@@ -142,8 +142,9 @@ constexpr InstructionCode procedure_end_of(uint64_t word) {
 // timed.
 inline constexpr uint32_t kTimedEvery = 61;
 
-// A failed attempt may need this many words more than its ops, before it is overwritten: for its
-// abort, its end, and the calls that restore its handles.
+// Besides the words of its ops, a failed attempt writes at most this many words: for its abort, its
+// end, and the calls that restore its handles. There must be room for them, even if they are
+// overwritten afterwards.
 inline constexpr uint64_t kWordsReserve = 4 + 4 * kSlots;
 
 }  // namespace keydrome::format

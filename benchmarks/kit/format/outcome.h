@@ -41,17 +41,17 @@ struct IllegalAnswer {
 
 // ThreadOutcome::position says where a thread is. The position is usually kInWords, which means
 // that the thread is at the first op of its program whose words are incomplete
-// (script/word_follower.h). In a failed attempt, at a procedure and at an op that leaves no words,
-// the position is the number of the op. One of the other two bits can be added to this number.
-// After the end of the program, the position is the number of its ops, or the largest number if a
-// kUntil ended the program.
+// (script/word_follower.h). In a failed attempt to execute a transaction, at a procedure
+// (procedure.h) and at an op that leaves no words, the position is the number of the op.
+// kAwaitsPiece or kRollingBack can be added to this number. After the end of the program, the
+// position is the number of its ops. If a kUntil, which ends a program at a given time, ended it,
+// the position is the largest number.
 inline constexpr uint64_t kInWords = uint64_t{1} << 61;
 inline constexpr uint64_t kAwaitsPiece = uint64_t{1} << 62;  // waits for this op to arrive
 inline constexpr uint64_t kRollingBack = uint64_t{1} << 63;  // aborts the transaction of this op
 inline constexpr uint64_t kPositionBits = kInWords | kAwaitsPiece | kRollingBack;
 
-// The part of the outcome with one value of each kind for a thread. Everything else that the thread
-// did follows from its words.
+// The counters and times of one thread. Everything else that the thread did follows from its words.
 struct alignas(64) ThreadOutcome {
   uint64_t words;                 // number of words (control_word.h); stored at the end
   uint64_t position;              // where the thread is (kInWords); read while the thread runs
@@ -61,12 +61,12 @@ struct alignas(64) ThreadOutcome {
   IllegalAnswer first_violation;  // valid if code_violations > 0
   uint64_t trace_bytes;           // bytes of evidence written to the trace
   uint64_t trace_dropped;         // records of evidence that did not fit into the trace
-  uint64_t events;                // recorded calls in the log; 0 if the phase is not recorded
+  uint64_t events;                // calls in the log; 0 if the phase is not recorded (has no log)
   uint64_t events_full;           // 1: the log is full, so later calls are missing from it
   uint64_t go_ticks;              // the player's clock at GO, from which times in words count
   uint64_t ended_ticks;           // the end of the thread, in ticks after GO
   uint64_t context_switches;      // switches of the thread during the phase; diagnostics only
-  uint32_t timestamp_slack;       // if the phase is recorded: see History::timestamp_slack
+  uint32_t timestamp_slack;       // of a recorded phase; History::timestamp_slack explains it
   uint32_t thread_id;             // gettid() of the thread, in the jail
 };
 
@@ -85,11 +85,11 @@ struct OutcomeHeader {
 };
 
 // One record of evidence: the result of a single call, which the judge compares with what the
-// script allows. Only threads of correctness suites, and of the scan that reads all records at the
-// end, have a trace, the memory for such records. A thread with a trace writes a record for each
-// call of its program except begin, commit and abort. So the player does not know which of the
-// results are judged. The bytes of key and payload follow the struct, padded to a multiple of 8
-// bytes.
+// script allows. The trace of a thread is the memory for such records. Only threads of correctness
+// benchmarks, and of the scan that reads all records at the end, have one. A thread with a trace
+// writes a record for each call of its program except begin, commit and abort. So the player does
+// not know which of the results are judged. The bytes of key and payload follow the struct, padded
+// to a multiple of 8 bytes.
 struct TraceRecord {
   uint64_t op;          // number of the op in the thread's program
   uint64_t repetition;  // (repetition of the kRepeat body) << 32 | (number of the getNext call),

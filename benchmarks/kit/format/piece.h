@@ -12,11 +12,11 @@
 
 namespace keydrome::format {
 
-// The header of a piece, which contains the next ops of one thread and the keys that they use. A
-// key reaches the jail only with the piece that uses it. The piece contains this header, the ops,
-// pools (numbered lists) of keys, and the parameters of procedures. It also contains the payload
-// texts of its ops, unless they are in the session's image, the data that all phases share
-// (PoolsHeader in program.h). Offsets are bytes from the beginning of the header.
+// The header of a piece, which contains the next ops (operations) of one thread and the keys that
+// they use. A key reaches the jail only with the piece that uses it. The piece contains this
+// header, the ops, pools (numbered lists) of keys, and the parameters of procedures. It also
+// contains the payload texts of its ops, unless they are in the session's image, the data that all
+// phases share (PoolsHeader in program.h). Offsets are bytes from the beginning of the header.
 //
 // The fields Op::key and Op::payload of a piece are numbers in the pools of this piece. Each op has
 // its own entry, and the entries are in the order of the ops, so that the player reads the pools

@@ -1,10 +1,10 @@
 // Defines procedures: transactions whose later keys and payloads depend on their earlier reads.
 //
 // A procedure is a short list of instructions, like a stored procedure of a database. Its variables
-// are registers (numbers), rows (payload texts) and one list of numbers. The op kRun (program.h)
-// executes a procedure between a kBegin and its kCommit or kAbort. The referee, the process that
-// generates the operations, chooses the parameters. So the player, the process that executes the
-// operations, needs no knowledge of the workload.
+// are registers (numbers), rows (payload texts) and one list of numbers. The operation (op) kRun
+// (program.h) executes a procedure between a kBegin and its kCommit or kAbort. The referee, the
+// process that generates the operations, chooses the parameters. So the player, the process that
+// executes the operations, needs no knowledge of the workload.
 //
 // The referee cannot predict which records a procedure writes. Therefore the judge derives the
 // written records from the final scan, which reads all records at the end of the run.
@@ -12,7 +12,7 @@
 // If a required record is missing, or if a field contains no number, the transaction becomes
 // *unfit*. The procedure then ends at once. An unfit transaction alone is no violation, because a
 // library with optimistic concurrency control can show an inconsistent state and then refuse the
-// commit. The violation is a successful commit of an unfit transaction.
+// commit. Only a successful commit of an unfit transaction is a violation.
 //
 // A procedure may also roll back, for example if an account balance is too low. The transaction is
 // then aborted instead of committed, and it counts as ended correctly.
@@ -37,14 +37,13 @@ inline constexpr uint32_t kProcedureCallsMax = 1u << 16;
 // `x <- y` assigns y to x. Where the comment of an instruction says nothing else, `a`, `b` and `c`
 // are numbers of registers.
 enum class InstructionCode : uint8_t {
-  // Calls to the library on the index whose handle is in slot c. The key is the number in register
-  // a. For an index with string keys, that number selects a string from the pool. A tag is the
-  // unique number at the beginning of each payload.
+  // Calls to the library on the index whose handle is in slot c, a variable of the thread. The key
+  // is the number in register a. For an index with string keys, that number selects a string from
+  // the pool, a list of keys. A tag is the unique number at the beginning of each payload.
   kGet,        // row b <- get(a); if not found: jumps to n, or becomes unfit if n == 0
   kGetByText,  // row b <- get(the text of row a as key); if not found: the same as kGet
-  kScan,       // list <- `field` of each record read: a get of key a, if it finds a record, then
-               // getNext calls until a key is not < b; at most `limit` records, or kListMax if
-               // limit == 0
+  kScan,       // list <- `field` of each record that a scan returns: a get of key a, then getNext
+               // calls until a key is not < b; at most `limit` records, or kListMax if limit == 0
   kInsert,     // insertRecord(a, next unused tag + text of row b)
   kDelete,     // deleteRecord(a, empty payload); becomes unfit if the key is not found
   // Computations.

@@ -68,7 +68,8 @@ enum class OpCode : uint8_t {
   // `key` microseconds. With `key` == 0, yields once.
   kYield,
   // Calls deleteRecord for the pair that the last successful kKeep read of this slot returned in
-  // this transaction. Makes no call if this transaction made no such read. Leaves no evidence.
+  // this transaction. Makes no call if this transaction made no such read. Leaves no evidence, i.e.
+  // no whole result for the judge.
   kDeleteRead,
   // Waits for the turn of step `argument`. The steps of all threads take turns in the order of
   // their numbers (player/turns.h). If the turn of an earlier step takes more than `payload`
@@ -95,8 +96,8 @@ enum class OpCode : uint8_t {
 //
 // Make the call without a transaction (pass NULL), so that it commits by itself.
 inline constexpr uint8_t kAutoCommit = 1u << 0;
-// The judge wants to see the whole result (script/outcome_reader.h). For kNext, only the result of
-// the last call.
+// The judge wants to see the whole result (script/outcome_reader.h). For kNext, this is only the
+// result of the last call.
 inline constexpr uint8_t kEvidence = 1u << 1;
 // For kNext and kNextToEnd: the judge wants to see the result of every call.
 inline constexpr uint8_t kEvidenceAll = 1u << 2;
@@ -137,7 +138,7 @@ constexpr bool is_scan(OpCode code) { return code == OpCode::kNext || code == Op
 constexpr bool is_on_records(OpCode code) { return is_data_call(code) || is_scan(code); }
 
 // The purpose of a transaction, stored in Op::kind of its kBegin and of each call outside a
-// transaction. The player does not get to know it:
+// transaction. The player does not learn this purpose:
 //   - kStream: the workload itself.
 //   - kStripe: an extra check on keys that only one thread uses.
 //   - kCanary: an extra check on keys of the workload. Its results must agree with each other.
@@ -155,7 +156,7 @@ struct Op {
       0;             // transaction class, < kTransactionClasses; on kBegin and kAutoCommit ops
   uint32_t key = 0;  // number of the key in the pool for the index's key type
   // Number of the text in the payload pool; 0: empty text. For kGet, kNext and kNextToEnd, the
-  // window of their words (evidence_word.h).
+  // window: the position of the payload bytes that their words contain (evidence_word.h).
   uint32_t payload = 0;
   uint32_t argument = 0;  // its meaning depends on `code` (see OpCode)
 };

@@ -29,9 +29,9 @@ struct Step {
   Kind kind = Kind::kStream;
 };
 
-// Calls visit(const Step&) for each execution of each op. Skips kRepeat ops themselves. `visit`
-// may return how many of the following ops it has dealt with, which are then skipped. These must
-// be gets and writes of the same transaction. REQUIRES: the program is well formed, as
+// Calls visit(const Step&) for each execution of each op. Skips kRepeat ops themselves. `visit` may
+// itself handle some of the following ops and return their number; these ops are then skipped. They
+// must be gets and writes of the same transaction. REQUIRES: the program is well formed, as
 // ScriptBuilder writes it.
 template <typename Visitor>
 void walk_program(std::span<const Op> ops, Visitor&& visit) {
@@ -70,7 +70,7 @@ void walk_program(std::span<const Op> ops, Visitor&& visit) {
 }
 
 // Returns the largest number of words (control_word.h) that one execution of the op leaves in the
-// final attempt. `procedures` are those of the script.
+// final attempt of its transaction. `procedures` are those of the script.
 inline uint64_t words_of(const Op& op, std::span<const ProcedureEntry> procedures) {
   switch (op.code) {
     case OpCode::kNext:
@@ -86,7 +86,8 @@ inline uint64_t words_of(const Op& op, std::span<const ProcedureEntry> procedure
       // Two words for each of three calls: the call, its reversal before a retry, the call again.
       return 6;
     case OpCode::kRun:
-      return uint64_t{3} * procedures[op.payload].calls + 3;  // may end with a roll-back
+      // Three words for each call; two for the end and the result; one more if it rolls back.
+      return uint64_t{3} * procedures[op.payload].calls + 3;
     case OpCode::kBegin:
     case OpCode::kCommit:
       return 1;

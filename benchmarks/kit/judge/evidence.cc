@@ -29,7 +29,8 @@ bool always_runs(format::OpCode code) {
          code == format::OpCode::kClose;
 }
 
-// Whether the strings of records that the script inserts are made.
+// The results of the final scan are stored as numbers (script/evidence/trace.h). kMade: the reader
+// makes their strings, the key and the payload, again.
 enum class Strings : uint8_t { kMade, kNotMade };
 
 // Reads the records that one execution of an op left. Returns false if the next records belong to
@@ -79,9 +80,9 @@ bool ended_as_programmed(const script::ThreadResult& result, uint64_t transactio
 
 namespace {
 
-// Calls begin(step), add(record) for each record, and end(step), for each execution of an op that
-// left evidence. Keeps strings until end(step) has returned. Returns false if the evidence cannot
-// come from an execution of this program.
+// For each execution of an op that left evidence, calls begin(step), then add(record) for each
+// record, and then end(step). The strings of the records are valid until end(step) has returned.
+// Returns false if the evidence cannot come from an execution of this program.
 template <typename Begin, typename End>
 bool follow_evidence(std::span<const format::Op> ops, const script::ThreadResult& result,
                      Begin&& begin, const std::function<void(const script::Evidence&)>& add,

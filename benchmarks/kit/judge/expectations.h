@@ -50,8 +50,8 @@ class Expectations {
   void expect_last(uint32_t phase, uint32_t thread, const script::ThreadBuilder& builder,
                    std::string name, Severity severity, std::string rule, Answers answers);
 
-  // Adds a finding for each op whose evidence differs from the required results. Ops of failed
-  // transactions are skipped, because judge_counters() reports the failure.
+  // Adds a finding (a problem in the report) for each op whose evidence differs from the required
+  // results. Ops of failed transactions are skipped, because judge_counters() reports the failure.
   void judge(const script::Script& script, const script::Outcome& outcome,
              Findings& findings) const;
 

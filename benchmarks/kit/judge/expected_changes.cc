@@ -50,8 +50,8 @@ std::size_t count_writes(std::span<const format::Op> ops) {
   return count;
 }
 
-// Counts the writes of all phases that were played, so that their array is allocated only once. It
-// is the judge's largest one.
+// Counts the writes of all phases that were played, so that their array, the judge's largest, is
+// allocated only once.
 std::size_t count_writes(const script::Script& script, const script::Outcome& outcome) {
   std::size_t count = 0;
   for (std::size_t phase = 0; phase < outcome.phases.size(); ++phase) {
@@ -62,8 +62,8 @@ std::size_t count_writes(const script::Script& script, const script::Outcome& ou
 }
 
 // Calls visit(op, step, index, slots, begin) for each execution of an op that changes records, and
-// of each kRun. `slots` are the indexes that the slots refer to, and `begin` is the number of the
-// op that began the open transaction, or kNone.
+// of each kRun. slots[s] is the index that is open in slot s. `begin` is the number of the op that
+// began the open transaction, or kNone.
 constexpr uint64_t kNone = UINT64_MAX;
 using Slots = std::array<uint32_t, format::kSlots>;
 
@@ -92,12 +92,13 @@ void for_each_thread(const script::Script& script, const script::Outcome& outcom
   }
 }
 
-// Returns the position of each write when they are sorted by index and rank. Writes with equal
-// index and rank stay in their order. The writes are numbered as for_each_change() visits them.
-// Returns nothing if the writes are in this order already.
+// Sorts the writes by index and rank (the position of the key in key order), and returns the
+// position of each write in this order. Writes with equal index and rank stay in their order. The
+// writes are numbered as for_each_change() visits them. Returns an empty vector if the writes are
+// in this order already.
 //
-// The changes are the judge's largest array. So their order is computed first, and each change is
-// then written to its place: moving the changes takes several times as long as all other steps.
+// The changes are the judge's largest array, and moving them would take several times as long as
+// all other steps. So their order is computed first, and each change is then written to its place.
 std::vector<uint32_t> positions_of_writes(const script::Script& script, const KeyRanks& ranks,
                                           const script::Outcome& outcome) {
   std::vector<Note> notes, spare;

@@ -65,7 +65,7 @@ std::optional<std::string> ExpectedState::why_not_computed(uint32_t tag,
 uint32_t ExpectedState::lower_key(uint32_t index, uint64_t rank) const {
   const KeysOfIndex& keys = keys_of_[index];
   if (keys.first == keys.last || rank <= keys.rank) return keys.first;
-  const uint64_t bucket = (rank - keys.rank) >> keys.shift;  // up to UINT64_MAX
+  const uint64_t bucket = (rank - keys.rank) >> keys.shift;  // 64 bits, as `rank` may be UINT64_MAX
   if (bucket >= keys.bucket_starts.size() - 1) return keys.last;
   uint32_t first = keys.bucket_starts[bucket], last = keys.bucket_starts[bucket + 1];
   while (first < last) {
@@ -325,7 +325,7 @@ template <typename HasText>
 std::optional<std::string> ExpectedState::why_impossible_if(uint32_t index, uint32_t rank,
                                                             uint32_t tag, const Moment& reader,
                                                             HasText&& has_text) const {
-  bool possible = false;  // no text is made before it is needed, because most records are right
+  bool possible = false;  // most records are right, so a reason becomes text only when it is needed
   std::optional<std::string> reason;
   for_each_insert(tag, [&](const Change& insert) {
     if (possible || insert.index != index || insert.rank != rank) return;

@@ -11,9 +11,10 @@
 //
 // The op (operation) kDeleteRead deletes the record that an earlier read returned, and a procedure
 // computes which record it deletes. Which records these ops delete is known only at run time.
-// Therefore no record is required in an index with such ops, except under keys that no procedure
-// uses (Pools::kept_keys). These ops are judged only in recorded runs. The checker certifies such a
-// run: it proves that some serial order of the transactions gives all results.
+// Therefore no record is required in an index from which kDeleteRead deletes. In an index from
+// which procedures delete, only records under keys that no procedure uses (Pools::kept_keys) are
+// required. These ops are judged only in recorded runs. The checker certifies such a run: it proves
+// that some serial order of the transactions gives all results.
 //
 // Refers to the script, the ranks and the outcome, which must outlive the object. Thread safety:
 // immutable after construction.
@@ -67,10 +68,10 @@ struct Change {
   What what : 2 = What::kInsert;
   Effect effect : 2 = Effect::kNo;
   bool kept : 1 = false;  // no procedure uses the key
-  uint32_t rank = 0;      // rank of the key
+  uint32_t rank = 0;      // position of the key in key order (keys/key_ranks.h)
   uint32_t tag = 0;       // number of the payload; for kInsert and kDeletePair
-  uint32_t text = 0;      // number of the payload's text in the pool
-  uint32_t number = 0;    // number of the key in its pool
+  uint32_t text = 0;      // number of the payload's text in the pool, the script's list of texts
+  uint32_t number = 0;    // number of the key in its pool, the script's list of keys of its type
   uint32_t key = 0;       // number of the key among all keys that are changed
   Moment moment;
 };
@@ -105,12 +106,13 @@ class ExpectedState {
   }
 
   // Prefetches what for_each_insert(tag) and why_invisible() read, and the key and the text of the
-  // insert. The caller must call it with each step below kPrefetchSteps in turn, with some time in
-  // between. Any tag is allowed.
+  // insert. The caller must call prefetch() with each step from 0 to kPrefetchSteps - 1, with some
+  // time in between. Any tag is allowed.
   static constexpr uint32_t kPrefetchSteps = 5;
   void prefetch(uint32_t tag, uint32_t step) const;
-  // Prefetches what the functions below read first for this key. The caller must call it with the
-  // steps 0, 1 and 2 in turn, with some time in between. Any rank is allowed.
+  // Prefetches what the functions below read first for this key. The caller must call
+  // prefetch_key() with the steps 0, 1 and 2 in turn, with some time in between. Any rank is
+  // allowed.
   void prefetch_key(uint32_t index, uint32_t rank, uint32_t step) const;
 
   // Returns true if the reader must find the inserted record. The reader may be a read or a delete.
@@ -209,8 +211,8 @@ class ExpectedState {
   void place_changes(const script::Outcome& outcome);
   void number_keys();
   void find_buckets();
-  // Returns the position in keys_ of the first key of the index with at least this rank, or of the
-  // next index.
+  // Returns the position in keys_ of the first key of the index with at least this rank. Returns
+  // the position after the last key of the index if there is no such key.
   uint32_t lower_key(uint32_t index, uint64_t rank) const;
   template <typename Accepts>
   const Change* find_delete(const Change& insert, const Moment& after, const Moment& before,
@@ -246,8 +248,8 @@ class ExpectedState {
   void add_run(const format::Op& op, const std::array<uint32_t, format::kSlots>& slots,
                const Moment& moment, Change::Effect effect);
 
-  // By index: true if kDeleteRead deletes from it, if procedures do, and if procedures insert into
-  // it.
+  // By index: whether kDeleteRead ops delete from the index, whether procedures delete from it, and
+  // whether procedures insert into it.
   std::vector<bool> deletes_read_, deletes_computed_, computed_;
   std::vector<Run> runs_;  // sorted by first_tag
 };

@@ -1,5 +1,6 @@
 // Implements the default judge's rules about counters and about the ends of transactions. The
-// player, the process that calls the library, reports both.
+// player, the process that calls the library, reports both. Each violation of a rule becomes a
+// finding in the report.
 #include "benchmarks/kit/judge/judge.h"
 
 #include <algorithm>
@@ -186,7 +187,7 @@ void judge_counters(const script::Script& script, const script::Outcome& outcome
 
 void judge_script(const script::Script& script, const script::Outcome& outcome,
                   Findings& findings) {
-  // A replay of a part of the script has pools of its own.
+  // In a replay of a part of the script, the ranks of the outcome may belong to other pools.
   const std::shared_ptr<const KeyRanks> shared =
       outcome.ranks && outcome.ranks->are_of(script.pools)
           ? outcome.ranks

@@ -11,7 +11,7 @@
 //   - scan_order: getNext returned a key that is smaller than the previous key.
 //   - impossible_record: a read returned a record that cannot exist at that point. The record was
 //     never written, its payload was changed, its transaction aborted, or the record was deleted.
-//     Also: a key or payload that is longer than any that was stored.
+//     A key or payload that is longer than any that was stored is also reported under this name.
 //   - missing_record: a read or scan did not return a record that must exist (read_groups.cc), or a
 //     transaction committed although a record that it requires was missing (judge.cc).
 //   - wrong_delete: a delete found a record that cannot exist, or did not find a record that must
@@ -29,7 +29,7 @@
 //   - slot: the number of the variable in which a thread keeps an open handle of an index. The op
 //     that opens an index names the slot, and later ops call through it.
 //   - rank: the position of a key in the key order of the script, a number instead of the key
-//     (keys/key_ranks.h). It has nothing to do with the ranks of a board.
+//     (keys/key_ranks.h). It has nothing to do with the ranks of libraries on a board.
 //   - tag: the unique number in the first 8 letters of a payload, which shows which op wrote it.
 //   - moment: the position of a read or write in the script: phase, thread, op and transaction.
 //   - word: the 8 bytes in which the player reports the result of a call (format/evidence_word.h).
@@ -59,7 +59,7 @@ void judge_counters(const script::Script& script, const script::Outcome& outcome
                     Findings& findings);
 
 // Applies the rules about reads and writes to all phases except the final scan, which reads all
-// records. Judges every call of the workload and its checks in a transaction that ended as
+// records. Judges every call of the workload and of the extra checks whose transaction ended as
 // programmed. Implemented in judge_words.cc. The calls of procedures, which compute their keys and
 // payloads from earlier reads, are judged by their workload, and when a run is certified. Results
 // that are certainly right (known_records.h) are judged without the rules, unless `shortcut` is

@@ -15,9 +15,9 @@
 namespace keydrome::judge {
 namespace {
 
-// Judges the evidence of a thread, the records that it reported. The expected state says whether a
-// record can exist. The ReadGroups check the order of the records and that none is missing. Use
-// each object once.
+// Judges the evidence of a thread, the records that it reported. The expected state
+// (expected_state.h) says whether a record can exist. The member groups_ checks that the records
+// are in order and that none is missing. Use each object once.
 class ReadJudge {
  public:
   ReadJudge(const script::Script& script, const KeyRanks& ranks, const ExpectedState& expected,
@@ -87,10 +87,11 @@ class ReadJudge {
                  expected_.why_impossible(index, *rank, evidence.payload, groups_.reader().moment));
   }
 
-  // Checks a record that some op inserts: it may be in another index, or deleted.
+  // Checks a record that some op inserts. The record is wrong if the op inserts it into another
+  // index, or if it must have been deleted before the scan.
   void add_inserted(const script::Evidence& evidence) {
     const uint32_t index = groups_.reader().index;
-    // The copy of the trace has followed the program, too.
+    // copy_trace() (script/evidence/trace.h) also followed the program, so it found the same type.
     KEYDROME_CHECK(script_.indexes[index].type == evidence.inserted_type);
     const script::InsertedRecord& record = *evidence.inserted;
     last_rank_ = ranks_.rank(evidence.inserted_type, record.key);
@@ -99,7 +100,8 @@ class ReadJudge {
                                           groups_.reader().moment));
   }
 
-  // Adds the record to the current group. `reason` says why it cannot exist, if that is so.
+  // Adds the record to the current group. If the record cannot exist, `reason` says why, and a
+  // finding is added instead.
   void add_possible(const ReadRecord& record, const std::optional<std::string>& reason) {
     if (!reason) return groups_.add(record);
     groups_.report("impossible_record", "read a record under key " + groups_.key_text(record.rank) +

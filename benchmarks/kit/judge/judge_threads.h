@@ -16,8 +16,9 @@
 
 namespace keydrome::judge {
 
-// Calls judge(phase, thread, findings) for each thread of the phases that were played: if
-// `verifies` is true, of the final scan of all records, and otherwise of all other phases.
+// Calls judge(phase, thread, findings) for each thread of certain phases that were played. If
+// `verifies` is true, they are the phases that scan all records at the end. Otherwise they are all
+// other phases.
 template <typename Judge>
 void judge_threads(const script::Script& script, const script::Outcome& outcome, Findings& findings,
                    bool verifies, Judge&& judge) {

@@ -24,8 +24,8 @@ namespace {
 // address of the next. Between two steps, this many other words are judged, so that the entry of
 // the first step arrives in time.
 constexpr uint32_t kWordsAhead = 6;
-// After a result that is_known() does not recognise, the tables for the rules are prefetched for
-// this many words.
+// After a result that is_known() does not recognise, the tables that the rules need (ExpectedState)
+// are prefetched for this many ops.
 constexpr uint32_t kUnknownAhead = 64;
 
 // Up to four bytes that a read must have returned. The library may return any bytes after the NUL
@@ -97,7 +97,7 @@ class LookAhead {
             const KnownRecords& known)
       : script_(script), ranks_(ranks), expected_(expected), known_(known) {}
 
-  // The rules are needed for a word, and probably soon for others.
+  // The caller reports a word that needs the rules. Some of the next words probably need them, too.
   void expect_unknown() { unknown_ahead_ = kUnknownAhead; }
 
   // `rest` are the words after those of the op with this number.
@@ -113,7 +113,7 @@ class LookAhead {
     }
   }
 
-  // `rest` are the words after one of a scan.
+  // `rest` are the words after the current word of a scan.
   void from_word(std::span<const uint64_t> rest) const {
     constexpr std::size_t kFirst = (ExpectedState::kPrefetchSteps + 1) * kWordsAhead;
     if (kFirst < rest.size()) known_.prefetch(rest[kFirst]);
@@ -139,7 +139,7 @@ class LookAhead {
   const KeyRanks& ranks_;
   const ExpectedState& expected_;
   const KnownRecords& known_;
-  uint32_t unknown_ahead_ = 0;  // words for which the tables for the rules are prefetched
+  uint32_t unknown_ahead_ = 0;  // ops for which the tables for the rules are still prefetched
 };
 
 // Judges the words of a thread. Use each object once.
@@ -205,8 +205,9 @@ class WordJudge {
   }
 
   // Returns true if the result is certainly right. Returns false for a get that getNext calls
-  // follow. Also returns false for the reads of a canary, an extra transaction whose reads must
-  // agree, because they must be compared with each other.
+  // follow, because all these calls are judged together (read_groups.h). Also returns false for the
+  // reads of a canary, an extra transaction whose reads must agree, because they must be compared
+  // with each other.
   bool is_known(uint64_t number, format::Kind kind, const Moment& reader, uint64_t word) const {
     const format::Op& op = ops_[number];
     if (!shortcut_) return false;
@@ -234,8 +235,8 @@ class WordJudge {
     return passed;
   }
 
-  // Follows the ops up to this one that say to which index a slot (handle) refers and which codes
-  // the transaction accepts. The words come in program order, except that the next pass of a
+  // Follows the ops up to this one, to know which index each slot (handle) refers to and which
+  // codes the transaction accepts. The words come in program order, except that the next pass of a
   // repeated body begins at an earlier op. In this case, first follows the ops up to the end of the
   // body. The cost is at most that of one pass.
   void follow_slots(uint64_t op) {
@@ -272,7 +273,8 @@ class WordJudge {
     if (!follows || !groups_.continues(op.slot)) groups_.start(reader, fresh);
     for (const uint64_t& word : words) {
       const auto left = static_cast<std::size_t>(&words.back() - &word);
-      if (left > 0) look_ahead_.from_word({&word + 1, left + rest_.size()});  // one array
+      // `words` and `rest_` are adjacent parts of one array.
+      if (left > 0) look_ahead_.from_word({&word + 1, left + rest_.size()});
       if (alone) groups_.start(reader, false);
       const uint32_t code = format::code_of_word(word);
       code == SUCCESS ? add(op, word, std::nullopt) : groups_.add_code(code);

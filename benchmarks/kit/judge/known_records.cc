@@ -46,7 +46,8 @@ void KnownRecords::add_key(std::span<const Change> changes) {
   }
 }
 
-// The library may return any bytes after the NUL at the end of a text.
+// Compares a window that reaches beyond the end of the text. The library may return any bytes after
+// the NUL at the end of a text, so only the bytes up to this NUL are compared.
 bool KnownRecords::has_end(uint64_t word, uint32_t window, uint32_t text) const {
   const uint64_t from = text_offsets_[text] + window - format::kTagBytes;
   const uint64_t end = text_offsets_[text + 1];

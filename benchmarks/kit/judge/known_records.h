@@ -44,7 +44,7 @@ class KnownRecords {
     const uint32_t tag = format::tag_of_word(word);
     if (tag >= records_.size()) return false;
     const Record& record = records_[tag];
-    // A record of the reader's own thread may be inserted only later.
+    // A record that the reader's own thread inserts in this phase may not be stored yet.
     const bool is_stored =
         record.phase < phase || (record.phase == phase && record.thread != thread);
     return record.key == op.key && record.index == index && is_stored &&
@@ -72,7 +72,7 @@ class KnownRecords {
     uint32_t index = kNoIndex;
     uint16_t phase = 0;
     uint16_t thread : kThreadBits = 0;
-    uint16_t inserts : 2 = 0;  // number of inserts with the tag; 2 stands for more, too
+    uint16_t inserts : 2 = 0;  // number of inserts with the tag; 2: two or more
   };
   static_assert(sizeof(Record) == 16);
 

@@ -62,12 +62,13 @@ void ReadGroups::close() {
     report("duplicate_record",
            "a scan returned a record under key " + key_text(twice->rank) + " twice");
   }
-  if (group_.covered_to() == group_.from) {  // most gets
+  if (group_.covered_to() == group_.from) {  // true for most gets
     keep_for_comparison();
     return;
   }
-  auto at =
-      records.begin();  // follows the inserts, which come by rank, so that most are found there
+  // The inserts come in the order of their ranks. `at` moves forward with them, so most records are
+  // found there, without a search.
+  auto at = records.begin();
   // covered_to() is the same before and after sorting, because the ranks were ascending.
   expected_->for_each_required(
       group_.reader.index, group_.from, group_.covered_to(), group_.reader.moment,
@@ -98,7 +99,7 @@ void ReadGroups::end_transaction() {
   groups_.clear();
 }
 
-// Adds a finding if `b` lacks a record of `a` whose key is in the range that `b` covers.
+// Reports a violation if `b` lacks a record of `a` whose key is in the range that `b` covers.
 void ReadGroups::compare(const Group& a, const Group& b) {
   if (&a == &b || a.reader.index != b.reader.index) return;
   const uint64_t to = b.covered_to();

@@ -63,7 +63,7 @@ class ReadGroups {
   // Returns true if DB_END was returned. Results after DB_END are not judged.
   bool at_end() const { return group_.at_end; }
   const Reader& reader() const { return group_.reader; }
-  // Adds a finding about the current group.
+  // Adds a finding, an entry of the report, about the current group.
   void report(const std::string& name, const std::string& what);
   // Returns the key with this rank in the index of the current group.
   std::string key_text(uint32_t rank) const;

@@ -18,8 +18,8 @@ namespace keydrome::judge {
 // How a session ended.
 struct Ending {
   bool complete = true;  // true: every phase ended
-  // If the library stopped the session: "SIGSEGV", "exit code 3", "hang" or "exception". Equal
-  // causes give equal texts. Empty otherwise.
+  // How the library stopped the session: "SIGSEGV", "exit code 3", "hang" or "exception". Equal
+  // causes give equal texts. Empty if the library did not stop it.
   std::string stop;
 };
 

@@ -47,8 +47,8 @@ void add_gets(std::span<const format::Op> ops, const script::ThreadResult& resul
       });
 }
 
-// Returns how many records are stored when phase `end` starts. Returns nothing if these phases
-// contain deletes, or procedures (which compute their writes from reads), because their effect on
+// Returns how many records are stored when phase `end` starts. Returns nothing if an earlier phase
+// contains deletes, or procedures (which compute their writes from reads), because their effect on
 // the number is unknown.
 std::optional<uint64_t> records_before(const script::Script& script, const script::Outcome& outcome,
                                        std::size_t end) {
@@ -73,8 +73,8 @@ std::optional<uint64_t> records_before(const script::Script& script, const scrip
   return known ? std::optional(records) : std::nullopt;
 }
 
-// Returns how many records the final scan, which reads all records, returned. Its trace, the list
-// of its results, contains nothing else that succeeds.
+// Returns how many records the final scan, which reads all records, returned. Its trace is the list
+// of its results, and every SUCCESS in the trace is one record.
 uint64_t records_read(const script::PhaseOutcome& outcome) {
   uint64_t records = 0;
   for (const script::ThreadResult& thread : outcome.threads) {

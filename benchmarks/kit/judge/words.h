@@ -17,8 +17,8 @@
 namespace keydrome::judge {
 
 // `rest` begins with the words of one execution of the op. Returns how many words these are. The op
-// kNextToEnd calls getNext until it returns no record, so its last word is the first that contains
-// no SUCCESS.
+// kNextToEnd calls getNext until a call returns no record, so its last word is the first word whose
+// code is not SUCCESS.
 inline uint64_t words_left(const format::Op& op, std::span<const uint64_t> rest) {
   const uint64_t most = format::words_of(op, {});
   if (op.code != format::OpCode::kNextToEnd) return most;

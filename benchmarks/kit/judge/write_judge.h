@@ -19,7 +19,7 @@ class WriteJudge {
              Findings& findings)
       : script_(script), ranks_(ranks), expected_(expected), findings_(findings) {}
 
-  // Adds a finding if the result of a write to `index` is impossible.
+  // Adds a finding, an entry of the report, if the result of a write to `index` is impossible.
   void judge(const format::Op& op, uint32_t index, uint32_t code, const Moment& moment) {
     const KeyType type = script_.indexes[index].type;
     const bool inserts = op.code == format::OpCode::kInsert;

@@ -27,10 +27,10 @@
 // transaction of the interpreter.
 //
 // run() contains exactly one call instruction for each of the library's ten functions. The
-// workload, checks, retries, procedures and recorded phases all share these ten instructions. All
-// other code either chooses the next call or handles a result. So neither the return address nor
-// the stack shows a library which calls are judged. tests/test_call_sites.py checks this in the
-// machine code.
+// workload, checks, retries, procedures and recorded phases (in which every call is logged) all
+// share these ten instructions. All other code either chooses the next call or handles a result. So
+// neither the return address nor the stack shows a library which calls are judged.
+// tests/test_call_sites.py checks this in the machine code.
 //
 // The path of successful calls makes no allocation and takes no lock. Not thread-safe.
 #pragma once
@@ -58,7 +58,7 @@ class Interpreter : InterpreterState {
   // The caller calls finish() once, after the last piece that the thread plays.
   void finish();
 
-  // Publishes that the thread waits for its next piece. The next run() ends this.
+  // Publishes that the thread waits for its next piece, until the next run() begins.
   void await_piece() { publish(base_ | format::kAwaitsPiece); }
 
  private:
@@ -117,7 +117,7 @@ class Interpreter : InterpreterState {
   Flow judge_code(const format::Op& op, uint32_t code);
   Flow violation(std::size_t at, uint32_t code);
   void write_word(uint64_t word) { *word_++ = word; }
-  // Returns the first word of a call that create, open, close or a delete of a read record makes.
+  // Returns the first word of a create, openIndex, closeIndex, or delete of a record that was read.
   static uint64_t rare_call_word(const format::Op& op) {
     using history::EventCall;
     const bool opens = op.code == format::OpCode::kOpen,

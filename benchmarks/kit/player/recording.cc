@@ -1,5 +1,5 @@
 // Implements Recording: writes one Event into the thread's log for each call of a recorded phase.
-// An Event contains the key (of a string, the hash), a hash of the payload, and timestamps.
+// An Event contains the key (or the hash of a string key), a hash of the payload, and timestamps.
 #include "benchmarks/kit/player/recording.h"
 
 #include <algorithm>

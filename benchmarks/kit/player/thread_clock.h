@@ -30,7 +30,7 @@ class ThreadClock {
   }
   uint64_t ns_since(uint64_t start) const { return clock_->to_ns(since_go() - start); }
 
-  // Ends the thread's program.
+  // Notes the current time as the end of the thread's program.
   void finish() { outcome_->ended_ticks = since_go(); }
 
  private:

@@ -1,6 +1,6 @@
-// Builds the session's image: what all phases of a script share, as bytes. The referee, which
-// generates the script, passes them to the player, which calls the library. format/program.h
-// describes the layout of these bytes. piece_writer.h writes what belongs to one phase.
+// Builds the session's image, the bytes of everything that all phases of a script share. The
+// referee, which generates the script, passes the image to the player, which calls the library.
+// format/program.h describes its layout. piece_writer.h writes what belongs to one phase.
 //
 // Thread safety: a pure function.
 #pragma once

@@ -81,7 +81,8 @@ void add_unexpected_entries(const Followed& followed, format::ThreadOutcome& rep
   reported.code_violations += followed.unexpected_entries;
 }
 
-// Follows the words of a thread of the phase.
+// Replays the program of a thread with the words that the thread has left (word_follower.h), and
+// stores the results, ends and totals that follow from them.
 Result<void> follow(const Script& script, const PhaseScript& phase, std::size_t thread,
                     bool keep_calls, ThreadResult& result) {
   const std::span<const format::Op> ops = phase.threads[thread];

@@ -60,8 +60,8 @@ struct PhaseOutcome {
 // phases are missing.
 struct Outcome {
   std::vector<PhaseOutcome> phases;
-  // The ranks of the script's keys. Null if they were not computed while the session was played;
-  // the judges then compute them.
+  // The ranks of the script's keys: their positions in sorted order. Null if the ranks were not
+  // computed while the session was played; the judges then compute them.
   std::shared_ptr<const judge::KeyRanks> ranks;
 };
 
@@ -75,8 +75,9 @@ Result<PhaseOutcome> read_outcome(std::span<const std::byte> image, const Outcom
                                   const Script& script, const PhaseScript& phase,
                                   bool keep_calls = false);
 
-// Removes the ops that the threads have not played from the programs of a script, because a kUntil
-// ended the programs. The judges need a script of what was played.
+// Removes from the programs of a script the ops that the threads have not played, because a kUntil
+// (an op that ends a program at a given time) came first. The judges need a script of what was
+// played.
 void drop_unplayed(Script& script, const Outcome& outcome);
 
 }  // namespace keydrome::script

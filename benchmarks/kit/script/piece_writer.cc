@@ -31,9 +31,9 @@ constexpr bool takes_key(format::InstructionCode code) {
          code == format::InstructionCode::kInsert || code == format::InstructionCode::kDelete;
 }
 
-// Returns a bit for each slot (variable for a handle) through which a procedure makes calls with a
-// key. A procedure is a list of instructions that computes the arguments of its calls; its keys are
-// numbers.
+// Returns the slots through which a procedure makes calls with a key: bit s is 1 for slot s. A slot
+// is a variable for a handle. A procedure is a list of instructions that computes the arguments of
+// its calls; its keys are numbers.
 uint32_t slots_by_number(const Script& script, const format::ProcedureEntry& entry) {
   uint32_t slots = 0;
   for (uint32_t i = entry.first; i < entry.first + entry.count; ++i) {

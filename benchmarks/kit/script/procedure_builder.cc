@@ -11,7 +11,8 @@ using Code = format::InstructionCode;
 
 constexpr uint32_t kNotPlaced = UINT32_MAX;
 
-// Returns true if `n` of the instruction is a label + 1.
+// Returns true if `n` of the instruction is the number of a label plus 1. For a get, 0 means that
+// there is no label.
 bool has_label(const format::Instruction& instruction) {
   const bool may_miss = instruction.code == Code::kGet || instruction.code == Code::kGetByText;
   return format::is_jump(instruction.code) || (may_miss && instruction.n != 0);

@@ -53,10 +53,11 @@ struct Pools {
   }
 };
 
-// What a workload with a clock wants to know about the commits of a phase.
+// What a workload with scheduled times (kArrive, kUntil) wants to know about the commits of a
+// phase.
 struct Schedule {
   // The scheduled end in ns after GO, the start of the phase: transactions that commit later are
-  // late (ThreadTotals::late). By default none is.
+  // late (ThreadTotals::late). By default no transaction is late.
   uint64_t end_ns = UINT64_MAX;
   // If not 0: the commits before the scheduled end are counted in windows of exactly this width
   // (ThreadTotals::scheduled).

@@ -157,9 +157,9 @@ void ThreadBuilder::repeat(uint64_t first, uint32_t times) {
   check_body(first);
   for (uint64_t at = first; at < ops_->size(); ++at) {
     const format::Op& op = (*ops_)[at];
-    // A repeated body must not write, because the expected state would depend on the repetition. It
-    // must also stay in one piece (the ops that a thread receives at once). So kUnitStart, where a
-    // piece may begin, is allowed only on its first op.
+    // A repeated body must not write, because the expected state (judge/expected_state.h) would
+    // depend on the repetition. It must also stay in one piece (the ops that a thread receives at
+    // once). So kUnitStart, where a piece may begin, is allowed only on its first op.
     const bool writes = op.code == format::OpCode::kInsert ||
                         op.code == format::OpCode::kDeleteKey ||
                         op.code == format::OpCode::kDeletePair ||

@@ -75,7 +75,7 @@ class ThreadBuilder {
   void delete_pair(uint8_t slot, uint32_t key, Payload payload, uint8_t flags = 0);
   // Deletes the record that the last successful read of the slot returned in the open transaction.
   // The script does not determine which record this is. Therefore the default judge does not
-  // require any record of the index to exist.
+  // require that any record of the index exists.
   void delete_read(uint8_t slot, uint8_t flags = 0);
   // Repeats the ops from number `first` up to the last one, `times` more times. `first` is the
   // result of size() before the first of these ops was appended. REQUIRES: these ops write nothing,
@@ -103,8 +103,8 @@ class ThreadBuilder {
   void step_done(uint32_t number);
 
   // Executes a procedure of the script, a list of instructions, in the open transaction. With
-  // kEvidence in `flags`, its result becomes evidence. The default judge does not require any
-  // record of the indexes that the procedure writes to exist.
+  // kEvidence in `flags`, the result of the procedure becomes evidence. If a procedure writes to an
+  // index, the default judge does not require that any record of this index exists.
   //
   // REQUIRES: the handles of the procedure's slots are open. After this op, the transaction makes
   // no data calls except by other procedures.
@@ -210,8 +210,8 @@ class ScriptBuilder {
     uint64_t before = 0, first = 0;
   };
   // Inserts whole transactions into a finished program of a thread, between its own transactions.
-  // They use handles that are open there. Reserves memory for `more` ops after the program.
-  // REQUIRES: `places` ascend, and the program repeats no ops.
+  // The inserted ops use handles that are open at their places. Reserves memory for `more` ops
+  // after the program. REQUIRES: `places` ascend, and the program repeats no ops.
   void insert_transactions(uint32_t phase, uint32_t thread, std::span<const Insertion> places,
                            std::span<const format::Op> transactions, uint64_t more);
 

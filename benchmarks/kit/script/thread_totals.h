@@ -61,7 +61,8 @@ class Timings {
     ++totals_.committed[class_number];
     ++pending_;
   }
-  // Ends the thread's program at this time.
+  // Ends the thread's program at this time. Adds the commits that are in no window yet to the
+  // window of this time.
   void finish(uint64_t end);
 
  private:

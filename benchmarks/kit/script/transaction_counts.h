@@ -59,6 +59,7 @@ class TransactionCounts {
     set(next_++, committed ? TransactionEnd::kCommitted : TransactionEnd::kFailed);
     nested_.emplace_back(class_number, committed);
   }
+  // Ends an auto-commit op outside of transactions. timed_single() ends one whose times are known.
   void single(uint8_t class_number, bool committed) {
     set(next_++, committed ? TransactionEnd::kCommitted : TransactionEnd::kFailed);
     count(class_number, committed);

@@ -34,7 +34,7 @@ void WordEvents::add(EventCall call, uint32_t code, uint32_t index, uint64_t key
   event.index = static_cast<uint16_t>(index);
   event.key = key;
   event.payload = payload;
-  event.end = now_;  // its begin, until close()
+  event.end = now_;  // stores the begin, until close() sets the end
   events_.push_back(event);
 }
 

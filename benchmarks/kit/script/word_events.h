@@ -7,16 +7,16 @@
 // player reads these times without fences, so the processor may reorder the read with other
 // instructions. Therefore the events claim less about real time than those of a log:
 //   - A call inside a transaction has the end of the transaction as its end.
-//   - An auto-commit call without times lasts from the last known time before it to the next one
-//     after it.
+//   - An auto-commit call without times lasts from the last known time before the call to the next
+//     known time after it.
 //   - Every event begins kTimeSlack earlier than its word says. The processor may read its clock
 //     before earlier stores are visible, or after loads of the next call. A stale read is therefore
 //     not found if the record that it missed is younger than kTimeSlack.
 // Times are in units of 2^kTimeShift ticks, because an event can last at most 2^32 units.
 //
 // The payload of an event is the payload's tag. A word does not contain the key that getNext
-// returned. The caller must set it to the key of the insert with the same tag, which another thread
-// may have made (take_unresolved()).
+// returned. The caller must set this key (take_unresolved()). It is the key of the insert with the
+// same tag, which may be an insert of another thread.
 //
 // Not thread-safe; one object per thread.
 #pragma once
@@ -33,7 +33,7 @@
 namespace keydrome::script {
 
 inline constexpr uint32_t kTimeShift = 8;
-// Units of time; 16,384 ticks, 5 to 8 us. Reordering takes less than a microsecond.
+// In units of time: 16,384 ticks, 5 to 8 us. Reordering changes a time by less than a microsecond.
 inline constexpr uint64_t kTimeSlack = 16'384 >> kTimeShift;
 
 class WordEvents : public CallObserver {
@@ -74,7 +74,7 @@ class WordEvents : public CallObserver {
   std::size_t open_from_ = 0;  // the first event whose end is unknown
   std::vector<history::Event> events_;
   std::vector<uint32_t> unresolved_;
-  std::array<uint32_t, format::kSlots> kept_tags_{};  // of the last kKeep reads
+  std::array<uint32_t, format::kSlots> kept_tags_{};  // tag that each slot's last kKeep read found
 };
 
 }  // namespace keydrome::script

@@ -29,8 +29,8 @@ constexpr bool makes_calls(OpCode code) {
          code == OpCode::kCommit || code == OpCode::kAbort;
 }
 
-// Returns true if an attempt may end like this at an op with this code. `flags` are those of its
-// kBegin, `at_begin` says whether it ends at its kBegin.
+// Returns true if an attempt of a transaction may end like this at an op with this code. `flags`
+// are those of the transaction's kBegin. `at_begin` is true if the op is this kBegin.
 constexpr bool is_possible(AttemptEnd end, OpCode code, bool at_begin, uint8_t flags,
                            bool rolls_back) {
   switch (end) {
@@ -52,8 +52,8 @@ class WordStream {
   explicit WordStream(std::vector<uint64_t>& words) : words_(words) {}
 
   bool at_end() const { return at_ == words_.size(); }
-  // Returns the next word, or 0 at the end. No word is 0, except perhaps a key that a procedure (a
-  // list of instructions) has computed.
+  // Returns the next word, or 0 at the end. No word is 0, except perhaps a key or the result of a
+  // procedure (a list of instructions).
   uint64_t peek() const { return at_end() ? 0 : words_[at_]; }
   uint64_t take() {
     const uint64_t word = peek();
@@ -132,9 +132,9 @@ class CallReader {
     return true;
   }
 
-  // Follows the gets and writes of a transaction with which `ops` begin, as long as they returned
-  // SUCCESS. Returns how many did. Most do, and this loop takes a fraction of the time of
-  // data_op().
+  // Follows gets and writes of a transaction from the beginning of `ops`, as long as they returned
+  // SUCCESS. Returns their number. Most calls succeed, and this loop takes a fraction of the time
+  // of data_op().
   std::size_t successes(std::span<const format::Op> ops) {
     if (observer_ != nullptr) return 0;
     std::size_t count = 0;
@@ -146,8 +146,8 @@ class CallReader {
     return count;
   }
 
-  // Follows the calls of an op other than begin, commit, abort and procedures. The workload itself
-  // makes the op if `is_stream`.
+  // Follows the calls of an op other than begin, commit, abort and procedures. `is_stream` is true
+  // if the op belongs to the workload itself and not to an extra check.
   bool data_op(const format::Op& op, bool is_stream) {
     if (words_.skip_if(ControlWord::kNoCall)) {
       legal_ = op.code == OpCode::kDeleteRead;
@@ -164,7 +164,8 @@ class CallReader {
     return true;
   }
 
-  // Follows a call of openIndex or closeIndex that reverts or repeats what a failed attempt did.
+  // Follows an openIndex or closeIndex after a failed attempt. The call undoes a change that the
+  // attempt made to a handle, or makes a change that the skipped rest of the transaction contains.
   bool reverting_call() {
     const format::CallWord call = format::CallWord::unpacked(words_.take());
     const bool fits = call.call == EventCall::kOpen || call.call == EventCall::kClose;
@@ -196,8 +197,8 @@ class CallReader {
   const uint64_t ended_;
   CallObserver* const observer_;
   std::string fault_;
-  bool legal_ =
-      true;  // the player may continue after the last result of an op that is no procedure
+  // Whether the player may continue after the last result. Calls of procedures do not set it.
+  bool legal_ = true;
   bool unexpected_entry_ = false;  // format::is_unexpected_entry() of the last result
 
  private:
@@ -224,7 +225,8 @@ class CallReader {
 
   bool scan(const format::Op& op) {
     const bool to_end = op.code == OpCode::kNextToEnd;
-    // With kAnyCode, a transaction continues a kNext after any code. Otherwise it ends.
+    // In a transaction with kAnyCode, a kNext continues after any code. In any other transaction,
+    // an illegal code ends the attempt.
     const bool stops = to_end || (op.flags & format::kAutoCommit) != 0;
     const uint32_t calls = op.argument + (to_end ? 1u : 0u);
     for (uint32_t number = 0; number < calls; ++number) {
@@ -240,7 +242,7 @@ class CallReader {
     return true;
   }
 
-  // Follows the call of a create, open, close or delete of a read record.
+  // Follows a create, openIndex, closeIndex, or delete of a record that was read.
   bool programmed_call(const format::Op& op) {
     if (!is_next(ControlWord::kRareCall)) return misfit("no call");
     const format::CallWord call = format::CallWord::unpacked(words_.take());

@@ -103,8 +103,8 @@ Result<Followed> follow_words(std::span<const format::Op> ops, const TickClock& 
                               CallObserver* observer, const Schedule& schedule = {});
 
 // Returns the number of the first op that has not left all its words, or ops.size(). `words` are
-// those of a thread that is still playing or has died. Returns the first op whose words do not fit,
-// if there is one.
+// those of a thread that is still playing or has died. If the words of an op do not fit, returns
+// the number of this op.
 uint64_t reached_op(std::span<const format::Op> ops, std::vector<uint64_t> words);
 
 }  // namespace keydrome::script

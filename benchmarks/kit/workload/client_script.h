@@ -3,7 +3,7 @@
 // benchmark, and verify, which scans all records.
 //
 // A benchmark derives its generator from this class. The constructor adds indexes, keys and
-// transaction classes (kinds of transactions whose latencies are reported apart), and then the
+// transaction classes (kinds of transactions whose latencies are reported separately), and then the
 // clients (client threads). load() and run() write the phases:
 //
 //   class Generator : public workload::ClientScript {

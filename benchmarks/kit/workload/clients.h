@@ -3,8 +3,8 @@
 //
 // A client keeps its index open for a hundred transactions. After each `check_every` transactions
 // (100 by default) it makes two extra transactions. One is a stripe (stripes.h), on keys that only
-// this thread uses. The other is a canary (canaries.h), on keys of the workload. With 100, checks
-// are 2 % of all transactions. The random numbers for checks are independent of those for the
+// this thread uses. The other is a canary (canaries.h), on keys of the workload. By default, checks
+// are thus 2 % of all transactions. The random numbers for checks are independent of those for the
 // workload (rng.h).
 //
 //   Clients clients(script, {.seed = seed, .threads = 4, .policy = policy, .probe = probe});
@@ -148,8 +148,8 @@ class Clients {
 };
 
 // Adds `count` random texts of `bytes` printable characters to the script and returns their
-// numbers. If `bytes` is 0, returns nothing but the number of the empty text, so that a payload is
-// its tag alone.
+// numbers. If `bytes` is 0, returns only the number of the empty text, so that a payload consists
+// only of its tag, a unique number.
 std::vector<uint32_t> random_texts(script::ScriptBuilder& script, uint64_t seed, uint32_t count,
                                    uint32_t bytes);
 
@@ -157,7 +157,7 @@ std::vector<uint32_t> random_texts(script::ScriptBuilder& script, uint64_t seed,
 std::vector<uint32_t> shuffled(uint32_t count, Rng& rng);
 
 // Returns how many transactions of a class the phase committed per second. Auto-commit calls count.
-// The time is that of the referee, the process that runs the session.
+// The time of the phase is the one that the referee, the process that runs the session, measured.
 double committed_per_second(const script::PhaseOutcome& outcome, const PhaseMeasures& phase,
                             uint32_t class_number);
 

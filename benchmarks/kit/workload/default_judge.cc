@@ -9,7 +9,8 @@ namespace keydrome::workload {
 // A workload that plays traces keeps the pointer, so the parameter is no reference.
 // NOLINTNEXTLINE(performance-unnecessary-value-param)
 void Workload::play_trace(std::shared_ptr<const TraceFile> /*trace*/) {
-  fail(KEYDROME_HERE, "this workload plays no recorded trace, so its manifest must not say so");
+  fail(KEYDROME_HERE,
+       "this workload plays no recorded trace: remove the member trace from its benchmark.json");
 }
 
 void Workload::adapt_phase(script::Script& /*script*/, uint32_t /*phase*/,

@@ -26,7 +26,7 @@ struct Demand {
 
   // Adds records that the untimed load inserts. `bytes` is the mean size of key and payload.
   void add_load(double count, double bytes) {
-    constexpr double kWithChecks = 1.05;  // ops for handles and stripes with each loaded record
+    constexpr double kWithChecks = 1.05;  // ops per record, with those for handles and checks
     add_inserts(count, bytes);
     load_ops += count * kWithChecks;
   }
@@ -42,10 +42,11 @@ struct Demand {
   }
   // Adds transactions whose operations make one call each.
   void add_transactions(double count, double ops) { add_transactions(count, ops, ops); }
-  // Adds transactions of one procedure (instructions whose calls depend on earlier results) each,
-  // which makes `calls` calls on average. The memory that the referee shares with the player, the
-  // process that calls the library, has room for `calls_most` calls of each. This is the average of
-  // the limits that the workload gives its procedures (script::ProcedureLimits).
+  // Adds transactions that run one procedure each: instructions whose calls depend on earlier
+  // results. On average, a procedure makes `calls` calls and has `parameters` parameters.
+  // `calls_most` is the average of the limits that the workload gives its procedures
+  // (script::ProcedureLimits). The memory that the referee shares with the player, the process that
+  // calls the library, has room for so many calls of each procedure.
   void add_procedures(double count, double calls_most, double calls, double parameters) {
     constexpr double kWordsOfCall = 3;  // format/control_word.h
     constexpr double kBytes = 72;       // the result, and what the judge knows of the execution
@@ -79,9 +80,9 @@ struct Demand {
     keys += count;
     key_bytes += count * bytes;
   }
-  // Adds calls of recorded phases, in which every call is logged, and whose logs the referee
-  // judges. The largest phase has `in_phase` of them. The memory that the referee shares with the
-  // player has room for the log of this phase.
+  // Adds calls of recorded phases, in which every call is logged. The referee judges the logs. The
+  // largest phase has `in_phase` calls. The memory that the referee shares with the player has room
+  // for the log of this phase.
   void add_recorded_calls(double count, double in_phase) {
     recorded_calls += count;
     logged_calls = logged_calls > in_phase ? logged_calls : in_phase;
@@ -102,11 +103,11 @@ struct Demand {
   double inserts = 0, deletes = 0;  // calls of load and transactions
   double keys = 0;                  // keys without a record
   double key_bytes = 0;
-  double different_keys = 0;  // 0: as many as records and keys without a record
+  double different_keys = 0;  // 0: each record has a key of its own
   double string_bytes = 0;    // bytes of all string keys and payload texts that differ
   double load_ops = 0;
   double transactions = 0;
-  double procedures = 0;  // those of the transactions that are procedures
+  double procedures = 0;  // transactions that run a procedure
   double run_ops = 0;
   double run_words = 0;       // words of transactions in the outcome (format/control_word.h)
   double run_words_most = 0;  // words for which the shared memory has room

@@ -4,9 +4,9 @@
 // The classes follow YCSB's published code and not the textbook, so that names mean the same as in
 // YCSB. YCSB's Zipfian is the approximation of J. Gray et al. (SIGMOD 1994, "Quickly generating
 // billion-record synthetic databases"). Compared with an exact Zipf distribution, this
-// approximation chooses rank 2, counted from 0, 17 % more often. YCSB's scrambled form chooses
-// among 10^10 + 1 ranks and hashes the result. The tests compare the classes with figures that
-// YCSB's code computed (tests/vectors/).
+// approximation chooses the third most frequent item, which has rank 2, 17 % more often. YCSB's
+// scrambled form chooses among 10^10 + 1 ranks and hashes the result. The tests compare the classes
+// with figures that YCSB's code computed (tests/vectors/).
 //
 // Each call next(rng) uses one number of the caller's Rng, except Hotspot::next(). Not thread-safe.
 #pragma once
@@ -38,10 +38,10 @@ class GrayZipf {
   GrayZipf(uint64_t items, double theta, double zetan);
 
   // Extends the distribution to `items` ranks, at the cost of adding one term for each new rank to
-  // the sum. Afterwards, as in YCSB, eta combines the new sum with the number of ranks at
-  // construction, n. So an extended distribution differs from a new one of the same size: ranks 0
-  // and 1 are right, but the ranks from 2 to about 2 * items / n never occur. REQUIRES (checked):
-  // `items` is at least the current number of ranks.
+  // the sum. Afterwards, as in YCSB, the constant eta is computed from the new sum and from n, the
+  // number of ranks at construction. So an extended distribution differs from a new one of the same
+  // size: ranks 0 and 1 are right, but the ranks from 2 to about 2 * items / n never occur.
+  // REQUIRES (checked): `items` is at least the current number of ranks.
   void grow(uint64_t items);
 
   // Returns the rank that belongs to a random number `u` in [0, 1).
@@ -66,8 +66,8 @@ class GrayZipf {
 };
 
 // Zipfian ranks among 10^10 + 1 ranks, hashed into 0 .. items-1. The most frequent item has a
-// probability of about 3.8 % if there are many items. If there are few, further ranks with the same
-// hash add to it.
+// probability of about 3.8 % if there are many items. If there are few items, further ranks are
+// hashed to the same item and make it more frequent.
 class ScrambledZipf {
  public:
   explicit ScrambledZipf(uint64_t items);

@@ -19,7 +19,7 @@ namespace keydrome::workload {
 std::string fingerprint(const script::Script& script);
 
 // benchmark_fingerprint() returns the fingerprint of a benchmark. It covers the scripts of all
-// instances at smoke scale, generated with the seed kFingerprintSeed.
+// instances at smoke, the smallest scale, generated with the seed kFingerprintSeed.
 inline constexpr uint64_t kFingerprintSeed = 2009;
 Result<std::string> benchmark_fingerprint(const BenchmarkEntry& entry);
 

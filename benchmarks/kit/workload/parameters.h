@@ -15,8 +15,8 @@ namespace keydrome::workload {
 
 using ParameterValues = std::map<std::string, int64_t, std::less<>>;
 
-// The parameters of one session: the values of an instance at a scale, with overrides by the user.
-// All values are within the bounds of the manifest.
+// The parameters of one session: the values of an instance at a scale (smoke, laptop or paper),
+// with overrides by the user. All values are within the bounds of the manifest.
 class Parameters {
  public:
   Parameters() = default;

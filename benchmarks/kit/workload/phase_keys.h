@@ -53,7 +53,7 @@ struct ThreadWork {
 
 // Returns how many calls an op makes, at most.
 uint64_t calls_of(const format::Op& op, const script::Pools& pools);
-// Returns how many of these calls are reads whose arguments the program gives.
+// Returns how many calls of the op are reads whose arguments the program gives.
 uint64_t reads_of(const format::Op& op);
 
 // Returns for each index whether procedures change its records anywhere in the script. A procedure

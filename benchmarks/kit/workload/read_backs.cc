@@ -23,10 +23,10 @@ constexpr uint64_t kPart = 100;  // one in this many reads of a thread is a read
 constexpr uint64_t kKnownReads = 1'000;
 constexpr uint64_t kKnownPartMax = 10;
 constexpr uint64_t kClosingPartMax = 20;
-constexpr uint64_t kClosingScans = 16;  // scans of all threads at the end of a phase
-constexpr uint64_t kRecentCalls = 64;
-constexpr uint64_t kCallsPerScan = 1'000;
-constexpr uint32_t kScanMin = 8, kScanMax = 24;
+constexpr uint64_t kClosingScans = 16;           // scans of all threads at the end of a phase
+constexpr uint64_t kRecentCalls = 64;            // a write is recent for this many calls
+constexpr uint64_t kCallsPerScan = 1'000;        // a thread makes one scan in this many calls
+constexpr uint32_t kScanMin = 8, kScanMax = 24;  // getNext calls of a scan
 constexpr uint64_t kGetsMin = 8, kGetsMax = 16;  // gets of one read-back transaction
 constexpr uint64_t kSampleMin = 64;              // a sample has room for this many keys or more
 
@@ -43,7 +43,7 @@ class Sample {
  public:
   explicit Sample(std::size_t size_max = 0) : size_max_(size_max) {}
 
-  // Offers the next use. Stores it if its turn has come and `accepts` it.
+  // Offers the next use. Stores the use if its turn has come and accepts() returns true.
   template <typename Accepts>
   void offer(const Use& use, Rng& rng, Accepts&& accepts) {
     if (++seen_ < next_) return;
@@ -67,7 +67,7 @@ class Sample {
 
  private:
   std::size_t size_max_;
-  uint64_t seen_ = 0, next_ = 0;  // uses so far, and the next one to store
+  uint64_t seen_ = 0, next_ = 0;  // number of uses so far, and number of the next one to store
   std::size_t taken_ = 0;
   std::vector<Use> uses_;
 };
@@ -167,6 +167,8 @@ class ThreadReadBacks {
 
   // Inserts a transaction after op `at` if enough reads are due.
   void insert_due(uint64_t at) {
+    // By now, `half` reads of recent writes, `half` reads of older writes and `early` known reads
+    // are due.
     const uint64_t half = reads_ / (2 * kPart), early = needed_ * reads_ / (work_.reads + 1);
     const bool scan_due = keys_.inserts() && scans_ < calls_ / kCallsPerScan;
     const uint64_t recent_due = half - std::min(half, recent_);
@@ -202,7 +204,8 @@ class ThreadReadBacks {
     recent_ += count;
   }
 
-  // Appends gets of keys that the thread wrote before, or else of keys that no thread writes.
+  // Appends gets of keys that the thread wrote earlier in the phase. If there are none in this
+  // index, appends gets of keys that no thread writes.
   void get_older(uint32_t index, uint64_t count) {
     const Sample& sample = own_[index].empty() ? fixed_[index] : own_[index];
     if (sample.empty()) return;
@@ -289,7 +292,7 @@ class ThreadReadBacks {
   OpFollower follower_;
   Rng rng_;
   const uint64_t needed_, closing_;
-  std::vector<Sample> own_, fixed_;  // by index
+  std::vector<Sample> own_, fixed_;  // by index: own keys and fixed keys (phase_keys.h)
   RecentWrites recent_writes_;
   uint8_t last_slot_ = 0;              // slot (handle) of the last call on records
   Use last_use_{.index = UINT32_MAX};  // key of the last get, insert or delete

@@ -1,16 +1,16 @@
-// Read-backs: adds transactions that only read to timed phases that write. They read keys of the
-// workload itself. So a library cannot postpone the work of its writes until the clock has
-// stopped.
+// Read-backs: extra transactions that only read keys of the workload itself. They are added to each
+// timed phase that contains writes. So a library cannot postpone the work of its writes until the
+// clock has stopped.
 //
-//   - In between: of all reads of a thread, at least 1 % ask for keys that the thread wrote or
-//     deleted earlier in the phase, half of them within its last 64 calls. If the phase inserts, a
-//     thread makes at least one short scan for every thousand calls, from a random key.
+//   - In between: at least 1 % of a thread's reads ask for keys that the thread wrote or deleted
+//     earlier in the phase. Half of these reads ask for keys of its last 64 calls. If the phase
+//     inserts, a thread makes at least one short scan for every thousand calls, from a random key.
 //   - Closing reads: at the end of its program, each thread reads back random keys that it wrote or
 //     deleted in the phase, and makes short scans from some of them.
 //
 // The gets read only keys that no other thread changes in the phase (phase_keys.h), so each result
 // is known exactly. Enough gets are added that at least 1 % of a thread's reads, and at least
-// 1,000, have known results. In small phases there are fewer.
+// 1,000, have known results. Fewer are enough in small phases.
 //
 // Thread safety: a function for one thread.
 #pragma once

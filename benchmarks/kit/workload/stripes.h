@@ -2,10 +2,10 @@
 // thread uses keys that no other thread uses. Stripes detect libraries that lose, change or mix up
 // writes.
 //
-// The keys are outside the range that the workload's own scans read (StripeKeys::kOutside). Or they
-// look like the keys of the SIGMOD 2009 contest (kPublished), because libraries written for the
-// contest may rely on such keys. The judge, which runs after the programs, knows every result of a
-// stripe from the thread's own program (judge/expected_state.h).
+// The keys are of one of two kinds (StripeKeys). With kOutside, they are outside the range that the
+// workload's own scans read. With kPublished, they look like the keys of the SIGMOD 2009 contest,
+// because libraries written for the contest may rely on such keys. The judge, which runs after the
+// programs, knows every result of a stripe from the thread's own program (judge/expected_state.h).
 //
 // Not thread-safe.
 #pragma once

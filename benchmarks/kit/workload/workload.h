@@ -50,9 +50,9 @@ struct CheckPolicy {
 class Workload {
  public:
   virtual ~Workload() = default;
-  // Gives the workload a recorded trace to play. The referee calls play_trace() before the
-  // functions below, if the plan names a trace. The default, for instances whose manifest has no
-  // member `trace`, ends the process.
+  // Gives the workload a recorded trace, the calls of a user's program, to play. The referee calls
+  // play_trace() before the functions below, if the plan names a trace. The default, for instances
+  // whose manifest has no member `trace`, ends the process.
   virtual void play_trace(std::shared_ptr<const TraceFile> trace);
   // Estimates the memory of a session with these parameters (demand.h). Takes microseconds, and
   // gives a result for all parameters within their bounds, even those that generate() refuses.
@@ -62,9 +62,10 @@ class Workload {
                                           const CheckPolicy& policy) = 0;
   // Adapts a phase to the results of the phases before it. The referee calls adapt_phase() before
   // it plays phase `phase`, so equal results give an equal phase. The function may change only the
-  // names and the scheduled end of the phase, the names of classes, and the times of its kArrive
+  // name and the scheduled end of the phase, the names of classes, and the times of its kArrive
   // ops: the referee has already cut the programs into pieces, the parts that a thread receives at
-  // once. A replay of parts of the script plays them as they are. The default changes nothing.
+  // once. In a replay of parts of the script, the referee does not call adapt_phase(). The default
+  // changes nothing.
   virtual void adapt_phase(script::Script& script, uint32_t phase,
                            const script::Outcome& so_far) const;
   // Adds a finding for each violation in a complete session. The default (judge/judge.h) checks the

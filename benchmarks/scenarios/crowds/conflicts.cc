@@ -13,8 +13,8 @@ using history::EventCall;
 
 namespace {
 
-// Events on which threads wait: a reader has read half of its records; another thread has updated
-// records.
+// Events on which threads wait. kHalf: the reader has read half of its records, or in conflicts()
+// the two records exist. kUpdated: another thread has updated records.
 constexpr uint32_t kHalf = 2, kUpdated = 3;
 constexpr uint32_t kReaderWaitsUs = 100'000;  // longest wait for the updates of the other thread
 constexpr uint32_t kReadKeys = 100;
@@ -157,7 +157,7 @@ class Judge : public CrowdRecord {
 
   std::string conflicts() const { return found({2}); }
   // If the reader read the first payload, the reader precedes every update. If an update did not
-  // find the reader's record, the update precedes the reader.
+  // find the reader's record, the update precedes the reader. Only one of the two can be true.
   std::string many_commits() const {
     uint64_t first_payload = 0;
     bool read_first = false, earlier_update = false;

@@ -194,7 +194,8 @@ class Judge : public CrowdRecord {
  public:
   explicit Judge(const CrowdRecord& record) : CrowdRecord(record) {}
 
-  // Every committed reader must find all records of some commits, and no other records.
+  // A committed reader must find all records of each commit that it sees. If the writer always
+  // aborts (`commits` is false), the reader must find no record.
   std::string torn(bool commits) const {
     for (const auto& [thread, records] : scans()) {
       if (records % (commits ? crowd_.records : crowd_.records * crowd_.rounds + 1) == 0) continue;

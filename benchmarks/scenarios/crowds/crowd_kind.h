@@ -90,7 +90,8 @@ class CrowdStage {
     thread.yield(kBarrier, crowd_.threads * (round + 1), kBarrierUs);
   }
 
-  // Returns the first thread, with a new index open in slot A.
+  // Returns the builder of the first thread's program, which begins by creating an index and
+  // opening it in slot A.
   script::ThreadBuilder alone() {
     const uint32_t a = add_index("A");
     script::ThreadBuilder thread = script_.thread(phase_, 0);

@@ -11,7 +11,7 @@ using history::EventCall;
 
 namespace {
 
-constexpr uint32_t kPerIndex = 10;    // records of each index; in changes_in_indexes() the indexes
+constexpr uint32_t kPerIndex = 10;    // records per index; in changes_in_indexes(): indexes
 constexpr uint32_t kPart = 5;         // one transaction uses 1 / kPart of the indexes
 constexpr uint32_t kSameKey = 10;     // every kSameKey-th insert uses key 0
 constexpr uint32_t kSmallAbort = 32;  // changes of the smallest transaction in large_changes()
@@ -85,7 +85,8 @@ class Writer : public CrowdStage {
     thread.close(kA);
   }
 
-  // Each transaction changes kPerIndex indexes: aborts inserts, commits inserts, aborts deletes.
+  // Three transactions change all kPerIndex indexes: the first aborts inserts, the second commits
+  // inserts, the third aborts deletes. A scan of all indexes follows each of them.
   void changes_in_indexes() {
     script::ThreadBuilder thread = script_.thread(phase_, 0);
     const uint32_t each = std::max(1u, crowd_.records / kPerIndex);

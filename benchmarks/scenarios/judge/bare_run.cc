@@ -105,8 +105,8 @@ class BareJudge {
     return !answer.payload || payload_text(evidence) == *answer.payload;
   }
 
-  // Checks records that were full of garbage before the call. Returns a description of the bytes
-  // that the library wrote wrongly, or an empty text.
+  // Checks the record that the player passed to get or getNext, and had filled with garbage before
+  // the call. Returns a description of bytes that the library wrote wrongly, or an empty text.
   std::string wrong_record(const StepResult& result) const {
     const bool found = result.evidence.code == SUCCESS;
     if (result.step->action == Action::kNext && found &&

@@ -149,7 +149,8 @@ std::string c_program(const Scenario& scenario, const Variant& variant, const Sc
   if (second_handles || scenario.setup.size() > kSetupMax) return "";
   if (shown_calls(log).size() > kCallsMax) return "";
   const RunLog shown = program_log(scenario, variant, run.vocabulary, log);
-  // The calls that the program does not make may have given the anomaly another name.
+  // The program makes fewer calls than the run. Without the other calls, the same violation may
+  // have another name, so any required violation counts.
   const bool shows =
       std::ranges::any_of(judge_run(scenario, variant, run, shown), [&](const RunViolation& one) {
         return one.severity == Severity::kRequired || one.name == violation.name;

@@ -10,7 +10,7 @@
 namespace keydrome::scenarios {
 
 // Returns the text of the program. Returns an empty text in these cases:
-// - The calls that the program makes do not have the violation (program_log.h). The program would
+// - The calls that the program makes do not show the violation (program_log.h). The program would
 //   then give the same result with a correct library.
 // - The run has hundreds of records or calls, because such a program is too long to read.
 // - A session has two handles of one index, because the recorded calls do not distinguish them.

@@ -1,6 +1,6 @@
 // program_log(): the part of a run of a scenario (a short script of API calls) that a C program
 // repeats (c_program.h). The program is written for the author of the library if the run has a
-// violation. It shows the violation only if this part contains the violation.
+// violation. The program shows the violation only if this part contains the violation.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +13,7 @@ namespace keydrome::scenarios {
 // hide the calls that matter.
 inline constexpr uint32_t kProgramFillersMax = 20;
 
-// Returns the log that a run would have if the program made it and compared its results with those
-// of `log`:
+// Returns the log that the program would produce if the steps gave the same results as in `log`:
 // - The calls that set up the run succeed, and there are few surrounding records.
 // - The calls of the steps have the recorded results.
 // - The scan at the end returns the recorded records and every surrounding record. The program

@@ -29,7 +29,7 @@ using model::OrderSearch;
 
 namespace {
 
-constexpr uint32_t kLoneAttemptsMax = 10;  // from the index API, convention 3
+constexpr uint32_t kLoneAttemptsMax = 10;  // convention 3 of keydrome/index.h
 
 // The maximum number of transactions of a run, including auto-commit calls. A run has more only if
 // beginTransaction sets no handle, and the search for a serial order would then take too long.
@@ -164,8 +164,8 @@ class RunJudge {
     explain(history);
   }
 
-  // Names a record that the reader must not see. If no call has inserted the record, its writer is
-  // not the reason.
+  // Reports a read of a record that the reader must not see. If no call has inserted the record,
+  // the read is not dirty, and the finding has another name.
   void report_dirty(const EventRef& read) {
     if (!run_.vocabulary.knows_payload(event(read).payload)) {
       report("corrupt_payload", "this payload was never inserted: " + text(read));

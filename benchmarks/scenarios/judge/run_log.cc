@@ -31,10 +31,17 @@ std::string assign_events(std::span<const Event> events, std::size_t thread, uin
     if (has_index(call_of(event))) {
       const uint32_t number = event.index - first_index;
       if (event.index < first_index || number / indexes >= runs.size()) {
-        return "the recording contains a call on an index of another scenario";
+        return "the recording contains a call on an index of another scenario: the library has "
+               "overwritten the recording, or returned one handle for several indexes. Look for "
+               "writes outside the library's own memory, and return a different handle for each "
+               "index";
       }
       if (enters(call_of(event))) run = number / indexes;
-      if (number / indexes != run) return "the recorded calls are not in the order of the program";
+      if (number / indexes != run)
+        return "the recorded calls are not in the order of the program: the library has "
+               "overwritten the recording, or returned one handle for several indexes. Look for "
+               "writes outside the library's own memory, and return a different handle for each "
+               "index";
       event.index = static_cast<uint16_t>(number % indexes);
     }
     runs[run].history.threads[thread].push_back(event);
@@ -54,7 +61,7 @@ std::size_t last_run(std::span<const Event> events, uint32_t first_index, uint32
 }
 
 // Removes the calls that emptied indexes before the run from the log of the first thread, and notes
-// whether an index was not empty afterwards. Returns false if the log ends earlier.
+// whether an index was not empty afterwards. Returns false if the log ends before the set-up does.
 bool remove_emptying(RunLog& log, const ScriptedRun& run, uint32_t indexes) {
   std::vector<Event>& events = log.history.threads[0];
   std::size_t at = 0;
@@ -147,7 +154,10 @@ RunLogs split_logs(const PlannedScenario& planned, const ScriptedScenario& scrip
     ++whole;
   }
   if (whole < logs.runs.size()) {
-    if (logs.problem.empty()) logs.problem = "calls of a run are missing in the recording";
+    if (logs.problem.empty())
+      logs.problem =
+          "calls of a run are missing in the recording. So the library must have overwritten the "
+          "recording, which is in its process: look for writes outside the library's own memory";
     logs.runs.resize(whole);
   }
   return logs;

@@ -28,7 +28,7 @@ Result<void> parse_setup(std::string_view records, Scenario& scenario);
 Result<std::string> parse_bytes(std::string_view text);
 
 // Returns the number of a handle (an open index) in Scenario::handles, and adds the handle if it is
-// new. Its name is the index "A", "B" or "C", or "A2" for a second handle of index A.
+// new. The name is that of the index, "A", "B" or "C", or "A2" for a second handle of index A.
 Result<uint32_t> handle_number(std::string_view name, Scenario& scenario);
 
 }  // namespace keydrome::scenarios

@@ -33,8 +33,8 @@ struct ScriptedScenario {
   std::vector<ScriptedRun> runs;  // one for each variant
 };
 
-// Appends the phase. `step_wait_us` is the time that other sessions wait for a step. `planned` must
-// outlive the result.
+// Appends the phase. `step_wait_us` is the time, in microseconds, that other sessions wait for a
+// step. `planned` must outlive the result.
 ScriptedScenario script_scenario(const PlannedScenario& planned, uint32_t step_wait_us,
                                  uint32_t class_number, SharedIndexes& shared, PoolNumbers& pools,
                                  script::ScriptBuilder& script);

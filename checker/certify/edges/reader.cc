@@ -115,8 +115,8 @@ void Reader::deleted_key(uint32_t cell, const CellLists& lists) {
   // is off, `deletes` may be wrong, so only the replay on the model checks the call.
   if (deletes || !rule(kRuleRealTime) || context_.is_unfinished(cell)) return;
   const char* text =
-      lost ? "A transaction deleted all payloads of a key that another transaction had deleted"
-           : "deleteRecord returned SUCCESS for a key without payloads, not KEY_NOTFOUND";
+      lost ? "A transaction deleted all payloads of a key, but another one had deleted them before"
+           : "deleteRecord returned SUCCESS for a key without payloads, instead of KEY_NOTFOUND";
   sink_.add_finding({lost ? "lost_update" : "internal", text, suspect, event_, transaction_,
                      kNoNumber, /*is_about_deleter=*/true, /*blind_deleter=*/number_});
 }

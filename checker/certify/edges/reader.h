@@ -76,8 +76,8 @@ class Reader {
   // the edge from the element's inserter, and marks the element as deleted.
   bool takes(uint32_t element);
 
-  // Handles a deleteRecord of all payloads if it is not checked, because the reader is not judged
-  // or kRuleDeleteAll is switched off. Only marks the reader's own inserts of the key as deleted.
+  // Handles a deleteRecord of all payloads that is not checked: either the reader is not judged, or
+  // kRuleDeleteAll is switched off. Only marks the reader's own inserts of the key as deleted.
   void forget_own(uint32_t cell, const model::CellLists& lists);
 
   // Reports that the reader did not see an insert or a delete of `writer`, an earlier transaction

@@ -1,6 +1,7 @@
 // Writes the text of the findings `hang`, `too_slow` and `crashed`, by which a report explains why
-// a session (one repetition of a benchmark) did not end. For a hang, the text first lists which
-// thread waits for which other thread. Then it describes each thread in a few lines.
+// a session (one repetition of a benchmark) hung, was too slow or crashed. For a hang, the text
+// first lists which thread waits for which other thread. Then it describes each thread in a few
+// lines.
 #include "harness/referee/hang/hang_text.h"
 
 #include <algorithm>

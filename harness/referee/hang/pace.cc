@@ -1,4 +1,5 @@
-// Implements harness/referee/hang/pace.h with the progress that PhaseWatch has sampled.
+// Implements harness/referee/hang/pace.h: decides whether a phase that reached a time limit was
+// slow or hung. Uses the progress of its threads, which PhaseWatch has sampled.
 #include "harness/referee/hang/pace.h"
 
 #include <algorithm>
@@ -15,7 +16,8 @@ namespace keydrome {
 namespace {
 
 constexpr uint64_t kSecondNs = 1000 * kNsPerMs;
-// PhaseWatch is sampled every half second, so a shorter silence proves nothing.
+// A silence is a time in which a thread was not seen to advance. PhaseWatch samples the threads
+// every half second, so a silence below one second proves nothing.
 constexpr uint64_t kSilenceMinNs = kSecondNs;
 constexpr uint64_t kSilenceOperations = 4;
 

@@ -43,8 +43,8 @@ class PhaseWatch {
   std::size_t threads() const { return threads_.size(); }
   // The state at the last sample.
   const ThreadProgress& thread(std::size_t number) const { return threads_[number]; }
-  // Returns the number of the op that the thread had reached at the last sample, in the form that
-  // program_position() expects. `ops` is the thread's program (its list of operations).
+  // Returns the number of the operation that the thread had reached at the last sample, in the form
+  // that program_position() expects. `ops` is the thread's program (its list of operations).
   uint64_t reached(std::size_t number, std::span<const format::Op> ops) const;
   // Returns the id of the jailed thread that calls the library for thread `number`. The id is the
   // one that gettid() returns inside the jail.

@@ -35,7 +35,7 @@ struct ProgramPosition {
   std::string call = {};               // the call as text, such as insertRecord("A", 2)
 };
 
-// Returns the position for `reached`: the number of an op, with the bits kAwaitsPiece and
+// Returns the position for `reached`: the number of an operation, with the bits kAwaitsPiece and
 // kRollingBack of ThreadOutcome::position (benchmarks/kit/format/outcome.h).
 ProgramPosition program_position(const script::Script& script, const std::vector<format::Op>& ops,
                                  uint64_t reached);

@@ -1,5 +1,6 @@
-// Implements crash_program(): writes the operations up to the crash as C tables, between the parts
-// that are the same in every program (crash_program_parts.h).
+// Implements crash_program(), which writes a C program that makes the calls of a session up to a
+// crash of the library. Writes the operations up to the crash as C tables, between the parts that
+// are the same in every program (crash_program_parts.h).
 #include "harness/referee/judging/crash_program.h"
 
 #include <algorithm>
@@ -22,7 +23,7 @@ using format::Op;
 using format::OpCode;
 using history::EventCall;
 
-// The programs of a phase, up to the crash.
+// The operations of each thread of a phase, up to the crash.
 struct PlayedPhase {
   std::string name;
   std::vector<std::span<const Op>> threads;
@@ -80,7 +81,8 @@ std::vector<PlayedPhase> played_phases(const script::Script& script, const Sessi
     for (std::size_t t = 0; t < script.phases[p].threads.size(); ++t) {
       std::span<const Op> ops = script.phases[p].threads[t];
       if (p == last && result.positions[t] < ops.size()) {
-        // If the thread was waiting, the program must not wait, because the others may have ended.
+        // If the thread was waiting for another thread, leave out the wait: in the C program, the
+        // other thread may have ended already.
         const bool calls = calls_library(ops[result.positions[t]].code);
         ops = ops.first(result.positions[t] + (calls ? 1 : 0));
       }
@@ -151,7 +153,7 @@ class TableWriter {
         payload(op),
         std::to_string(op.slot),
         flags(op)};
-    // C sets fields that are left out to 0.
+    // Leave out zeros at the end of the entry, because C sets missing fields to 0.
     std::size_t count = fields.size();
     while (count > 1 && fields[count - 1] == "0") --count;
     std::string entry = "{" + fields[0];

@@ -1,10 +1,11 @@
-// crash_program(): writes a C99 program that makes the calls of a session up to the crash of the
-// library. The author of the library links the program with it, and runs both in a debugger,
-// without Keydrome.
+// crash_program(): writes a C99 program that makes the calls of a session (one repetition of a
+// benchmark) up to the crash of the library. The author of the library links the program with it,
+// and runs both in a debugger, without Keydrome.
 //
 // The program plays the phases one after another, with one thread for each thread of the session.
-// It makes the same calls with the same arguments, each thread in its order. The order in which
-// calls of different threads overlap is not recorded, so the program cannot repeat it.
+// It makes the same calls with the same arguments, each thread in the order of the session. The
+// order in which calls of different threads overlap is not recorded, so the program cannot repeat
+// it.
 //
 // Everything in the program comes from the referee, the trusted process that generated the
 // operations. The player, the jailed process with the library, only says how far each thread was.
@@ -18,7 +19,7 @@
 
 namespace keydrome {
 
-// One of the two members is empty. Both are empty if the session did not end during a phase.
+// At most one of the two members is set. Neither is set if the session did not end during a phase.
 struct CrashProgram {
   std::string text;
   std::string why_none;  // a sentence without its full stop: why there is no program
@@ -27,9 +28,10 @@ struct CrashProgram {
 // The text of a program has at most this many bytes.
 inline constexpr std::size_t kCrashProgramBytesMax = 400'000;
 
-// Returns the program for a session that ended in a call. `script` is the session's, without the
-// operations that were not played because of the clock (script::drop_unplayed()). `end` says how
-// the session ended, such as "the process was ended by SIGSEGV".
+// Returns the program for a session that ended in a call. `script` contains the operations of the
+// session, except those that were not played because the phase ended by the clock
+// (script::drop_unplayed()). `end` says how the session ended, such as "the process was ended by
+// SIGSEGV".
 CrashProgram crash_program(const script::Script& script, const SessionResult& result,
                            const std::string& end);
 

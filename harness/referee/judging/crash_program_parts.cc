@@ -41,8 +41,8 @@ static const char* const kNames[] = {
     "deleteRecord of the record read", "step", "end of step", "call with unusual arguments"};
 
 /* One operation of a thread. `slot` selects one of the thread's handles. `key` is a key, or for a
- * string the number of its text. A payload is the number `argument` in 8 letters, if it is not 0,
- * and the text number `payload`. */
+ * string the number of its text. A payload begins with 8 letters that encode the number `argument`,
+ * unless it is 0. Then follows the text number `payload`. */
 typedef struct {
   unsigned char code;
   long long key;
@@ -103,7 +103,7 @@ static int expired(const struct timespec* until) {
 }
 
 /* Waits until *number is at least `least`, but not longer than `us` microseconds, because the
- * thread that counts it may be blocked in a call. Returns 0 if the time is over. */
+ * thread that increments it may be blocked in a call. Returns 0 if the time is over. */
 static int await(const unsigned* number, unsigned least, unsigned long us) {
   struct timespec until;
   int reached;

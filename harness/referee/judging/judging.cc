@@ -57,7 +57,7 @@ Judgement judge_session(const PreparedSession& session, const SessionResult& res
   const bool complete = result.stop == StopReason::kNone;
   const bool advisory = session.manifest.instances.find(session.plan.instance)->second.advisory;
   // An advisory instance produces only warnings, unless the library crashes or hangs in legal
-  // calls. If its session ended early, the calls that it made are judged.
+  // calls. If the session of an advisory instance ended early, the calls up to the end are judged.
   const bool judged = complete || advisory;
   // A log that does not match the program proves nothing about the library, so judging stops.
   const bool sound = !judged || judge::judge_logs(session.script, result.outcome, findings);

@@ -1,5 +1,6 @@
 // Implements harness/referee/judging/verdict.h: the rules that turn the result of a session (one
-// repetition of a benchmark, with one library) and its findings into a verdict and a reason.
+// repetition of a benchmark, with one library) and its findings into a verdict and a reason. A
+// finding says what a check found wrong.
 #include "harness/referee/judging/verdict.h"
 
 #include <algorithm>
@@ -284,8 +285,9 @@ std::string jail_level(const JailEnd& jail) {
 
 judge::Ending ending_of(const SessionResult& result) {
   judge::Ending ending{.complete = result.stop == StopReason::kNone, .stop = {}};
-  // Reaching a resource limit depends on more than the calls, so a replay may not reproduce it. Nor
-  // does a part of a session show that the whole session was too slow.
+  // `stop` stays empty for two kinds of ends, which a replay of a part of the session would not
+  // reproduce. A resource limit depends on more than the calls. And a part of a session cannot show
+  // that the whole session was too slow.
   RunVerdict limit;
   if (result.stage != Stage::kPlaying || decide_by_limits(result, limit)) return ending;
   const std::string_view status = result.jail.text("status");

@@ -24,8 +24,8 @@ struct RunVerdict {
 };
 
 // Adds the findings (entries of the report that say what is wrong) that follow from how the session
-// went: a broken protocol, a hang, slowness, a crash, or a player's clock that disagrees with the
-// referee's. `script` is the session's.
+// went. Examples are a broken protocol, a hang, slowness, a crash, or a player's clock that
+// disagrees with the referee's. `script` contains the operations of the session.
 void add_session_findings(const script::Script& script, const SessionResult& result,
                           judge::Findings& findings);
 

@@ -1,4 +1,5 @@
-// Implements idle_work.h: starts the thread, and changes its priority.
+// Implements idle_work.h, which does work of the referee while other processes work: starts the
+// thread for it, and changes the priority of this thread.
 #include "harness/referee/machine/idle_work.h"
 
 #include <pthread.h>
@@ -25,7 +26,8 @@ void IdleWork::start() {
   } catch (const std::system_error&) {  // finish() does the work
     return;
   }
-  // If the kernel refuses, the work still ends before finish() returns.
+  // If the kernel refuses the low priority, the work runs at ordinary priority, and still ends
+  // before finish() returns.
   const sched_param parameters{};
   (void)pthread_setschedparam(thread_.native_handle(), SCHED_IDLE, &parameters);
   priority_set_.count_down();
@@ -40,7 +42,8 @@ void IdleWork::finish() {
   done_ = started_;
 }
 
-// Only a thread of ordinary priority is sure to end soon on a busy machine.
+// Gives the thread ordinary priority first, because only such a thread is sure to end soon on a
+// busy machine.
 void IdleWork::join() {
   if (!thread_.joinable()) return;
   const sched_param parameters{};

@@ -28,7 +28,7 @@ Json machine_facts();
 // Times of all CPUs since the machine was started, in the kernel's ticks.
 struct CpuTimes {
   uint64_t all = 0;
-  uint64_t stolen = 0;  // a CPU was ready to run, but another virtual machine used it
+  uint64_t stolen = 0;  // another virtual machine used the CPU, although this one had work
 };
 
 // Returns nothing if the kernel reports no such times.

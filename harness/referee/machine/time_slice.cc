@@ -1,5 +1,5 @@
-// Implements time_slice.h by the system call sched_setattr, for which the C library has no
-// function.
+// Implements time_slice.h: asks the kernel for short time slices with the system call
+// sched_setattr, for which the C library has no function.
 #include "harness/referee/machine/time_slice.h"
 
 #include <sched.h>

@@ -1,8 +1,9 @@
-// Asks the kernel for short time slices, so that other programs delay a session less.
+// Asks the kernel for short time slices, so that other programs delay a session (one repetition of
+// a benchmark) less.
 //
 // If a program computes on every CPU, a thread that wakes up waits until the slice of the running
-// thread has ended: some milliseconds, however high its own priority is. A library that passes a
-// lock from thread to thread waits so for each operation. Since Linux 6.12, a thread with a shorter
+// thread has ended: some milliseconds, however high its own priority is. If a library passes a lock
+// from thread to thread, each operation waits that long. Since Linux 6.12, a thread with a shorter
 // slice preempts the running one at once. Older kernels ignore the request.
 #pragma once
 

@@ -1,4 +1,5 @@
-// Implements harness/referee/memory/memfd.h: creates, maps and seals memfds.
+// Implements harness/referee/memory/memfd.h: creates, maps and seals memfds, the memory that the
+// referee shares with the player.
 #include "harness/referee/memory/memfd.h"
 
 #include <fcntl.h>

@@ -17,7 +17,7 @@ namespace keydrome {
 // A zeroed memfd of fixed size that the referee and a child process map. create() touches its first
 // pages, which are those that timed phases use. So the kernel charges them to the referee's cgroup,
 // and allocates none of them while the player's time is measured. All later pages are the *rest*,
-// which has no memory until touch_rest(). If a child writes to the rest before, the kernel charges
+// which has no memory until touch_rest(). If a child writes to the rest earlier, the kernel charges
 // the pages to the child's cgroup.
 class SharedRegion {
  public:
@@ -40,7 +40,7 @@ class SharedRegion {
 
   std::span<std::byte> before_rest() const { return bytes().first(rest_); }
 
-  // Takes the memory of the rest away, so that its bytes are zero.
+  // Frees the memory of the rest. The bytes of the rest are zero afterwards.
   Result<void> empty_rest();
   // Touches the pages of the rest.
   Result<void> touch_rest();

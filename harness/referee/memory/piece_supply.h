@@ -19,8 +19,8 @@
 
 namespace keydrome {
 
-// Where the programs of a phase are cut: piece p of thread t has the ops
-// [cuts[t][p], cuts[t][p + 1]). Every thread has at least one piece.
+// Where the programs of a phase are cut: piece p of thread t has the operations (ops) from number
+// cuts[t][p] to number cuts[t][p + 1] - 1. Every thread has at least one piece.
 struct PiecePlan {
   std::vector<std::vector<uint64_t>> cuts;
   std::vector<std::vector<uint64_t>> bytes;  // size of each piece

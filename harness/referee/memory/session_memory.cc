@@ -32,7 +32,7 @@ uint32_t threads_max(const script::Script& script) {
 Result<void> SessionMemory::create() {
   std::vector<uint64_t> half_bytes(threads_max(script_));
   uint64_t outcome_bytes = sizeof(format::OutcomeHeader);
-  uint64_t before_scan_bytes = 0;  // what the phases use that do not scan all records
+  uint64_t before_scan_bytes = 0;  // largest outcome of a phase that does not scan all records
   for (const script::PhaseScript& phase : script_.phases) {
     plans_.push_back(plan_pieces(writer_, phase, kPieceBytes));
     for (std::size_t t = 0; t < phase.threads.size(); ++t)

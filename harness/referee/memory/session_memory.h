@@ -52,8 +52,8 @@ class SessionMemory {
   std::span<const std::byte> stack_page() const { return stacks_->bytes(); }
 
   // Prepares the outcome for a phase and returns its bytes. Clears what the library may have
-  // written there before. If the session ends with a scan of all records, this is the whole
-  // outcome. Otherwise the library could keep records there, in memory for which it is not charged.
+  // written there before: the whole outcome, if the session ends with a scan of all records.
+  // Without this, the library could keep records there, in memory for which it is not charged.
   // REQUIRES: no thread of the player executes operations.
   Result<std::span<std::byte>> begin_outcome(uint32_t phase, const script::OutcomeLayout& layout);
   // Copies the first piece of each thread into the ring. REQUIRES: no thread of the player executes

@@ -1,6 +1,6 @@
-// Implements harness/referee/plan/plan.h: reads a plan, the JSON file that describes one repetition
-// of a benchmark, and writes it. The parser makes the checks of harness/schema/plan.v1.schema.json,
-// and explains each error.
+// Implements harness/referee/plan/plan.h: reads and writes a plan, the JSON file that describes one
+// repetition of a benchmark. The parser makes the checks of harness/schema/plan.v1.schema.json, and
+// explains each error.
 #include "harness/referee/plan/plan.h"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
-// The plan of one session, i.e. of one repetition of a benchmark, with one library: which library,
-// which benchmark and which limits. The parser reads it from JSON
-// (harness/schema/plan.v1.schema.json), and rejects unknown fields.
+// The plan of one session (one repetition of a benchmark with one library): which library, which
+// benchmark and which limits. The parser reads it from JSON (harness/schema/plan.v1.schema.json),
+// and rejects unknown fields.
 #pragma once
 
 #include <cstdint>
@@ -44,7 +44,8 @@ inline constexpr uint64_t kJailCpuSecondsMax = uint64_t{7} * 86'400 * 1024;
 struct LimitsPlan {
   uint64_t load_timeout_ms = 10000;
   uint64_t phase_timeout_ms = 0;
-  // Limit of the whole session; absent: that of the manifest. It has no effect in verified mode.
+  // Limit of the whole session; absent: the limit in the manifest, the benchmark's description. It
+  // has no effect in verified mode.
   std::optional<uint64_t> session_timeout_ms;
   // Limit of the stored output; it applies to standard output and to standard error separately.
   uint64_t output_bytes = 65536;

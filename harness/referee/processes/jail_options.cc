@@ -1,6 +1,6 @@
 // Implements harness/referee/processes/jail_options.h: derives the limits of a jail from the plan
-// and the benchmark's instance, and writes the jail's command line. The jail is the sandbox of one
-// session (one repetition of a benchmark).
+// and the benchmark's manifest (its description), and writes the jail's command line. The jail is
+// the sandbox of one session (one repetition of a benchmark).
 #include "harness/referee/processes/jail_options.h"
 
 #include <unistd.h>
@@ -16,10 +16,10 @@ namespace {
 
 constexpr uint64_t kTmpfsBytesDefault = 16 << 20;
 // Allowance for the own work of the referee, the process that runs the session. The wall time limit
-// of a session includes it once for loading and once for each phase.
+// of a session includes this time once for loading and once for each phase.
 constexpr uint64_t kOwnWorkMs = 60'000;
-// The default limit of tasks is two for each thread that plays a program, plus these, for the
-// jail's init and threads of the library.
+// The default limit of tasks (processes and threads) is two for each thread that plays a program,
+// plus these for the jail's init and the library's own threads.
 constexpr uint64_t kSpareTasks = 64;
 
 void option(std::vector<std::string>& arguments, const char* name, const std::string& value) {

@@ -25,7 +25,8 @@ struct JailOptions {
   uint64_t processes = 0;               // tasks, including threads
   uint64_t command_timeout_ms = 5'000;  // for each of the commands freeze, thaw and usage
   // How long the referee waits for the player, the process in the jail, to exit after its channel
-  // has closed. The kernel closes the channel of a process that exits before the process has ended.
+  // has closed. When a process exits, the kernel first closes its channel, and the process ends a
+  // little later.
   uint64_t exit_grace_ms = 2'000;
   bool explain_hangs = true;  // describe hung threads; takes up to 1.1 s
   bool keep_calls = false;  // keep the results of all calls as a history, so that it can be judged
@@ -40,8 +41,8 @@ inline constexpr uint64_t kJailSpareMs = 60'000;
 // kJailSpareMs.
 uint64_t jail_spare_cpu_seconds();
 
-// Returns a limit that the manifest (the benchmark's description) sets for a scale, or nothing if
-// it sets none.
+// Returns a limit that the manifest (the benchmark's description) sets for a scale (a size of the
+// benchmark), or nothing if it sets none.
 std::optional<uint64_t> limit_of(const workload::Manifest& manifest, const std::string& scale,
                                  const char* name);
 

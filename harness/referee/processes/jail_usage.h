@@ -29,7 +29,7 @@ inline std::optional<uint64_t> growth(std::optional<uint64_t> before,
   return *after - *before;
 }
 
-// The same for memory, which may shrink: memory that was given back counts as no growth.
+// Returns the growth of memory. Memory may shrink; this counts as a growth of 0.
 inline std::optional<uint64_t> memory_growth(std::optional<uint64_t> before,
                                              std::optional<uint64_t> after) {
   if (!before || !after) return std::nullopt;

@@ -1,5 +1,5 @@
-// Implements OutputCapture: stores the beginning of the stream in a string, and the end in a ring
-// buffer.
+// Implements OutputCapture: stores the beginning of a stream, such as the output of a library, in a
+// string, and the end in a ring buffer.
 #include "harness/referee/processes/output_capture.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Makes the report of one session, i.e. of one repetition of a benchmark, with one library, as JSON
+// Makes the report of one session (one repetition of a benchmark with one library) as JSON
 // (harness/schema/report.v1.schema.json).
 #pragma once
 

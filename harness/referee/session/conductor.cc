@@ -45,8 +45,8 @@ std::vector<KeyType> key_types_of(const script::Script& script) {
   return types;
 }
 
-// Makes the message LOAD. Its text is the library's path in the jail, a NUL, and the configuration
-// (may be empty). parse_plan() has checked that the text fits.
+// Makes the message LOAD, the command to load the library. Its text is the library's path in the
+// jail, a NUL, and the configuration (may be empty). parse_plan() has checked that the text fits.
 Message load_message(const LibraryPlan& library, const script::Script& script) {
   constexpr std::string_view kLibraryInside = "/library.so";
   Message load = make_message(MessageType::kLoad);
@@ -65,8 +65,8 @@ Message go_message(uint32_t phase, bool pinned) {
   return go;
 }
 
-// Describes a phase for `progress`. `done` is nullptr when the phase starts, and its result when it
-// has ended.
+// Describes a phase for `progress`. `done` is nullptr when the phase starts, and the result of the
+// phase when the phase has ended.
 Json phase_event(const script::Script& script, uint32_t index, const PhaseResult* done) {
   Json::Object event{{"event", done == nullptr ? "phase" : "phase_done"},
                      {"name", script.phases[index].name},
@@ -76,7 +76,8 @@ Json phase_event(const script::Script& script, uint32_t index, const PhaseResult
   return event;
 }
 
-// Returns the result of a phase with what its script says about it.
+// Returns a new result of a phase, with the members that its script (operations and settings)
+// determines. The caller adds the measurements.
 PhaseResult result_of(const script::PhaseScript& phase) {
   PhaseResult result;
   result.name = phase.name;
@@ -86,7 +87,7 @@ PhaseResult result_of(const script::PhaseScript& phase) {
   return result;
 }
 
-// Adds the time of a step to `total_ns`, and returns the step's result.
+// Executes a step, adds its time to `total_ns`, and returns its result.
 template <typename Step>
 auto timed(uint64_t& total_ns, Step&& step) {
   const uint64_t start_ns = now_ns();
@@ -95,7 +96,8 @@ auto timed(uint64_t& total_ns, Step&& step) {
   return result;
 }
 
-// Returns the time from GO to the end of the last thread, by the player's clock.
+// Returns the time from GO, the message that starts the phase, to the end of the last thread, by
+// the player's clock.
 uint64_t player_ns(const script::PhaseOutcome& outcome) {
   uint64_t last_ns = 0;
   for (const script::ThreadResult& thread : outcome.threads)
@@ -111,9 +113,9 @@ PhaseTimes times_of(const JailOptions& options, uint64_t start_ns) {
           .stuck_ns = options.plan.limits.phase_timeout_ms * kNsPerMs / 2};
 }
 
-// Returns the op that each thread has reached. The player wrote the positions, so the referee does
-// not trust them. They are used only in advisory instances, in which a failed check is a warning.
-// There they decide whether a crash or hang is more than a warning.
+// Returns the number of the operation that each thread has reached. The player wrote the positions,
+// so the referee does not trust them. They are used only in advisory instances, in which a failed
+// check is a warning. There they decide whether a crash or hang is more than a warning.
 std::vector<uint64_t> positions_of(const script::Script& script, const script::PhaseScript& phase,
                                    const PhaseWatch& watch) {
   std::vector<uint64_t> positions;
@@ -221,8 +223,9 @@ class Conductor {
     return true;
   }
 
-  // Makes the inputs before GO starts the phase, so the clock measures only the player. If the
-  // pieces of a phase exceed 512 MiB, the last ones are made during the phase (piece_supply.h).
+  // Makes the inputs before the message GO starts the phase, so the clock measures only the player.
+  // The inputs are pieces, i.e. portions of the programs. If they exceed 512 MiB, the last ones are
+  // made during the phase (piece_supply.h).
   bool play_phase(uint32_t index) {
     const script::PhaseScript& phase = script_.phases[index];
     if (phase.timed) idle_work_.finish();
@@ -251,7 +254,8 @@ class Conductor {
   }
 
   // Starts the clock before any thread that plays programs runs. A frozen player receives GO only
-  // when it thaws, so the clock need not measure how long the sending takes.
+  // when it thaws. So for a frozen player, GO is sent first, and the clock does not measure the
+  // sending.
   bool start_phase(const Message& go, const script::PhaseScript& phase, uint64_t& start_ns) {
     const bool sleeps = result_.frozen_between && partner_->plays_in_jail();
     const auto send = [&] {
@@ -266,7 +270,7 @@ class Conductor {
     return passed(account_->thaw(phase.name)) && (sleeps || send());
   }
 
-  // Describes the threads after a deadline or limit has passed, or after the process has died.
+  // Describes the threads after a deadline or limit has passed, or after the player has died.
   // `phase` and `watch` are nullptr while the library loads. `start_ns` is when the phase started.
   void explain_stop(const script::PhaseScript* phase, PhaseWatch* watch, uint64_t start_ns) {
     PhaseTimes times = times_of(options_, start_ns);
@@ -288,14 +292,14 @@ class Conductor {
     if (explains) times.now_ns = looks.now_ns;
     result_.slow = watch != nullptr && is_advancing(script_, *phase, *watch, times);
     if (explains) result_.hang = hang_evidence(inputs, looks, result_.slow);
-    // The process has exited, but what its threads wrote is still in the shared memory.
+    // The player has exited, but what its threads wrote is still in the shared memory.
     if (result_.stop == StopReason::kClosed) result_.hang = crash_evidence(inputs);
     if (!ran_out || phase == nullptr) return;
     result_.detail +=
         result_.slow ? pace_text(*phase, *watch, times) : unfinished_threads(*phase, *watch);
   }
 
-  // Stores the phase and a checked copy of its outcome.
+  // Stores the phase and a checked copy of its outcome (the results of its operations).
   bool store(PhaseResult done, const script::OutcomeLayout& layout,
              std::span<const std::byte> image) {
     const script::PhaseScript& phase = script_.phases[result_.phases.size()];

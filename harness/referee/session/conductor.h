@@ -1,4 +1,4 @@
-// Plays one session, i.e. one repetition of a benchmark, with one library: starts the processes,
+// Plays one session (one repetition of a benchmark with one library): starts the processes,
 // exchanges all messages from HELLO to END (harness/protocol.h), and returns what happened.
 //
 // The code trusts nothing from the player, the jailed process that runs the library. play() always
@@ -20,8 +20,8 @@ namespace keydrome {
 using Progress = std::function<void(const Json&)>;
 
 // Is called before each phase, with its number and the results of the phases before it. May make
-// the changes to the script that Workload::adapt_phase() may make. The jail is frozen during the
-// call, unless the machine cannot freeze it.
+// the changes to the script (all operations) that Workload::adapt_phase() may make. The jail is
+// frozen during the call, unless the machine cannot freeze it.
 using Adapt = std::function<void(uint32_t phase, const script::Outcome& so_far)>;
 
 // Plays the session. Takes at most options.wall_ms plus the time to end the jail

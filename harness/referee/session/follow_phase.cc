@@ -1,6 +1,7 @@
 // Implements follow_phase(). During one phase, the player (the jailed process) requests the pieces
-// of its programs (lists of operations) one by one. The functions publish these pieces. They check
-// that each message has the nonce (random number) of the phase and arrives in the right order.
+// of its programs (lists of operations) one by one. This code publishes each piece, i.e. copies it
+// into memory that the player reads. It checks that each message has the nonce (random number) of
+// the phase and arrives in the right order.
 #include "harness/referee/session/follow_phase.h"
 
 #include <utility>

@@ -13,33 +13,35 @@
 namespace keydrome {
 namespace {
 
-// Keys, payload texts and tags (the numbers of payloads) have 32 bits
-// (benchmarks/kit/format/program.h). The limit is a little less than 2^32, because the checks need
-// numbers, too. docs/decisions/0026-numbers-of-32-bits.md says why they have no more bits.
+// Operations refer to keys, payload texts and tags (a tag identifies a payload) by numbers of 32
+// bits (benchmarks/kit/format/program.h). The limit is a little less than 2^32, because the checks
+// need some of the numbers. docs/decisions/0026-numbers-of-32-bits.md says why a number has only 32
+// bits.
 constexpr double kNumbersMax = 4.2e9;
 // A procedure is a list of instructions that computes a call from earlier results. The strings that
 // procedures use are in one part of the shared memory, the image of the session. Their offsets have
 // 32 bits.
 constexpr double kImageStringsMax = 4.2e9;
 
-// Bytes of the referee's memory for each part of a session, such as kForOp for each operation and
-// kForWord for each word, the result of a call. The values follow from the sizes of structs and the
-// growth of arrays. tests/test_memory_demand.py compares the sums with what sessions use.
+// Bytes of the referee's memory for each part of a session, such as kForOp for each operation (op)
+// and kForWord for each word, the result of a call. A piece is a portion of a thread's operations.
+// The values follow from the sizes of structs and the growth of arrays. tests/test_memory_demand.py
+// compares the sums with what sessions use.
 constexpr double kKiB = 1 << 10, kMiB = 1 << 20;
-// Program, report and small tables; and an array that must move when it grows, which was seen to
-// take 8 MiB more in one of ten sessions.
+// The referee's code, its report and small tables. Includes 8 MiB for an array that must move when
+// it grows: one of ten sessions needed this memory.
 constexpr double kReferee = 15 * kMiB;
-constexpr double kMargin = 1.31;          // arrays that have grown, and what the allocator keeps
-constexpr double kForThread = 44 * kKiB;  // spare words, histograms, throughput over time
-constexpr double kRingOfThread = 512 * kKiB;        // two pieces, if the program is that long
-constexpr double kForOp = 18;                       // an op, in an array that may have grown
-constexpr double kPieceForOp = 24;                  // an op and its key in a piece
-constexpr double kPiecesMax = 512 * kMiB;           // pieces that are made in advance
+constexpr double kMargin = 1.31;              // factor: spare room of arrays and of the allocator
+constexpr double kForThread = 44 * kKiB;      // spare words, histograms, throughput over time
+constexpr double kRingOfThread = 512 * kKiB;  // two pieces, if the program is that long
+constexpr double kForOp = 18;                 // an op, in an array that may have grown
+constexpr double kPieceForOp = 24;            // an op and its key in a piece
+constexpr double kPiecesMax = 512 * kMiB;     // pieces that are made in advance
 constexpr double kForWord = 8, kSpareWords = 1.25;  // a quarter more, for attempts that fail
 constexpr double kForEnd = 1;                       // how a transaction ended
 constexpr double kForKey = 16;                      // in the pool, and in tables of the generator
 constexpr double kForRank = 12;                     // the judge's tables by key
-constexpr double kForSortedKey = 44;                // the same, and what sorting the keys takes
+constexpr double kForSortedKey = 44;                // these tables, and what sorting the keys takes
 constexpr double kForChange = 68;                   // ExpectedState: Change, and its tables by tag
 constexpr double kForChangedKey = 28;    // ExpectedState: the table by key, which may have grown
 constexpr double kForScanned = 32;       // TraceRecord and padding; key and payload follow
@@ -74,18 +76,19 @@ workload::Demand demand_of(const workload::Workload& workload,
   return demand;
 }
 
-// Returns the memory of the largest log. A call that is attempted again is logged again. The log
-// has room for more attempts of the first calls of a thread than of the others
-// (script/script_builder.cc).
+// Returns the memory that the logs take at most. A call that is attempted again is logged again.
+// The log of a thread has room for 16 attempts of each of its first calls, and for 4 attempts of
+// each later call (script/evidence/capacities.cc).
 double log_bytes(const workload::Demand& demand) {
   constexpr double kEventBytes = 32, kAttempts = 16, kAttemptsOfOthers = 4, kFirstCalls = 1 << 18;
   const double first = std::min(demand.logged_calls, demand.threads * kFirstCalls);
   return kEventBytes * (first * kAttempts + (demand.logged_calls - first) * kAttemptsOfOthers);
 }
 
-// Returns the memory of the results of the final scan. The referee keeps records that the script
-// inserts as numbers, but those of procedures whole. The wrong records of a faulty library are also
-// kept whole; then the referee may need more than its estimate, but not more than its bound.
+// Returns the memory of the results of the final scan. For a record that an operation inserts, the
+// referee keeps only a number. For a record that a procedure inserts, it keeps key and payload. It
+// does the same for the wrong records of a faulty library. Then it may need more than its estimate,
+// but not more than its bound (referee_bound()).
 double scan_bytes(const workload::Demand& demand) {
   const double loaded =
       demand.procedures > 0 ? std::min(demand.records, demand.load_ops) : demand.records;
@@ -94,8 +97,8 @@ double scan_bytes(const workload::Demand& demand) {
   return loaded * kForInserted + whole * (kForScanned + mean);
 }
 
-// Returns an upper bound of the referee's memory, the memory that it shares with the player
-// included.
+// Returns an upper bound of the referee's memory, including the memory that it shares with the
+// player.
 double referee_bytes(const workload::Demand& demand) {
   const double numbers = demand.records + demand.keys;
   const double script = (demand.load_ops + demand.run_ops) * kForOp + numbers * kForKey +
@@ -183,7 +186,8 @@ std::optional<int64_t> largest_fitting(int64_t least, int64_t present, const Fit
   return low;
 }
 
-// Returns the parameter that has to be lowered least. If no parameter alone helps, the name is "".
+// Returns the parameter that has to be lowered least, as a part of its present value. If no
+// parameter alone helps, the name is "".
 template <typename Fits>
 Remedy best_remedy(const workload::Manifest& manifest, const workload::ParameterValues& values,
                    const Fits& fits) {

@@ -1,6 +1,6 @@
 // Decides whether a session (one repetition of a benchmark) fits the memory of the machine, and how
-// much of the memory the library may use. This decision comes before the referee, the process that
-// runs the session, generates the operations.
+// much of the memory the library may use. The referee, the process that runs the session, decides
+// this before it generates the operations.
 #pragma once
 
 #include <cstdint>
@@ -18,9 +18,9 @@ struct MemoryNeed {
   uint64_t library_bytes = 0;  // the limit of the jail
   uint64_t total() const { return referee_bytes + library_bytes; }
   // Returns the memory that a session uses at least, if the library reaches its limit. The estimate
-  // of the referee's memory is at most 1.5 times what the referee uses, so two thirds of the
-  // estimate count. Only in the benchmarks linkbench and tpcw, the estimate may be up to 2.3 times
-  // what the referee uses (FACTORS of tests/test_memory_demand.py).
+  // of the referee's memory is usually at most 1.5 times what the referee uses, so two thirds of
+  // the estimate count. In some benchmarks the estimate is higher, up to 3.8 times (FACTORS of
+  // tests/test_memory_demand.py). Such a session may be refused although it would fit.
   uint64_t least() const { return referee_bytes / 3 * 2 + library_bytes; }
 };
 
@@ -38,7 +38,7 @@ struct MemoryRules {
   bool certify = false;        // the history of calls is kept, and checked after the session
   // A file whose keys replace those of the benchmark; null: there is no such file.
   const workload::KeyFile* keys = nullptr;
-  bool plays_trace = false;  // a recorded trace, not the parameters, sets the size
+  bool plays_trace = false;  // a recorded trace, not the parameters, sets the session's size
 };
 
 // Returns the need of a session with these parameters. The result does not depend on the machine,
@@ -53,10 +53,10 @@ MemoryNeed memory_need(const workload::Workload& workload, const workload::Param
 uint64_t referee_bound(const MemoryNeed& need, uint64_t machine_bytes, uint64_t available_bytes);
 
 // Returns the need of a session. Returns an error if the need (MemoryNeed::least()) exceeds the
-// memory that a session may use. Also returns an error if the session has more keys than a script
-// can number, or than the file of keys has. The error names the need, and the parameter that must
-// be lowered least, with the largest value that fits. `manifest` describes the benchmark's
-// parameters. Takes a few milliseconds at most.
+// memory that a session may use. Also returns an error if the session has more keys, payloads or
+// strings than the operations can number, or more keys than the file of keys. The error names the
+// need, and the parameter that must be lowered least, with the largest value that fits. `manifest`
+// describes the benchmark's parameters. Takes a few milliseconds at most.
 Result<MemoryNeed> fit_memory(const workload::Workload& workload,
                               const workload::Manifest& manifest,
                               const workload::Parameters& parameters, const MemoryRules& rules);

@@ -48,8 +48,9 @@ class Partner {
 
   // Waits for a message of type `type` from the process whose turn it is. Returns std::nullopt if
   // the message has arrived, and otherwise why the session stopped. Any other message is a
-  // violation of the protocol, except a DONE without an error if `or_done` is true. `what`
-  // completes the text "while the referee waited for `what`".
+  // violation of the protocol. If `or_done` is true, the message DONE (the phase has ended) is also
+  // accepted, unless it reports an error. `what` completes the text "while the referee waited for
+  // `what`".
   std::optional<Stopped> expect(Message& message, MessageType type, uint64_t deadline_ns,
                                 const std::string& what, bool or_done = false);
 
@@ -85,8 +86,9 @@ class Partner {
  protected:
   // Waits for one message without checking limits or sampling the threads.
   virtual JailProcess::Event receive(Message& message, uint64_t deadline_ns);
-  // Returns the ids of the processes that the session needs: the referee and those that it has
-  // started, but not the jail's own, which only wait.
+  // Returns the ids of the processes that work for the session: the referee, the player and, in
+  // verified mode, the driver. The processes of the jail itself only wait, so they are left out. An
+  // id is 0 if the process does not exist.
   virtual std::vector<pid_t> processes() const;
   // Returns true if the last message came from the process whose turn it is.
   virtual bool in_turn() const { return true; }

@@ -29,7 +29,7 @@ bool has_ended(JailProcess& jail) {
 }  // namespace
 
 // The player sleeps until it receives the command to load the library. So the kernel has accounted
-// all its CPU time, and the reading is exact.
+// all CPU time of the player, and the reading is exact.
 void PhaseAccount::begin_loading() {
   player_ = program_of(jail_.pid());
   usage_ = jail_.usage().value_or(JailUsage{});
@@ -119,8 +119,9 @@ bool PhaseAccount::freeze_after(const std::string& step, JailUsage* usage) {
   return false;
 }
 
-// The kernel may account CPU time about a millisecond late. Adds the CPU time that appeared while
-// the jail was frozen to the last phase, or to loading if no phase has ended yet.
+// The kernel may account CPU time about a millisecond late. So CPU time that appears while the jail
+// is frozen belongs to the last phase, or to loading if no phase has ended yet. This function adds
+// it there.
 void PhaseAccount::take_over(const JailUsage& usage) {
   const uint64_t late_us = growth(usage_.cpu_us, usage.cpu_us).value_or(0);
   std::optional<uint64_t>& used_us =

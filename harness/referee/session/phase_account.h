@@ -21,9 +21,9 @@ class PhaseAccount {
  public:
   PhaseAccount(JailProcess& jail, SessionResult& result) : jail_(jail), result_(result) {}
 
-  // Notes what the jail uses before the player, the process in the jail, receives the command to
-  // load the library. Memory that is allocated later, also by constructors, counts as the
-  // library's.
+  // Notes what the jail has used so far. Call it before the command to load the library is sent to
+  // the player, the process in the jail. All memory that is allocated later counts as the
+  // library's, even memory that its constructors allocate.
   void begin_loading();
 
   // Freezes the jail after the library has been loaded, and stores what loading used.
@@ -40,7 +40,7 @@ class PhaseAccount {
   // Freezes the jail and stops the clock of the phase, which started at `start_ns`. The clock stops
   // only when the jail is frozen. Even after DONE, the player's message that ends the phase, a
   // thread of the library may stay in the kernel and work there. Sets all measurements of `phase`.
-  // REQUIRES: its name is set.
+  // REQUIRES: phase.name is set.
   void stop_clock(uint64_t start_ns, PhaseResult& phase);
 
   // Adds to the last phase the CPU time that the kernel accounted late.

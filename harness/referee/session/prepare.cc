@@ -36,7 +36,7 @@ Result<void> check_files(const Plan& plan) {
   return {};
 }
 
-// What a plan refers to, and the memory of its session.
+// The objects that a plan names, and the memory that its session needs.
 struct Basis {
   workload::Manifest manifest;
   workload::Parameters parameters;

@@ -1,5 +1,5 @@
-// Checks the limits of a whole session, i.e. of one repetition of a benchmark, with one library:
-// wall time and CPU time.
+// Checks the wall time limit and the CPU time limit of a whole session (one repetition of a
+// benchmark with one library).
 //
 // The jail enforces the same limits a little later (JailOptions). The referee, the process that
 // runs the session, must act first, because it reports what the threads were doing (hang/hang.h);
@@ -20,11 +20,11 @@ class SessionLimits {
   // later.
   SessionLimits(uint64_t wall_ms, std::optional<uint64_t> cpu_seconds);
 
-  // Returns the beginning of a sentence that names the limit that has passed at `now_ns`. Returns
-  // "" if none has. `jail` is the process id of the jail.
+  // If a limit has passed at `now_ns`, returns the beginning of a sentence that names this limit.
+  // Otherwise returns "". `jail` is the process id of the jail.
   std::string_view passed(pid_t jail, uint64_t now_ns);
 
-  // Returns the time at which the wall time ends.
+  // Returns the time at which the wall time limit passes.
   uint64_t end_ns() const { return end_ns_; }
 
   // Returns the earliest time at which a limit can pass, computed by the last call of passed().

@@ -46,7 +46,7 @@ struct Stopped {
   std::string detail;
 };
 
-// What was used from the command to load the library until the jail was frozen. In this time the
+// What the jail used from the command to load the library until the first freeze. In this time the
 // library's constructors run, and it reads its configuration.
 struct LoadingResult {
   uint64_t wall_ns = 0;
@@ -83,14 +83,14 @@ struct SessionResult {
   Stage stage = Stage::kStarting;
   StopReason stop = StopReason::kNone;
   std::string detail;  // one sentence about the stop; empty for a complete session
-  // At the stop, by thread of the phase: the number of the op that the thread plays. Empty if no
-  // phase was being played.
+  // At the stop, for each thread of the phase: the number of the operation that the thread was
+  // playing. Empty if no phase was being played.
   std::vector<uint64_t> positions;
   bool player_ended = false;  // at the stop, the player's process had ended or was ending
   bool stuck = false;         // at the stop, a call had not returned for half of the phase's limit
   bool slow = false;          // at the stop, the threads still advanced (hang/pace.h)
-  // At a stop that may be due to a time limit: a sentence if other programs kept the threads from
-  // the processors for half of that time (starvation.h); empty: they did not.
+  // A sentence that blames other programs for the stop (starvation.h). Empty, unless they kept the
+  // threads from the processors for so long that a time limit may have passed because of them.
   std::string starved;
   std::string hang;          // what the threads did at the stop (hang/hang.h); empty: unknown
   uint32_t load_status = 0;  // a LoadStatus that the player reported

@@ -7,7 +7,8 @@
 namespace keydrome {
 
 uint64_t setup_memory_max(const SessionResult& result) {
-  // Some entries of the SIGMOD 2009 contest have 128 MiB of static data.
+  // Some entries of the SIGMOD 2009 contest have 128 MiB of static data, which the budget must
+  // allow.
   constexpr uint64_t kLeastBytes = uint64_t{192} << 20;
   return std::max(kLeastBytes, result.memory_limit_bytes / 4);
 }

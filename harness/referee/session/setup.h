@@ -16,14 +16,16 @@ struct Setup {
   std::optional<uint64_t> memory_bytes;  // growth since before loading
 };
 
-// The budget of CPU time for these steps. A library that exceeds this budget, or the one of memory,
-// fails. The libraries of this repository use some milliseconds and a few MiB.
+// The budget of CPU time for these steps. A library that exceeds this budget, or the memory budget
+// (setup_memory_max()), fails. The libraries of this repository use some milliseconds and a few
+// MiB.
 inline constexpr uint64_t kSetupCpuUsMax = 2'000'000;
 
 // Returns the memory budget in bytes: a quarter of the jail's limit, but at least 192 MiB.
 uint64_t setup_memory_max(const SessionResult& result);
 
-// A value that the machine cannot measure is absent.
+// Returns what loading and the phases `create` used. A value that the machine cannot measure is
+// absent.
 Setup setup_of(const SessionResult& result);
 
 }  // namespace keydrome

@@ -1,5 +1,6 @@
-// Implements starvation.h: compares how long each thread waited for a processor, as the scheduler
-// counts it, with the CPU time of all threads.
+// Implements starvation.h, which finds out whether other programs kept a session from the
+// processors: compares how long each thread waited for a processor, as the scheduler counts it,
+// with the CPU time of all threads.
 #include "harness/referee/session/starvation.h"
 
 #include <unistd.h>
@@ -87,7 +88,7 @@ void Starvation::sample(uint64_t now_ns, const std::vector<ThreadSchedules>& sch
   crowd_.capacity_ns = grown(step_ns_, now_ns) * use.processors;
   kept_ns_.resize(std::max(kept_ns_.size(), schedules.size()));
   for (std::size_t i = 0; i < schedules.size(); ++i) {
-    // The referee's other threads do work that can wait (idle_work.h).
+    // The referee's other threads do work that can wait (idle_work.h), so their waits do not count.
     const bool is_referee = i < processes_.size() && processes_[i] == getpid();
     for (const auto& [thread, schedule] : schedules[i]) {
       if (is_referee && thread != getpid()) continue;
@@ -96,7 +97,8 @@ void Starvation::sample(uint64_t now_ns, const std::vector<ThreadSchedules>& sch
       const uint64_t waited_ns = follow(followed, schedule);
       const uint64_t own_ns = grown(followed.first.cpu_ns, schedule.cpu_ns);
       kept_ns_[i] = std::max(kept_ns_[i], grown(grown(own_ns, all_cpu_ns), waited_ns));
-      // The referee waits for the library even if the library is blocked, so its waits say nothing.
+      // The referee needs a processor even while the library is blocked, so the referee's waits do
+      // not show that the library was kept waiting.
       if (!is_referee) crowd_.waited_ns = std::max(crowd_.waited_ns, waited_ns);
     }
   }

@@ -18,9 +18,10 @@
 // It does not include time that a hypervisor takes from the machine. It is much too small if many
 // threads wait for a processor one after the other, because only the longest wait of each process
 // counts. So there is a second measure, the *crowd*: the processor time that other programs and the
-// hypervisor used. The session is not to blame if this is three quarters of all processor time, and
-// a thread of the player or driver waited for a tenth of the time. A library cannot cause both: it
-// cannot make other programs busy, and a blocked thread does not wait for a processor.
+// hypervisor used. Two conditions together show that the session is not to blame. The crowd is at
+// least three quarters of all processor time. And a thread of the player or driver waited for a
+// processor for at least a tenth of the time. A library cannot cause both conditions: it cannot
+// make other programs busy, and a blocked thread does not wait for a processor.
 #pragma once
 
 #include <sys/types.h>
@@ -71,8 +72,8 @@ class Starvation {
   void sample(uint64_t now_ns, const std::vector<ThreadSchedules>& schedules, uint64_t cpu_ns,
               const ProcessorUse& use = {});
 
-  // Returns for how long others kept the session waiting, as of the last sample. For the session,
-  // this is the sum over all steps.
+  // Return for how long other programs kept the session waiting, as of the last sample: in the
+  // present step, and in all steps together.
   uint64_t step_kept_ns() const;
   uint64_t session_kept_ns() const { return earlier_kept_ns_ + step_kept_ns(); }
   Crowd step_crowd() const;
@@ -96,7 +97,7 @@ class Starvation {
   std::map<pid_t, Followed> threads_;
   std::optional<uint64_t> first_cpu_ns_;  // of the processes, at the beginning of the step
   uint64_t next_ns_ = 0;                  // the earliest time of the next sample
-  std::vector<uint64_t> kept_ns_;         // by process: the longest of its threads
+  std::vector<uint64_t> kept_ns_;         // by process: the largest W - C of its threads
   uint64_t earlier_kept_ns_ = 0;          // sum over the steps before this one
   ProcessorUse first_use_;                // at the beginning of the step
   Crowd crowd_;                           // of the step

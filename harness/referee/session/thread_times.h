@@ -3,7 +3,7 @@
 //
 // The first thread of a process is its leader: its thread id is the process id. Between phases the
 // leader is the player's only thread, because it has joined the threads that played the programs.
-// Every other thread belongs to the library.
+// Any other thread that exists then belongs to the library.
 #pragma once
 
 #include <sys/types.h>
@@ -17,9 +17,10 @@ namespace keydrome {
 // CPU time in nanoseconds, by thread id.
 using ThreadTimes = std::map<pid_t, uint64_t>;
 
-// Returns the threads of `process` that have not begun to exit. Returns nothing if the kernel does
-// not show them. The times are exact while the threads are frozen, and otherwise up to a scheduler
-// tick late. Costs some 20 us for each thread.
+// Returns the CPU times of the threads of `process` that have not begun to exit. Returns nothing if
+// the kernel does not show the threads. The times are exact while the threads are frozen. Otherwise
+// a time may lack what the thread used since the last scheduler tick. Costs some 20 us for each
+// thread.
 std::optional<ThreadTimes> read_thread_times(pid_t process);
 
 // What the threads of a process did between two readings.
@@ -51,7 +52,9 @@ uint64_t process_cpu_ns(pid_t process);
 
 // How busy the processors are on which this process may run.
 struct ProcessorUse {
-  uint64_t busy_ns = 0;  // sum of the processors since the machine started, with stolen time
+  // Busy time since the machine started, summed over the processors. Includes stolen time, which a
+  // hypervisor gave to other virtual machines.
+  uint64_t busy_ns = 0;
   uint32_t processors = 0;
 };
 

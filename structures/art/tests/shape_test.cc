@@ -139,7 +139,7 @@ TEST(ArtShape, NodesOfFewPairsBecomePages) {
   EXPECT_TRUE(owned.tree->root().is_none());
 }
 
-// Pairs that were deleted in a page do not come back when its node becomes a page.
+// Pairs that were deleted in a page do not come back when the node above becomes a page.
 TEST(ArtShape, MergedPagesHaveOnlyLivePairs) {
   OwnedTree owned;
   for (uint32_t i = 0; i < 15; ++i) {
@@ -155,7 +155,7 @@ TEST(ArtShape, MergedPagesHaveOnlyLivePairs) {
   for (uint32_t i = 0; i < 15; ++i) ASSERT_EQ(owned.del(numbered("abcx", i)), i < 3 ? 0 : 1);
 }
 
-// Each step inserts two children, which are pages. A small node is replaced by a copy when it gets
+// Each step inserts one child, a page of 30 pairs. A small node is replaced by a copy when it gets
 // a child.
 TEST(ArtShape, SmallNodesGrow) {
   OwnedTree owned;

@@ -1,5 +1,5 @@
 // Tests the keys of structure_bench: they are distinct, are the same in every run, have the sizes
-// that the comparison page states, and are drawn from the stated distributions.
+// that docs/reference/structures.md states, and are drawn from the stated distributions.
 #include "structures/bench/keys.h"
 
 #include <gtest/gtest.h>

@@ -70,8 +70,8 @@ struct Fixed : FixedBuild {
     return rank<true>(node, key) - 1;
   }
 
-  // Prefetches the summary of a child, and the group that has the key if the keys of the child are
-  // evenly spread. If they are not, this guess is wrong, and the search waits for the right group.
+  // Prefetches the summary of a child, and one guessed group. The guess is right if the keys of the
+  // child are evenly spread. If it is wrong, the search must wait for the right group.
   KEYDROME_HOT void ask(const Node& parent, uint32_t slot, const Node* child, Probe key) {
     __builtin_prefetch(child);
     const uint64_t low = parent.pairs[slot].key;
@@ -94,8 +94,8 @@ struct Fixed : FixedBuild {
   }
 
   // Appends the pairs from a slot on, up to the first slot with a set of payloads, or to the end of
-  // the leaf. Returns false if the run is full before that. Sets `slot` to the first slot that it
-  // has not appended.
+  // the leaf. Returns false if the run becomes full first. Sets `slot` to the first slot that has
+  // not been appended.
   KEYDROME_HOT bool emit(const Node& leaf, uint32_t& slot, uint32_t key_bytes, KeydromeRun& run) {
     const uint64_t later_sets = leaf.sets >> slot;
     const uint32_t plain =

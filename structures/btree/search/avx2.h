@@ -43,7 +43,7 @@ struct SearchAvx2 : SearchPlain {
   template <bool or_equal>
   KEYDROME_HOT uint32_t pairs_below(const Pair* pairs, uint64_t key) {
     const __m256i wanted = flipped(key);
-    // Unpacking gives the keys in another order, which does not change their number.
+    // Unpacking changes the order of the keys. This does not matter, because they are only counted.
     const __m256i low = _mm256_unpacklo_epi64(load(&pairs[0].key), load(&pairs[2].key));
     const __m256i high = _mm256_unpacklo_epi64(load(&pairs[4].key), load(&pairs[6].key));
     return number_below<or_equal>(low, high, wanted);

@@ -1,5 +1,6 @@
 // SearchAvx512: the searches of search/plain.h with AVX-512. Include it only where the compiler may
-// use AVX-512 (table_avx512.cc). Masked loads read only the bytes that the mask selects.
+// use AVX-512 (table_avx512.cc). Masked loads read only the bytes that the mask selects, so no
+// function reads bytes after its input.
 #pragma once
 
 #include <immintrin.h>

@@ -36,7 +36,7 @@ struct SearchPlain {
     return below;
   }
 
-  // The same for keys without values.
+  // The same for eight ascending heads, which are stored without values between them.
   template <bool or_equal>
   KEYDROME_HOT uint32_t heads_below(const uint64_t* heads, uint64_t key) {
     uint32_t below = 0;

@@ -47,7 +47,7 @@ class CheckedEnvironment {
 
  private:
   using Blocks = std::map<void*, std::pair<size_t, size_t>>;
-  // Blocks move between environments, as split and concat move nodes.
+  // One list for all environments, because split and concat move blocks from one to another.
   static Blocks& blocks() {
     static Blocks all;
     return all;

@@ -150,8 +150,8 @@ TEST_P(BtreeModel, RandomOperations) {
   EXPECT_EQ(tree.statistic(KEYDROME_STATISTIC_NODES), 1u);
 }
 
-// Each operation is tried with no memory, with one allocation, and so on, until it succeeds. A
-// failed one must change nothing.
+// Each operation is tried with no memory, with one allocation, and so on, until it succeeds. An
+// operation that fails must change nothing.
 TEST_P(BtreeModel, FailedAllocationsChangeNothing) {
   CheckedEnvironment environment;
   Instance tree(table(), environment, key_bytes());

@@ -9,8 +9,8 @@
 
 namespace keydrome::btree {
 
-// Room for the largest key, and eight bytes more: Text::write_start() always writes eight bytes of
-// a head, even if the key ends within them.
+// Room for the largest key, and eight bytes more: TextNode::write_start() always writes eight bytes
+// of a head, even if the key ends within them.
 inline constexpr uint32_t kKeyRoom = KEYDROME_KEY_BYTES_MAX + 8;
 
 // One slot: in a leaf a key with its value, in an inner node a separator with the child to its

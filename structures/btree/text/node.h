@@ -8,7 +8,7 @@
 // tags of a leaf, and reads only the records whose tag is that of its key.
 //
 // Nodes grow in steps, because most of them have short records. A slot stores the distance of its
-// record from the end of the node. So the slots stay right when the node grows. A removed record
+// record from the end of the node, which does not change when the node grows. A removed record
 // stays in the heap as dead bytes until the node is built again.
 //
 // An inner node with n children has n - 1 slots. Their keys are the separators: the shortest

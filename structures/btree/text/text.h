@@ -32,8 +32,8 @@ struct Text : TextSearch<Search> {
   }
 
   // Appends the pairs from a slot on, up to the first slot with a set of payloads, or to the end of
-  // the leaf. Returns false if the run is full before that. Sets `slot` to the first slot that it
-  // has not appended.
+  // the leaf. Returns false if the run becomes full first. Sets `slot` to the first slot that has
+  // not been appended.
   KEYDROME_HOT bool emit(const Node& leaf, uint32_t& slot, uint32_t, KeydromeRun& run) {
     for (; slot < leaf.count; ++slot) {
       const uint8_t* bytes = TextNode::record(leaf, slot);

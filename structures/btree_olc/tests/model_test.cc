@@ -1,7 +1,7 @@
-// Compares the tree with a std::set of pairs, for keys and payloads that make its nodes differ:
-// number and text leaves, heads of keys and of payloads, long common prefixes, and leaves that
-// grow, divide and merge. The test of contract B (structures/tests) covers what all structures
-// have.
+// Compares the B+-tree with optimistic lock coupling with a std::set of pairs. The keys and
+// payloads lead to different nodes: number and text leaves, heads of keys and of payloads, long
+// common prefixes, and leaves that grow, divide and merge. The test of contract B
+// (structures/tests) covers what all structures have.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// Tests what only this tree has: full leaves after ascending insertions, two kinds of leaves, and a
-// check() that detects damage.
+// Tests what only the B+-tree with optimistic lock coupling has: full leaves after ascending
+// insertions, two kinds of leaves, and a check() that detects damage.
 #include <gtest/gtest.h>
 
 #include <string>

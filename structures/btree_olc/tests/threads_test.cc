@@ -1,6 +1,6 @@
-// Lets eight threads use one tree while its leaves grow, divide, merge and disappear. The test of
-// contract B (structures/tests/linearizable_test.cc) judges recorded calls; here are far more
-// calls, whose results each thread knows.
+// Lets eight threads use one B+-tree while its leaves grow, divide, merge and disappear. The test
+// of contract B (structures/tests/linearizable_test.cc) judges recorded calls. This test makes far
+// more calls, and each thread knows the results that its own calls must have.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -116,9 +116,9 @@ TEST_P(BtreeOlcThreads, GrowAndShrinkTogether) {
   });
 }
 
-// All threads change the same pairs. If a pair exists at the end, one more of its insertions than
-// of its deletions has succeeded. Otherwise as many of both have. With failing allocations, only
-// puts fail.
+// All threads change the same pairs. If a pair exists at the end, one more insertion than deletions
+// of this pair must have succeeded. Otherwise both numbers must be equal. If allocations fail, only
+// puts may fail.
 TEST_P(BtreeOlcThreads, EverySuccessCounts) {
   constexpr uint32_t kPairs = 600;
   for (const unsigned period : {0u, 3u}) {

@@ -1,5 +1,5 @@
-// Tests what only the Bw-tree has: deltas, pages that are split, merged or frozen, what a lack of
-// memory leaves after, and a check() that sees damage. The test of contract B
+// Tests what only the Bw-tree has: deltas, pages that are split, merged or frozen, the shape of the
+// tree after a lack of memory, and a check() that sees damage. The test of contract B
 // (keydrome/structure.h) covers what all structures have.
 #include <gtest/gtest.h>
 
@@ -70,7 +70,7 @@ TEST_F(TreeTest, ALeafGetsANewBaseAfterSomeDeltas) {
   EXPECT_EQ(base(root()).count, kDeltasUsual);
 }
 
-// A pair that was changed several times since the base was made is as its newest delta says.
+// If a pair was changed several times since the base was made, its newest delta decides.
 TEST_F(TreeTest, TheNewestDeltaOfAPairCounts) {
   for (uint64_t i = 0; i < kDeltasUsual; ++i) put(2 * i);
   ASSERT_EQ(root().kind, Kind::kBase);
@@ -124,7 +124,7 @@ TEST_F(TreeTest, ReadsPassAFrozenPage) {
 }
 
 // The same, but a page to the left has the pairs already. What the frozen page contains is then out
-// of date. If the page to the left was split before that, it is the new page that has the pairs.
+// of date. If the page to the left was split before, its upper half has the pairs.
 TEST_F(TreeTest, ReadsPassAnAbsorbedPage) {
   for (uint64_t i = 0; i < 1000; ++i) put(i);
   Slot* const left = child(3);
@@ -198,12 +198,12 @@ TEST_F(TreeTest, ASplitThatGetsNoMemoryForTheParentLosesNothing) {
   EXPECT_LT(root().count + 1, pages()) << "each leaf has an entry, so the test tests nothing";
 }
 
-// An environment that makes another call during an allocation, as a thread could that runs while
-// the first one waits for memory.
+// An environment that makes another call of the tree during an allocation. The effect is that of a
+// second thread that runs while the first one waits for memory.
 class Interrupting {
  public:
   const KeydromeEnvironment* get() const { return &environment_; }
-  // Calls `work` during the allocation after the next `allocations` ones.
+  // Lets `allocations` allocations pass, and then calls `work` during the next one.
   void interrupt_after(int allocations, std::function<void()> work) {
     left_ = allocations;
     work_ = std::move(work);

@@ -106,8 +106,9 @@ TEST_F(Waves, NoPairIsLostWhilePagesAreSplitAndMerged) {
   EXPECT_LT(tree_.statistic(KEYDROME_STATISTIC_NODES), 40u) << "the waves did not merge pages";
 }
 
-// All threads change the same pairs, and some allocations fail. A pair exists at the end if one
-// more of its insertions than of its deletions has succeeded.
+// All threads change the same pairs, and some allocations fail. If a pair exists at the end, one
+// more insertion than deletions of this pair must have succeeded. Otherwise both numbers must be
+// equal.
 TEST_F(Waves, EverySuccessCountsAlsoWithLittleMemory) {
   constexpr uint32_t kShared = 400;
   std::vector<std::atomic<int>> there(kShared);
@@ -131,9 +132,9 @@ TEST_F(Waves, EverySuccessCountsAlsoWithLittleMemory) {
 }
 
 // The payloads of one key are in two leaves. One of two payloads always exists: the last one of the
-// first leaf, or the first one of the second leaf. A lookup that reads both leaves must find it,
-// although it may read the first leaf before the one is there, and the second after the other is
-// gone.
+// first leaf, or the first one of the second leaf. A lookup must find one of them. It must succeed
+// even if it reads the first leaf before the insertion there, and the second leaf after the
+// deletion there.
 TEST_F(Waves, ALookupInTwoLeavesSeesBothAtOneMoment) {
   const std::string key = big_endian(7, 8);
   const auto payload = [](uint64_t number) { return big_endian(number, 8); };

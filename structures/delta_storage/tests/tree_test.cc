@@ -83,7 +83,7 @@ TEST_F(DeltaTree, ADeletedPairStaysAsASeparator) {
   Tree tree(*environment_.get(), setup_);
   for (uint32_t i = 0; i <= Leaf::kIds; ++i) ASSERT_EQ(put(tree, i), 1);  // the last one splits
   const Dictionary& dictionary = tree.dictionaries().at(0);
-  uint32_t first = 0;  // of the right leaf; in this order, ids are the numbers
+  uint32_t first = 0;  // the first id of the right leaf; here, each id is the number of its pair
   while (dictionary.uses(first) != (kInLeaf | kSeparator)) ++first;
   ASSERT_LT(first, Leaf::kIds);
   EXPECT_EQ(del(tree, first), 1);

@@ -1,7 +1,7 @@
-// Tests features that only this tree has: payloads of a key in several leaves, leaves that are
-// freed when they are empty, full leaves after ascending insertions, and a check() that detects
-// damage. The test of contract B (keydrome/structure.h) covers the features that all structures
-// have.
+// Tests features that only the B+-tree with fingerprints has: payloads of a key in several leaves,
+// leaves that are freed when they are empty, full leaves after ascending insertions, and a check()
+// that detects damage. The test of contract B (keydrome/structure.h) covers the features that all
+// structures have.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -64,7 +64,8 @@ TEST_P(Widths, PayloadsOfOneKeyInManyLeaves) {
   EXPECT_EQ(structure.check(), 0);
 }
 
-// All nodes except one leaf must be freed when all pairs are deleted, in order or in random order.
+// When all pairs are deleted, in random, ascending or descending order, all nodes except one leaf
+// must be freed.
 TEST_P(Widths, EmptyLeavesAreFreed) {
   for (uint32_t round = 0; round < 3; ++round) {
     WatchedEnvironment environment;
@@ -112,7 +113,7 @@ TEST_P(Widths, ReplaceMovesAPairToItsLeaf) {
 
 INSTANTIATE_TEST_SUITE_P(NarrowAndWide, Widths, testing::Values(8u, 0u));
 
-// Stores the address of the first leaf.
+// Stores the address of the first leaf that was allocated.
 struct LeafWatch {
   void* leaf = nullptr;
 

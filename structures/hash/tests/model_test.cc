@@ -131,7 +131,8 @@ TEST(HashModel, RandomOperations) {
   }
 }
 
-// Makes the n-th allocation of each call fail. The call must then change nothing.
+// In each call, a random number of allocations (0 to 3) may succeed, and all later ones fail. A
+// call that gets too little memory must change nothing.
 void failing_allocations(uint32_t key_bytes) {
   WatchedEnvironment environment(Retired::kKept);
   Structure table(*keydrome_structure(), environment, key_bytes);

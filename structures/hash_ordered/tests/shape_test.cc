@@ -28,7 +28,8 @@ constexpr uint32_t kLess = 1;
 #endif
 constexpr uint32_t kPairs = 40'000 / kLess;
 
-// Returns a string of up to `size_max` bytes. Most are letters, and some are 0 or 255.
+// Returns a string of up to `size_max` bytes. Most bytes are `a`, `Z`, `~`, `_` or 0x01, and some
+// are 0x00 or 0xFF.
 std::string random_text(std::mt19937_64& random, size_t size_max) {
   std::string text(random() % (size_max + 1), '\0');
   for (char& c : text) {
@@ -78,7 +79,8 @@ TEST(HashOrdered, CodesKeepTheOrder) {
   }
 }
 
-// Keys that would all go to one bucket if the first bits of a key chose the bucket.
+// Distributions of pairs. If the first bits of a key chose the bucket, all of them except kRandom
+// would crowd into few buckets.
 enum class Keys {
   kRandom,
   kTruncated,
@@ -127,7 +129,7 @@ TEST_P(Distributions, TablesStayShallow) {
   }
   ASSERT_EQ(structure.check(), 0);
   EXPECT_LE(structure.statistic(KEYDROME_STATISTIC_HEIGHT), 8u);
-  // There are few more buckets than pairs, and many of them are used.
+  // There are at most five buckets for each pair, and at least one used bucket for ten pairs.
   EXPECT_LE(structure.statistic(KEYDROME_STATISTIC_SLOTS), 5 * kPairs);
   EXPECT_GE(structure.statistic(KEYDROME_STATISTIC_SLOTS_USED), kPairs / 10);
   ASSERT_EQ(structure.all("", 100), std::vector<Pair>(model.begin(), model.end()));

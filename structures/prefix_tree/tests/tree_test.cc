@@ -164,8 +164,8 @@ TEST(PrefixTree, BatchesOfAllSizesAgreeWithFind) {
   }
 }
 
-// Returns pairs that need several levels: keys of one, two and three symbols, and many payloads of
-// one key.
+// Returns pairs that need several levels: keys of 0 to 5 bytes, many of which are prefixes of
+// others, and four payloads of each key.
 Model nested() {
   Model model;
   for (const char* a : {"", "a", "b", "ba", "c", "cab"}) {
@@ -176,7 +176,8 @@ Model nested() {
   return model;
 }
 
-// Splits the tree at each key and joins it again. Makes each allocation of concat fail once.
+// Divides the pairs between two trees at each key, and joins the trees. Makes each allocation of
+// concat fail once.
 TEST(PrefixTree, ConcatThatFailsChangesNothing) {
   const Model model = nested();
   std::vector<std::string> cuts{"", "aa", "bb", "cc", "d"};

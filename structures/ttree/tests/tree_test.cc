@@ -1,4 +1,4 @@
-// Tests features that only this tree has: balance, nodes that take entries of their neighbours,
+// Tests features that only the T-tree has: balance, nodes that take entries of their neighbours,
 // payloads in trees of their own, and a check() that detects damage. The test of contract B
 // (keydrome/structure.h) covers the features that all structures have.
 #include <gtest/gtest.h>
@@ -49,7 +49,7 @@ std::vector<Pair> make_pairs(Keys shape) {
       case Keys::kCommonPrefix:
         pairs.insert({std::string(120, 'p') + big_endian(random(), 8), ""});
         break;
-      case Keys::kTies:  // equal heads, also of keys that zeros follow
+      case Keys::kTies:  // keys of zeros differ only in size, so all their heads are equal
         pairs.insert({std::string(random() % 100, '\0'), big_endian(random() % 1000, 2)});
         break;
       case Keys::kManyPayloads:
@@ -149,7 +149,7 @@ TEST(TTree, PayloadsAreNotAmongTheKeys) {
   EXPECT_EQ(structure.del({"key", payload(0)}), 1);
 }
 
-// Fails each allocation of calls that change the number of payloads or nodes.
+// Makes each allocation fail once in calls that add payloads or nodes.
 TEST(TTree, CallsThatFailChangeNothing) {
   WatchedEnvironment environment;
   Structure structure(table(), environment);
@@ -171,7 +171,7 @@ TEST(TTree, CallsThatFailChangeNothing) {
       failures += successes >= 3 ? 1 : 0;
     }
   }
-  EXPECT_GT(failures, 0u);  // a second payload needs four blocks
+  EXPECT_GT(failures, 0u);  // a second payload needs four allocations
   ASSERT_EQ(structure.check(), 0);
   environment.fail_after(0);
   std::vector<Pair> pairs(model.begin(), model.end());

@@ -1,5 +1,5 @@
-// Implements fast_reads.h, and exports the functions of the library `array_tree`. `get` is a weak
-// symbol here, which an attacking library replaces.
+// Implements fast_reads.h, and exports the functions of the library `array_tree`. `get`,
+// `insertRecord` and `commitTransaction` are weak symbols here; attacking libraries replace them.
 #include "tests/faulty/attacks/fast_reads.h"
 
 #include <cstring>
@@ -46,7 +46,7 @@ void note_change(const IdxState* idxState, const Key& key) {
     index_for(honest::index_of(idxState)).changed.insert(key.keyval.intkey);
 }
 
-// Makes a change without a transaction in a transaction of its own.
+// Makes a change that the client requests without a transaction, in a new transaction.
 template <typename Change>
 ErrCode alone(const Change& change) {
   TxnState* own = nullptr;
@@ -56,7 +56,7 @@ ErrCode alone(const Change& change) {
   return code;
 }
 
-// Builds the tree again if enough keys have changed. Returns true if it did.
+// Builds the tree again if enough keys have changed. Returns true if it was built.
 bool refresh(FastIndex& fast, const honest::Index& index) {
   const size_t changed = fast.changed.size();
   if (changed < kChangesMin || changed * kChangedShare < fast.tree.size()) return false;

@@ -1,6 +1,6 @@
 // The honest library `array_tree`: reads of integer keys in transactions use an ArrayTree, and all
-// other calls are those of honest.h. The attacking libraries of this folder replace its `get`, so
-// that what an attack gains can be measured.
+// other calls are those of honest.h. The attacking libraries of this folder replace single calls of
+// array_tree. The difference between their times and those of array_tree is what an attack gains.
 //
 // Thread safety: a transaction holds the lock of all data (honest.h), and only calls in
 // transactions use the trees.

@@ -2,9 +2,9 @@
 // into shared memory: result code, tag and four bytes of the record's text. The library leaves the
 // record of a get empty, and later writes the word of the right record. So it need not copy the
 // payload to the record.
-// Passes, because all words are right: to know them, the library must find the record. What it
-// gains is measured by tools/reports/attack_gain.py. In verified mode it cannot write words,
-// because a process outside the jail writes them.
+// Passes, because all words are right: to know them, the library must find the record.
+// tools/reports/attack_gain.py measures how much time the attack saves. In verified mode the
+// library cannot write words, because a process outside the jail writes them.
 #include <cstring>
 
 #include "benchmarks/kit/format/evidence_word.h"
@@ -41,8 +41,8 @@ class Words {
 struct State {
   attacks::RingReader reader;
   Words words;
-  uint64_t* place = nullptr;  // of a word that is still wrong
-  uint64_t word = 0;          // the right one
+  uint64_t* place = nullptr;  // the place of a word that is still wrong
+  uint64_t word = 0;          // the right word for this place
 };
 
 State& state() {

@@ -11,7 +11,7 @@ namespace {
 
 constexpr uint64_t kCallsToLearn = 100;
 
-// Counts calls with the thread's most frequent address. Returns true if this call has it.
+// Counts calls with the thread's most frequent address. Returns true if this call has that address.
 bool is_usual(uintptr_t address) {
   static thread_local uintptr_t usual = 0;
   static thread_local uint64_t votes = 0;

@@ -1,5 +1,5 @@
-// Attack: does not look for the record if the call comes soon after the thread's previous call. The
-// library hopes that checks and recorded calls take longer between two calls.
+// Attack: a get does not look for the record if it comes soon after the thread's beginTransaction.
+// The library hopes that more time passes between two calls if they are checked or recorded.
 // Must be found by: the results of reads, because every call leaves evidence of its result.
 #include <x86intrin.h>
 

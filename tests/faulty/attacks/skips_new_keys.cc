@@ -1,6 +1,6 @@
-// Attack: learns which results have ever mattered. It looks only for keys that the thread has
-// written in this session or has asked for before. The library hopes that only reads of such keys
-// are checked.
+// Attack: learns which results may matter. A get looks only for keys that have changed since the
+// search tree was built (fast_reads.h), or that the thread has asked for before. The library hopes
+// that only reads of such keys are checked.
 // Must be found by: the results of reads, because every result is judged.
 #include <cstdint>
 #include <unordered_set>

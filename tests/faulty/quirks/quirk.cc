@@ -1,4 +1,5 @@
-// Chooses the quirk of one library. The build compiles this file once for each quirk.
+// Chooses the quirk, an unusual behaviour that is permitted (quirk.h), of one library. The build
+// compiles this file once for each quirk.
 #include "tests/faulty/quirks/quirk.h"
 
 namespace quirky {

@@ -149,7 +149,7 @@ std::string name_of(const char* name) {
   return has(Quirk::cuts_names) ? whole.substr(0, kRequired) : whole;
 }
 
-// Returns true if the thread's commit, the open transaction's, must fail.
+// Returns true if the commit of the thread's open transaction must fail.
 bool commit_fails() {
   thread_local unsigned commits = 0;
   return has(Quirk::third_commit_deadlocks) && ++commits % 3 == 0;
@@ -166,7 +166,7 @@ bool call_fails() {
   return true;
 }
 
-// Undoes the changes of the transaction and gives the lock back. The transaction stays open.
+// Undoes the changes of the transaction and releases the lock. The transaction stays open.
 void kill(TxnState* txn) {
   if (txn->holds_lock) {
     roll_back();
@@ -224,7 +224,7 @@ class Access {
   }
   static ErrCode refused(ErrCode code) {
     const ErrCode answer = misused(code);
-    return answer == SUCCESS ? KEY_NOTFOUND : answer;  // there is nothing to give
+    return answer == SUCCESS ? KEY_NOTFOUND : answer;  // there is no record to return
   }
 
   bool unlocks_ = false;

@@ -66,7 +66,7 @@ def _options() -> argparse.Namespace:
 
 @contextmanager
 def _site(folder: Path) -> Iterator[Chain]:
-    """Yield a site with an empty database, one user, and a slot for the worker: the user of its jails."""
+    """Yield a site with an empty database, one account, and a slot: a number that gives a jail its own Linux user."""
     for name in [name for name in os.environ if name.startswith("KEYDROME_")]:
         if name != "KEYDROME_BUILD":
             del os.environ[name]

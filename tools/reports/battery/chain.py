@@ -46,7 +46,7 @@ SIZES = {"threads": 4, "inserts_per_thread": 60, "tests_per_thread": 60, "indice
 DEADLINE_MS = 30_000
 MEMORY_BYTES = 448 << 20
 TMPFS_BYTES = 16 << 20
-HOLE = "HOLE"
+HOLE = "HOLE"  # begins the line that a library logs if its attack succeeded
 _JAILS_AT_ONCE = 4
 
 
@@ -194,9 +194,11 @@ def _judge(case: Case, run: Run) -> list[str]:
     if run.verdict not in case.expect:
         wanted = " or ".join(case.expect)
         faults.append(f"the verdict is {run.verdict or run.state}, not {wanted}: {run.reason}")
-    faults += [f"there is no finding {name}" for name in case.findings if name not in names]
+    faults += [f"no expected finding {name}" for name in case.findings if name not in names]
     if case.findings_any and not names & set(case.findings_any):
-        faults.append(f"none of {', '.join(case.findings_any)} among {', '.join(names) or 'none'}")
+        faults.append(
+            f"none of the expected findings {', '.join(case.findings_any)} is among {', '.join(names) or 'none'}"
+        )
     if case.words not in run.reason:
         faults.append(f"the reason {run.reason!r} lacks {case.words!r}")
     faults += [f"the log lacks {words!r}" for words in case.must_say if words not in lines]

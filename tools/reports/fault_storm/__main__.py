@@ -76,10 +76,10 @@ def _options() -> argparse.Namespace:
     )
     parser.add_argument("--users", type=int, default=3)
     parser.add_argument("--workers", type=int, default=4)
-    parser.add_argument("--slot", type=int, help="first of the jail's slots (default: free ones)")
+    parser.add_argument("--slot", type=int, help="first slot of the jails (default: free ones)")
     parser.add_argument("--every", type=float, default=3.0, help="mean seconds between two kills")
     parser.add_argument("--seed", type=int, default=secrets.randbelow(1 << 32))
-    parser.add_argument("--state", type=output_path, help="also write the kills here, as JSON")
+    parser.add_argument("--state", type=output_path, help="also write the kills to this file")
     parser.add_argument("--write", action="store_true", help="write docs/reference/fault-storm.md")
     options = parser.parse_args()
     if options.slot is None:

@@ -42,7 +42,7 @@ class Point:
 
 @dataclass(frozen=True, slots=True)
 class Base:
-    """The reference by which a number is divided. A field that is None has the same value as for the number."""
+    """The reference by which a number is divided. A field that is None means the number's own library or point."""
 
     library: str | None
     point: int | None
@@ -114,7 +114,10 @@ def _experiment(entry: dict[str, Any], libraries: Mapping[str, Library]) -> Expe
 
 
 def _in_multiples_of_null(times: Mapping[str, list[float]]) -> dict[str, tuple[float, ...]]:
-    """Return the fastest, median and slowest entry at each point, divided by the time of NULL at that point."""
+    """Return the fastest, median and slowest entry at each point, divided by the time of NULL at that point.
+
+    NULL is the thesis's library that does nothing; the thesis is a source of experiments.toml.
+    """
     entries = [values for name, values in times.items() if name != NULL]
     lines: dict[str, list[float]] = {"fastest": [], "middle": [], "slowest": []}
     for at, null in enumerate(times[NULL]):

@@ -35,15 +35,15 @@ class KeyRanks {
   // Returns true if the pool has a key with this number.
   bool has(KeyType type, uint32_t number) const { return number < rank_of_[type].size(); }
 
-  // Prefetches what bytes() and its result read. The caller must call it with each step below
-  // kPrefetchSteps in turn, with some time in between.
+  // Prefetches what a call of bytes() and a reader of its result read. The caller must call
+  // prefetch_key() with each step from 0 to kPrefetchSteps - 1, with some time in between.
   static constexpr uint32_t kPrefetchSteps = 3;
   void prefetch_key(KeyType type, uint32_t rank, uint32_t step) const;
 
   // Returns the rank of a key that a call returned, or nothing if the key is not in the pool.
   // `bytes` is the string, or the 4 or 8 bytes of an integer in native byte order.
-  // `near` is a rank that is probably at or a little below that of the key, as in a scan; a wrong
-  // one only costs time. A key near it is found in few steps.
+  // `near` is a guess: a rank that is probably equal to the key's rank or a little below it, as in
+  // a scan. A good guess saves time, and a wrong one does no harm.
   std::optional<uint32_t> find(KeyType type, std::string_view bytes, uint32_t near = 0) const;
 
   // Return the key with this rank. bytes() has the form that find() accepts, and text() is for

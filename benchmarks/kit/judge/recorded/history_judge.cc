@@ -50,8 +50,8 @@ void append_phase(const script::PhaseOutcome& phase, History& history) {
   }
 }
 
-// Finds the keys of events that have only a payload: each is the key of the insert with the same
-// payload. Without such an insert the key stays 0. `phases` are those of the history.
+// Sets the keys of events that have only a payload. Each gets the key of the insert with the same
+// payload. If there is no such insert, the key stays 0. `phases` are those of the history.
 void resolve_keys(std::span<const script::PhaseOutcome> phases, History& history) {
   std::unordered_map<uint64_t, uint64_t> keys;
   for (const std::vector<Event>& events : history.threads) {

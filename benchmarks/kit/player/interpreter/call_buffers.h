@@ -22,13 +22,14 @@ namespace keydrome::player {
 
 class CallBuffers {
  public:
-  // Returns a Record with key `number` of the pool of this type. All other bytes are zero.
+  // Returns a Record with key `number` of the pool, the piece's list of keys of this type. All
+  // other bytes are zero.
   Record& record(const PoolsView& pools, KeyType type, uint32_t number) {
     if (type == VARCHAR) return string_record_.set_string(pools.varchar_keys[number]);
     return integer_record_.set_integer(type, pool_bits(pools, type, number));
   }
 
-  // Returns a Key with key `number` of the pool of this type. All other bytes are zero.
+  // Returns a Key with key `number` of the same pool. All other bytes are zero.
   Key& key(const PoolsView& pools, KeyType type, uint32_t number) {
     if (type == VARCHAR) return string_key_.set_string(pools.varchar_keys[number]);
     return integer_key_.set_integer(type, pool_bits(pools, type, number));

@@ -132,9 +132,9 @@ void Interpreter::bare_result(const format::Op& op, uint32_t code) {
   const format::BareCall bare = format::BareCall::unpacked(op.argument);
   const Record& record = buffers_.last_record(VARCHAR);
   if (bare.call == EventCall::kBegin && code == SUCCESS) bare_transaction_ = bare_begun_;
-  // The evidence of a successful getNext contains the record and the type of its key, which may be
-  // any number. The evidence of a get contains the bytes in the payload, even if no record was
-  // found.
+  // The evidence of a successful getNext contains the record and the type of its key. The library
+  // may have set this type to any number. The evidence of a get contains the bytes in the payload,
+  // even if no record was found.
   const bool moved = bare.call == EventCall::kNext && code == SUCCESS;
   uint32_t type = 0;
   if (moved) std::memcpy(&type, &record.key.type, sizeof type);

@@ -30,8 +30,8 @@ bool Interpreter::is_budget_spent(uint32_t attempts, uint64_t start_ticks) {
   return retry_budget_->ends(attempts, [&] { return clock_.ns_since(start_ticks); });
 }
 
-// Returns the next call of the current task, which is not kProgram. Returns kNone if the task has
-// ended or changed.
+// Returns the next call of the current task. Returns kNone if the task has ended or changed.
+// REQUIRES: the task is not kProgram.
 Interpreter::Function Interpreter::next_of_task() {
   switch (task_) {
     case Task::kProcedure:
@@ -91,8 +91,8 @@ void Interpreter::begin_again(const format::Op& op) {
   sched_yield();
 }
 
-// Handles a result of commitTransaction other than SUCCESS, or SUCCESS for an unfit transaction,
-// one that missed a required record (format/procedure.h).
+// Handles a commit that failed, and a commit that succeeded although the transaction is unfit, i.e.
+// missed a required record (format/procedure.h).
 void Interpreter::not_committed(const format::Op& op, uint32_t code) {
   write_word(format::result_word(format::ControlWord::kResult, clock_.since_go(), code));
   if (code == SUCCESS) {
@@ -191,8 +191,8 @@ void Interpreter::give_up(format::AttemptEnd end) {
   restore(false);
 }
 
-// Removes the evidence of the attempt, the results that it has written to the trace. The task
-// kRestore then restores the handles.
+// Removes the attempt's evidence (the results of its calls) from the trace. The task kRestore then
+// restores the handles.
 void Interpreter::restore(bool retries) {
   publish((base_ + at_) | format::kRollingBack);
   evidence_.rewind(saved_.evidence);

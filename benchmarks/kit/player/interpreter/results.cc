@@ -29,14 +29,14 @@ Interpreter::Flow Interpreter::violation(std::size_t at, uint32_t code) {
   return Flow::kFailed;
 }
 
-// Handles an op whose index could not be opened. It makes no call.
+// Handles an op that can make no call, because its index could not be opened.
 Interpreter::Flow Interpreter::no_handle() {
   write_word(static_cast<uint64_t>(format::ControlWord::kNoCall));
   return violation(at_, format::kCodeNoHandle);
 }
 
-// Writes the words (8 bytes each) of a call that closes a slot, the variable for an open handle, or
-// opens it again, after a failed attempt.
+// Writes the words (8 bytes each) of a call that restores a slot, the variable for a handle, after
+// a failed attempt. The call closes or reopens the handle.
 void Interpreter::write_rare_call(history::EventCall call, uint8_t slot, uint32_t index,
                                   uint32_t code) {
   const format::CallWord word{.call = call, .slot = slot, .number = index};

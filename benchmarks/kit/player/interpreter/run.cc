@@ -3,7 +3,7 @@
 // results.
 //
 // A *word* is the 8 bytes that describe a call in the outcome (format/control_word.h). A thread is
-// *plain* if it is not recorded and leaves only words.
+// *plain* if its calls are not logged and it leaves only words.
 //
 // run() prepares, calls and handles the ops that are frequent in timed phases, with one switch per
 // op. All other ops and results go through rare_op(), next_of_task() and react().
@@ -16,8 +16,8 @@
 namespace keydrome::player {
 namespace {
 
-// The switch of run() has two kinds of cases. Ops that run() prepares itself have the number of
-// their OpCode. Calls that are prepared already have kPrepared plus the number of their Function.
+// The switch of run() has two kinds of cases. For an op that run() prepares itself, the case number
+// is its OpCode. For a call that is already prepared, it is kPrepared plus its Function.
 constexpr unsigned kPrepared = 64;
 
 }  // namespace
@@ -203,7 +203,8 @@ void Interpreter::run(const PieceView& piece) {
   pools_ = &piece.pools;
   at_ = 0;
   publish(hot_ ? format::kInWords : base_);
-  known_start_ = kNowhere;  // too early if the thread waited for this piece
+  // The end of the last commit would be too early: the thread may have waited for the piece since.
+  known_start_ = kNowhere;
   const format::Op* op = ops.data();
   const format::Op* const end = op + ops.size();
   uint64_t* word = word_;

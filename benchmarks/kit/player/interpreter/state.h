@@ -99,7 +99,7 @@ class InterpreterState {
   enum class Task : uint8_t {
     kProgram,    // executes the ops one after another
     kCall,       // calls function_ once for the op
-    kBare,       // calls function_ once for the op, which is a bare call
+    kBare,       // calls function_ once for the op, which is a kBareCall (format/program.h)
     kScan,       // makes the calls of the op, which is a scan of a thread that is not plain
     kProcedure,  // makes the calls of the op, which runs a procedure
     kAbort,      // aborts the attempt and continues as after_abort_ says
@@ -122,7 +122,7 @@ class InterpreterState {
   struct Slot {
     IdxState* handle = nullptr;
     uint32_t index = 0;
-    uint32_t opening = 0;  // number of the openIndex call; a new handle may have an old address
+    uint32_t opening = 0;  // number of the openIndex call; tells handles at one address apart
     KeyType type = SHORT;
     bool open = false;
   };
@@ -133,7 +133,8 @@ class InterpreterState {
     uint64_t evidence = 0;
     uint64_t* word = nullptr;
     uint32_t round = 0;
-    // The slots that the transaction has opened or closed, as they were before; a bit for each.
+    // The slots as they were before the transaction opened or closed them. Bit s of changed_slots
+    // is 1 if slots[s] is valid.
     std::array<Slot, format::kSlots> slots{};
     uint16_t changed_slots = 0;
   };
@@ -143,7 +144,7 @@ class InterpreterState {
   struct Single {
     // A special op is timed or has failed attempts. For all other ops, the interpreter only tests
     // the next two members, which is fast.
-    uint32_t until_special = 1;  // the next special auto-commit op, counted from 1
+    uint32_t until_special = 1;  // auto-commit ops up to and including the next special one
     bool special = false;        // the current op is special
     bool timed = false;
     uint32_t attempts = 0;        // attempts that returned DEADLOCK

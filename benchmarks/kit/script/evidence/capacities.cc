@@ -1,5 +1,5 @@
-// Implements capacities.h: adds up the largest evidence (results of single calls) of every op, an
-// operation of the script.
+// Implements capacities.h: adds up the memory that the ops (operations) of a script need at most
+// for their evidence, the results of single calls.
 #include "benchmarks/kit/script/evidence/capacities.h"
 
 #include <algorithm>
@@ -45,13 +45,14 @@ uint64_t calls_of(const format::Op& op, const Pools& pools) {
   }
 }
 
-// Returns the capacity of a log for this many calls, including retries.
+// Returns the capacity of a log for this many calls and their retries.
 uint64_t events_of(uint64_t calls) {
   const uint64_t few = std::min(calls, kCallsWithManyAttempts);
   return std::max(kEventsMin, few * kAttemptsRecorded + (calls - few) * kMeanAttemptsRecorded);
 }
 
-// Returns true if the thread needs a trace. The result of a procedure is in the words.
+// Returns true if the thread needs a trace. A procedure (kRun) needs none, because its result is in
+// the thread's words (format/control_word.h).
 bool needs_trace(const std::vector<format::Op>& ops) {
   return std::ranges::any_of(ops, [](const format::Op& op) {
     return op.code == format::OpCode::kBareCall ||
@@ -60,7 +61,7 @@ bool needs_trace(const std::vector<format::Op>& ops) {
   });
 }
 
-// Returns the most records that one execution of the op leaves in a trace.
+// Returns the greatest number of records that one execution of the op leaves in a trace.
 uint64_t trace_records(const format::Op& op) {
   if (op.code == format::OpCode::kNext) return op.argument;
   if (op.code == format::OpCode::kNextToEnd) return op.argument + uint64_t{1};

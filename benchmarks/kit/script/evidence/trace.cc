@@ -14,7 +14,8 @@ namespace {
 
 constexpr std::size_t kKeyBytesMax = MAX_VARCHAR_LEN + 1, kPayloadBytesMax = MAX_PAYLOAD_LEN + 1;
 
-// Returns the size of a valid record at the beginning of `bytes`, or nothing.
+// Returns the size in bytes of a record with its key and payload. Returns nothing if the key or the
+// payload is too long, or if the size is more than `available`.
 std::optional<std::size_t> record_bytes(const format::TraceRecord& record, std::size_t available) {
   if (record.key_bytes > kKeyBytesMax || record.payload_bytes > kPayloadBytesMax)
     return std::nullopt;
@@ -73,7 +74,7 @@ class RecordCopy {
   std::array<std::byte, format::trace_record_bytes(kKeyBytesMax, kPayloadBytesMax)> bytes_{};
 };
 
-// Follows a program, to know the index of each scan.
+// Follows the ops of a program, so that it knows which index each scan reads.
 class ScanTypes {
  public:
   ScanTypes(std::span<const format::Op> ops, const Script& script) : ops_(ops), script_(script) {}
@@ -98,11 +99,12 @@ class ScanTypes {
   const Script& script_;
   std::array<uint32_t, format::kSlots> slots_{};
   uint64_t next_ = 0;           // the first op that of() has not seen
-  uint64_t last_ = UINT64_MAX;  // the op of the last call that returned or set type_
+  uint64_t last_ = UINT64_MAX;  // the op for which of() last computed type_
   std::optional<KeyType> type_;
 };
 
-// Adds a record to the last run, or begins a run.
+// Adds a record to the last run (Trace::Run) if it is the next record of this run. Otherwise begins
+// a new run with it.
 void add_inserted(const format::TraceRecord& head, KeyType type, const InsertedRecord& record,
                   Trace& trace) {
   const Trace::Run* last = trace.runs.empty() ? nullptr : &trace.runs.back();
@@ -232,9 +234,9 @@ void InsertedRecords::prefetch(const Pools& pools, KeyType type, std::string_vie
 
 namespace {
 
-// Copies a trace, many records at a time. It prefetches what find() reads for all records of a
-// batch, because the records come in the order of their keys. Without this, each comparison would
-// wait for several cache misses.
+// Copies a trace in batches of records. The records of a scan come in the order of their keys, so
+// InsertedRecords::find() reads memory at random places. TraceCopier prefetches these places for a
+// whole batch. Otherwise each comparison would wait for several cache misses.
 class TraceCopier {
  public:
   TraceCopier(std::span<const std::byte> shared, std::span<const format::Op> ops,
@@ -252,7 +254,7 @@ class TraceCopier {
       }
       for (const Copied& copied : std::span(batch_).first(count_)) add(copied);
     }
-    append(shared_, trace_.bytes);  // not empty if the trace is damaged
+    append(shared_, trace_.bytes);  // the rest, which is empty unless the trace is damaged
     return std::move(trace_);
   }
 

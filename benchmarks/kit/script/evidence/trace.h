@@ -34,7 +34,7 @@ struct Evidence {
   uint32_t code;             // the result code
   std::string_view key;      // 4 or 8 bytes of an integer, or the string
   std::string_view payload;  // the tag in letters, then the text
-  // Not null: key and payload are those of this record, in an index of this type.
+  // If not null, key and payload are those of this record, in an index of this type.
   const InsertedRecord* inserted = nullptr;
   KeyType inserted_type = SHORT;
 };
@@ -78,9 +78,10 @@ class EvidenceReader {
  public:
   explicit EvidenceReader(const Trace& trace)
       : trace_(trace), bytes_(trace.bytes), record_(trace.inserted.begin()) {}
-  // As TraceReader. The strings of `out` are valid until release().
+  // Works like TraceReader::next(). The strings of `out` are valid until release().
   bool next(Evidence& out);
-  // As next(), but a record with `inserted` has no strings. Takes a quarter of the time.
+  // Works like next(), but leaves the strings empty if it sets `inserted`. Takes a quarter of the
+  // time.
   bool next_number(Evidence& out);
   bool damaged() const { return bytes_.damaged(); }
   void release() { strings_.release(); }
@@ -106,8 +107,8 @@ class InsertedRecords {
   bool find(const Pools& pools, KeyType type, std::string_view key, std::string_view payload,
             InsertedRecord& out) const;
 
-  // Prefetches what find() reads for a payload. The caller must call it with each step below
-  // kPrefetchSteps in turn, with some time in between. Any payload is allowed.
+  // Prefetches what find() reads for a payload. The caller must call prefetch() with each step from
+  // 0 to kPrefetchSteps - 1, with some time in between. Any payload is allowed.
   static constexpr uint32_t kPrefetchSteps = 3;
   void prefetch(const Pools& pools, KeyType type, std::string_view payload, uint32_t step) const;
 
@@ -120,7 +121,8 @@ class InsertedRecords {
 
 // Copies those results of a trace that the script asks for (kEvidence, kEvidenceAll), and those of
 // bare calls. Other processes may change `shared` meanwhile, so each byte is read once. `ops` is
-// the thread's program. If `inserted` is not null, keeps records of scans to the end as runs.
+// the thread's program. If `inserted` is not null, a record of a scan to the end is kept as numbers
+// (Trace::Run), provided that the script inserts it.
 Trace copy_trace(std::span<const std::byte> shared, std::span<const format::Op> ops,
                  const Script& script, const InsertedRecords* inserted);
 

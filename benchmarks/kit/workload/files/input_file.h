@@ -20,8 +20,8 @@ class InputFile {
   const std::string& path() const { return path_; }
   // Returns the size of the file when it was opened.
   uint64_t bytes() const { return bytes_; }
-  // Reads up to `bytes` bytes from the file's position. Returns how many bytes there were: fewer
-  // than asked for only at the end of the file.
+  // Reads up to `bytes` bytes from the file's position. Returns how many bytes were read. They are
+  // fewer than `bytes` only at the end of the file.
   Result<uint64_t> read(char* to, uint64_t bytes) const;
 
  private:

@@ -21,8 +21,9 @@
 
 namespace keydrome::workload {
 
-// A string key of a file must not begin with this byte. The keys of checks begin with it if they
-// would otherwise not be smaller than all keys of the file.
+// A string key of a file must not begin with this byte. Checks, the extra transactions that test
+// the library, use keys that are smaller than all keys of the file. If their usual keys are not
+// smaller, this byte replaces the first byte of these keys.
 inline constexpr char kFirstByteOfChecks = 1;
 
 // Not copyable, because `strings` points into `text`.
@@ -55,11 +56,11 @@ Result<KeyFile> read_key_file(const std::string& path);
 
 // How hard keys are for an index.
 struct KeyFacts {
-  // Integers: line segments that predict each key's rank (its position in key order) within 32 and
-  // within 4,096 (segments.h), per million keys.
+  // For integers: how many line segments per million keys predict the rank of every key (its
+  // position in key order) with an error of at most 32 and of at most 4,096 (segments.h).
   double local_hardness = 0, global_hardness = 0;
-  // Strings: mean length, and the mean number of first bytes that a key shares with the key before
-  // it.
+  // For strings: the mean length, and the mean number of first bytes that a key shares with the key
+  // before it.
   double mean_bytes = 0, mean_shared_bytes = 0;
 };
 KeyFacts facts_of(const KeyFile& keys);

@@ -67,7 +67,7 @@ struct TracePair {
 
 // What a trace contains, for estimates and for people.
 struct TraceCounts {
-  uint64_t transactions = 0;                    // with begin
+  uint64_t transactions = 0;                    // lines with begin
   uint64_t single_calls = 0;                    // outside of transactions
   uint64_t lines = 0;                           // between begin and end of transactions
   uint64_t next_calls = 0;                      // calls of all lines with next

@@ -14,7 +14,7 @@ namespace {
 constexpr std::string_view kFormat = "1";
 constexpr const char* kHeader = "keydrome trace 1";
 constexpr std::array kTypes = {SHORT, INT, VARCHAR};
-// The strings of stripes, check transactions on keys of their own, begin with this character.
+// The string keys of stripes (extra transactions that check the library) begin with this character.
 constexpr char kFirstOfChecks = '!';
 
 // Returns the value of a hexadecimal digit, or -1.
@@ -249,7 +249,7 @@ Result<void> TraceParser::read_call() {
   return {};
 }
 
-// Returns the thread that a field numbers. A new thread is added.
+// Returns the thread whose number is in the field. Adds the thread if it is new.
 Result<TraceParser::Thread*> TraceParser::thread_of(const Field& field,
                                                     uint32_t& number_of_thread) {
   const Result<int64_t> value = number(field, 0, format::kThreadsMax - 1, "the thread");
@@ -358,7 +358,7 @@ Result<uint8_t> TraceParser::index_of(const Field& field) const {
                           ": add a line index NAME TYPE at the beginning of the trace");
 }
 
-// Returns the number of a key. A new key is added.
+// Returns the number of the key in the field. Adds the key if it is new.
 Result<uint32_t> TraceParser::key_of(const Field& field, uint8_t index) {
   const KeyType type = trace_.indexes[index].type;
   has_key_[index] = true;
@@ -387,7 +387,7 @@ Result<uint32_t> TraceParser::key_of(const Field& field, uint8_t index) {
   return key;
 }
 
-// Returns the number of a string in its pool. A new string is added.
+// Returns the number of a string in its pool. Adds the string if it is new.
 Result<uint32_t> TraceParser::string_number(const Field& field, std::string_view text,
                                             script::Strings& pool, NumberTable& table,
                                             const char* what) {
@@ -402,7 +402,8 @@ Result<uint32_t> TraceParser::string_number(const Field& field, std::string_view
   return pool.add(text);
 }
 
-// Returns the number of a pair. Without a payload, the pair is a new one.
+// Returns the number of a pair. Adds the pair if it is new. A line without a payload always gets a
+// new pair.
 Result<uint32_t> TraceParser::pair_of(uint8_t index, uint32_t key, const Field* payload) {
   TracePair pair{.index = index, .key = key};
   const auto next = static_cast<uint32_t>(trace_.pairs.size());
