@@ -120,9 +120,8 @@ class Checker {
     compare_text(table, row, table == kForwarding ? change->value : loaded.text, *change);
   }
 
-  // Compares the row with text number `text` of the pool (the script's list of texts). The column
-  // that `change` wrote must have the new value. In table subscriber, other columns that
-  // transactions write may differ, because check_subscriber() compares them.
+  // Compares the row with text number `text` of the pool (the script's list of texts), except for
+  // columns of subscriber that check_subscriber() compares. `change` wrote a new value.
   void compare_text(Table table, uint32_t row, uint32_t text, std::optional<Change> change) {
     const std::string_view found = found_.rows[table][row].text;
     std::string wanted(pools_.payloads[text]);
@@ -143,8 +142,7 @@ class Checker {
     if (table == kFacility) accept(Column::kData, kDataA);
     if (found == wanted) return;
     find("changed_column", table, row,
-         "has a column whose value is neither the loaded one nor the one that the last transaction "
-         "to write this row gave it");
+         "has a column whose value is neither the loaded one nor that of the row's last change");
   }
 
   void check_subscriber(uint32_t row, std::span<const Change> changes) {

@@ -155,9 +155,8 @@ class DependencyFinder {
     if (returns) move_to(at, bound, /*owes_key=*/true);
   }
 
-  // Handles a second scan after DB_END, which breaks only an advisory promise. It starts at the
-  // first record. A record that the transaction inserted under the cursor's key may also continue
-  // the first scan.
+  // Handles a second scan after DB_END, from the first record; it breaks only an advisory promise.
+  // A record that the transaction inserted under the cursor's key may also continue the first scan.
   void start_again(const Event& event, Cursor& at, Bound bound) {
     const bool is_unclear = bound.cell == at.cell && returned_[bound.element] == at.serial * 2 + 1;
     at.place = CursorPlace::kStart;

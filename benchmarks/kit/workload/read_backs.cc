@@ -165,10 +165,8 @@ class ThreadReadBacks {
 
   bool is_own(const Use& use) const { return keys_.is_own(use.index, use.key, thread_); }
 
-  // Inserts a transaction after op `at` if enough reads are due.
+  // Inserts a transaction after op `at` if enough reads of recent writes, or of other ones, are due.
   void insert_due(uint64_t at) {
-    // By now, `half` reads of recent writes, `half` reads of older writes and `early` known reads
-    // are due.
     const uint64_t half = reads_ / (2 * kPart), early = needed_ * reads_ / (work_.reads + 1);
     const bool scan_due = keys_.inserts() && scans_ < calls_ / kCallsPerScan;
     const uint64_t recent_due = half - std::min(half, recent_);
@@ -204,8 +202,7 @@ class ThreadReadBacks {
     recent_ += count;
   }
 
-  // Appends gets of keys that the thread wrote earlier in the phase. If there are none in this
-  // index, appends gets of keys that no thread writes.
+  // Appends gets of keys that the thread wrote earlier, or else of keys that no thread writes.
   void get_older(uint32_t index, uint64_t count) {
     const Sample& sample = own_[index].empty() ? fixed_[index] : own_[index];
     if (sample.empty()) return;
