@@ -86,7 +86,7 @@ def _since(leaders: Iterable[BoardEntry]) -> dict[int, datetime | None]:
 
 
 def first_ranked_at() -> QuerySet[Run, Any]:
-    """Return the query for when the first eligible run of a board entry, the outer row, ended. Executes no SQL."""
+    """Return a subquery for a query of board entries: when the entry's first eligible run ended. Executes no SQL."""
     return (
         Run.objects.filter(
             eligible=True,

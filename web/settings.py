@@ -72,8 +72,8 @@ MIDDLEWARE = [
     "web.middleware.permissions_policy",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "web.middleware.limit_request_size",
-    # Pages are compressed after their ETag is known. The tokens of forms differ on every page, so that the size of a
-    # compressed page does not reveal them.
+    # Pages are compressed after their ETag is known. The secret CSRF tokens of forms differ on every page, so the size
+    # of a compressed page does not reveal them.
     "django.middleware.gzip.GZipMiddleware",
     "django.middleware.http.ConditionalGetMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",

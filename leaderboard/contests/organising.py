@@ -60,7 +60,10 @@ RIGHTS = {
 
 
 def rights(contest: Contest, viewer: Viewer) -> frozenset[Right]:
-    """Return the viewer's rights. The site's organisers have all, unless they are in a team. 1 SQL statement."""
+    """Return the viewer's rights. An organiser of the site has all rights, but none if in a team of this contest.
+
+    1 SQL statement.
+    """
     if not viewer.is_authenticated:
         return frozenset()
     if viewer.is_staff:

@@ -39,7 +39,7 @@ SCHEMA = "keydrome.contest_result.v1"
 
 @dataclass(frozen=True, slots=True)
 class ContestStanding:
-    """The boards of a contest and the combined ranking. `result` is the stored result from which they come, if any."""
+    """The boards of a contest and the combined ranking. They come from the stored `result` if it is not None."""
 
     boards: list[ContestBoard]
     combined: list[CombinedRow]
@@ -110,7 +110,8 @@ def open_runs(contest: Contest) -> int:
 def correct(contest: Contest, reason: str) -> Result | None:
     """Store a further version of the result after the jury disqualified or restored an entry.
 
-    It ranks the runs that the first version counted, without disqualified entries. Returns None if there is no result.
+    The new version ranks the runs that the first version counted, without disqualified entries. Returns None if no
+    result is stored yet.
     """
     with transaction.atomic():
         contest = Contest.objects.select_for_update().get(pk=contest.pk)

@@ -1,7 +1,7 @@
-"""Decides which runs a contest hides, and from whom. Each function adds a condition to a query and executes no SQL.
+"""Decides which runs a contest hides, and from whom. The functions return parts of queries and execute no SQL.
 
-Until a contest's results, three rules hide runs from everyone outside the team: the contest keeps runs private, the
-team is anonymous, or the run ended after the freeze. The owner of the submission, the team and the contest's officials
+Until a contest's results, a run is hidden from everyone outside the team if the contest keeps runs private, if the team
+is anonymous, or if the run ended after the freeze. The owner of the submission, the team and the contest's officials
 see these runs. Until it is published, a hidden instance hides its runs from everyone except the contest's officials.
 
 The site's organisers count as officials of every contest, except of one in which they are in a team.

@@ -1,9 +1,9 @@
 """Queues further sessions of compared runs, so that a test can tell the runs apart or show that they are equal.
 
 The sessions form complete blocks. All runs get the same fresh seeds, so for each seed every library plays the same
-operations on a machine of the same class. compared_runs.py then compares them in pairs, as `keydrome compare` does. The
-libraries do not play in turn in one session, as they do there. The control library, which is measured in each session,
-takes the noise of different times into account.
+operations on a machine of the same class. compared_runs.py then compares the sessions with the same seed in pairs, as
+`keydrome compare` does. There, the libraries play one after the other. Here, they may play at very different times, in
+which the machine may differ. Therefore the ratios to the control library, which each session measures, are compared.
 """
 
 from __future__ import annotations

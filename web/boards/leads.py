@@ -1,4 +1,4 @@
-"""Makes the rows of the table "Who leads": for each board its leader, by how much it leads, and since when.
+"""Makes the rows of the table "Who leads": each board's leader, how far the leader is ahead, and since when.
 
 The front page shows the main boards; the list of boards shows all. A stranger reads "4.7 times as fast as the control"
 more easily than a ratio of 0.212, so this table, unlike a board, has the speed relative to the control.
@@ -37,7 +37,7 @@ class LeadRow:
 
     Entries share the lead if none is surely better than any of them, i.e. if their rank intervals begin at 1.
 
-    The first entry of the board has `name`, `variant`, `user` and `run_id`. A board without entries has no leaders.
+    `name`, `variant`, `user` and `run_id` describe the first entry. A board without entries has no leaders.
     """
 
     board: Board

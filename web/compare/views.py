@@ -46,7 +46,10 @@ class _WrongRunsError(ValueError):
 
 
 def _chosen(query: QueryDict) -> list[int]:
-    """Return the ids of the chosen runs, without repetitions. Raises _WrongRunsError if one is not a number."""
+    """Return the ids of the chosen runs, without repetitions.
+
+    Raises _WrongRunsError if one is not a number, or if there are more than RUNS_MAX.
+    """
     texts = [part.strip() for text in query.getlist("runs") for part in text.split(",")]
     given = [text for text in texts if text]
     if not all(_NUMBER.fullmatch(text) for text in given):
@@ -119,7 +122,10 @@ def _comparison(found: RunComparison, shown: list[table.Column]) -> dict[str, An
 
 
 def _extension(found: RunComparison, request: HttpRequest) -> Extension | None:
-    """Return the offer to queue further sessions, or None if the visitor may not, or if nothing is undecided."""
+    """Return the offer to queue further sessions.
+
+    Returns None if the visitor may not queue them, if they would decide nothing, or if these runs cannot have any.
+    """
     runs = [one.run for one in found.runs]
     wanted = pairs.sessions_wanted(found)
     allowed = all(queries.may_change_submission(run.submission, request.user) for run in runs)
@@ -131,7 +137,11 @@ def _extension(found: RunComparison, request: HttpRequest) -> Extension | None:
 
 @dataclass(frozen=True, slots=True)
 class Extension:
-    """The offer to queue `sessions` further sessions of each run. `left` is the quota; None means no limit."""
+    """The offer to queue `sessions` further sessions of each of `runs` runs.
+
+    `most` is the largest number of sessions that the visitor may choose. `left` is the number of sessions that the
+    quota of the visitor still allows; None means no limit.
+    """
 
     sessions: int
     most: int
@@ -220,7 +230,7 @@ def export_csv(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 def export_json(request: HttpRequest) -> HttpResponse:
-    """Return the runs, the pairs that the tests compared, and how they were tested."""
+    """Return the runs, the results of the statistical tests for each pair of runs, and the limits of these tests."""
     try:
         found = _to_export(request)
     except _WrongRunsError as error:

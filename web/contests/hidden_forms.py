@@ -1,4 +1,7 @@
-"""Defines the forms of a contest's hidden instances."""
+"""Defines the forms with which organisers of a contest add and change hidden instances.
+
+A hidden instance is a benchmark instance whose parameters stay secret from contestants until the instance is public.
+"""
 
 from __future__ import annotations
 
