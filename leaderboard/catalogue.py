@@ -85,10 +85,10 @@ def full_title(benchmark: Benchmark, instance: Instance) -> str:
 
 
 def title_of(benchmark: str, instance: str) -> str:
-    """Return the title of a benchmark instance: that of its board, or else its own. If it no longer exists, its name.
+    """Return the title of a benchmark instance: that of its board, or else its own title.
 
-    For a hidden instance of a contest, return its number, because its real title (HiddenInstance.title) is in the
-    database.
+    If the instance no longer exists, return its name. The title of a contest's hidden instance contains only a number,
+    because its real title (HiddenInstance.title) is in the database.
     """
     boards = boards_for(benchmark, instance)
     found = benchmarks().get(benchmark)

@@ -81,9 +81,9 @@ class Staging:
     """A board and its staged version.
 
     - `live`, `staged`: the benchmark version that the board shows now, and the newest one.
-    - `entries`: how many ranked entries of the live version must be run again.
-    - `missing`: how many of these entries still need a run with the staged version to end.
-    - `unqueued`: how many of these entries have no timed run with the staged version, not even in the queue.
+    - `entries`: how many entries are ranked at the live version. All of them must be run again.
+    - `missing`: how many of these entries lack a timed run with the staged version, or have a run that has not ended.
+    - `unqueued`: how many of these entries lack a timed run with the staged version, even one in the queue.
     - `changes`: the changes of rank for each machine class. Entries of the live version come first.
     """
 
@@ -167,7 +167,7 @@ def _staged_runs(
 
 
 def _is_open(runs: list[Run]) -> bool:
-    """Return True if an entry's staged runs and gates contain no timed run, or a run that has not ended."""
+    """Return True if an entry's staged runs and gates include no timed run, or include a run that has not ended."""
     return all(run.is_gate for run in runs) or any(run.state not in FINAL_STATES for run in runs)
 
 

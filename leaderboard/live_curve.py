@@ -45,7 +45,7 @@ def live_json(curves: SessionCurves) -> dict[str, Any]:
 def _short(curve: Throughput) -> Throughput:
     """Return the curve with so many neighbouring windows merged that at most WINDOWS_MAX are left.
 
-    The last windows are left out if they are too few for a merged one, because the rate of that one would be too low.
+    The last windows are left out if they are too few for a merged window, whose rate would then be too low.
     """
     count = len(curve.committed)
     width = -(-count // WINDOWS_MAX) or 1

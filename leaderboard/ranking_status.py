@@ -80,9 +80,9 @@ def ranking_status(run: Run, viewer: Viewer, visible: QuerySet[Run]) -> RankStat
 
 
 def may_have_rank(run: Run) -> bool:
-    """Return True if a board may rank the run: it is eligible, or a board may still show the older benchmark version.
+    """Return True if a board may rank the run.
 
-    The older version is the one that the run used, if it is not the newest.
+    This is so if the run is eligible, or if it passed with an older benchmark version, which a board may still show.
     """
     if run.eligible:
         return True
@@ -139,7 +139,7 @@ def _place(
 ) -> BoardRank | Reason:
     """Return the rank of a run on a board, or why it has none.
 
-    `entries` has the owner's entries on this board for the live benchmark version, i.e. the version that it shows.
+    `entries` has the owner's entries on this board for the live benchmark version, which the board shows.
     """
     current = catalogue.current_version(run.benchmark)
     if run.benchmark_version != live:

@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 def with_look_ahead(run: Run, report: RunReport) -> RunReport:
     """Return the report of a run, with the finding `look_ahead` if the binary's audited sessions give reason for it.
 
-    A run without audited sessions of its own, and a run that did not pass, gets no finding and costs no SQL statement.
-    For the other runs, 1 SQL statement.
+    A run that did not pass, or that has no audited sessions of its own, gets no finding, without any SQL. For other
+    runs, 1 SQL statement.
     """
     new = pairs_of(report.sessions)
     if not new or report.verdict is not Verdict.PASSED:

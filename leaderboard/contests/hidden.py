@@ -50,7 +50,7 @@ TITLE_MAX = 80
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """The part of a hidden instance that its officials may change later."""
+    """The part of a hidden instance that the contest's organisers may change later."""
 
     title: str
     counts: bool

@@ -1,4 +1,4 @@
-"""Sends the announcements of contests by email to subscribers. The results worker, a background process, calls this.
+"""Sends the announcements of contests by email to subscribers. The results worker, a background process, does this.
 
 A site without a mail server (KEYDROME_SENDS_MAIL) queues and sends nothing. A delivery is marked as sent before it is
 sent. So if the worker dies in between, one user misses one email, but no user gets an email twice.

@@ -60,9 +60,9 @@ RIGHTS = {
 
 
 def rights(contest: Contest, viewer: Viewer) -> frozenset[Right]:
-    """Return the viewer's rights. An organiser of the site has all rights, but none if in a team of this contest.
+    """Return the viewer's rights in a contest. 1 SQL statement, or none if the viewer is not logged in.
 
-    1 SQL statement.
+    Organisers of the site have all rights. An organiser of the site who is in a team of this contest has none.
     """
     if not viewer.is_authenticated:
         return frozenset()

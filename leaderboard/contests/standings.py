@@ -1,8 +1,9 @@
 """Computes the boards of a contest from the runs of its entries.
 
 A contest's board has the rules of the site's board, but it ranks only the contest's entries, and treats each team as
-one user. Each hidden instance has a board, too. The public board of a frozen contest shows the state at the freeze: it
-counts the entries made and the runs ended by then. Disqualified and deleted submissions never count.
+one user. Each hidden instance, i.e. benchmark instance with secret parameters, has a board, too. The public board of a
+frozen contest shows the state at the freeze: it counts only entries that were made, and runs that ended, until then.
+Disqualified and deleted submissions never count.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Played:
-    """A counted run of a contest's entry. `candidate.user_id` is the id of the team, which is ranked as one."""
+    """A counted run of a contest's entry. A team is ranked like one user, so `candidate.user_id` is the team's id."""
 
     candidate: rank_intervals.Candidate
     submission_id: int

@@ -31,7 +31,7 @@ _AUDIT = "an audit of this library"
 
 @dataclass(frozen=True, slots=True)
 class GateRun:
-    """A judged run of a gate. Boards accept or reject the run because of its findings in `decisive_findings`.
+    """A judged run of a gate. The findings named in `decisive_findings` decide whether boards accept the run.
 
     A run counts as judged if its file was not refused and the site did not fail.
     """

@@ -27,7 +27,7 @@ LEAST_SESSIONS = 5
 
 @dataclass(frozen=True, slots=True)
 class Forecast:
-    """About `more` further sessions of each would probably tell two entries apart: those with these two indices."""
+    """About `more` further sessions of each would probably tell the entries with indices `first` and `second` apart."""
 
     first: int
     second: int

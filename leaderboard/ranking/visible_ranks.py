@@ -137,7 +137,7 @@ def _best(sections: set[Section], visible: Q | object) -> dict[Section, list[int
 
 
 def _sorted(sections: Iterable[Section], visible: Q | object) -> dict[Section, list[_Row]]:
-    """Return each section's visible entries, best first, even if its board no longer exists. 1 SQL statement."""
+    """Return each section's visible entries, best first. The board need not exist any longer. 1 SQL statement."""
     found: dict[Section, list[_Row]] = {section: [] for section in sections}
     rows = BoardEntry.objects.filter(_any(found), visible).values_list(
         *("board", "benchmark_version", "machine_class"),

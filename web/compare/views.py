@@ -124,7 +124,8 @@ def _comparison(found: RunComparison, shown: list[table.Column]) -> dict[str, An
 def _extension(found: RunComparison, request: HttpRequest) -> Extension | None:
     """Return the offer to queue further sessions.
 
-    Returns None if the visitor may not queue them, if they would decide nothing, or if these runs cannot have any.
+    Returns None if the visitor may not queue them, if no pair of runs is undecided, or if submissions/blocks.py has a
+    reason against further sessions of these runs.
     """
     runs = [one.run for one in found.runs]
     wanted = pairs.sessions_wanted(found)
@@ -230,7 +231,7 @@ def export_csv(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 def export_json(request: HttpRequest) -> HttpResponse:
-    """Return the runs, the results of the statistical tests for each pair of runs, and the limits of these tests."""
+    """Return the runs, the results of the statistical tests for each pair, and their significance level and margin."""
     try:
         found = _to_export(request)
     except _WrongRunsError as error:
