@@ -70,7 +70,8 @@ class Debugged:
         """Return the variables to add to the environment of the program."""
         if not self.runtimes:
             return {}
-        # In a debugger, a report ends with a signal, which stops the process. The search for leaks would fail there.
+        # abort_on_error makes a sanitizer end its report with a signal, at which the debugger stops the process. The
+        # search for leaks is off, because it fails in a process that a debugger traces.
         asked = os.environ.get("ASAN_OPTIONS", "")
         watched = ":".join(filter(None, (asked, "abort_on_error=1", "detect_leaks=0")))
         options = {} if tool is None else {"ASAN_OPTIONS": watched}

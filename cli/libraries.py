@@ -140,7 +140,10 @@ def chosen_configuration(
 
 
 def isolates(configuration: dict[str, Any] | None) -> bool:
-    """Return False for a configuration that isolates no transactions. Libraries, which have None, isolate them."""
+    """Return False for a configuration that isolates no transactions.
+
+    A library with the ten calls has no configuration (None), and must isolate transactions itself.
+    """
     return configuration is None or configuration.get("concurrency") != _NO_ISOLATION
 
 
