@@ -55,7 +55,7 @@ class Standings:
 
     @property
     def superseded(self) -> bool:
-        """Return True if the benchmark has a newer version than that of the shown entries."""
+        """Return True if the benchmark has a newer version than the shown entries."""
         return self.benchmark_version != catalogue.current_version(self.board.benchmark)
 
     @property

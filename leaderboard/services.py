@@ -2,8 +2,8 @@
 
 A *run* is the request to judge one submitted library on one benchmark instance. Each function is one transaction,
 except that `recover_lost` uses one transaction for each lost run. `submit` and `record` wake workers after the commit.
-A function that acts for a user takes the user as `by`. It raises PermissionDenied if the user neither owns the
-submission nor is an organiser (is_staff).
+A function that acts for a user takes the user as `by`. Such a function raises PermissionDenied if the user
+neither owns the submission nor is an organiser (is_staff).
 """
 
 from __future__ import annotations

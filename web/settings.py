@@ -242,7 +242,7 @@ BROKER_DIR = VAR_DIR / "broker"
 
 
 def _broker_url() -> str:
-    """Return the URL in KEYDROME_BROKER_URL or else in CELERY_BROKER_URL; by default that of the file-based broker."""
+    """Return the URL in KEYDROME_BROKER_URL or else in CELERY_BROKER_URL; by default, that broker is file-based."""
     named: str = env.str("KEYDROME_BROKER_URL", default="")
     if named:
         return named

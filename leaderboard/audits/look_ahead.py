@@ -39,7 +39,7 @@ def with_look_ahead(run: Run, report: RunReport) -> RunReport:
 
 
 def audit_of(run: Run) -> Audit | None:
-    """Return the result of all audited sessions that count together with those of this run; None if there are none.
+    """Return the result of all audited sessions that count together with the sessions of this run, or None.
 
     At most 1 SQL statement.
     """
@@ -48,7 +48,7 @@ def audit_of(run: Run) -> Audit | None:
 
 
 def _stored_pairs(run: Run) -> list[AuditPair]:
-    """Return the times of the audited sessions that are stored and count together with those of this run.
+    """Return the times of the audited sessions that are stored and count together with the sessions of this run.
 
     Discarded sessions are left out.
     """

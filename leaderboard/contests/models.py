@@ -382,7 +382,7 @@ class LogLine(models.Model):
 
 
 class Result(models.Model):
-    """The stored result of a finished contest. It stays the same if runs change later. results.py writes these rows.
+    """The stored result of a finished contest. Later changes of runs do not change it. results.py writes these rows.
 
     The version with the largest number counts. A decision of the jury after the end makes a further version.
     """

@@ -208,7 +208,7 @@ def set_sign_up(contest: Contest, reason: str, *, closed: bool, by: User) -> Non
 
 
 def announce(contest: Contest, title: str, body: str, *, by: User, address: str = "") -> Message:
-    """Publish an announcement, and queue it for the subscribers. `address` is that of the contest's front page."""
+    """Publish an announcement, and queue it for the subscribers. `address` is the URL of the contest's front page."""
     with transaction.atomic():
         message = Message.objects.create(contest=contest, title=title, body=body, address=address)
         queue_mail(message)

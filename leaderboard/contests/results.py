@@ -1,7 +1,8 @@
 """Stores the result of a contest when it closes, and reads it. Later changes of runs do not change a stored result.
 
 For each board, the content of a result has the counted runs with the ratios of their sessions, the final rows, and the
-best entry of each team. It also has the combined ranking and the names of the teams. `schema` names the format.
+best entry of each team. The content also has the combined ranking and the names of the teams. `schema` names the
+format.
 """
 
 from __future__ import annotations
@@ -198,7 +199,7 @@ def _contest_board(stored: dict[str, Any], teams: Mapping[int, Team]) -> Contest
         stored["machine_class"] if rows else "",
         rows,
         best,
-        stored.get("counts", True),  # results from before hidden instances have no such field
+        stored.get("counts", True),  # older results lack this field
     )
 
 

@@ -92,7 +92,7 @@ class CombinedRow:
 
 
 def boards_of(contest: Contest) -> list[Board]:
-    """Return the boards of a contest in its order, without those of hidden instances.
+    """Return the boards of a contest in the contest's order, without the boards of hidden instances.
 
     A board that the site no longer has is left out.
     """
@@ -167,7 +167,11 @@ def _team(contest: Contest, run: Run) -> Team:
 
 
 def _board_runs(board: Board, runs: Iterable[Run], teams: Mapping[int, Team]) -> BoardRuns:
-    """Return the runs of one board: those of the newest counted benchmark version, on the class with the most runs."""
+    """Return the runs that decide one board.
+
+    These are the counted runs with the newest benchmark version, and of them only those on the machine class with the
+    most runs.
+    """
     found = [
         run
         for run in runs

@@ -1,4 +1,4 @@
-"""Shows the ranked entries of a user, and those of a structure, on all boards."""
+"""Shows two pages: the ranked entries of one user, and of one structure, on all boards."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ class Speed:
 
 @dataclass(frozen=True, slots=True)
 class LeadRow:
-    """The row of one board. `leaders` are the speeds of all entries that share the lead, `others` those of the rest.
+    """The row of one board. `leaders` are the speeds of the entries that share the lead, `others` all other speeds.
 
     Entries share the lead if none is surely better than any of them, i.e. if their rank intervals begin at 1.
 
@@ -87,7 +87,7 @@ def _row(lead: Lead) -> LeadRow:
 
 
 def _ahead(speeds: list[Speed], leaders: int) -> str:
-    """Return by how much the leader leads, in words. `speeds` are those of all entries, best first."""
+    """Return by how much the leader leads, in words. `speeds` has the speeds of all entries, best first."""
     if leaders > 1:
         return f"shared by {leaders}"
     if len(speeds) == 1:

@@ -153,8 +153,8 @@ def method(found: RunComparison) -> str:
     )
     return (
         f"The ratios cannot be paired, because the runs {why}. They are compared as two independent groups, with the "
-        f"Mann-Whitney test that boards use for ranks. It needs more sessions than keydrome compare, which gives all "
-        f"libraries the same seeds. {rules}"
+        f"Mann-Whitney test that boards use for ranks. This test needs more sessions than keydrome compare, which gives "
+        f"all libraries the same seeds. {rules}"
     )
 
 

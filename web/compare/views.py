@@ -1,7 +1,8 @@
 """Compares two to six runs side by side: as a page, as CSV and as JSON. The URL's query names the runs.
 
-`runs` in the query is a list of numbers of runs, such as `runs=47,59`. It may also occur several times, which is what a
-form with check boxes sends. The response is 404 if the visitor may not see one of the runs, as on the page of this run.
+`runs` in the query is a list of numbers of runs, such as `runs=47,59`. The name `runs` may also occur several times,
+because a form with check boxes sends it once for each box. The response is 404 if the visitor may not see one of the
+runs, as on the page of this run.
 """
 
 from __future__ import annotations
