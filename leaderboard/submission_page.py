@@ -102,7 +102,7 @@ def timed_runs(
 
 
 def _timed_run(run: Run, row: SubmissionRow, entries: Sequence[BoardEntry]) -> TimedRun:
-    run.submission = row.submission  # saves an SQL statement: the query of the runs did not load the submission
+    run.submission = row.submission  # known already, so no SQL statement loads it
     boards = boards_for(run.benchmark, run.instance)
     if may_have_rank(run):
         found = status(run, entries)

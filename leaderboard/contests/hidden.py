@@ -121,7 +121,9 @@ def _check_shown(contest: Contest, shown: Shown, pk: int | None = None) -> None:
         )
     if shown.publish_at is not None and shown.publish_at > contest.results_at:
         raise Refused(
-            ["a hidden instance becomes public with the results at the latest: choose an earlier date, or none"]
+            [
+                "a hidden instance becomes public with the results at the latest: choose an earlier date, or none"
+            ]
         )
 
 
@@ -190,7 +192,9 @@ def remove(hidden: HiddenInstance, reason: str, *, by: User) -> None:
         now = timezone.now()
         alive = HiddenInstance.objects.filter(pk=hidden.pk, removed_at=None)
         if hidden.is_public or not alive.update(removed_at=now):
-            raise Refused(["the hidden instance is public or removed already, so it cannot be removed"])
+            raise Refused(
+                ["the hidden instance is public or removed already, so it cannot be removed"]
+            )
         claims.cancel_waiting(hidden.runs.all())
         hidden.runs.filter(state__in=ACTIVE_STATES).update(cancel_requested_at=now)
         log(hidden.contest, by, f"removed the hidden instance {hidden.title}", why)
