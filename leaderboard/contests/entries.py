@@ -1,4 +1,4 @@
-"""Enters submissions in contests, within the team's quota."""
+"""Enters a team's submissions in a contest. The quota limits how many submissions a team may enter in 24 hours."""
 
 from __future__ import annotations
 

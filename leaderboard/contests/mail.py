@@ -32,7 +32,7 @@ TRIES_MAX = 3
 
 
 def subscribe(contest: Contest, user: User) -> None:
-    """Send the user the contest's announcements from now on."""
+    """Subscribe the user to the contest's announcements."""
     Subscription.objects.get_or_create(contest=contest, user=user)
 
 

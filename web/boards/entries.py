@@ -1,4 +1,4 @@
-"""Shows two pages: the ranked entries of one user, and of one structure, on all boards."""
+"""Shows the ranked entries of one user, or of all files with one name, on all boards (rankings of libraries)."""
 
 from __future__ import annotations
 
