@@ -132,7 +132,11 @@ def add(contest: Contest, shown: Shown, secret: Secret, *, by: User) -> HiddenIn
     _check_shown(contest, shown)
     benchmark = _checked(secret)
     if secret.played_in is PlayedIn.FINALS and contest.closes_at == contest.results_at:
-        raise Refused(["the contest has no finals: its results come when uploads end"])
+        raise Refused(
+            [
+                "the contest has no finals, because its results come when uploads end: choose all phases"
+            ]
+        )
     boards = boards_of(contest)
     if not boards or benchmark.metric is None:
         raise Refused(["the contest has no board: choose its boards first"])

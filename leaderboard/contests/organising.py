@@ -226,7 +226,9 @@ def appoint(contest: Contest, user: User, role: str, *, by: User) -> None:
         Contest.objects.select_for_update().get(pk=contest.pk)
         if role and contest.members.filter(user=user).exists():
             raise Refused(
-                [f"{user.get_username()} is in a team of this contest, so cannot have a role in it"]
+                [
+                    f"{user.get_username()} is in a team of this contest: contestants cannot have a role"
+                ]
             )
         owners = contest.officials.filter(role=Role.OWNER)
         if role != Role.OWNER and list(owners.values_list("user_id", flat=True)) == [user.pk]:

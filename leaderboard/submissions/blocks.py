@@ -108,7 +108,7 @@ def reason_against_blocks(runs: Sequence[Run]) -> str:
         ),
         (
             any(f"{run.benchmark}/{run.instance}" not in known for run in runs),
-            "the benchmark instance no longer exists",
+            "the benchmark instance no longer exists: choose runs on another one",
         ),
     ]
     return next((reason for holds, reason in problems if holds), "")
