@@ -44,8 +44,8 @@ class Named:
 def find_library(text: str, settings: Settings) -> Named:
     """Return what LIB or LIB:CONFIG means. LIB is a path, or the name of a library or structure of this build.
 
-    If there is a file with the path `text`, the text is not split at its colon. Raises UsageError if there is no such
-    file.
+    If there is a file with the path `text`, the text is not split at its colon. Raises UsageError if LIB names neither
+    a file nor a library of this build, or a library that is not built yet.
     """
     if Path(text).exists():
         return Named(Path(text))

@@ -95,7 +95,7 @@ class Phase:
 
     - `wall_ns`: the duration by the referee's clock. The jail is frozen between phases; the time runs from before the
       jail is thawed until it is frozen again. If the jail cannot be frozen, the time runs from the referee's message GO
-      to the message DONE of the player, the process in the jail that loads the library and makes its calls.
+      to the player's message DONE. The player is the process in the jail that loads the library and makes its calls.
     - `pinned`: each thread that called the library was bound to one CPU.
     - `player_ns`: the duration by the player's clock.
     - `cpu_us`: the CPU time of the jail in the phase, or None if the jail cannot measure it.
