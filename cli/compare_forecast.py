@@ -146,6 +146,6 @@ def _reach(one: Forecast, family: int, wanted: int) -> str:
 
 
 def _percent(log_ratio: float) -> str:
-    """Return a ratio as its distance from 1, with two digits."""
+    """Return how far a ratio is above 1, in per cent with two significant digits; `log_ratio` is its logarithm."""
     percent = 100 * math.expm1(log_ratio)
     return f"{float(f'{percent:.2g}'):g} %"

@@ -118,7 +118,7 @@ def how_to_debug(library: str, report: Report, seed: str, overrides: Mapping[str
 
 
 def how_to_profile(library: str, report: Report, seed: str) -> str:
-    """Return what shows where a slow session spends its time."""
+    """Return the advice how perf shows where a slow session spends its time."""
     return (
         f"`perf record -g {debug_command(library, report, seed, {})}` plays the session that used the most CPU time, "
         f"without a jail; `perf report --no-children --comm {_PROGRAM}` then shows which functions take the time"
