@@ -1,4 +1,4 @@
-"""Parses the arguments of `keydrome`. Names for an unknown option the usage of its command and the nearest option."""
+"""Parses the arguments of `keydrome`. The error for an unknown option shows the usage and the nearest known option."""
 
 from __future__ import annotations
 

@@ -89,12 +89,11 @@ class _Tally:
     why_not_run: str = ""
     # the instances that were repeated, with the reason for which the referee could not judge the first attempt
     repeated: dict[str, str] = field(default_factory=dict)
-    not_judged: set[str] = field(
-        default_factory=set
-    )  # the reasons of all attempts that could not be judged
-    # how to play again the first session that a crash or a time limit has ended
+    # the reasons of all attempts that could not be judged
+    not_judged: set[str] = field(default_factory=set)
+    # the advice on how to play again the first session that ended by a crash or at a time limit
     to_debug: str = ""
-    # the most CPU time of a session, and what profiles this session
+    # the largest CPU time of a session so far, and the advice on how to profile this session
     slowest: tuple[int, str] = (0, "")
     last_verdict: Verdict = Verdict.PASSED
     first_round: bool = True
@@ -303,8 +302,8 @@ def _may_be_too_busy(result: SeriesResult, tally: _Tally) -> bool:
 def _progress(seconds: int) -> Iterator[Callable[[Benchmark, str, float, float], Heartbeat]]:
     """Yield a function that returns the heartbeat function for one instance of a suite.
 
-    The function gets the part of the round that is done, and the instance's own part. If the suites repeat for
-    `seconds`, the time that has passed counts instead.
+    The function receives two fractions of the round: the part that is done, and the part that this instance adds. If
+    the suites repeat for `seconds`, the progress is instead the time that has passed, divided by `seconds`.
     """
     started = time.monotonic()
     with shown_progress("check", _label, _line) as heartbeat:

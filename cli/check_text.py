@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 PROOF_LINES_MAX = 19
 OTHERS_MAX = 9
-# If nothing else is wrong, the warnings are what the author should read.
+# The number of warnings that are printed in full if there is no required finding.
 WARNINGS_MAX = 5
 
 

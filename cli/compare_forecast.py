@@ -1,6 +1,7 @@
-"""Says during `keydrome compare` how many blocks decide, and how long they take.
+"""Forecasts during `keydrome compare` how many blocks will decide which library is faster, and how long they take.
 
-The forecast is made once, from the scatter of the first blocks. It shows neither ratios nor which library leads.
+A block runs every library once. The forecast is made once, from the scatter of the first blocks. It shows neither
+ratios nor which library leads.
 """
 
 from __future__ import annotations
@@ -25,7 +26,8 @@ if TYPE_CHECKING:
 # Each requested block may be repeated once, so there may be twice as many blocks as requested. The exact test handles
 # at most DIFFERENCES_MAX blocks.
 SESSIONS_MAX = DIFFERENCES_MAX // 2
-# Forecasts whose scatters differ by less than this factor agree: a scatter of five blocks is no more certain.
+# Forecasts whose scatters differ by less than this factor agree: a scatter that is computed from five blocks is itself
+# no more certain than that.
 _AGREE = 2.0
 _LINES_MAX = 6
 _MARGIN_MAX = math.log1p(PERCENT_MAX / 100)
@@ -33,7 +35,7 @@ _MARGIN_MAX = math.log1p(PERCENT_MAX / 100)
 
 @dataclass(slots=True)
 class Forecaster:
-    """Prints the forecast once, after the first block with which there are BLOCKS_MIN valid blocks.
+    """Prints the forecast once, as soon as BLOCKS_MIN blocks are valid.
 
     `wanted` is the requested number of blocks, `margin_ratio` the largest ratio that counts as equal.
     """
@@ -144,6 +146,6 @@ def _reach(one: Forecast, family: int, wanted: int) -> str:
 
 
 def _percent(log_ratio: float) -> str:
-    """Return a ratio as its distance from 1, with two digits."""
+    """Return how far a ratio is above 1, in per cent with two significant digits; `log_ratio` is its logarithm."""
     percent = 100 * math.expm1(log_ratio)
     return f"{float(f'{percent:.2g}'):g} %"

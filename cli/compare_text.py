@@ -34,7 +34,11 @@ _P_MIN = 0.0001
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """A table. `numeric` says for each column whether it contains numbers. The rows are not made printable."""
+    """A table. `numeric` says for each column whether it contains numbers.
+
+    The cells may contain control characters, for example from a library's name, so the caller must remove or escape
+    them before it prints the table.
+    """
 
     title: str
     columns: tuple[str, ...]

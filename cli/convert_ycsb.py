@@ -49,7 +49,7 @@ class _Operation:
         return zlib.crc32(self.key) % threads
 
     def calls(self) -> list[bytes]:
-        """Return the lines of a transaction, without the thread."""
+        """Return the lines of the operation's transaction, without the number of the thread before each."""
         place = self.table + b" " + _escaped(self.key)
         insert = b"insert " + place + (b" " + _escaped(self.payload) if self.payload else b"")
         inside = {

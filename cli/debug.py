@@ -70,7 +70,8 @@ class Debugged:
         """Return the variables to add to the environment of the program."""
         if not self.runtimes:
             return {}
-        # In a debugger, a report ends with a signal, which stops the process. The search for leaks would fail there.
+        # abort_on_error makes a sanitizer end its report with a signal, at which the debugger stops the process. The
+        # search for leaks is off, because it fails in a process that a debugger traces.
         asked = os.environ.get("ASAN_OPTIONS", "")
         watched = ":".join(filter(None, (asked, "abort_on_error=1", "detect_leaks=0")))
         options = {} if tool is None else {"ASAN_OPTIONS": watched}
@@ -117,7 +118,7 @@ def how_to_debug(library: str, report: Report, seed: str, overrides: Mapping[str
 
 
 def how_to_profile(library: str, report: Report, seed: str) -> str:
-    """Return what shows where a slow session spends its time."""
+    """Return the advice how perf shows where a slow session spends its time."""
     return (
         f"`perf record -g {debug_command(library, report, seed, {})}` plays the session that used the most CPU time, "
         f"without a jail; `perf report --no-children --comm {_PROGRAM}` then shows which functions take the time"

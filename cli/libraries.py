@@ -44,8 +44,8 @@ class Named:
 def find_library(text: str, settings: Settings) -> Named:
     """Return what LIB or LIB:CONFIG means. LIB is a path, or the name of a library or structure of this build.
 
-    If there is a file with the path `text`, the text is not split at its colon. Raises UsageError if there is no such
-    file.
+    If there is a file with the path `text`, the text is not split at its colon. Raises UsageError if LIB names neither
+    a file nor a library of this build, or a library that is not built yet.
     """
     if Path(text).exists():
         return Named(Path(text))
@@ -140,7 +140,10 @@ def chosen_configuration(
 
 
 def isolates(configuration: dict[str, Any] | None) -> bool:
-    """Return False for a configuration that isolates no transactions. Libraries, which have None, isolate them."""
+    """Return False for a configuration that isolates no transactions.
+
+    A library with the ten calls has no configuration (None), and must isolate transactions itself.
+    """
     return configuration is None or configuration.get("concurrency") != _NO_ISOLATION
 
 

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
 _CPU = "sys/devices/system/cpu"
 _BUSY_LOAD_PER_CPU = 0.5
-# The largest acceptable "stolen time": the fraction of the CPU time since boot that other virtual machines took. Above
-# it, they visibly disturb single measurements.
+# The largest acceptable "stolen time": the fraction of the CPU time since boot that other virtual machines took. If
+# they take more, they visibly disturb single measurements.
 _STEAL_MAX = 0.001
 _STEAL_COLUMN = 8  # the column of the stolen time in the first line of /proc/stat
 

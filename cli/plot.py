@@ -71,7 +71,10 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _check_metric(metric: str, results: list[dict[str, Any]]) -> None:
-    """Say which comparisons are by another metric. Raises UsageError if no result has the metric."""
+    """Print which comparisons use another metric, because they are not drawn. Raises UsageError if none can be drawn.
+
+    A comparison has only the metric by which it was made; a result of bench has all metrics.
+    """
     found = sorted({name for result in results for name in _metrics(result)})
     if metric not in found:
         has = f"they have: {', '.join(found)}" if found else "they have none"
@@ -101,7 +104,7 @@ def _metrics(result: dict[str, Any]) -> Iterator[str]:
 
 
 def _compared_by_another(metric: str, results: list[dict[str, Any]]) -> Iterator[tuple[str, str]]:
-    """Yield benchmark, instance and metric of the comparisons by another metric."""
+    """Yield "benchmark/instance" and the metric of each comparison that was made by another metric."""
     for result in results:
         if result["schema"] != BENCH_SCHEMA:
             found = CompareResult.from_json(result)

@@ -1,7 +1,7 @@
 """Writes the folder of `keydrome check --witness DIR`: witnesses, reports, histories, and a README.txt that explains.
 
 A witness contains the calls that prove a violation. A report is what the referee, the program that judges a library,
-wrote about a session. A history contains all calls of a round with their results.
+wrote about a session. A history contains all calls of one phase of a session, with their results.
 """
 
 from __future__ import annotations

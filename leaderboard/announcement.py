@@ -1,4 +1,4 @@
-"""Defines the table of the site's news. models.py imports it, so that Django finds it."""
+"""Defines the table of the site's news. models.py imports this file, so that Django finds the table."""
 
 from __future__ import annotations
 

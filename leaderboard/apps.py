@@ -1,4 +1,4 @@
-"""Registers the leaderboard as a Django application."""
+"""Registers the leaderboard as a Django application, so that Django finds its tables and commands."""
 
 from django.apps import AppConfig
 

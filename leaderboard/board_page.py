@@ -55,7 +55,7 @@ class Standings:
 
     @property
     def superseded(self) -> bool:
-        """Return True if the benchmark has a newer version than that of the shown entries."""
+        """Return True if the benchmark has a newer version than the shown entries."""
         return self.benchmark_version != catalogue.current_version(self.board.benchmark)
 
     @property
@@ -72,10 +72,10 @@ def standings(
 ) -> Standings:
     """Return a board's best entries on a machine class, by default on the class with the newest run.
 
-    `version` is a version of the benchmark with entries. By default, and if it has none, it is the live version.
-    Without a viewer, the entries are those that everyone may see. Each row has `hidden_until`: when the public will see
-    it, or None. 2 SQL statements for any number of runs, 1 for a board without entries, and 2 more while a contest
-    hides entries from this viewer.
+    `version` chooses the benchmark version. If it is None or has no visible entries, the live version is shown.
+    Without a viewer, the entries are those that everyone may see. Each row has `hidden_until`: when the public will
+    see the entry, or None. 2 SQL statements for any number of runs, 1 for a board without entries, and 2 more while a
+    contest hides entries from this viewer.
     """
     entries = BoardEntry.objects.filter(board=board.slug)
     hidden = Q(
@@ -144,8 +144,8 @@ class Reign:
 class BoardHistory:
     """The leaders of a board on one machine class, newest first, and the versions of its benchmark with ranked entries.
 
-    `versions` maps a version to the number of ranked entries, and `live` is the one that the board shows. If there is a
-    next page, `next_before` is its `before`.
+    `versions` maps a version to the number of ranked entries, and `live` is the version that the board shows.
+    `next_before` is the argument `before` of board_history for the next page; None if there is no next page.
     """
 
     board: Board
@@ -165,7 +165,8 @@ def board_history(
 ) -> BoardHistory:
     """Return the leaders of a board, by default on the machine class with the newest run. 2 SQL statements at most.
 
-    `before` is the id of the change of lead that ended the oldest reign of the previous page.
+    `before` is the id of the change of lead that began the oldest reign of the previous page. The same change ended the
+    newest reign of this page.
     """
     public = ~hidden_runs(submission="run__submission", finished_at="run__finished_at")
     sections = list(

@@ -85,9 +85,10 @@ def full_title(benchmark: Benchmark, instance: Instance) -> str:
 
 
 def title_of(benchmark: str, instance: str) -> str:
-    """Return the title of a benchmark instance: that of its board, if it has one. Instances may no longer exist.
+    """Return the title of a benchmark instance: that of its board, or else its own title.
 
-    A contest names its hidden instances itself (HiddenInstance.title); here each has only a number.
+    If the instance no longer exists, return its name. The title of a contest's hidden instance contains only a number,
+    because its real title (HiddenInstance.title) is in the database.
     """
     boards = boards_for(benchmark, instance)
     found = benchmarks().get(benchmark)

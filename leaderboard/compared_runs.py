@@ -42,7 +42,7 @@ class ComparedRun:
 
     @property
     def name(self) -> str:
-        """Return a name that no other run has. It is part of exports, which have no other name for a pair."""
+        """Return a name that no other run has. Exports use it to say which two runs a pair consists of."""
         return f"run {self.run.pk}"
 
 
@@ -64,7 +64,7 @@ class RunComparison:
 
     @property
     def lower_is_better(self) -> bool:
-        """Return True if a lower ratio is better. Only comparable runs have one direction."""
+        """Return True if a lower ratio is better. The answer is for all runs only if `differences` is empty."""
         return _lower_is_better(self.runs[0].run)
 
 

@@ -1,8 +1,9 @@
-"""Reads the configuration boards. Such a board compares structures under configurations over the workloads of a family.
+"""Reads the configuration boards. Such a board compares structures under configurations on the workloads of a family.
 
-A *family* is a group of boards (leaderboard/boards). A configuration board has one row for each entry, i.e. for each
-binary of a user under one configuration, and one column for each board of the family. Its cells are the board entries
-that ranking/board_entries.py keeps. They include the entries that are not among a board's best.
+A *structure* is an index without transactions and locks; a *configuration* says how the runtime adds these. A *family*
+is a group of boards (leaderboard/boards). A configuration board has one row for each binary of a user under one
+configuration, and one column for each board of the family. Its cells are the board entries that
+ranking/board_entries.py keeps, even those that are not among a board's best.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 ROWS_MAX = 60
 # The largest number of values that a filter offers.
 OPTIONS_MAX = 200
-# The value of the filters `strategy` and `concurrency` for a whole library, which brings its own.
+# The value of the filters `strategy` and `concurrency` that selects whole libraries, which use no configuration.
 OWN = "own"
 
 
@@ -67,7 +68,7 @@ class Variant:
 
     @property
     def newest_run(self) -> Run:
-        """Return the newest of the merged runs."""
+        """Return the newest run of the row's entries."""
         return max((entry.run for entry in self.entries.values()), key=lambda run: run.pk)
 
 
@@ -182,11 +183,11 @@ def _distinct(values: Iterable[str]) -> tuple[str, ...]:
 
 
 def _rows(entries: QuerySet[BoardEntry], boards: Iterable[Board]) -> list[tuple[int, str, str]]:
-    """Return the keys of the rows, and of one more than are shown. 1 SQL statement.
+    """Return the keys of at most ROWS_MAX + 1 rows. The last one shows that there are too many. 1 SQL statement.
 
-    The rows that were measured on most workloads come first. Of these, the one that loses least against the control
-    library comes first. This order only decides which rows are beyond ROWS_MAX. The page sorts the rows by robustness,
-    which SQL cannot compute, because it needs the ratios of the sessions.
+    Rows that were measured on more workloads come first. Of equally many, the row comes first whose worst ratio to the
+    control library is the best. This order only decides which rows are beyond ROWS_MAX. The page sorts the rows by
+    robustness, which SQL cannot compute, because robustness depends on the ratios of the sessions.
     """
     higher = [board.slug for board in boards if not board.lower_is_better]
     cost = Case(

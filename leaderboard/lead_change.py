@@ -1,4 +1,4 @@
-"""Defines the tables of the history of boards: who led, and which benchmark version was shown. models.py imports it."""
+"""Defines the tables of the history of boards: who led, and which benchmark version was shown."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from django.db import models
 class LeadChange(models.Model):
     """A change of the public leader of a board on one machine class. lead_history.py writes these rows.
 
-    `run` is the newest run of the entry that leads from `since` on. It is empty if the board no longer had an entry.
+    `run` is the newest run of the entry that leads from `since` on. It is empty if no entry was left.
     """
 
     board = models.CharField(max_length=64)

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 
 def live_versions() -> dict[str, int]:
-    """Return the version that each board shows, by slug: all boards are in it. 1 SQL statement."""
+    """Return, for the slug of every board, the benchmark version that the board shows. 1 SQL statement."""
     newest = {board.slug: catalogue.current_version(board.benchmark) or 0 for board in all_boards()}
     stored = LiveVersion.objects.order_by("pk").values_list("board", "version")
     return {**newest, **{slug: version for slug, version in stored if slug in newest}}
@@ -48,9 +48,9 @@ def live_sections(boards: Iterable[Board], live: dict[str, int]) -> Q:
 
 
 def note_live_versions() -> list[LiveVersion]:
-    """Store the version of boards that have their first ranked entries; return the new rows.
+    """Store the live version of each board that has ranked entries but no live version yet; return the new rows.
 
-    1 SQL statement if there are none.
+    The live version is the oldest one with ranked entries. 1 SQL statement if there is no such board.
 
     The results worker calls this every few seconds, so a board has a row long before its benchmark has a newer version.
     """
@@ -78,10 +78,13 @@ class RankChange:
 
 @dataclass(frozen=True, slots=True)
 class Staging:
-    """A board and its staged version. `changes` maps each machine class to the entries, those of the old board first.
+    """A board and its staged version.
 
-    `entries` counts those that must be run again, and `missing` those whose run with the staged version has not ended.
-    `unqueued` counts those without such a run, not even in the queue.
+    - `live`, `staged`: the benchmark version that the board shows now, and the newest one.
+    - `entries`: how many entries are ranked at the live version. All of them must be run again.
+    - `missing`: how many of these entries lack a timed run with the staged version, or have a run that has not ended.
+    - `unqueued`: how many of these entries lack a timed run with the staged version, even one in the queue.
+    - `changes`: the changes of rank for each machine class. Entries of the live version come first.
     """
 
     board: Board
@@ -140,8 +143,8 @@ def _staged_runs(
 ) -> dict[_Key, list[Run]]:
     """Return the runs of these entries with the staged version, and their open gates, oldest first. 1 SQL statement.
 
-    A gate is a correctness test that the board requires. It counts for all machine classes, and a timed run that has no
-    machine yet counts for the class that it wants.
+    A gate is a correctness test that the board requires. The runs of gates count for all machine classes. A timed run
+    that has no machine yet counts for the class that it must run on.
     """
     timed = Q(benchmark=board.benchmark, instance=board.instance, benchmark_version=version)
     gates = Q(benchmark__in=board.gates) & ~Q(state__in=FINAL_STATES)
@@ -164,7 +167,7 @@ def _staged_runs(
 
 
 def _is_open(runs: list[Run]) -> bool:
-    """Return True if an entry with these staged runs and gates still needs a timed run, or the end of one of them."""
+    """Return True if an entry's staged runs and gates include no timed run, or include a run that has not ended."""
     return all(run.is_gate for run in runs) or any(run.state not in FINAL_STATES for run in runs)
 
 

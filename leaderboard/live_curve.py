@@ -1,4 +1,4 @@
-"""Stores and reads the throughput of a running run's last session, so that its page can show a curve before the end."""
+"""Stores and reads the throughput of the last session of a running run. The run's page shows it before the run ends."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def live_json(curves: SessionCurves) -> dict[str, Any]:
 def _short(curve: Throughput) -> Throughput:
     """Return the curve with so many neighbouring windows merged that at most WINDOWS_MAX are left.
 
-    Windows at the end that do not fill a merged one are left out, because its rate would be too low.
+    The last windows are left out if they are too few for a merged window, whose rate would then be too low.
     """
     count = len(curve.committed)
     width = -(-count // WINDOWS_MAX) or 1

@@ -91,8 +91,8 @@ class Machine(models.Model):
 class Submission(models.Model):
     """An uploaded file and its owner. The content of the file is in the blob store, under its SHA-256.
 
-    An upload with several configurations makes one submission for each of them. All name the first one as their
-    `upload`, except the first one itself.
+    An upload with several configurations makes one submission for each configuration. `upload` of the further ones
+    refers to the first one; `upload` of the first one is empty.
     """
 
     owner = models.ForeignKey(
@@ -136,7 +136,8 @@ class Submission(models.Model):
             # For the list of a user's submissions, newest first.
             models.Index(fields=["owner", "-id"], name="submission_mine"),
             # For finding all submissions of one binary under one configuration. If one of these submissions has passed
-            # a gate, the gate counts for all of them. A board entry merges one user's runs of the binary.
+            # a gate (a required correctness test), the gate counts for all of them. A board entry merges one user's
+            # runs of the binary.
             models.Index(fields=["blob_sha256", "configuration"], name="submission_blob"),
         ]
 
@@ -254,7 +255,8 @@ class Run(models.Model):
                 name="run_queue",
                 condition=Q(state="queued"),
             ),
-            # For the virtual clock of a priority, which is the largest virtual time of its claimed runs.
+            # For the virtual clock of a priority (see Share): the largest virtual time of all its runs that were ever
+            # claimed.
             models.Index(
                 fields=["priority", "-virtual_time"],
                 name="run_clock",

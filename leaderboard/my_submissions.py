@@ -68,7 +68,10 @@ def _best_first(timed: TimedRun) -> tuple[bool, int, int]:
 
 @dataclass(frozen=True, slots=True)
 class UploadPage:
-    """One page of a user's uploads, newest first. If there is a next page, `next_before` is its `before`."""
+    """One page of a user's uploads, newest first.
+
+    `next_before` is the argument `before` of my_submissions for the next page; None on the last page.
+    """
 
     uploads: tuple[Upload, ...]
     next_before: int | None

@@ -86,7 +86,7 @@ def _since(leaders: Iterable[BoardEntry]) -> dict[int, datetime | None]:
 
 
 def first_ranked_at() -> QuerySet[Run, Any]:
-    """Return the query for when the first eligible run of a board entry, the outer row, ended. Executes no SQL."""
+    """Return a subquery for a query of board entries: when the entry's first eligible run ended. Executes no SQL."""
     return (
         Run.objects.filter(
             eligible=True,
@@ -105,7 +105,7 @@ def first_ranked_at() -> QuerySet[Run, Any]:
 
 
 def _newest(board: Board, sections: dict[tuple[str, str], list[BoardEntry]]) -> list[BoardEntry]:
-    """Return the entries on the class with the newest ranked run. `sections` has those of each board and class."""
+    """Return the entries on the class with the newest ranked run. `sections` has the entries by board and class."""
     classes = [entries for (slug, _), entries in sections.items() if slug == board.slug]
     return max(classes, key=lambda entries: max(entry.run_id for entry in entries), default=[])
 
@@ -125,12 +125,12 @@ def recent_runs(limit: int) -> list[Run]:
 
 
 def entries_of(*, user: str = "", structure: str = "") -> list[BoardEntry]:
-    """Return the ranked entries of a user, or those of all files with the name of a structure, that everyone may see.
+    """Return the public ranked entries of a user, or of all files with the name of a structure.
 
     3 SQL statements, and 2 more while a contest hides entries.
 
-    They are sorted by machine class and rank; the caller groups them by board. Only entries of the version that their
-    board shows are returned, and at most ENTRIES_MAX.
+    The entries are sorted by machine class and rank; the caller groups them by board. Only entries of the benchmark
+    version that their board shows are returned, and at most ENTRIES_MAX.
     """
     current = live_sections(all_boards(), live_versions())
     ranks = visible_ranks(current, None)

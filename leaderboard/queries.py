@@ -101,7 +101,8 @@ class PrivatePart:
     seeds: tuple[str, ...]  # empty until the run has ended, since seeds are secret until then
 
 
-# What the C program of a finding with this name reproduces. Other programs reproduce a violation.
+# A finding may have a C program that reproduces it. For these names of findings, the table says what the program
+# reproduces. The programs of all other findings reproduce a violation.
 _REPRODUCES = {
     "crashed": "the crash",
     "exception": "the exception",
@@ -206,7 +207,8 @@ def gate_state(runs: Iterable[Run]) -> str:
 def is_organiser(viewer: Viewer) -> bool:
     """Return True if the viewer is an organiser of the site, who may change everything.
 
-    A contest in which an organiser is in a team hides from the organiser what it hides from its other contestants.
+    If an organiser is in a team of a contest, the contest hides the same things from the organiser as from the other
+    contestants.
     """
     return bool(viewer.is_authenticated and viewer.is_staff)
 
@@ -362,7 +364,8 @@ def _last_sign(machine: Machine, heartbeats: dict[int, datetime]) -> datetime:
 def machine_page(machine_id: int, viewer: Viewer) -> MachinePage | None:
     """Return the content of a machine's page for this viewer, or None if the machine does not exist. 2 SQL statements.
 
-    The control's time would tell how large a hidden instance is, so its runs are left out.
+    Runs on hidden instances, whose parameters only the officials of a contest know, are left out while they are secret
+    from this viewer: the control's times would reveal how large the instance is.
     """
     machine = Machine.objects.filter(pk=machine_id).first()
     if machine is None:

@@ -80,7 +80,10 @@ def ranking_status(run: Run, viewer: Viewer, visible: QuerySet[Run]) -> RankStat
 
 
 def may_have_rank(run: Run) -> bool:
-    """Return True if a board may rank the run: it is eligible, or a board may still show its older version."""
+    """Return True if a board may rank the run.
+
+    This is so if the run is eligible, or if it passed with an older benchmark version, which a board may still show.
+    """
     if run.eligible:
         return True
     old = run.benchmark_version != catalogue.current_version(run.benchmark)
@@ -90,8 +93,9 @@ def may_have_rank(run: Run) -> bool:
 def entries_of(submissions: Sequence[Submission], viewer: Viewer) -> list[BoardEntry]:
     """Return the entries of the owners of these submissions, with the viewer's ranks and the live version of the board.
 
-    Entries without a rank are returned too: `status` says why. Needs submissions of few owners. 2 SQL statements, and 2
-    more if a contest hides entries; 1 if there are no entries.
+    Entries without a rank are returned too: from them, `status` finds out why a run has no rank. The submissions should
+    have few owners, because all ranked entries of each owner are read. 2 SQL statements, and 2 more if a contest hides
+    entries; 1 if there are no entries.
     """
     live = LiveVersion.objects.filter(board=OuterRef("board")).order_by("-pk")
     entries: list[BoardEntry] = list(
@@ -133,7 +137,10 @@ def status(run: Run, entries: Iterable[BoardEntry]) -> RankStatus:
 def _place(
     run: Run, board: Board, entries: Sequence[BoardEntry], live: int | None
 ) -> BoardRank | Reason:
-    """Return the rank of a run on a board, or why it has none. `entries` are the owner's at the live version."""
+    """Return the rank of a run on a board, or why it has none.
+
+    `entries` has the owner's entries on this board for the live benchmark version, which the board shows.
+    """
     current = catalogue.current_version(run.benchmark)
     if run.benchmark_version != live:
         if run.benchmark_version == current:
@@ -164,9 +171,9 @@ def _old(run: Run, current: int | None) -> str:
 
 
 def _with_runs(run: Run, visible: QuerySet[Run]) -> list[Reason]:
-    """Return the stored reasons with the gates and audits that they name. At most 1 SQL statement.
+    """Return the stored reasons, each with the run of the gate or audit that it names. At most 1 SQL statement.
 
-    These may be of any user, since a gate counts for all users' submissions of the same binary.
+    This run may be of any user, since gates and audits count for all users' submissions of the same binary.
     """
     texts = list(run.why_not) or ([] if run.is_final else ["it has not finished yet"])
     gates = {gate for text in texts if (gate := gate_in(text))}
@@ -190,7 +197,7 @@ def _with_runs(run: Run, visible: QuerySet[Run]) -> list[Reason]:
 
 
 def _deciding(text: str, candidates: Iterable[Run]) -> int | None:
-    """Return the id of the first run that decided a reason: a judged one, or else one that still waits."""
+    """Return the id of the run that is the cause of a reason: the first one that has ended, or else the first one."""
     gate = gate_in(text)
     if not gate and not names_an_audit(text):
         return None

@@ -2,8 +2,8 @@
 
 A *run* is the request to judge one submitted library on one benchmark instance. Each function is one transaction,
 except that `recover_lost` uses one transaction for each lost run. `submit` and `record` wake workers after the commit.
-A function that acts for a user takes the user as `by`. It raises PermissionDenied if the user neither owns the
-submission nor is an organiser (is_staff).
+A function that acts for a user takes the user as `by`. Such a function raises PermissionDenied if the user
+neither owns the submission nor is an organiser (is_staff).
 """
 
 from __future__ import annotations
@@ -103,7 +103,7 @@ def submit(
 
     If the inspection refuses the file, or the file does not fit the configuration, the submission is still stored. Its
     runs end at once with the verdict "refused" and the reasons. Refusals in inspection.BENCH_DECIDES depend on the
-    machine, so the worker inspects the file again and decides them.
+    machine, so the worker decides these: it inspects the file again.
 
     Raises Refused and writes no row if the file is too large, the disk is full, or the user's quota is used up. The
     same happens if no target is given, or if the sessions, a target, the scale or the configuration are not valid.
@@ -142,7 +142,7 @@ def submit(
 
 
 def _store(configurations: Sequence[str], **columns: Any) -> list[Submission]:  # noqa: ANN401 - values of columns
-    """Store one submission for each configuration. All but the first one name the first one as their upload."""
+    """Store one submission for each configuration. `upload` of the further ones refers to the first one."""
     first, *further = configurations
     submission = Submission.objects.create(configuration=first, **columns)
     return [

@@ -1,7 +1,7 @@
 """Reads the page of one submission: its gates, its timed runs with their ranks, and the owner's other versions of it.
 
-A *gate* is a correctness test that a board requires. Everyone may see the page, like the pages of its runs; only
-organisers see a deleted submission.
+A *gate* is a correctness test that a board requires. Everyone may see the page unless a contest hides the submission.
+Only organisers see a deleted submission.
 """
 
 from __future__ import annotations
@@ -40,7 +40,8 @@ HISTORY_ROWS = 20
 class TimedRun:
     """A timed run, the boards of its benchmark instance, and its ranks on them.
 
-    `reason` says why a run that has ended has no rank, and which run is the cause. It is None if the run has a rank.
+    `reason` says why one of the boards does not rank the run, and which other run is the cause. It is None if no board
+    has a reason.
     """
 
     run: Run
@@ -101,7 +102,7 @@ def timed_runs(
 
 
 def _timed_run(run: Run, row: SubmissionRow, entries: Sequence[BoardEntry]) -> TimedRun:
-    run.submission = row.submission  # prefetched rows need not load it
+    run.submission = row.submission  # known already, so no SQL statement loads it
     boards = boards_for(run.benchmark, run.instance)
     if may_have_rank(run):
         found = status(run, entries)

@@ -142,7 +142,7 @@ class _Heartbeats:
     stopping: threading.Event
     heartbeat_seconds: float = HEARTBEAT_SECONDS
     last: Heartbeat = Heartbeat.CONTINUE
-    curves: SessionCurves | None = None  # the last stored ones
+    curves: SessionCurves | None = None  # the curves that were stored last
     next_at: float = 0.0
     lease_until: float = field(default_factory=_lease_from_now)
 
@@ -230,10 +230,10 @@ class Worker:
         self.stopping.set()
 
     def take_back(self) -> list[int]:
-        """Queue the unfinished runs of an earlier process on this slot again, and return their ids.
+        """Queue the unfinished runs on this slot again, or end those whose attempts are used up. Return their ids.
 
-        Call this before the first claim. Because this process holds the slot, the process that claimed these runs is
-        dead, even if a lease has not expired yet.
+        Call this before the first claim, and after a call of run_one that failed. Because this process holds the slot,
+        no process executes these runs now, even if their leases have not expired yet.
         """
         left = Run.objects.filter(
             machine=self.slot.machine, slot=self.slot.number, state__in=ACTIVE_STATES

@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 REQUIRED_FINDINGS_MAX = 12
-# Each of these tests lasts until the retries are used up, some 6 s, and all of them say the same.
+# A stalled test, in which a transaction fails in every attempt, lasts some 6 s, until the retries are used up. All
+# stalled tests give the author the same information, so a few of them are enough.
 STALLED_MAX = 3
 _ENDED = {
     Verdict.CRASHED: "the library crashed",
@@ -35,7 +36,7 @@ def why_gate_ends(last: Verdict, required: int, stalled: int = 0) -> str:
     """Return why the tests end after a test with the verdict `last`; an empty text if they continue.
 
     `required` is the number of different required findings of all tests so far. A required finding fails the library.
-    `stalled` is the number of tests that has_stalled().
+    `stalled` is the number of tests for which has_stalled() is True.
     """
     if last in _ENDED:
         return _ENDED[last]

@@ -320,7 +320,7 @@ def _validator(root: Path) -> Any:  # noqa: ANN401 - importing jsonschema's type
     slow = Draft202012Validator.VALIDATORS["items"]
 
     def items(validator: Any, schema: Any, instance: Any, parent: Any) -> Iterator[Any]:  # noqa: ANN401
-        """Check the items of an array. A report has thousands of numbers, for which jsonschema is slow."""
+        """Check the items of an array. Skip jsonschema, which is slow for thousands of numbers, if all surely fit."""
         is_plain = isinstance(instance, list) and "prefixItems" not in parent
         if not is_plain or not all(surely_fits(item, schema) for item in instance):
             yield from slow(validator, schema, instance, parent)
@@ -331,7 +331,7 @@ def _validator(root: Path) -> Any:  # noqa: ANN401 - importing jsonschema's type
 
 
 def surely_fits(value: object, schema: object) -> bool:
-    """Return True if the value fits a schema of two simple forms: an integer, or an array of as many parts as listed.
+    """Return True if the value surely fits a schema of a simple form: an integer, or an array with a schema per part.
 
     False does not mean that the value is wrong: the schema may have another form, which only jsonschema can check.
     """

@@ -94,8 +94,8 @@ class Phase:
     """The times of one phase of a session, such as "create" or "test".
 
     - `wall_ns`: the duration by the referee's clock. The jail is frozen between phases; the time runs from before the
-      jail is thawed until it is frozen again. The player is the process in the jail that runs the library. If the jail
-      cannot be frozen, the time runs from the referee's message GO to the player's message DONE.
+      jail is thawed until it is frozen again. If the jail cannot be frozen, the time runs from the referee's message GO
+      to the player's message DONE. The player is the process in the jail that loads the library and makes its calls.
     - `pinned`: each thread that called the library was bound to one CPU.
     - `player_ns`: the duration by the player's clock.
     - `cpu_us`: the CPU time of the jail in the phase, or None if the jail cannot measure it.
@@ -374,9 +374,10 @@ class Report:
     - `metrics`: the measured numbers by name. A number that was not measured is absent.
       docs/reference/plan-and-report.md lists the names.
     - `loading`: what it cost to load the library; None in reports of older versions.
-    - `parameters`: the value of every parameter of the benchmark that the session used.
-    - `record`: whether the history, all calls with their results, was certified, that is, checked for errors of
-      isolation. A session is played in the same way in both cases.
+    - `parameters`: the value that the session used for every parameter of the benchmark.
+    - `plain`: whether the session left out the extra transactions that check the library.
+    - `record`: whether the history (all calls with their results) was checked for errors of isolation. The value does
+      not change how the session is played.
     - `verified`: whether a process outside the jail made every call. The times are comparable only with those of other
       verified sessions.
     - `machine`: facts and warnings about the machine.

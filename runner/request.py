@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     from runner.terms import JailLevel, Scale
 
 
-# Factors of the first, second and later attempts to judge a library on a machine that is too busy.
+# The factors that multiply the time limits in the first, the second, and each later attempt to judge a library. An
+# attempt is repeated if it ended undecided, because the machine was too busy.
 _TIMEOUT_FACTORS = (1, 3, 9)
 
 

@@ -83,7 +83,7 @@ class Settings:
         return [self.referee, self.player, self.driver, self.jail, self.control, self.runtime]
 
     def missing_binaries(self) -> list[Path]:
-        """Return those programs and libraries that runs need but that do not exist."""
+        """Return the paths of needed_binaries() at which no file exists."""
         return [path for path in self.needed_binaries() if not path.is_file()]
 
 

@@ -43,7 +43,7 @@ def _new_lock(parent: Path) -> tuple[Path, int]:
     """Create and lock a file NAME.lock with a new NAME; return its path and descriptor.
 
     Between creating and locking, the file is unlocked, so another process may take it for a leftover and remove it.
-    This function then finds that the file has no link left, and creates another file.
+    This function then finds that the locked file has been deleted (its link count is 0), and creates another file.
     """
     while True:
         lock = parent / f"{secrets.token_hex(8)}.lock"

@@ -1,4 +1,7 @@
-"""Defines middlewares: they forbid devices, reject requests that are too large, and keep private pages from caches."""
+"""Defines middlewares, which Django calls for every request.
+
+They deny pages the use of devices, reject requests that are too large, and keep private pages out of caches.
+"""
 
 from __future__ import annotations
 

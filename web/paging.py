@@ -1,7 +1,7 @@
 """Pages long lists by the ids of their rows, newest first.
 
-A page starts below the id where the previous page ended. An index finds that id, so every page costs the same. An
-offset would read all rows before the page, and a number of pages would count all rows.
+A page starts below the id where the previous page ended. An index finds that id, so every page costs the same. Paging
+by offset would read all rows before the page, and showing the number of pages would require counting all rows.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ Row = TypeVar("Row", bound=Model)
 
 @dataclass(frozen=True, slots=True)
 class Page(Generic[Row]):
-    """A page of a list. `before` is its place in the list: None for the newest rows, else all ids are below it.
+    """A page of a list. `before` is None on the page with the newest rows; on others, all ids are below `before`.
 
-    If there are older rows, `next_before` is the `before` of the next page.
+    `next_before` is the value of `before` for the next page; None if there are no older rows.
     """
 
     rows: tuple[Row, ...]

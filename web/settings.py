@@ -72,8 +72,8 @@ MIDDLEWARE = [
     "web.middleware.permissions_policy",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "web.middleware.limit_request_size",
-    # Pages are compressed after their ETag is known. The tokens of forms differ on every page, so that the size of a
-    # compressed page does not reveal them.
+    # Pages are compressed after their ETag is known. The secret CSRF tokens of forms differ on every page, so the size
+    # of a compressed page does not reveal them.
     "django.middleware.gzip.GZipMiddleware",
     "django.middleware.http.ConditionalGetMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
@@ -242,7 +242,7 @@ BROKER_DIR = VAR_DIR / "broker"
 
 
 def _broker_url() -> str:
-    """Return the URL in KEYDROME_BROKER_URL or else in CELERY_BROKER_URL; by default that of the file-based broker."""
+    """Return the URL in KEYDROME_BROKER_URL or else in CELERY_BROKER_URL; by default, that broker is file-based."""
     named: str = env.str("KEYDROME_BROKER_URL", default="")
     if named:
         return named

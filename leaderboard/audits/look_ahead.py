@@ -28,7 +28,8 @@ if TYPE_CHECKING:
 def with_look_ahead(run: Run, report: RunReport) -> RunReport:
     """Return the report of a run, with the finding `look_ahead` if the binary's audited sessions give reason for it.
 
-    A run without audited sessions of its own gets no finding. 1 SQL statement if the run has some, else none.
+    A run that did not pass, or that has no audited sessions of its own, gets no finding, without any SQL. For other
+    runs, 1 SQL statement.
     """
     new = pairs_of(report.sessions)
     if not new or report.verdict is not Verdict.PASSED:
@@ -38,7 +39,7 @@ def with_look_ahead(run: Run, report: RunReport) -> RunReport:
 
 
 def audit_of(run: Run) -> Audit | None:
-    """Return the result of all audited sessions that count together with those of this run; None if there are none.
+    """Return the result of all audited sessions that count together with the sessions of this run, or None.
 
     At most 1 SQL statement.
     """
@@ -47,7 +48,7 @@ def audit_of(run: Run) -> Audit | None:
 
 
 def _stored_pairs(run: Run) -> list[AuditPair]:
-    """Return the times of the audited sessions that are stored and count together with those of this run.
+    """Return the times of the audited sessions that are stored and count together with the sessions of this run.
 
     Discarded sessions are left out.
     """

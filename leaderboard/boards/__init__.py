@@ -64,8 +64,8 @@ class Board:
     - `scales`: the scales of the runs that the board ranks (smoke, laptop, paper). A submission runs at the first one.
     - `machines`: the machine classes that the board accepts, as patterns such as "*, 2 CPUs, 24 GiB"; "*" accepts all.
       Ranks of different machine classes are never mixed.
-    - `metric`, `direction`: the number whose ratio to that of the control library decides the rank, and whether `lower`
-      or `higher` is better.
+    - `metric`, `direction`: the board ranks by the library's value of this metric divided by the control library's
+      value. `direction` says whether `lower` or `higher` is better.
     - `top`: how many libraries the board shows, each with all its *variants*: the entries of one binary under several
       configurations.
     - `per_user`: how many libraries of one user the board accepts, each with all its variants.

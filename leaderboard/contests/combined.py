@@ -3,7 +3,7 @@
 A team's speed on a board says how many times as fast as the control library its best entry is: the median over the
 sessions. The score is the geometric mean of the speeds on all boards of the contest, as in `keydrome score`. A board
 without an entry counts as the control, with speed 1. The intervals come from a bootstrap, which draws each entry's
-sessions with replacement. Teams never share sessions, so each is drawn alone.
+sessions with replacement. Teams never share sessions, so the sessions of each team are drawn independently.
 """
 
 from __future__ import annotations

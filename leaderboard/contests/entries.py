@@ -1,4 +1,4 @@
-"""Enters submissions in contests, within the team's quota."""
+"""Enters a team's submissions in a contest. The quota limits how many submissions a team may enter in 24 hours."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def enter(team: Team, submission: Submission) -> Entry:
         if not reason and submission.created_at < contest.opens_at:
             reason = "the file was uploaded before the contest opened: upload it again"
         if not reason and Entry.objects.filter(contest=contest, submission=submission).exists():
-            reason = "the submission is in this contest already"
+            reason = "the submission is in this contest already: choose another"
         if reason:
             raise Refused([reason])
         return Entry.objects.create(contest=contest, team=team, submission=submission)

@@ -1,7 +1,7 @@
 """Adds hidden instances to a contest, changes and removes them, and queues their runs.
 
-A hidden instance is a benchmark instance with parameters of the organisers' own. Contestants know only that it exists,
-and its title, until it is published. visibility.py decides who sees its runs, and hidden_board.py makes its board.
+A hidden instance is a benchmark instance with parameters of the organisers' own. Until it is published, contestants
+know only its title. visibility.py decides who sees its runs, and hidden_board.py makes its board.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ TITLE_MAX = 80
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """The part of a hidden instance that its officials may change later."""
+    """The part of a hidden instance that the contest's organisers may change later."""
 
     title: str
     counts: bool
@@ -70,7 +70,7 @@ class Secret:
 
 
 def parse_parameters(text: str) -> dict[str, int]:
-    """Return the parameters in a text with one `NAME = NUMBER` in each line. Raises Refused."""
+    """Return the parameters in a text with one `NAME = NUMBER` in each line. Raises Refused for any other text."""
     found: dict[str, int] = {}
     for number, line in enumerate(text.splitlines(), start=1):
         name, equals, value = (part.strip() for part in line.partition("="))
@@ -113,7 +113,7 @@ def _checked(secret: Secret) -> Benchmark:
 def _check_shown(contest: Contest, shown: Shown, pk: int | None = None) -> None:
     """Raise Refused if the title is empty, too long or taken by another instance than `pk`, or the date is too late."""
     if not shown.title.strip() or len(shown.title) > TITLE_MAX:
-        raise Refused([f"the title has 1 to {TITLE_MAX} characters"])
+        raise Refused([f"choose a title with 1 to {TITLE_MAX} characters"])
     others = contest.hidden_instances.filter(removed_at=None).exclude(pk=pk or 0)
     if others.filter(title__iexact=" ".join(shown.title.split())).exists():
         raise Refused(
@@ -121,7 +121,9 @@ def _check_shown(contest: Contest, shown: Shown, pk: int | None = None) -> None:
         )
     if shown.publish_at is not None and shown.publish_at > contest.results_at:
         raise Refused(
-            ["it becomes public with the results at the latest: choose an earlier date, or none"]
+            [
+                "a hidden instance becomes public with the results at the latest: choose an earlier date, or none"
+            ]
         )
 
 
@@ -130,7 +132,11 @@ def add(contest: Contest, shown: Shown, secret: Secret, *, by: User) -> HiddenIn
     _check_shown(contest, shown)
     benchmark = _checked(secret)
     if secret.played_in is PlayedIn.FINALS and contest.closes_at == contest.results_at:
-        raise Refused(["the contest has no finals: its results come when uploads end"])
+        raise Refused(
+            [
+                "the contest has no finals, because its results come when uploads end: choose all phases"
+            ]
+        )
     boards = boards_of(contest)
     if not boards or benchmark.metric is None:
         raise Refused(["the contest has no board: choose its boards first"])
@@ -181,13 +187,18 @@ def change(hidden: HiddenInstance, shown: Shown, reason: str, *, by: User) -> No
 
 
 def remove(hidden: HiddenInstance, reason: str, *, by: User) -> None:
-    """Take a hidden instance out of its contest, and cancel its open runs. Its runs stay secret. Raises Refused."""
+    """Take a hidden instance out of its contest, and cancel its open runs. Its runs stay secret.
+
+    Raises Refused if the instance is public or removed already, or if there is no reason.
+    """
     why = reason_given(reason)
     with transaction.atomic():
         now = timezone.now()
         alive = HiddenInstance.objects.filter(pk=hidden.pk, removed_at=None)
         if hidden.is_public or not alive.update(removed_at=now):
-            raise Refused(["it is public or removed already, so it stays as it is"])
+            raise Refused(
+                ["the hidden instance is public or removed already, so it cannot be removed"]
+            )
         claims.cancel_waiting(hidden.runs.all())
         hidden.runs.filter(state__in=ACTIVE_STATES).update(cancel_requested_at=now)
         log(hidden.contest, by, f"removed the hidden instance {hidden.title}", why)
@@ -196,8 +207,9 @@ def remove(hidden: HiddenInstance, reason: str, *, by: User) -> None:
 def queue_due_runs() -> list[Run]:
     """Queue the runs on hidden instances that are still missing, and return them. 1 SQL statement if none is due.
 
-    An entry plays a hidden instance once it is ranked on a board of the contest, so that it has passed the gates. In
-    the finals, only the best entry of each team on each board plays it. Several processes may call this at once.
+    An entry plays the hidden instances only after a board of the contest has ranked the entry, i.e. after it has passed
+    the gates (required correctness tests). An instance of the finals is played only by the best entry of each team on
+    each board. Several processes may call this at once.
     """
     now = timezone.now()
     due = HiddenInstance.objects.filter(

@@ -1,4 +1,7 @@
-"""Makes the board of a contest's hidden instance. The rules were stored when the instance was added."""
+"""Makes the board of a contest's hidden instance, from the rules that were stored when the instance was added.
+
+A hidden instance is a benchmark instance whose parameters stay secret from contestants until the instance is public.
+"""
 
 from __future__ import annotations
 
@@ -17,9 +20,12 @@ if TYPE_CHECKING:
 def rules_for(
     benchmark: str, metric: Metric, scale: str, boards: Sequence[Board]
 ) -> dict[str, Any]:
-    """Return the rules to store: those of the contest's boards, and where they differ, the stricter ones.
+    """Return the rules of a hidden instance's board, which the caller stores. `boards` are those of the contest.
 
-    `boards` must not be empty. The machine class is that of the contest, so the board itself accepts all.
+    Where the contest's boards differ in gates, jail level or the limit per user, the strictest rule counts. But the
+    board accepts stale reads if one of them does, and shows as many libraries as the longest of them. It accepts runs
+    with any number of sessions. The contest itself decides which machine class counts, so the board accepts all.
+    `boards` must not be empty.
     """
     rules = Board(
         slug="",

@@ -1,4 +1,4 @@
-"""Sends the announcements of contests by email to the users who asked for it. The results worker sends them.
+"""Sends the announcements of contests by email to subscribers. The results worker, a background process, does this.
 
 A site without a mail server (KEYDROME_SENDS_MAIL) queues and sends nothing. A delivery is marked as sent before it is
 sent. So if the worker dies in between, one user misses one email, but no user gets an email twice.
@@ -32,7 +32,7 @@ TRIES_MAX = 3
 
 
 def subscribe(contest: Contest, user: User) -> None:
-    """Send the user the contest's announcements from now on."""
+    """Subscribe the user to the contest's announcements."""
     Subscription.objects.get_or_create(contest=contest, user=user)
 
 

@@ -27,8 +27,8 @@ NOTE_MAX = 1000
 class Phase(models.TextChoices):
     """The phases of a contest, in their order.
 
-    In the phases open and frozen, teams upload. From frozen on, the boards show the state at the freeze. In the phase
-    closed, everyone sees everything.
+    In the phases open and frozen, teams upload. In the phases frozen and finals, the public boards show the state at
+    the freeze. In the phase closed, everyone sees everything.
     """
 
     UPCOMING = "upcoming", "not open yet"
@@ -239,8 +239,8 @@ class HiddenInstance(models.Model):
     """An instance of a benchmark whose parameters only the officials of a contest know. hidden.py writes these rows.
 
     Its runs refer to this row, and store `name` as their instance. No manifest contains that name, so only the board of
-    the hidden instance ranks these runs. `rules` contains those rules of this board that the other columns do not
-    determine. Everything but the title is secret until `publish_at` or, if that is empty, until the results. A removed
+    the hidden instance ranks these runs. `rules` contains the further rules of this board, which no other column
+    determines. Everything but the title is secret until `publish_at` or, if that is empty, until the results. A removed
     instance stays secret.
     """
 
@@ -362,7 +362,7 @@ class Notice(models.Model):
 
 
 class LogLine(models.Model):
-    """A line of a contest's audit log: who did what to what, and why. Lines are only added."""
+    """A line of a contest's audit log: who did what to what, and why. Lines are never changed or deleted."""
 
     contest = models.ForeignKey(Contest, on_delete=models.CASCADE, related_name="log")
     by = models.CharField(
@@ -382,7 +382,7 @@ class LogLine(models.Model):
 
 
 class Result(models.Model):
-    """The stored result of a finished contest. It stays the same if runs change later. results.py writes these rows.
+    """The stored result of a finished contest. Later changes of runs do not change it. results.py writes these rows.
 
     The version with the largest number counts. A decision of the jury after the end makes a further version.
     """

@@ -60,7 +60,10 @@ RIGHTS = {
 
 
 def rights(contest: Contest, viewer: Viewer) -> frozenset[Right]:
-    """Return the viewer's rights. The site's organisers have all, unless they are in a team. 1 SQL statement."""
+    """Return the viewer's rights in a contest. 1 SQL statement, or none if the viewer is not logged in.
+
+    Organisers of the site have all rights. An organiser of the site who is in a team of this contest has none.
+    """
     if not viewer.is_authenticated:
         return frozenset()
     if viewer.is_staff:
@@ -205,7 +208,7 @@ def set_sign_up(contest: Contest, reason: str, *, closed: bool, by: User) -> Non
 
 
 def announce(contest: Contest, title: str, body: str, *, by: User, address: str = "") -> Message:
-    """Publish an announcement, and queue it for the subscribers. `address` is that of the contest's front page."""
+    """Publish an announcement, and queue it for the subscribers. `address` is the URL of the contest's front page."""
     with transaction.atomic():
         message = Message.objects.create(contest=contest, title=title, body=body, address=address)
         queue_mail(message)
@@ -223,7 +226,9 @@ def appoint(contest: Contest, user: User, role: str, *, by: User) -> None:
         Contest.objects.select_for_update().get(pk=contest.pk)
         if role and contest.members.filter(user=user).exists():
             raise Refused(
-                [f"{user.get_username()} is in a team of this contest, so cannot have a role in it"]
+                [
+                    f"{user.get_username()} is in a team of this contest: contestants cannot have a role"
+                ]
             )
         owners = contest.officials.filter(role=Role.OWNER)
         if role != Role.OWNER and list(owners.values_list("user_id", flat=True)) == [user.pk]:

@@ -1,7 +1,8 @@
 """Stores the result of a contest when it closes, and reads it. Later changes of runs do not change a stored result.
 
 For each board, the content of a result has the counted runs with the ratios of their sessions, the final rows, and the
-best entry of each team. It also has the combined ranking and the names of the teams. `schema` names the format.
+best entry of each team. The content also has the combined ranking and the names of the teams. `schema` names the
+format.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ SCHEMA = "keydrome.contest_result.v1"
 
 @dataclass(frozen=True, slots=True)
 class ContestStanding:
-    """The boards of a contest and the combined ranking. `result` is the stored result from which they come, if any."""
+    """The boards of a contest and the combined ranking. They come from the stored `result` if it is not None."""
 
     boards: list[ContestBoard]
     combined: list[CombinedRow]
@@ -110,7 +111,8 @@ def open_runs(contest: Contest) -> int:
 def correct(contest: Contest, reason: str) -> Result | None:
     """Store a further version of the result after the jury disqualified or restored an entry.
 
-    It ranks the runs that the first version counted, without disqualified entries. Returns None if there is no result.
+    The new version ranks the runs that the first version counted, without disqualified entries. Returns None if no
+    result is stored yet.
     """
     with transaction.atomic():
         contest = Contest.objects.select_for_update().get(pk=contest.pk)
@@ -197,7 +199,7 @@ def _contest_board(stored: dict[str, Any], teams: Mapping[int, Team]) -> Contest
         stored["machine_class"] if rows else "",
         rows,
         best,
-        stored.get("counts", True),  # results from before hidden instances have no such field
+        stored.get("counts", True),  # older results lack this field
     )
 
 

@@ -1,8 +1,9 @@
 """Computes the boards of a contest from the runs of its entries.
 
 A contest's board has the rules of the site's board, but it ranks only the contest's entries, and treats each team as
-one user. Each hidden instance has a board, too. The public board of a frozen contest shows the state at the freeze: it
-counts the entries made and the runs ended by then. Disqualified and deleted submissions never count.
+one user. Each hidden instance, i.e. benchmark instance with secret parameters, has a board, too. The public board of a
+frozen contest shows the state at the freeze: it counts only entries that were made, and runs that ended, until then.
+Disqualified and deleted submissions never count.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Played:
-    """A counted run of a contest's entry. `candidate.user_id` is the id of the team, which is ranked as one."""
+    """A counted run of a contest's entry. A team is ranked like one user, so `candidate.user_id` is the team's id."""
 
     candidate: rank_intervals.Candidate
     submission_id: int
@@ -91,7 +92,7 @@ class CombinedRow:
 
 
 def boards_of(contest: Contest) -> list[Board]:
-    """Return the boards of a contest in its order, without those of hidden instances.
+    """Return the boards of a contest in the contest's order, without the boards of hidden instances.
 
     A board that the site no longer has is left out.
     """
@@ -166,7 +167,11 @@ def _team(contest: Contest, run: Run) -> Team:
 
 
 def _board_runs(board: Board, runs: Iterable[Run], teams: Mapping[int, Team]) -> BoardRuns:
-    """Return the runs of one board: those of the newest counted benchmark version, on the class with the most runs."""
+    """Return the runs that decide one board.
+
+    These are the counted runs with the newest benchmark version, and of them only those on the machine class with the
+    most runs.
+    """
     found = [
         run
         for run in runs

@@ -87,7 +87,9 @@ def _clean(contest: Contest, name: str, *, team: Team | None = None) -> str:
     if not shown or len(shown) > TEAM_NAME_MAX:
         raise Refused([f"choose a name with 1 to {TEAM_NAME_MAX} characters"])
     if shown.casefold().startswith("anonymous team"):
-        raise Refused(['names that begin with "Anonymous team" are for anonymous teams'])
+        raise Refused(
+            ['names that begin with "Anonymous team" are for anonymous teams: choose another']
+        )
     others = contest.teams.exclude(pk=team.pk) if team else contest.teams
     if others.filter(name__iexact=shown).exists():
         raise Refused([NAME_TAKEN])

@@ -1,8 +1,10 @@
-"""Decides which runs a contest hides, and from whom. Each function adds a condition to a query and executes no SQL.
+"""Decides which runs a contest hides, and from whom. The functions return parts of queries and execute no SQL.
 
-Until a contest's results, three rules hide runs from everyone outside the team: the contest keeps runs private, the
-team is anonymous, or the run ended after the freeze. The owner of the submission, the team and the contest's officials
-see these runs. Until it is published, a hidden instance hides its runs from everyone except the contest's officials.
+Until a contest's results, some runs are hidden from everyone outside the team: all runs if the contest keeps runs
+private or the team is anonymous, and otherwise the runs that ended after the freeze. The owner of the submission, the
+team and the contest's officials see these runs.
+
+Until it is published, a hidden instance hides its runs from everyone except the contest's officials.
 
 The site's organisers count as officials of every contest, except of one in which they are in a team.
 """

@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 def end_gate_early(run: Run) -> int:
     """End the submission's waiting correctness tests if `run`, which has just ended, makes them unnecessary.
 
-    Returns how many tests were ended. They are cancelled, and their reason says why they were not run. Tests that are
-    running already continue, and so do the tests of audits. An audit repeats runs in verified mode, in which a process
-    other than the library's makes every call. Call this inside the transaction that stored the run's result. At most 2
-    SQL statements.
+    Returns how many tests were ended. These tests are cancelled, and store the reason why they were not run. Tests that
+    are running already continue, and so do the tests of audits. An audit repeats runs in verified mode, in which a
+    process other than the library's makes every call. Call this inside the transaction that stored the run's result. At
+    most 2 SQL statements.
     """
     if not run.is_gate or run.verified or run.verdict in {Verdict.PASSED, Verdict.INFRASTRUCTURE}:
         return 0

@@ -1,4 +1,4 @@
-"""Estimates when waiting runs will start, from their queue positions and the duration of recent runs, for the pages."""
+"""Estimates for the pages when waiting runs will start, from queue positions and the duration of recent runs."""
 
 from __future__ import annotations
 
@@ -119,7 +119,8 @@ def _positions(run_ids: Sequence[int]) -> list[tuple[int, int]]:
 def current_pace() -> Pace:
     """Return the current pace of the queue. At most 3 SQL statements.
 
-    Runs on hidden instances are left out, because pages show the pace, and it would tell how long these runs take.
+    Runs on hidden instances (secret benchmark instances of a contest) are left out. Pages show the pace, so the pace
+    could reveal how long these runs take.
     """
     alive_since = Now() - timedelta(seconds=MACHINE_LOST_SECONDS)
     slots = Run.objects.filter(state__in=ACTIVE_STATES, heartbeat_at__gte=alive_since).count()

@@ -303,8 +303,8 @@ def _refill_user(section: _Section, user_id: int) -> None:
 def _drop_deleted(section: _Section, user_id: int) -> None:
     """On a board of an older benchmark version, delete this user's entries whose runs have all been deleted.
 
-    An entry that has other runs then links to the newest run that is left. Nothing else changes there. 2 SQL
-    statements, and 1 for each changed entry.
+    If the run that an entry links to is deleted but the entry has other runs, the entry then links to the newest of
+    them. Scores and ranks stay as they were. 2 SQL statements, and 1 for each changed entry.
     """
     board = _board(section)
     left = Run.objects.filter(
@@ -385,8 +385,9 @@ def _row(
 def _update_ranks(section: _Section) -> None:
     """Rank the best entries of a section, and clear the ranks of entries that are no longer shown. 4 SQL statements.
 
-    The limit `top` counts binaries. All variants of a binary, i.e. its entries under other configurations, are shown
-    with it. Entries that are stored only in case a contest hides others get no rank here (ranking/visible_ranks.py).
+    The limit `top` counts binaries. If a binary is shown, so are all its variants, i.e. the user's entries of the same
+    binary under other configurations. Entries that are stored only in case a contest hides others get no rank here
+    (ranking/visible_ranks.py).
     Only entries whose ranks change are written, because the cost of the last statement grows with its rows.
     """
     board = _board(section)

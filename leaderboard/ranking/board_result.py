@@ -1,6 +1,6 @@
 """Finds the value of a board's metric, such as the total time, as the newest run of each entry measured it.
 
-A board ranks libraries by the ratio of this value to that of the control library (rank_intervals.py), not by the value.
+A board does not rank libraries by this value, but by its ratio to the control library's value (rank_intervals.py).
 The total time is a column of the run. A metric that only one benchmark has is in the stored sessions of the run.
 """
 

@@ -24,14 +24,14 @@ if TYPE_CHECKING:
 # The finding "a transaction did not see data that was committed before the transaction began". Some boards accept it.
 STALE_READ = "stale_read"
 NOT_ACCEPTED = "which this board does not accept"
-# How a reason begins that names a gate (see _gate) or an audit.
+# The beginnings of reasons that name a gate (see _gate) or an audit. Pages link such a reason to the run that it names.
 _NAMED_GATE = re.compile(r"the (\w+) tests (?:found|did not pass|have not passed)")
 _AUDIT = "an audit of this library"
 
 
 @dataclass(frozen=True, slots=True)
 class GateRun:
-    """A judged run of a gate. `decisive_findings` has the names of the findings that decide whether boards accept it.
+    """A judged run of a gate. The findings named in `decisive_findings` decide whether boards accept the run.
 
     A run counts as judged if its file was not refused and the site did not fail.
     """

@@ -1,4 +1,4 @@
-"""Groups the entries of a board that the data do not tell apart, and forecasts what more sessions would show.
+"""Groups the entries of a board that the data do not tell apart, and forecasts how many sessions would tell them apart.
 
 This file uses no database. A session is one repetition of a run. rank_intervals.py computes the rank intervals, and
 describes the test of a pair of entries.
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 
 # The probability that the forecast number of sessions tells the two entries apart.
 POWER = 0.8
-# From fewer sessions than this, the share of pairs that support a claim is too uncertain for a forecast.
+# With fewer sessions than this, the estimate of how often one entry is better is too uncertain for a forecast.
 LEAST_SESSIONS = 5
 
 
 @dataclass(frozen=True, slots=True)
 class Forecast:
-    """About `more` further sessions of each would probably tell the entries `first` and `second` apart (indices)."""
+    """About `more` further sessions of each would probably tell the entries with indices `first` and `second` apart."""
 
     first: int
     second: int
@@ -72,8 +72,9 @@ def sessions_wanted(first: Sequence[float], second: Sequence[float], family: int
     """Return how many sessions of each would tell two samples of logarithms apart with probability POWER.
 
     The function uses the formula of Noether (1987) for the rank-sum test with samples of equal size. The formula needs
-    only the share of the pairs of values that support the claim. `family` is the number of pairs on the board; the
-    level of significance is that of the first step of Holm's procedure.
+    only one number: of all pairs of a value of one sample and a value of the other, the share in which the better
+    sample has the better value. `family` is the number of pairs of entries on the board. The significance
+    level is the one that the first step of Holm's procedure uses.
     """
     share = max(share_smaller(first, second, MARGIN), share_smaller(second, first, MARGIN))
     level = SIGNIFICANCE / (2 * family)

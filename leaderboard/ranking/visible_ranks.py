@@ -38,7 +38,7 @@ class VisibleRanks:
     sections: dict[Section, dict[int, Rank]]
 
     def apply(self, entries: Iterable[BoardEntry]) -> list[BoardEntry]:
-        """Put the ranks into the loaded entries, which stay unsaved; return those of them that have a rank."""
+        """Put the ranks into the loaded entries, which stay unsaved; return the entries that have a rank."""
         found = list(entries)
         for entry in found:
             ranks = self.sections.get(section_of(entry))
@@ -62,7 +62,7 @@ def section_of(entry: BoardEntry) -> Section:
 
 
 def visible_ranks(sections: Iterable[Section] | Q, viewer: Viewer | None) -> VisibleRanks:
-    """Return the viewer's ranks in these sections; without a viewer, those of the public.
+    """Return the viewer's ranks in these sections; without a viewer, the ranks that the public sees.
 
     `sections` is a list, or a condition on entries. 1 SQL statement, and 2 more if something is hidden.
     """
@@ -137,7 +137,7 @@ def _best(sections: set[Section], visible: Q | object) -> dict[Section, list[int
 
 
 def _sorted(sections: Iterable[Section], visible: Q | object) -> dict[Section, list[_Row]]:
-    """Return each section's visible entries, best first; sections whose board no longer exists too. 1 SQL statement."""
+    """Return each section's visible entries, best first. The board need not exist any longer. 1 SQL statement."""
     found: dict[Section, list[_Row]] = {section: [] for section in sections}
     rows = BoardEntry.objects.filter(_any(found), visible).values_list(
         *("board", "benchmark_version", "machine_class"),

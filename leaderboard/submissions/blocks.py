@@ -1,9 +1,10 @@
 """Queues further sessions of compared runs, so that a test can tell the runs apart or show that they are equal.
 
 The sessions form complete blocks. All runs get the same fresh seeds, so for each seed every library plays the same
-operations on a machine of the same class. compared_runs.py then compares them in pairs, as `keydrome compare` does. The
-libraries do not play in turn in one session, as they do there. The control library, which is measured in each session,
-takes the noise of different times into account.
+operations on a machine of the same class. compared_runs.py then compares the sessions with the same seed in pairs, as
+`keydrome compare` does. There, the libraries of a block play one after the other. Here, they may play at very different
+times, and the machine may change in between. Therefore each result is first divided by the result of the control
+library in the same session, which changes with the machine.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ SESSIONS_MAX = MAX_POOLED_SESSIONS
 def queue_blocks(runs: Sequence[Run], sessions: int, *, by: User) -> list[Run]:
     """Queue a new run with `sessions` sessions for each of these runs, and return the new runs in the same order.
 
-    The new runs have common seeds, and a lower priority than new submissions. They also count on the boards. An owner
+    The new runs have common seeds, and a lower priority than new submissions. Boards count these runs too. An owner
     who reads the seeds of the run that ended first gains nothing, because the other files are already submitted.
 
     Raises PermissionDenied if `by` may not change one of the submissions. Raises Refused if the runs cannot be
@@ -107,7 +108,7 @@ def reason_against_blocks(runs: Sequence[Run]) -> str:
         ),
         (
             any(f"{run.benchmark}/{run.instance}" not in known for run in runs),
-            "the benchmark instance no longer exists",
+            "the benchmark instance no longer exists: choose runs on another one",
         ),
     ]
     return next((reason for holds, reason in problems if holds), "")

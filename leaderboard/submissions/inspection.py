@@ -1,7 +1,7 @@
 """Decides whether the site refuses an uploaded file, from the facts that the inspection found.
 
 Some refusals depend on the machine, for example because the machine lacks a shared library. The worker, the process
-that executes the runs of the file, inspects the file again on its own machine, and decides these.
+that executes the runs of the file, decides these refusals: it inspects the file again on its own machine.
 """
 
 from __future__ import annotations

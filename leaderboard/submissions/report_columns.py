@@ -123,7 +123,7 @@ def _total(values: list[float]) -> int | None:
 class StoredSession:
     """One session of a run as RunDetail.sessions stores it, without its curves.
 
-    - `candidate`, `control`: metrics by name of the submitted library and of the control library (the baseline).
+    - `candidate`, `control`: the metrics, by name, of the submitted library and of the control library (the baseline).
       `control` is None if the control did not run.
     - `control_ms`: the control's total time. If the control ran twice, the geometric mean of its two times.
     - `phases`, `control_phases`: the phases of the submitted library and of the control library. `control_phases` is

@@ -37,7 +37,7 @@ def rerun(run: Run, *, by: User) -> Run:
     - The file was refused.
     - The run plays a hidden instance of a contest.
     - The benchmark instance no longer exists.
-    - Such a repetition is already queued or running.
+    - The same run (submission, benchmark instance, scale and mode) is already queued or running.
     - The user's quota of repeated sessions is used up.
     """
     may_change(run.submission, by)

@@ -34,7 +34,8 @@ _MARKS = {
     Relation.EQUAL: (COLOURS[2], "s", True),
     Relation.UNDECIDED: (COLOURS[4], "D", False),
 }
-# The ticks of a decade, for axes whose end is less than so many times their start.
+# Each entry has a limit and the ticks of a decade. These ticks are used for an axis whose end is less than the limit
+# times its start; the first entry that fits is used.
 _STEPS = (
     (4, (1.0, 1.2, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0)),
     (10, (1.0, 1.5, 2.0, 3.0, 5.0, 7.0)),

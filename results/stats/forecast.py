@@ -1,13 +1,14 @@
-"""Forecasts how many blocks decide, from the scatter in the first blocks of `keydrome compare`.
+"""Forecasts from the first blocks of `keydrome compare` how many blocks will show which library is better.
 
-For a pair of libraries, each block gives one difference of log(metric). The forecast uses only how far these
-differences scatter about their own mean. It does not use the mean, so it does not show which library leads, and it
-changes no decision: the tests at the end are those of pairs.py. Choosing a number of blocks by the scatter alone is
-called a blinded review of the sample size (Wittes and Brittain 1990).
+A block runs every library once. For a pair of libraries, it gives one difference of log(metric), a measured result such
+as the time. The forecast uses only how far these differences scatter about their own mean. It does not use the mean, so
+it does not show which library leads, and it changes no decision: the tests at the end are those of pairs.py. Choosing a
+number of blocks by the scatter alone is called a blinded review of the sample size (Wittes and Brittain 1990).
 
-The formula is that of the signed-rank test for normal differences: pi/3 times the sample of a z-test, because the
-test's relative efficiency is 3/pi, plus half of the squared quantile of the level (Guenther 1981). In simulations of
-the exact test (results/tests/test_forecast.py), the number decides in about POWER of the cases.
+The formula is that of the signed-rank test for normal differences (Guenther 1981). It is a sum. The first term is pi/3
+times the sample size of a z-test, because the relative efficiency of the signed-rank test is 3/pi. The second term is
+half of the squared normal quantile of the level. In simulations of the exact test (results/tests/test_forecast.py), the
+forecast number of blocks decides in about POWER of the cases.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ _PER_Z_TEST = math.pi / 3
 
 @dataclass(frozen=True, slots=True)
 class Forecast:
-    """How many blocks decide about a pair of libraries with probability POWER.
+    """How many blocks show with probability POWER how two libraries compare.
 
     - `scatter`: the standard deviation of the differences of log(metric).
     - `for_difference`: blocks that show which library is better if the true difference is the margin.

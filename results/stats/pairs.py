@@ -72,7 +72,7 @@ class Pair:
     more_sessions: int | None
 
     def to_json(self) -> dict[str, Any]:
-        """Return the JSON form (harness/schema/compare.v1.schema.json), which calls `relation` by an older name."""
+        """Return the JSON form (harness/schema/compare.v1.schema.json), in which `relation` has its older name."""
         value = asdict(self)
         value["standing"] = value.pop("relation").value
         return value

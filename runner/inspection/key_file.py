@@ -47,8 +47,8 @@ class KeyFile:
     def text(self) -> str:
         """Return one line about the keys.
 
-        For integers, the line has their hardness: how many line segments approximate the function from a key to its
-        position, with an error of at most 32 or 4,096 positions.
+        For integers, the line has their hardness: how many line segments are needed to approximate the function from a
+        key to its position in key order, with an error of at most 32 or 4,096 positions.
         """
         name, facts = display_name(self.path.name), self.file.facts
         if self.type is KeyType.VARCHAR:

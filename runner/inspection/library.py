@@ -139,7 +139,7 @@ def inspect_library(path: Path, settings: Settings, *, trusted: bool = False) ->
     """
     # O_NONBLOCK is needed because the path may name a pipe without a writer. Opening such a pipe would block.
     descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
-    try:  # not os.fdopen, which raises IsADirectoryError for a folder, so that it could not be refused
+    try:  # os.fdopen would raise IsADirectoryError for a folder, but a folder must become a refusal with a message
         state = os.fstat(descriptor)
         refusal = _refuse_unread(state, settings.library_bytes_max)
         if refusal is not None:

@@ -55,8 +55,8 @@ class UserFile:
 def unchanged(files: Iterable[UserFile]) -> Iterator[None]:
     """Check at the end of the `with` block, which runs a session, that the files are unchanged.
 
-    Raises RequestError if one changed. A RefereeError of the block is replaced, because a file that changes while the
-    referee reads it may be the cause.
+    Raises RequestError if a file changed, even if the block raised a RefereeError: the change of a file that the
+    referee was reading may be the cause of that error.
     """
     try:
         yield

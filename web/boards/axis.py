@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 CONTROL = 1.0  # the control library's ratio to itself.
-# On the worse side, the axis ends at this many times the control. If even the best entry is worse than the control, it
-# ends at this many times the best entry. Entries beyond the end become arrows, so that they do not squeeze the others.
+# On the worse side, the axis ends at this many times the control. If even the best entry is worse than the control, the
+# axis ends at this many times the best entry. Entries beyond the end become arrows, which leaves space for the others.
 WORSE = 2.2
 # The axis reaches at least this far on the better side.
 BETTER = 1.25

@@ -1,7 +1,7 @@
 """Reads the order and the filters of a board's rows from the URL's query.
 
-The address has the whole state, so it can be shared, and works without JavaScript. Ranks are always those of the whole
-board. If the order is unknown, the rows are in the order of their ranks.
+The address contains the order and the filters, so users can share it, and the page works without JavaScript. Ranks are
+always those of the whole board. If the order is unknown, the rows are in the order of their ranks.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ class Choice:
         return "descending" if self.descending else "ascending"
 
     def next(self, order: str) -> str | None:
-        """Return the value of `sort` for the link of a column; None for the order by rank, which needs none."""
+        """Return the value of `sort` for the link of a column; None if the link selects the default order, by rank."""
         turned = order == self.order and not self.descending
         return f"-{order}" if turned else None if order == BY_RANK else order
 

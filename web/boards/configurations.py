@@ -1,5 +1,7 @@
-"""Shows configuration boards, which compare structures under configurations over the workloads of one family.
+"""Shows configuration boards, which compare structures under configurations on the workloads of one family of boards.
 
+A structure is an index without transactions and locks; a configuration says how the runtime adds these. The *loss* of
+an entry on a workload is its result divided by the best result shown. An entry is robust if its largest loss is small.
 The page, the CSV and the JSON show the same rows. The URL's query has the filters, the chosen workloads and the order,
 so an address can be shared. leaderboard/configuration_board.py reads the entries, and results/robustness.py computes
 the losses.
@@ -40,9 +42,9 @@ COMPARED = 6  # the largest number of runs that the page of comparisons shows
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """An entry's result on one workload. `loss` is the result divided by the best one shown, and 1 is the best.
+    """An entry's result on one workload. `loss` is the result divided by the best one shown; the best entry has 1.
 
-    `ratio` is the median ratio to the control library as on the board, `low` and `high` are its interval.
+    `ratio` is the median ratio to the control library, as on the board. `low` and `high` are the interval of the ratio.
     """
 
     board: str
@@ -105,7 +107,10 @@ def _costs(entry: BoardEntry | None, board: Board) -> tuple[float, ...]:
 
 
 def rows(found: ConfigurationBoard) -> list[Row]:
-    """Return the rows: first those with a result on every workload, the most robust first. Executes no SQL."""
+    """Return the rows. Rows with results on more workloads come first, then those with a smaller largest loss.
+
+    Executes no SQL.
+    """
     table = [
         tuple(_costs(variant.entries.get(board.slug), board) for board in found.boards)
         for variant in found.variants

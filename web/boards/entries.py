@@ -1,4 +1,4 @@
-"""Shows the ranked entries of a user, and those of a structure, on all boards."""
+"""Shows the ranked entries of one user, or of all files with one name, on all boards (rankings of libraries)."""
 
 from __future__ import annotations
 

@@ -58,9 +58,9 @@ def _note(samples: Sequence[Sequence[float]], group: range, rows: Sequence[Row])
         more = counted(nearest.more, "more session")
         return f"About {more} of each would tell {pair} apart."
     if any(len(samples[index]) < LEAST_SESSIONS for index in group):
-        return f"These have too few sessions to tell them apart; a forecast needs {LEAST_SESSIONS} of each."
+        return f"These entries have too few sessions to tell them apart; a forecast needs {LEAST_SESSIONS} of each."
     return (
-        f"These are so close that {MAX_POOLED_SESSIONS} sessions of each, the most that count, "
+        f"These entries are so close that {MAX_POOLED_SESSIONS} sessions of each, the most that count, "
         "would probably not tell them apart."
     )
 

@@ -1,4 +1,4 @@
-"""Makes the rows of the table "Who leads": for each board its leader, by how much it leads, and since when.
+"""Makes the rows of the table "Who leads": each board's leader, how far the leader is ahead, and since when.
 
 The front page shows the main boards; the list of boards shows all. A stranger reads "4.7 times as fast as the control"
 more easily than a ratio of 0.212, so this table, unlike a board, has the speed relative to the control.
@@ -33,11 +33,11 @@ class Speed:
 
 @dataclass(frozen=True, slots=True)
 class LeadRow:
-    """The row of one board. `leaders` are the speeds of all entries that share the lead, `others` those of the rest.
+    """The row of one board. `leaders` are the speeds of the entries that share the lead, `others` all other speeds.
 
     Entries share the lead if none is surely better than any of them, i.e. if their rank intervals begin at 1.
 
-    The first entry of the board has `name`, `variant`, `user` and `run_id`. A board without entries has no leaders.
+    `name`, `variant`, `user` and `run_id` describe the first entry. A board without entries has no leaders.
     """
 
     board: Board
@@ -87,7 +87,7 @@ def _row(lead: Lead) -> LeadRow:
 
 
 def _ahead(speeds: list[Speed], leaders: int) -> str:
-    """Return by how much the leader leads, in words. `speeds` are those of all entries, best first."""
+    """Return by how much the leader leads, in words. `speeds` has the speeds of all entries, best first."""
     if leaders > 1:
         return f"shared by {leaders}"
     if len(speeds) == 1:

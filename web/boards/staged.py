@@ -1,4 +1,4 @@
-"""Lets organisers compare a board with that of a newer benchmark version, and make the newer one live."""
+"""Lets organisers compare ranks at the shown and at the newest benchmark version, and switch a board to the newest."""
 
 from __future__ import annotations
 

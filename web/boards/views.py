@@ -87,7 +87,7 @@ def board(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def _links(choice: Choice, found: Standings) -> dict[str, dict[str, str]]:
-    """Return the fields that links repeat: all, those without the order, and those without the filters."""
+    """Return fields of the URL's query for links: all of them, all but the order, and all but the order and filters."""
     version = {} if found.is_live else {"version": str(found.benchmark_version)}
     query = {**choice.query, **version}
     machine = {"machine": found.machine_class} if found.machine_class else {}

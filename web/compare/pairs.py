@@ -152,9 +152,9 @@ def method(found: RunComparison) -> str:
         else "have different seeds, so no two sessions played the same operations"
     )
     return (
-        f"The ratios cannot be paired, because the runs {why}. They are compared as two independent groups, with the "
-        f"Mann-Whitney test that boards use for ranks. It needs more sessions than keydrome compare, which gives all "
-        f"libraries the same seeds. {rules}"
+        f"The ratios cannot be paired, because the runs {why}. The ratios are compared as two independent groups, with "
+        f"the Mann-Whitney test that boards use for ranks. This test needs more sessions than keydrome compare, which "
+        f"gives all libraries the same seeds. {rules}"
     )
 
 

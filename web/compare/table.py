@@ -96,7 +96,7 @@ class Row:
 
 
 def columns(found: RunComparison) -> list[Column]:
-    """Return the runs, best first if they were tested. Runs without a rank come last, in the order of the URL."""
+    """Return the runs as columns: ranked runs first, the best one leftmost, then the others in the order of the URL."""
     ranks: dict[str, Rank] = {}
     if found.comparison:
         ranks = dict(zip(found.comparison.names, found.comparison.ranks, strict=True))

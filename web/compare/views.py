@@ -1,7 +1,8 @@
 """Compares two to six runs side by side: as a page, as CSV and as JSON. The URL's query names the runs.
 
-`runs` in the query is a list of numbers of runs, such as `runs=47,59`. It may also occur several times, which is what a
-form with check boxes sends. The response is 404 if the visitor may not see one of the runs, as on the page of this run.
+`runs` in the query is a list of numbers of runs, such as `runs=47,59`. The name `runs` may also occur several times,
+because a form with check boxes sends it once for each box. The response is 404 if the visitor may not see one of the
+runs, as on the page of this run.
 """
 
 from __future__ import annotations
@@ -46,7 +47,10 @@ class _WrongRunsError(ValueError):
 
 
 def _chosen(query: QueryDict) -> list[int]:
-    """Return the ids of the chosen runs, without repetitions. Raises _WrongRunsError if one is not a number."""
+    """Return the ids of the chosen runs, without repetitions.
+
+    Raises _WrongRunsError if one is not a number, or if there are more than RUNS_MAX.
+    """
     texts = [part.strip() for text in query.getlist("runs") for part in text.split(",")]
     given = [text for text in texts if text]
     if not all(_NUMBER.fullmatch(text) for text in given):
@@ -120,7 +124,11 @@ def _comparison(found: RunComparison, shown: list[table.Column]) -> dict[str, An
 
 
 def _extension(found: RunComparison, request: HttpRequest) -> Extension | None:
-    """Return the offer to queue further sessions, or None if the visitor may not, or if nothing is undecided."""
+    """Return the offer to queue further sessions.
+
+    Returns None if the visitor may not queue them, if no pair of runs is undecided, or if submissions/blocks.py has a
+    reason against further sessions of these runs.
+    """
     runs = [one.run for one in found.runs]
     wanted = pairs.sessions_wanted(found)
     allowed = all(queries.may_change_submission(run.submission, request.user) for run in runs)
@@ -132,7 +140,11 @@ def _extension(found: RunComparison, request: HttpRequest) -> Extension | None:
 
 @dataclass(frozen=True, slots=True)
 class Extension:
-    """The offer to queue `sessions` further sessions of each run. `left` is the quota; None means no limit."""
+    """The offer to queue `sessions` further sessions of each of `runs` runs.
+
+    `most` is the largest number of sessions that the visitor may choose. `left` is the number of sessions that the
+    quota of the visitor still allows; None means no limit.
+    """
 
     sessions: int
     most: int
@@ -221,7 +233,7 @@ def export_csv(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 def export_json(request: HttpRequest) -> HttpResponse:
-    """Return the runs, the pairs that the tests compared, and how they were tested."""
+    """Return the runs, the results of the statistical tests for each pair, and their significance level and margin."""
     try:
         found = _to_export(request)
     except _WrongRunsError as error:

@@ -1,4 +1,4 @@
-"""Writes the results of a contest as HTML files that need no server."""
+"""Writes the results of a contest as HTML files that need no server. The command archive_contest calls this."""
 
 from __future__ import annotations
 

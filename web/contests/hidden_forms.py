@@ -1,4 +1,7 @@
-"""Defines the forms of a contest's hidden instances."""
+"""Defines the forms with which organisers of a contest add and change hidden instances.
+
+A hidden instance is a benchmark instance whose parameters stay secret from contestants until the instance is public.
+"""
 
 from __future__ import annotations
 
@@ -44,7 +47,7 @@ class ShownForm(forms.Form):
     title = forms.CharField(
         label="Public title",
         max_length=TITLE_MAX,
-        help_text="Contestants see it from now on. It must not tell what is secret.",
+        help_text="Contestants see the title from now on, so it must not reveal what is secret.",
         error_messages={"required": "Give it a title."},
     )
     counts = forms.BooleanField(label="The combined score counts it", required=False, initial=True)

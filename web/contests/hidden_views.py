@@ -1,4 +1,7 @@
-"""Lets officials see a contest's hidden instances, and organisers add, change and remove them."""
+"""The pages on which officials see a contest's hidden instances, and organisers add, change and remove them.
+
+A hidden instance is a benchmark instance whose parameters stay secret from contestants until the instance is public.
+"""
 
 from __future__ import annotations
 
@@ -49,7 +52,10 @@ def every(request: UserRequest, slug: str) -> HttpResponse:
 
 
 def _saved(form: forms.Form, action: Callable[[], object]) -> bool:
-    """Carry out the action if the form is valid. Return False if it is not, and add why an action was refused."""
+    """Carry out the action if the form is valid, and return True if it succeeded.
+
+    If the action is refused, add the reason to the form.
+    """
     if not form.is_valid():
         return False
     try:

@@ -1,4 +1,7 @@
-"""Lets the officials of a contest run it. leaderboard/contests/organising.py checks and records what they do."""
+"""The pages on which the officials of a contest, i.e. the users with a role in it, run the contest.
+
+leaderboard/contests/organising.py checks and records what the officials do.
+"""
 
 from __future__ import annotations
 
@@ -115,7 +118,8 @@ def _visible_runs(request: UserRequest) -> Prefetch[str]:
 def _twins(contest: Contest, shown: Iterable[Entry]) -> list[list[Entry]]:
     """Return groups of entries with the same file from different teams, if the page shows one of the entries.
 
-    1 SQL statement. A whole contest would be too long to read for every page.
+    1 SQL statement. It reads only the entries with a file of this page, because reading all entries of a contest for
+    every page would take too long.
     """
     digests = {entry.submission.blob_sha256 for entry in shown}
     same = contest.entries.filter(submission__blob_sha256__in=digests)

@@ -1,4 +1,4 @@
-"""Lets the owner of an entry hand in its source code, and the owner and the jury download it."""
+"""The pages on which the owner of a contest's entry hands in the source code, and owner and jury download it."""
 
 from __future__ import annotations
 

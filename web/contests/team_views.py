@@ -1,4 +1,4 @@
-"""Lets users create and join teams, and submit libraries to a contest."""
+"""The pages of a contest for contestants: create, join and leave a team, invite users, and submit libraries."""
 
 from __future__ import annotations
 

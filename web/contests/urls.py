@@ -1,4 +1,4 @@
-"""Maps the URLs of contests to views."""
+"""Maps the URLs of contests to views: pages for everyone, for teams, and for the officials of a contest."""
 
 from django.urls import path
 

@@ -75,7 +75,7 @@ def _counting(boards: Sequence[ContestBoard]) -> int:
 
 
 def hidden_rows(contest: Contest) -> list[HiddenInstance]:
-    """Return the hidden instances that a contest announces. Templates show more than the title only if public."""
+    """Return the hidden instances that a contest announces. Templates show only the titles of secret ones."""
     return [one for one in contest.hidden_instances.all() if one.removed_at is None]
 
 

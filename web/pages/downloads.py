@@ -66,7 +66,7 @@ def _content(name: str) -> bytes:
 
 
 def _archive() -> bytes:
-    """Return all files as an archive. It is the same for the same files, because it contains no times or owners."""
+    """Return all files as an archive. The same files give the same bytes: it contains no times or owners."""
     packed = io.BytesIO()
     with tarfile.open(fileobj=packed, mode="w:gz", compresslevel=9) as archive:
         for path in sorted((*FILES.values(), *ARCHIVED)):

@@ -207,7 +207,7 @@ class Live:
 
 
 def live(run: Run) -> Live | None:
-    """Return the curves of a run's last session, or None if it has ended or has no curve yet."""
+    """Return the curves of the last session of a running run, or None if the run has ended or has no curve yet."""
     if run.is_final or not run.live:
         return None
     stored = LiveCurve.from_json(run.live)

@@ -47,8 +47,8 @@ class Choices(forms.CheckboxSelectMultiple):
 class UploadForm(forms.Form):
     """A shared library, its description, the benchmarks to run, and a configuration.
 
-    Only a bare structure (a data structure without locks and transactions) has a configuration. It says how Keydrome
-    adds the locks and transactions.
+    Only a bare structure (a data structure without locks and transactions) has a configuration. The configuration says
+    how Keydrome adds the locks and transactions.
     """
 
     # With the attribute "required", browsers would show their own messages instead of ours, which say what to do.

@@ -1,8 +1,8 @@
 """Makes the JSON export of a run: what was requested, the verdict, each session, the curves and the facts.
 
-It contains what the run's page shows to the same visitor. So seeds are only in the export for the owner and organisers,
-and only after the run has ended. `parameters` are the values that a hidden instance of a contest sets; for other runs
-they are empty.
+The export contains what the run's page shows to the same visitor. So it has seeds only for the owner and organisers,
+and only after the run has ended. `parameters` has the values that a hidden instance of a contest sets; for other runs
+it is empty.
 """
 
 from __future__ import annotations

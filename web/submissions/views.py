@@ -1,6 +1,7 @@
 """Lets users upload libraries, and list, delete and download their own submissions.
 
-A submission is an uploaded library with the benchmarks to run. Each of them, and each correctness test, becomes a run.
+A submission is an uploaded library with the benchmarks to run. Each of these benchmarks, and each correctness test,
+becomes a run.
 """
 
 from __future__ import annotations

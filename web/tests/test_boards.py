@@ -115,7 +115,10 @@ def test_entries_that_the_data_do_not_tell_apart_are_one_group(
     assert page.count('<tbody role="rowgroup" class="tied">') == 1
     assert page.count('<tr role="row" class="leading">') == 3
     assert page.count("1\N{EN DASH}3</td>") == 6  # in the ranking, and in the table of counts
-    assert "These have too few sessions to tell them apart; a forecast needs 5 of each." in page
+    assert (
+        "These entries have too few sessions to tell them apart; a forecast needs 5 of each."
+        in page
+    )
 
 
 def test_a_group_says_how_many_sessions_would_tell_entries_apart() -> None:

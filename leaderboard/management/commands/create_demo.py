@@ -1,5 +1,6 @@
-"""Creates two accounts for a site on a single machine: `python -m web.manage create_demo`.
+"""Creates the accounts of a contestant and an organiser, to try out a site on one machine.
 
+Usage: `python -m web.manage create_demo`.
 Such a site (the embedded site) uses SQLite, and needs no database server and no message broker.
 """
 
