@@ -1,4 +1,8 @@
-"""Chooses which finding of `keydrome check` to read first, and returns its text."""
+"""Chooses which finding of `keydrome check` to read first, and returns its text.
+
+A finding is a fault or a warning that a check reports. Its text is the easiest to read if it shows calls, and few of
+them.
+"""
 
 from __future__ import annotations
 

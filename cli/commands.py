@@ -1,4 +1,4 @@
-"""Runs the commands. Each function imports the module of its command only when the command runs.
+"""Runs the commands of `keydrome`. Each function imports the module of its command only when the command runs.
 
 Importing the modules of all commands would make every command start later.
 """

@@ -1,6 +1,6 @@
-"""Turns the options that choose the operations into a request, for `bench`, `compare` and `debug`.
+"""Turns the options that choose what is played into a Request, for `keydrome bench`, `compare` and `debug`.
 
-Inspects the files that the options name: keys (--keys) and a recorded trace (--trace).
+Inspects the files that the options name: keys (--keys), and a recorded trace, a file of calls (--trace).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Implements `keydrome plot`: draws the results of bench and compare.
+"""Implements `keydrome plot`: draws the results of `keydrome bench` and `keydrome compare`, which time libraries.
 
 Each plot is written as SVG, as PNG for light pages, and as PNG for dark pages. The numbers of the plot are written as
 CSV.

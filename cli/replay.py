@@ -1,7 +1,8 @@
 """Implements `keydrome replay`: checks a bundle that a site made of a run, plays the run again and compares.
 
-The same seeds give the same operations, so the verdict must be the same. The times of course depend on the machine.
-Therefore the ratios to the control library are compared, not the times.
+A bundle is a signed file with the results of a run. The same seeds give the same operations, so the verdict must be the
+same. The times depend on the machine, so the command does not compare them. It compares their ratios to the times of
+the control library, a fixed library that runs in the same sessions.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""Implements `keydrome score`: combines results of compare on several instances into one score per library."""
+"""Implements `keydrome score`: combines results of `keydrome compare` on several instances into one score per library.
+
+An instance is a benchmark with a named set of parameter values. results/suite_score.py computes the scores.
+"""
 
 from __future__ import annotations
 

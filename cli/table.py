@@ -1,4 +1,4 @@
-"""Prints the results of a run as tables: sessions, metrics, latencies and findings.
+"""Prints the results of a run: tables of sessions, metrics and latencies, the throughput over time, and the verdict.
 
 The candidate is the library that is judged. The control is a fixed library, which is timed in the same sessions.
 Texts that come from a library are printed without control characters, which could control the terminal.

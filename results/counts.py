@@ -1,4 +1,4 @@
-"""Writes counted nouns for messages and pages."""
+"""Writes a number with its noun, such as "1 run" or "3 runs", for messages and pages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Formats a witness (the proof of a finding) as text, for terminals and files."""
+"""Formats a witness as text, for terminals and files.
+
+A witness proves a finding, that is, a fault of a library: it consists of the few calls that contradict each other.
+"""
 
 from __future__ import annotations
 

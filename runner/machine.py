@@ -1,4 +1,8 @@
-"""Collects facts about this machine for reports. Only times of machines of the same class may be compared."""
+"""Collects facts about this machine for reports.
+
+Machines with the same processor model, number of usable CPUs and memory are one class. Only times of machines of the
+same class may be compared.
+"""
 
 from __future__ import annotations
 

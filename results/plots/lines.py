@@ -1,4 +1,4 @@
-"""Draws latency by percentile, throughput over time, and throughput against a parameter."""
+"""Draws latency by percentile, throughput over time, and a metric such as throughput against a parameter."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Inspects a recorded trace (`--trace FILE`), which sessions play in place of a generated workload.
+"""Inspects a recorded trace (`--trace FILE`), a file of calls, which sessions play in place of a generated workload.
 
 docs/reference/trace-files.md describes the format.
 """
