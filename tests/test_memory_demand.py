@@ -65,7 +65,6 @@ SIZES: dict[str, dict[str, int]] = {
     "open_loop/int64_a": _TWO
     | {"records": 300_000, "arrivals_per_step": 10_000, "rate_lowest_per_s": 200_000},
     "scan/range_100": _TWO | {"records": 100_000, "scans_per_thread": 20_000},
-    "open_loop/a": 1.8,
     "scan/full_wide": _TWO | {"records": 300_000, "scans_per_thread": 4},
     "sigmod2009/preliminary2": {
         "threads": 4,
@@ -133,6 +132,7 @@ FACTORS: dict[str, float] = {
     "keysets": 1.9,
     "keys of lookups/misses_suffix": 2.1,  # they are freed before the session is played
     "linkbench/facebook": 2.3,
+    "open_loop/a": 1.8,
     "sigmod2009": 1.8,
     "sigmod2009/preliminary2": 1.6,
     "scan/full_wide": 1.6,

@@ -99,9 +99,9 @@ Mismatch Model::next(const Event& event, Bound bound) {
   if (event.code == DB_END) return end_of_scan(event, at);
   if (!contents_.contains(bound.element)) return Mismatch::kRecordIsMissing;
   if (bound.cell == kAnyCursor) return Mismatch::kNone;
-  // After DB_END, a record under a larger key continues the scan. A record under the cursor's key or
-  // a smaller key starts the scan again, so it must be the first record of the index. Exception: a
-  // record that the transaction inserted under the cursor's key may also continue the scan. The
+  // After DB_END, a record under a larger key continues the scan. A record under the cursor's key
+  // or a smaller key starts the scan again, so it must be the first record of the index. Exception:
+  // a record that the transaction inserted under the cursor's key may also continue the scan. The
   // model does not know which of the two is true, so it anchors the cursor.
   const bool returns_back = at.at_end && at.place == Place::kAtCell && bound.cell <= at.cell;
   const bool is_unclear =

@@ -30,8 +30,8 @@ namespace {
 
 // Limits of the size of a witness. If minimise() (minimise.h) has reduced the history, the witness
 // shows at most kTransactionsOfMinimal transactions, and at most kCallsOfMinimal calls of each.
-// Otherwise it shows at most kTransactionsShown transactions, and at most kCallsShown calls of each.
-// The readers of reports accept no more (harness/schema/report.v1.schema.json).
+// Otherwise it shows at most kTransactionsShown transactions and kCallsShown calls of each.
+// The programs that read reports accept no more (harness/schema/report.v1.schema.json).
 constexpr std::size_t kCallsShown = 12;
 constexpr std::size_t kCallsOfMinimal = 200;
 constexpr std::size_t kTransactionsShown = 16;

@@ -129,9 +129,9 @@ enum {
   KEYDROME_THREAD_SAFE = 1u << 1,
   /* Functions that take a const instance (*reads*) may run during one function that changes it. A
    * read may then return wrong results or KEYDROME_TORN. The runtime detects the change with a
-   * sequence lock and calls the read again. Even during a change, a read must end, so its loops must
-   * be bounded, and it must touch only memory of the instance. Data that a change writes and that a
-   * read uses must be relaxed atomics. */
+   * sequence lock and calls the read again. Even during a change, a read must end, so its loops
+   * must be bounded, and it must touch only memory of the instance. Data that a change writes and
+   * that a read uses must be relaxed atomics. */
   KEYDROME_OPTIMISTIC = 1u << 2,
   /* Calls consist of plain loads and stores and of calls of the environment. They contain no
    * instruction that always aborts a hardware transaction (lock elision). */
@@ -171,9 +171,10 @@ typedef struct {
   int (*del)(KeydromeStructure* instance, KeydromeBytes key, KeydromeBytes payload);
 
   /* Required unless KEYDROME_UNORDERED. Fills `run` with the first pairs >= (key, payload). If
-   * `after` is not 0, with the first pairs > (key, payload). payload.data == NULL means the smallest
-   * payload if `after` is 0, and otherwise the largest payload. Returns 0 if no pair follows the
-   * run, and 1 if one may follow: the run has `limit` pairs, or the next pair does not fit. */
+   * `after` is not 0, with the first pairs > (key, payload). payload.data == NULL means the
+   * smallest payload if `after` is 0, and otherwise the largest payload. Returns 0 if no pair
+   * follows the run, and 1 if one may follow: the run has `limit` pairs, or the next pair does not
+   * fit. */
   int (*scan)(const KeydromeStructure* instance, KeydromeBytes key, KeydromeBytes payload,
               int after, KeydromeRun* run);
 

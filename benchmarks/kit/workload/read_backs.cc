@@ -165,7 +165,7 @@ class ThreadReadBacks {
 
   bool is_own(const Use& use) const { return keys_.is_own(use.index, use.key, thread_); }
 
-  // Inserts a transaction after op `at` if enough reads of recent writes, or of other ones, are due.
+  // Inserts a transaction after op `at` if enough reads of recent or of older writes are due.
   void insert_due(uint64_t at) {
     const uint64_t half = reads_ / (2 * kPart), early = needed_ * reads_ / (work_.reads + 1);
     const bool scan_due = keys_.inserts() && scans_ < calls_ / kCallsPerScan;

@@ -168,7 +168,7 @@ class HangWriter {
 
   bool crashed(const HungThread& thread) const { return dead_ && !thread.stack.empty(); }
 
-  // Returns true if the thread was waiting for other threads, so that it cannot have caused a crash.
+  // Returns true if the thread was waiting for other threads, so it cannot have caused a crash.
   bool is_outside(const HungThread& thread) const {
     const ProgramPosition& position = thread.position;
     return thread.number && !position.in_call && !position.rolling_back && !position.awaits_piece &&

@@ -198,8 +198,8 @@ static int close_index(Slot* slot) {
   return closeIndex(slot->handle);
 }
 
-/* Makes a call with exactly the given arguments, legal or not. `argument` contains the call, whether
- * it passes a transaction, the type of the key, and whether unused bytes are filled. */
+/* Makes a call with exactly the given arguments, legal or not. `argument` contains the call,
+ * whether it passes a transaction, the type of the key, and whether unused bytes are filled. */
 static void bare_call(Thread* thread, const Op* op) {
   Slot* slot = &thread->slots[op->slot];
   TxnState* txn = (op->argument >> 8 & 255) != 0 ? thread->bare : NULL;

@@ -13,7 +13,8 @@ enum class Quirk {
   handles_share_cursors,  // all handles of an index have one cursor for each transaction
   // A new handle has the cursor of the index's last closed handle.
   reopening_keeps_cursor,
-  opening_resets_cursors,  // an open in a transaction resets the cursors of the index's other handles
+  // An open in a transaction resets the cursors of the index's other handles.
+  opening_resets_cursors,
   // A get finds no record, and the transaction then inserts this key: the next getNext returns it.
   misses_stop_before,
   // Result codes.
