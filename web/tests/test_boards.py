@@ -67,7 +67,7 @@ def test_the_lists_say_who_leads_by_how_much_and_since_when(
     world.submit(name="art.so", targets=(BOARD, Target("open_loop", "int64_a")))
     finish_all()
     today = jinja.date(timezone.now())
-    with django_assert_num_queries(6):
+    with django_assert_num_queries(7):
         home = client.get("/").content.decode()
     with django_assert_num_queries(4):
         every = client.get("/boards/").content.decode()

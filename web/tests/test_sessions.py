@@ -25,4 +25,6 @@ def test_a_discarded_session_says_why(alice: Client, world: World) -> None:
     page = alice.get(f"/runs/{run.pk}/").content.decode()
     assert page.count(void) == 1
     assert "does not count, and is repeated" in page
-    assert page.count('<th scope="row" class="num">') == 3
+    table = page[page.index('<h2 id="sessions">') :]
+    assert table.count('<th scope="row" class="num">') == 3
+    assert table.count('class="run-dot line-1"') == 3, "two sessions that count, and the median"
