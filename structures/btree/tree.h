@@ -23,7 +23,7 @@
 namespace keydrome::btree {
 
 // The largest height. A root has at least 16 items when it is split, so a tree of this height has
-// more pairs than any address space.
+// more pairs than any address space can hold.
 inline constexpr uint32_t kLevels = 24;
 
 template <class Layout>

@@ -2,7 +2,7 @@
 // equal, NodeSearch compares pairs.
 //
 // The functions may run while another thread changes the leaf. They touch only memory of the leaf,
-// but their results count only if its version is unchanged afterwards.
+// but their results count only if the version of the leaf is unchanged afterwards.
 #pragma once
 
 #include <algorithm>

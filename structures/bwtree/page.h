@@ -174,8 +174,8 @@ inline const Base& base_of(const Page& page) {
   return content.kind == Kind::kBase ? base(content) : *delta(content).base;
 }
 
-// Returns the number of pairs of a base that are before the position. If `with_equal` is true,
-// counts the pair directly after the position, too.
+// Returns the number of pairs of a base that are before the position. If `with_equal` is true, also
+// counts a pair for which compare() with the position returns 0 (pair.h).
 uint32_t pairs_before(const Base& base, const Probe& probe, bool with_equal);
 
 // Returns the child that has the pairs after the position. REQUIRES: the page is an inner one.
