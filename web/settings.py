@@ -242,7 +242,7 @@ BROKER_DIR = VAR_DIR / "broker"
 
 
 def _broker_url() -> str:
-    """Return the URL in KEYDROME_BROKER_URL or else in CELERY_BROKER_URL; by default, that broker is file-based."""
+    """Return the URL in KEYDROME_BROKER_URL or else in CELERY_BROKER_URL; by default, that of a file-based broker."""
     named: str = env.str("KEYDROME_BROKER_URL", default="")
     if named:
         return named

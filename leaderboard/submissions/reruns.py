@@ -150,7 +150,7 @@ def rerun_stale() -> list[Run]:
 
 
 def _stale_targets() -> Iterable[tuple[Submission, list[tuple[Target, str, int, str]]]]:
-    """Yield each submission with a board entry, and the runs that it lacks at the newest benchmark versions.
+    """Yield each submission that has a board entry and lacks runs at the newest benchmark versions, with these runs.
 
     Each missing run is a tuple of target, scale, number of sessions and machine class.
     """
