@@ -24,9 +24,9 @@ inline constexpr uint32_t kDigitsMax = KEYDROME_KEY_BYTES_MAX + 1 + KEYDROME_PAY
 static_assert(kDigitsMax <= UINT8_MAX, "a link stores a depth in one byte (link.h)");
 static_assert(std::endian::native == std::endian::little, "mismatch() finds the first byte by ctz");
 
-// The bytes belong to a leaf, a page or the caller. If `past_key` is true, the payload is ignored, and
-// the pair is larger than every pair with the same key. Only the probe of a scan, i.e. the pair at
-// which it starts, has `past_key`.
+// The bytes belong to a leaf, a page or the caller. If `past_key` is true, the payload is ignored,
+// and the pair is larger than every pair with the same key. Only the probe of a scan, i.e. the pair
+// at which it starts, has `past_key`.
 struct Pair {
   const uint8_t* key;
   const uint8_t* payload;

@@ -7,8 +7,8 @@
 //
 // In a leaf, the value is the payload itself if the key has one payload, and the payload has the
 // payload size of this leaf (0 to 8 bytes). Otherwise the value is a pointer to a set of payloads,
-// and the bit of the slot in `sets` is set. In an inner node, the value is a child, and the key is a lower bound of the keys below
-// the child. The key of the first child is 0.
+// and the bit of the slot in `sets` is set. In an inner node, the value is a child, and the key is
+// a lower bound of the keys below the child. The key of the first child is 0.
 #pragma once
 
 #include <cstdint>

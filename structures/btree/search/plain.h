@@ -2,8 +2,8 @@
 // use no vector instructions, so they run on any processor.
 //
 // The keys of a node are in eight groups of eight. The *summary* of the node repeats the first key
-// of every group but the first. Unused places for keys contain the largest number, so a search need not know how
-// many keys there are.
+// of every group but the first. Unused places for keys contain the largest number, so a search need
+// not know how many keys there are.
 #pragma once
 
 #include <algorithm>
