@@ -13,7 +13,7 @@ class Figure(Enum):
     """What a goal is about: a title, a loop of the benchmark, and a second loop of the same structure, or None.
 
     The figure is the ratio of the two loops. Without a second loop, it is the ratio to the peer, a container from a
-    package.
+    package. Figures of memory have no loop (""). The page of tools/reports/structures.py explains the loops.
     """
 
     INSERT = "insert", "insert", None

@@ -21,7 +21,7 @@ RECORDED = re.compile(r"run (\d+) attempt (\d+): (\w+)$", re.MULTILINE)
 # which take some seconds. A killed database must first restart.
 LOOK_SECONDS = 12
 KILLED_PLAYER = (
-    "crashed"  # the sender of the signal is unknown, so it counts as a crash of the library
+    "crashed"  # the sender of the signal is unknown, so a kill counts as a crash of the library
 )
 
 
