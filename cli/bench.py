@@ -60,9 +60,10 @@ if TYPE_CHECKING:
     from runner.settings import Settings
 
 LOCAL_LOG_LINES = 20
-# The option --at-capacity first measures the library's throughput in a closed loop. At SATURATING_PER_S transactions
-# per second, the next transaction of a thread has always arrived already. CAPACITY is the name of the parameter that
-# receives the result.
+# CAPACITY is the name of a parameter: the throughput to which a benchmark's arrival rates are relative. The option
+# --at-capacity first measures the library's highest throughput, with the parameter set to SATURATING_PER_S transactions
+# per second. At this rate, the next transaction of a thread has always arrived already. The parameter is then set to
+# the result.
 CAPACITY = "capacity_per_s"
 DEFAULT_OPEN_LOOP = "open_loop"
 SATURATING_PER_S = 100_000_000

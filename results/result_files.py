@@ -71,7 +71,7 @@ def _library_name(reader: ObjectReader) -> str:
 
 @dataclass(frozen=True, slots=True)
 class RankedLibrary:
-    """A ranked library of a comparison, with one value per valid block."""
+    """A ranked library of a comparison, with one value per valid block. A block runs each library once."""
 
     name: str
     position: int

@@ -7,8 +7,9 @@ optimisation (the minimax ratio): 1 means that the library is the best one on ev
 
 Intervals and ranks come from a bootstrap over sessions. The method of Mogstad, Romano, Shaikh and Wilhelm (2024,
 "Inference for Ranks") decides which libraries differ. It makes simultaneous confidence intervals for the differences of
-all pairs. Their common critical value is a quantile of the largest studentised difference. As on boards, a difference
-of up to 3 % counts as none. Differences between medians of few sessions are not tested (LEAST_SESSIONS).
+all pairs. Their common critical value is a quantile of the largest studentised difference. As on the site's boards
+(rankings), a difference of up to 3 % counts as none. Differences between medians of few sessions are not tested
+(LEAST_SESSIONS).
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-# One cell of a table, a row with one cell per workload, and a table with one row per library.
+# A cell of the table, and a row of the table with one cell per workload. The table has one row per library.
 Cell = tuple[float, ...]
 Row = tuple[Cell, ...]
 

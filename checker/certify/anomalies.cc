@@ -137,7 +137,8 @@ bool is_seen_after(const Context& context, uint32_t element, uint32_t reader) {
   return false;
 }
 
-// Notes whether a transaction that returned after `reader` did not find the record `element`.
+// Notes whether a transaction whose commit returned after that of `reader` did not find the record
+// `element`.
 class MissedLater : public DependencySink {
  public:
   MissedLater(uint32_t element, uint32_t reader) : element_(element), reader_(reader) {}
@@ -156,11 +157,11 @@ class MissedLater : public DependencySink {
   const uint32_t reader_;
 };
 
-// Returns true if a transaction that returned after `reader` did not find the record `element`,
-// although its lookup or scan would have returned the record if it had existed.
-// find_dependencies() does not examine records that were certainly deleted before the transaction
-// began. So the search uses a copy of context.versions, the inserter and deleter of each record, in
-// which no transaction deleted this record.
+// Returns true if a transaction whose commit returned after that of `reader` did not find the
+// record `element`, although its lookup or scan would have returned an existing record.
+// find_dependencies() would not examine this record for a transaction that began after the record
+// was certainly deleted. So the search uses a copy of context.versions, which contains the inserter
+// and the deleter of each record. In the copy this record has no deleter.
 bool is_missed_after(const Context& context, uint32_t element, uint32_t reader) {
   Versions versions = context.versions;
   versions.of[element].deleter = kNoNumber;
