@@ -1,5 +1,6 @@
-// Implements shrinking, the search for a small sequence of API calls that still fails: Remover
-// drops calls, and Simplifier replaces types, keys and payloads with simpler ones.
+// Implements shrinking, the search for a small case (a sequence of API calls with their keys and
+// payloads) that still fails: Remover drops calls, and Simplifier replaces types, keys and payloads
+// with simpler ones.
 #include "benchmarks/differential/shrinker.h"
 
 #include <algorithm>

@@ -244,7 +244,7 @@ Balances read_balances(const script::Script& script, const script::Outcome& outc
       if (table == kAccounts) return;  // never changes; the judge of all benchmarks checks it
       for (const script::Evidence& record : records) {
         const int64_t customer = number_of(record.key);
-        // Negative keys belong to stripes (checks on private keys).
+        // Negative keys belong to stripes (checks on keys that only one thread uses).
         if (record.code != SUCCESS || customer < 0) continue;
         const std::string_view payload = record.payload;
         const std::optional<int64_t> balance = format::read_number(

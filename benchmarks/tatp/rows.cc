@@ -246,7 +246,8 @@ void add_record(Table table, const script::Evidence& record, uint32_t subscriber
                 FoundRows& found) {
   if (record.code != SUCCESS || table == kSubscriberNumber || table == kAccess) return;
   const int64_t key = integer_of(record.key);
-  if (key < 0) return;  // negative keys belong to stripes (checks on private keys)
+  if (key < 0)
+    return;  // negative keys belong to stripes (checks on keys that only one thread uses)
   const std::optional<uint32_t> row = row_of(table, key, subscribers);
   const std::optional<uint32_t> tag = format::read_tag(record.payload);
   if (!row || !tag) {

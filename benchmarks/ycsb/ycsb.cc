@@ -111,12 +111,13 @@ class UserTable {
   script::ScriptBuilder& builder_;
   Mapping mapping_;
   uint32_t indices_;
-  std::vector<uint32_t> keys_;  // by item: pool number
+  std::vector<uint32_t> keys_;  // by item: number of its key in the script
   std::vector<uint32_t> texts_;
 };
 
-// Writes the script. An object is used once. The class does not use workload::Clients, because its
-// load phase, its check transactions and its auto-commit mode differ.
+// Writes the script, the operations of all threads. An object is used once. The class does not use
+// workload::Clients, because YCSB needs another load phase, other check transactions, and an
+// auto-commit mode.
 class Generator {
  public:
   Generator(const Mix& mix, const workload::Parameters& parameters, uint64_t seed,
