@@ -29,7 +29,7 @@ SMALL: dict[str, dict[str, int]] = {
     "isolation": {"rounds": 9},
     "differential": {"calls": 30_000, "shrink_ms": 0},
 }
-# Correct libraries without a quirk whose calls are unusually expensive.
+# Correct libraries that have no quirk, but unusually expensive calls.
 SLOW = ["honest_heavy"]
 SUITES = {
     name: benchmark
