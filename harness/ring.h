@@ -31,10 +31,11 @@
 
 namespace keydrome {
 
-// How many pieces of the phase a thread has received. Only the referee writes the number. The
-// referee stores the number after it has copied a piece, and then wakes the thread (FUTEX_WAKE).
-// This release store pairs with the acquire loads in RingView::await(). Each number has its own
-// cache line, so that a store for one thread does not slow down another thread.
+// One thread's part of the ring. `filled` is the number of pieces of the phase that the thread has
+// received. Only the referee writes the number. The referee stores the number after it has copied a
+// piece, and then wakes the thread (FUTEX_WAKE). This release store pairs with the acquire loads in
+// RingView::await(). Each number has its own cache line, so that a store for one thread does not
+// slow down another thread.
 struct alignas(64) RingThread {
   std::atomic<uint32_t> filled;
   uint32_t reserved;

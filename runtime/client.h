@@ -37,8 +37,8 @@ struct Handle {
   // inverted, so that no IdxState* matches. If an IdxState* has the inverted number, its slot bits
   // are those of another handle, and handle() compares it only with that handle.
   uint64_t token;
-  Index* index = nullptr;  // nullptr while the handle is closed
-  uint32_t generation = 0;
+  Index* index = nullptr;   // nullptr while the handle is closed
+  uint32_t generation = 0;  // how often the object was opened; a part of its token
   uint64_t cursor_transaction = 0;
   Cursor cursor;
 };

@@ -16,7 +16,7 @@
 //   lock on that gap itself, it also locks the new gap before its key.
 // - The deletion of a key's last payload locks the key exclusively, then the next key shared, then
 //   the gap before the next key (or the end) exclusively. The deletion makes this gap larger, and
-//   no other transaction may read in it until the commit.
+//   no other transaction may read or insert in it until the commit.
 //
 // Invariant: a transaction that has locked the gap before a key has also locked the key. No other
 // transaction can therefore insert or remove this key, not even by an abort. So no other

@@ -241,7 +241,7 @@ void add_crash_finding(const script::Script& script, const SessionResult& result
 
 // Adds the finding for a session that a time limit ended. The text distinguishes slow libraries
 // from hung ones, so that the author of a slow library does not search for a deadlock. The stacks
-// show what its threads were doing.
+// show what the library's threads were doing.
 void add_timeout_finding(const SessionResult& result, std::string text, judge::Findings& findings) {
   if (result.slow) text += ". The library must be faster: the stacks show where a call spends time";
   if (!result.hang.empty()) text += "\n" + result.hang;
@@ -285,8 +285,8 @@ std::string jail_level(const JailEnd& jail) {
 
 judge::Ending ending_of(const SessionResult& result) {
   judge::Ending ending{.complete = result.stop == StopReason::kNone, .stop = {}};
-  // `stop` stays empty for two kinds of ends, which a replay of a part of the session would not
-  // reproduce. A resource limit depends on more than the calls. And a part of a session cannot show
+  // `stop` stays empty for ends that a replay of a part of the session would not reproduce. For
+  // example, a resource limit depends on more than the calls, and a part of a session cannot show
   // that the whole session was too slow.
   RunVerdict limit;
   if (result.stage != Stage::kPlaying || decide_by_limits(result, limit)) return ending;
