@@ -56,8 +56,8 @@ int find_in(Link link, const uint8_t* key, uint32_t key_size, KeydromeBuffer& pa
 }
 
 // Prefetches what the next step of a search reads. In a Node48 or Node256, this is the element for
-// `byte`. In a smaller node, it is the first and the last cache line. A leaf or page is prefetched
-// as a whole.
+// `byte`. In a smaller node, it is the first 48 bytes: all of a Fork or Node4. A leaf or page is
+// prefetched as a whole.
 [[gnu::always_inline]] inline void ask_for(Link link, uint8_t byte) {
   const auto* address = link.at<const char>();
   switch (link.kind()) {
