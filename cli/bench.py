@@ -1,4 +1,7 @@
-"""Implements `keydrome bench`: judges and times one library on this machine, as a worker of the site does."""
+"""Implements `keydrome bench`: judges and times one library on this machine.
+
+The site's workers, which are the processes that run uploaded libraries, judge and time in the same way.
+"""
 
 from __future__ import annotations
 

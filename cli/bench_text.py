@@ -1,6 +1,7 @@
 """Says in sentences what `keydrome bench` found: what ran, how fast, whether it was right, how noisy, and what to do.
 
-The candidate is the library that is judged. The control is a fixed library, which is timed in the same sessions.
+The candidate is the library that is judged. The control is a fixed library, which is timed in the same sessions. An
+instance is a named set of parameters of a benchmark.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Implements `keydrome compare`: times several libraries, and reports which is faster and how certain the result is.
 
 The libraries run in complete blocks: each block runs every library once, with the same operations (runner/blocks.py).
-The first block is a rehearsal, whose times are not used. A structure, a data structure without transactions, runs with
-a configuration, which says how Keydrome's runtime adds transactions to it.
+The first block is a rehearsal, whose times are not used. A structure is a data structure without transactions. It runs
+with a configuration, which says how Keydrome's runtime adds transactions to it.
 """
 
 from __future__ import annotations

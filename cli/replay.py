@@ -40,7 +40,8 @@ _GIVE_A_BUNDLE = "give a bundle, which the page of a run on a site offers for do
 class Original:
     """What a bundle says about its run. The ratio and its interval are None if the run has no control library.
 
-    `parameters` replace those of the instance. Bundles of older sites do not have them.
+    `instance` is a named set of parameters of the benchmark. The values in `parameters` replace parameters of this set.
+    Bundles of older sites have no `parameters`.
     """
 
     run: str

@@ -19,7 +19,7 @@ COMPARE_SCHEMA = "keydrome.compare.v1"
 
 @dataclass(frozen=True, slots=True)
 class Instance:
-    """The benchmark, instance and scale of a result."""
+    """The benchmark of a result, its instance (a named set of parameters), and its scale (size)."""
 
     benchmark: str
     instance: str

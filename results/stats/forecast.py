@@ -38,6 +38,8 @@ _PER_Z_TEST = math.pi / 3
 class Forecast:
     """How many blocks show with probability POWER how two libraries compare.
 
+    The margin is the largest difference that counts as equal (forecasts).
+
     - `scatter`: the standard deviation of the differences of log(metric).
     - `for_difference`: blocks that show which library is better if the true difference is the margin.
     - `for_equality`: blocks that show that two equal libraries are equal within the margin.

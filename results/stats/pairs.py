@@ -5,7 +5,8 @@ operations. For a pair of libraries, each block gives one difference of log(metr
 cancels in this difference. `compare_unpaired` compares libraries whose sessions have nothing in common. Then every
 value of one library gives one difference to every value of the other. The result of a pair is one of four words:
 
-- *apart*: the centre of the differences is significantly outside the margin, by default 3 %.
+- *apart*: the centre of the differences is significantly outside the margin. Differences within the margin, by default
+  3 %, count as none.
 - *equal*: the centre is significantly inside the margin (two one-sided tests, Schuirmann 1987).
 - *ahead*: one library is significantly better, but perhaps by less than the margin.
 - *undecided*: none of the above.

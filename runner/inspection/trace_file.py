@@ -66,7 +66,7 @@ def inspect_trace(path: Path, settings: Settings) -> TraceFile:
 
 
 def check_plays_trace(benchmark: Benchmark, instance: str, trace: TraceFile | None) -> None:
-    """Raise RequestError if there is a trace and the instance does not play it."""
+    """Raise RequestError if there is a trace and the instance (a named set of parameters) does not play it."""
     if trace is not None and not benchmark.instance(instance).trace:
         raise RequestError(
             f"--trace: {benchmark.name}/{instance} plays no recorded trace: use --benchmark {TRACE_BENCHMARK}, "
