@@ -41,13 +41,14 @@ struct IllegalAnswer {
 
 // ThreadOutcome::position says where a thread is. The position is usually kInWords, which means
 // that the thread is at the first op of its program whose words are incomplete
-// (script/word_follower.h). In a failed attempt to execute a transaction, at a procedure
+// (script/word_follower.h). A thread receives its program in pieces (piece.h). In a failed attempt
+// to execute a transaction, at a procedure
 // (procedure.h) and at an op that leaves no words, the position is the number of the op.
 // kAwaitsPiece or kRollingBack can be added to this number. After the end of the program, the
-// position is the number of its ops. If a kUntil, which ends a program at a given time, ended it,
-// the position is the largest number.
+// position is how many ops the program has. If the program ended early at a kUntil op (a given
+// time), the position is ~kPositionBits, the largest number without the bits below.
 inline constexpr uint64_t kInWords = uint64_t{1} << 61;
-inline constexpr uint64_t kAwaitsPiece = uint64_t{1} << 62;  // waits for this op to arrive
+inline constexpr uint64_t kAwaitsPiece = uint64_t{1} << 62;  // waits for the piece with this op
 inline constexpr uint64_t kRollingBack = uint64_t{1} << 63;  // aborts the transaction of this op
 inline constexpr uint64_t kPositionBits = kInWords | kAwaitsPiece | kRollingBack;
 

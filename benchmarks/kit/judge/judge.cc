@@ -187,7 +187,8 @@ void judge_counters(const script::Script& script, const script::Outcome& outcome
 
 void judge_script(const script::Script& script, const script::Outcome& outcome,
                   Findings& findings) {
-  // In a replay of a part of the script, the ranks of the outcome may belong to other pools.
+  // In a replay of a part of the script, the outcome's ranks (judge.h) may belong to other pools
+  // (lists of keys).
   const std::shared_ptr<const KeyRanks> shared =
       outcome.ranks && outcome.ranks->are_of(script.pools)
           ? outcome.ranks

@@ -70,7 +70,7 @@ class ReadJudge {
     }
   }
 
-  // Checks that the record can exist, and adds it to the current group.
+  // Checks that the record can exist, and adds it to the current group, the records of one scan.
   void add(const script::Evidence& evidence) {
     if (groups_.at_end()) return;
     if (evidence.code != SUCCESS) return groups_.add_code(evidence.code);
@@ -108,8 +108,8 @@ class ReadJudge {
                                             " that cannot exist: " + *reason);
   }
 
-  // Checks a record under a key that only a procedure, whose keys depend on earlier reads, can have
-  // computed.
+  // A procedure computes keys from earlier reads. Checks a record under a key that only a procedure
+  // can have used.
   void add_computed(const script::Evidence& evidence) {
     const std::optional<uint32_t> tag = format::read_tag(evidence.payload);
     const std::optional<std::string> reason =

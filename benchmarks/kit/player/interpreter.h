@@ -2,10 +2,10 @@
 // library.
 //
 // The interpreter runs inside the jail (a sandbox), in the same process as the library. Therefore
-// it knows no workload, no seed and no expected result. It reports each call as a word of 8 bytes
-// (format/control_word.h). If the thread has a trace, memory for whole results, it also reports
-// evidence: the whole result of each call. The judge, which runs outside, checks everything that
-// the interpreter reports.
+// it knows no workload, no seed and no expected result. It reports the calls in words of 8 bytes
+// (format/control_word.h). A trace is memory for whole results. If the thread has a trace, the
+// interpreter also reports evidence: the whole result of each call. The judge, which runs outside,
+// checks everything that the interpreter reports.
 //
 // The interpreter treats the library fairly. It zeroes Records before each call, passes Keys and
 // Records in private writable memory, and keeps index names valid.

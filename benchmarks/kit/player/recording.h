@@ -49,7 +49,7 @@ class Recording {
   // The interpreter calls begin() before each call to the library. begin() stores the arguments and
   // the time. `alone` is true if the call passes NULL as its transaction. `index` is the number of
   // the index, or 0 if the function has no index argument. For deleteRecord, `call` is kDeletePair.
-  // If its payload is empty, end() logs kDeleteKey instead.
+  // If the payload of the Record is empty, end() logs kDeleteKey instead.
   void begin(history::EventCall call, bool alone, uint16_t index,
              const RecordedArguments& arguments);
   // The interpreter calls end() after the call has returned `code`. end() writes the Event.

@@ -3,8 +3,8 @@
 //
 // The scan that reads all records at the end has millions of results. Nearly all of them are
 // records exactly as the script inserts them. The referee, which judges the results, keeps such a
-// record as three numbers (12 bytes), from which EvidenceReader makes the same evidence again. It
-// keeps all other results as the player wrote them.
+// record as three numbers (12 bytes), from which EvidenceReader makes the same evidence again. The
+// referee keeps all other results as the player wrote them.
 #pragma once
 
 #include <array>
