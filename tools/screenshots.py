@@ -122,7 +122,7 @@ def main() -> int:
     password = arguments.password_file.read_text().strip() if arguments.password_file else ""
     visit = Visit(arguments.url.rstrip("/"), arguments.user, password)
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(**launch_options())  # type: ignore[arg-type] # two of many options
+        browser = playwright.chromium.launch(**launch_options())  # type: ignore[arg-type] # sets two of many options
         print(f"{take(browser, visit, arguments.folder)} pictures in {arguments.folder}")
     return 0
 
