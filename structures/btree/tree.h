@@ -10,8 +10,8 @@
 // (payloads.h). Leaves are not linked: a scan keeps its path from the root, and prefetches the next
 // leaves of the parent.
 //
-// Thread safety: the functions that are const may run at the same time, while no other runs.
-// Errors: KEYDROME_NO_MEMORY; the tree is then unchanged (rewrite.h).
+// Thread safety: threads may call the const functions at the same time, as long as no thread calls
+// another function. Errors: KEYDROME_NO_MEMORY; the tree is then unchanged (rewrite.h).
 #pragma once
 
 #include <cstdint>

@@ -23,10 +23,10 @@ namespace keydrome::bwtree {
 
 // A page with more pairs or children is split.
 inline constexpr uint32_t kPairsMax = 96;
-// With so many deltas, a leaf gets a new base.
+// A leaf with this many deltas gets a new base.
 inline constexpr uint32_t kDeltasUsual = 8;
-// With so many deltas, a change must first make a new base. Only threads that run at the same time,
-// or lack of memory, cause more deltas than kDeltasUsual.
+// If a leaf has this many deltas, a change must first make a new base. Only threads that run at the
+// same time, or lack of memory, cause more deltas than kDeltasUsual.
 inline constexpr uint32_t kDeltasMax = 24;
 
 struct Page;
