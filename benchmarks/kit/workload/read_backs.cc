@@ -155,8 +155,7 @@ class ThreadReadBacks {
     }
   }
 
-  // Counts a scan that the program makes anyway: kScanMin or more getNext calls directly after a
-  // get. Does not count a scan from the same key as the last scan.
+  // Counts a get with at least kScanMin getNext calls after it, unless the last scan began there.
   void scan(uint64_t at) {
     const format::Op& op = ops_[at];
     if (at == 0 || op.argument < kScanMin || ops_[at - 1].code != format::OpCode::kGet) return;
