@@ -33,7 +33,7 @@ constexpr uint64_t kHeadStartNs = 5 * kNsPerMs;
 // YCSB's workload A: half of the operations update a record, and the others read one.
 constexpr uint64_t kUpdatePercent = 50;
 constexpr uint32_t kTexts = 1024;
-constexpr uint32_t kTextBytes = 92;  // with the tag, 100 bytes: the longest payload
+constexpr uint32_t kTextBytes = 92;  // and a tag of 8 bytes: 100 bytes, the longest payload
 
 // The rates of the steps if capacity_per_s is set, in percent of it.
 constexpr std::array<uint64_t, kSteps> kSharesPercent{20, 50, 70, 80, 90, 95, 100};

@@ -33,7 +33,7 @@ constexpr uint32_t kVerifyThreads = 4;
 // both reads must agree. Checks are 2 % of all transactions.
 constexpr uint32_t kCheckEvery = 100;
 constexpr uint32_t kTexts = 1024;
-constexpr uint32_t kTextBytes = 92;  // with the tag, 100 bytes: the longest payload
+constexpr uint32_t kTextBytes = 92;  // and a tag of 8 bytes: 100 bytes, the longest payload
 // Ops for which a program reserves space per transaction: the most that a mix has on average. An
 // update has four: begin, delete, insert, commit. A read-modify-write has five, but in its mix half
 // of the transactions are reads, with three.
@@ -169,8 +169,9 @@ class Generator {
   uint64_t new_items_max() const { return 2 * threads_ * operations_ * mix_.insert / 100; }
 
   // Each thread loads a contiguous part of the items by auto-commit calls. unit_start() marks where
-  // the referee may cut the program into the pieces that it hands to the player. No handle may be
-  // open there, so this function and open() call it only before an open.
+  // the program may be cut into pieces. The referee, which writes the program, hands one piece
+  // after the other to the process that plays the program. No handle may be open there, so this
+  // function and open() call it only before an open.
   void load_thread(script::ThreadBuilder out, uint32_t thread) {
     workload::Rng rng(seed_, thread, workload::Purpose::kPopulate);
     const uint64_t first = records_ * thread / threads_, last = records_ * (thread + 1) / threads_;
