@@ -70,7 +70,8 @@ _WALL_FACTOR = 3
 # A library that has failed is not tested further after this wall time: it is known to be wrong. Larger scales are for
 # thorough tests, so they have no such limit.
 _FAILED_SECONDS = {Scale.SMOKE: 30.0}
-# How often an instance runs at most, if the machine is too busy to judge it. Each attempt has more time than the last.
+# How often an instance runs at most, if the machine is too busy to judge it. Each attempt has more time than the one
+# before.
 _ATTEMPTS_MAX = 3
 _LIBRARY_FAULTS = {Verdict.FAILED, Verdict.CRASHED, Verdict.TIMED_OUT, Verdict.OUT_OF_MEMORY}
 
