@@ -146,8 +146,9 @@ static void report_leftovers(const struct options* options, const struct leftove
     dprintf(options->meta_fd, "left:%s\n", left);
   }
   if (*left) {
-    die("the jail has left %s%s; run jail --sweep, which removes processes and groups", left,
-        detail);
+    die("the jail has left %s%s; run jail --sweep, which removes processes and groups; for mounts, "
+        "unmount what was mounted on /tmp during the run",
+        left, detail);
   }
 }
 

@@ -39,9 +39,9 @@ static const char* sentence(enum hint hint, int error) {
              "profile that allows clone3 and unshare, as docker-compose.yml does";
     case HINT_MOUNTS:
       return error == EACCES
-                 ? "AppArmor denies mounts in this container: start it with security_opt "
-                   "apparmor=unconfined, or with a profile that allows mount (in "
-                   "docker-compose.yml, this is the service bench)"
+                 ? "AppArmor denies mounts in this container: start the container (in "
+                   "docker-compose.yml, the service bench) with security_opt "
+                   "apparmor=unconfined, or with a profile that allows mount"
                  : "in a container, set cap_add SYS_ADMIN and a seccomp profile that allows "
                    "mount, as docker-compose.yml does";
     case HINT_CLONE_INTO_CGROUP:
@@ -76,9 +76,10 @@ static const char* control_groups(const struct isolation* isolation) {
              "empty: "
              "check that the group exists and has them, or name another one with --cgroup-parent";
     case TROUBLE_NO_CONTROLLER:
-      return "the controller is not enabled for this group: as root write the controller's name, "
-             "such as +memory, to cgroup.subtree_control of each parent group; if a v1 hierarchy "
-             "uses the controller, boot with cgroup_no_v1=all";
+      return "the parent of the jail's control group does not offer the controller of this "
+             "mechanism: as root write the controller's name with a plus, such as +memory, to "
+             "cgroup.subtree_control of each group above the parent; if a v1 hierarchy uses the "
+             "controller, boot with cgroup_no_v1=all";
     case TROUBLE_BUSY:
       return "the parent group contains processes, so it cannot enable controllers: name an empty "
              "group with --cgroup-parent; a container needs the host's hierarchy (cgroup: host)";

@@ -101,7 +101,7 @@ class Heap {
   KeydromeEnvironment environment_;
   const std::unique_ptr<Shard[]> shards_;
   std::atomic<uint64_t> chunk_bytes_ = 0;
-  SpinLock common_lock_;  // guards the members below; a thread may hold a shard's lock, too
+  SpinLock common_lock_;  // guards the members below; may be taken while holding a shard's lock
   // Batches of kBatch free blocks, which any shard may take. Without them, memory would grow
   // without bound if one thread allocated and another one freed.
   std::array<Free*, kClasses> batches_{};

@@ -162,7 +162,7 @@ struct LockView {
 struct LockStatistics {
   uint64_t locks;      // number of locks that were taken and released
   uint64_t waits;      // number of times that a thread waited for a lock
-  uint64_t waiting;    // number of threads that wait at this moment
+  uint64_t waiting;    // number of waiting threads, counted like waiting_ below
   uint64_t deadlocks;  // number of victims
 };
 
@@ -208,8 +208,8 @@ class LockManager {
   uint64_t last_visit_ KEYDROME_GUARDED_BY(graph_mutex_) = 0;
   std::atomic<uint64_t> locks_ = 0;
   std::atomic<uint64_t> waits_ = 0;
-  // Number of threads that wait and that no other thread has decided to wake. Changes under
-  // graph_mutex_.
+  // Number of waiting threads, without those that have been invited, granted the lock or made
+  // victims but have not run since. Changes under graph_mutex_.
   std::atomic<uint64_t> waiting_ = 0;
   std::atomic<uint64_t> deadlocks_ = 0;
 };

@@ -39,10 +39,10 @@ constexpr double kPieceForOp = 24;            // an op and its key in a piece
 constexpr double kPiecesMax = 512 * kMiB;     // pieces that are made in advance
 constexpr double kForWord = 8, kSpareWords = 1.25;  // a quarter more, for attempts that fail
 constexpr double kForEnd = 1;                       // how a transaction ended
-constexpr double kForKey = 16;                      // in the pool, and in tables of the generator
-constexpr double kForRank = 12;                     // the judge's tables by key
-constexpr double kForSortedKey = 44;                // the judge's tables by key, and the sort
-constexpr double kForChange = 68;                   // ExpectedState: Change, and its tables by tag
+constexpr double kForKey = 16;           // in the list of keys, and in the generator's tables
+constexpr double kForRank = 12;          // the judge's tables by key
+constexpr double kForSortedKey = 44;     // the judge's tables by key, and the sort
+constexpr double kForChange = 68;        // ExpectedState: Change, and its tables by tag
 constexpr double kForChangedKey = 28;    // ExpectedState: the table by key, which may have grown
 constexpr double kForScanned = 32;       // TraceRecord and padding; key and payload follow
 constexpr double kForInserted = 12;      // a scanned record that the script inserts

@@ -15,8 +15,8 @@
 //                 driver: GO, then NEED, then DONE
 //                 player: DONE
 //
-// In the messages, NEED asks for the next piece of a program, and DONE says that the phase has
-// ended. The player's DONE may arrive before the referee has read the driver's DONE. The
+// In the messages, NEED asks for the next piece (portion) of a program, and DONE says that the
+// phase has ended. The player's DONE may arrive before the referee has read the driver's DONE. The
 // VerifiedPartner then stores the nonce of this DONE. A nonce is the random number of a phase. Not
 // thread-safe.
 #pragma once
