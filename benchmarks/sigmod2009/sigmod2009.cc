@@ -310,7 +310,8 @@ class Sigmod2009 : public workload::Workload {
     const double wanted = parameters.number("indices");
     const double indices = wanted == 0 ? kIndicesMax : wanted;
     const double pool = indices * parameters.number("inserts_per_thread");
-    // If the seed determines the number of indices, it may be 1. Most lookups then find a record.
+    // If the seed determines the number of indices, there may be only one index. Most lookups then
+    // find a record.
     const double hits = wanted == 0 ? 1 : std::min(1.0, inserts / indices / pool + kShortStrings);
     demand.add_inserts(inserts, 2 * kMeanSharedBytes + format::kTagBytes);
     demand.add_keys(pool, kMeanSharedBytes);

@@ -27,8 +27,8 @@ struct Dip {
 Dip recovery(std::span<const uint64_t> part);
 
 // Returns the longest series of low windows in the parts, the largest drop and the most commits
-// that one series lost. The three may come from different series. In a run without changes, this is
-// the noise.
+// that one series lost. The three may come from different series. For a run without changes of the
+// workload, the result is the noise.
 Dip noise(std::span<const std::vector<uint64_t>> parts);
 
 // A recovery is reported only if it loses more than kAboveNoise times as many commits as the worst

@@ -150,8 +150,8 @@ class Checker {
     check_column(row, changes, Column::kLocation, kVlrLocation, "vlr_location");
   }
 
-  // Checks that the column has the last value that some thread gave it. If no thread changed it, it
-  // must have the loaded value.
+  // Checks that the column has the last value that some thread gave it. A column that no thread
+  // changed must have the loaded value.
   void check_column(uint32_t row, std::span<const Change> changes, Column column,
                     format::Field field, const std::string& name) {
     const std::optional<int64_t> value =

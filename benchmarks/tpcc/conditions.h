@@ -27,8 +27,8 @@
 // - malformed_row: a record is not a valid row of its table
 //
 // NewOrder transactions that were rolled back must leave no trace. order_count and order_numbers
-// check this. The judge that all benchmarks share (kit/judge) also recognises their records by the
-// unique numbers in their payloads (tags), and reports impossible_record.
+// check this. The judge that all benchmarks share (kit/judge) also recognises the records of such
+// transactions by the unique numbers in their payloads (tags), and reports impossible_record.
 #pragma once
 
 #include <cstdint>

@@ -336,9 +336,10 @@ class Ycsb : public workload::Workload {
 
   Result<script::Script> generate(const workload::Parameters& parameters, uint64_t seed,
                                   const workload::CheckPolicy& policy) override {
-    // LatestZipf begins with one rank fewer than there are items. With at most two ranks, GrayZipf,
-    // the approximation of J. Gray et al. (kit/workload/distributions.h), returns ranks that do not
-    // exist after it has grown, because its constant eta is then 0 or negative.
+    // LatestZipf begins with one rank fewer than there are items. It uses GrayZipf, the
+    // approximation of J. Gray et al. (kit/workload/distributions.h). A GrayZipf that begins with
+    // at most two ranks and then grows returns ranks that do not exist, because its constant eta is
+    // 0 or negative.
     const int64_t least = mix_.items == Items::kLatest ? 4 : 2;
     if (parameters["records"] < least * parameters["indices"]) {
       return Error{"records is " + std::to_string(parameters["records"]) + " and indices is " +
