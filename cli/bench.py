@@ -198,7 +198,9 @@ def at_capacity(
             f"cannot measure the capacity: the library's verdict is {verdict}: {result.reason}"
         )
     delivered = result.sessions[0].candidate.metrics["delivered_max_per_s"]
-    sys.stderr.write(f"capacity: {delivered:,.0f} transactions/s\n")
+    sys.stderr.write(
+        f"measured capacity of the library: {delivered:,.0f} transactions/s; the run uses this number\n"
+    )
     return replace(request, overrides={**request.overrides, CAPACITY: round(delivered)})
 
 

@@ -104,7 +104,9 @@ def run(options: argparse.Namespace) -> int:
                 raise UsageError(f"cannot compare on this machine: {error}") from error
         neighbours.look()
     if neighbours.seen:
-        _note("other Keydrome runs at the same time disturbed these times")
+        _note(
+            "other Keydrome runs at the same time may have made these times longer: compare again when they have ended"
+        )
     libraries = tuple(s.library for s in subjects)
     compared = Compared(request, libraries, blocks, options.sessions, 1 + options.margin / 100)
     _show(compared, stream_for_people(options.json, options.markdown))

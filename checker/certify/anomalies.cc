@@ -31,20 +31,21 @@ std::string record_text(const Context& context, uint32_t element) {
          " of index " + context.history.indexes[cell.index].name;
 }
 
-const char* coverage_text(Coverage coverage) {
+std::string coverage_text(Coverage coverage, const std::string& reader) {
   switch (coverage) {
     case Coverage::kNone:
       return "";
     case Coverage::kMissingKey:
-      return ": its call looked for the record and returned that the record does not exist";
+      return ": a call of " + reader +
+             " looked for the record and returned that the record does not exist";
     case Coverage::kGap:
-      return ": its scan passed over that key";
+      return ": the scan of " + reader + " passed over that key";
     case Coverage::kBeforeFirst:
-      return ": the first record of its scan has a larger key";
+      return ": the first record of the scan of " + reader + " has a larger key";
     case Coverage::kTail:
-      return ": its scan returned DB_END without that key";
+      return ": the scan of " + reader + " returned DB_END without that key";
     case Coverage::kRestOfKey:
-      return ": its scan moved to the next key without returning that record";
+      return ": the scan of " + reader + " moved to the next key without returning that record";
   }
   return "";
 }
@@ -55,7 +56,8 @@ std::string edge_text(const Context& context, const CycleEdge& edge, const std::
     return from + "'s commit had returned before " + to + " began";
   }
   const std::string record = record_text(context, edge.observation.element);
-  const std::string how = coverage_text(edge.observation.coverage);
+  const std::string& reader = edge.kind == EdgeKind::kPredicateRead ? to : from;
+  const std::string how = coverage_text(edge.observation.coverage, reader);
   switch (edge.kind) {
     case EdgeKind::kWriteWrite:
       return to + " deleted " + record + " that " + from + " had inserted";

@@ -145,9 +145,8 @@ std::string replay(const Context& context, const Graph& graph) {
     if (node >= count || !context.rule(kRuleReplay)) continue;
     const std::string wrong = replay_one(context, context.transactions.committed[node], model);
     if (!wrong.empty())
-      return "the checker found an order of the transactions, but a result contradicts it; record "
-             "another run. The result is that of " +
-             wrong;
+      return "the checker found an order of the transactions, but a result contradicts it: " +
+             wrong + "; record another run";
   }
   return "";
 }
