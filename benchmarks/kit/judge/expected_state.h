@@ -130,7 +130,7 @@ class ExpectedState {
   // nothing if the reader can have found it.
   std::optional<std::string> why_impossible(uint32_t index, uint32_t rank, std::string_view payload,
                                             const Moment& reader) const;
-  // The same for the payload with this tag and the text with this number.
+  // Does the same for the payload that consists of this tag and the text with this number.
   std::optional<std::string> why_impossible(uint32_t index, uint32_t rank, uint32_t tag,
                                             uint32_t text, const Moment& reader) const;
 

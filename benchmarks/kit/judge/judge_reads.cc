@@ -15,9 +15,9 @@
 namespace keydrome::judge {
 namespace {
 
-// Judges the evidence of a thread, the records that it reported. The expected state
-// (expected_state.h) says whether a record can exist. The member groups_ checks that the records
-// are in order and that none is missing. Use each object once.
+// Judges the evidence of a thread. Evidence is the records that the thread reported. The expected
+// state (expected_state.h) says whether a record can exist. The member groups_ checks that the
+// records are in order and that none is missing. Use each object once.
 class ReadJudge {
  public:
   ReadJudge(const script::Script& script, const KeyRanks& ranks, const ExpectedState& expected,

@@ -51,7 +51,8 @@ class Interpreter : InterpreterState {
   // in order. The piece is no longer used when run() returns.
   void run(const PieceView& piece);
 
-  // Returns true if a kUntil has ended the program. The thread then plays no further piece.
+  // Returns true if the program has ended at a kUntil, an op that ends the program at a given time.
+  // The thread then plays no further piece.
   bool ended() const { return ended_; }
 
   // Writes the number of words and the end time to the outcome, the memory for a thread's results.

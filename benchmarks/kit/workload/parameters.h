@@ -64,7 +64,8 @@ struct Manifest {
   std::string title;
   std::map<std::string, ParameterBounds, std::less<>> parameters;
   std::map<std::string, InstanceManifest, std::less<>> instances;
-  // The limits of each scale: phase_timeout_ms, memory_bytes and tmpfs_bytes.
+  // The limits of each scale: phase_timeout_ms, memory_bytes, tmpfs_bytes and, if the manifest
+  // gives it, session_timeout_ms.
   std::map<std::string, ParameterValues, std::less<>> limits;
 
   // Parses and checks the text of a benchmark.json. The error names the wrong member.

@@ -68,7 +68,8 @@ class PhaseKeys {
   // `computed` comes from computed_indexes().
   PhaseKeys(const script::ScriptBuilder& script, uint32_t phase, const std::vector<bool>& computed);
 
-  // Return true if the workload itself changes, or inserts, records in the phase.
+  // writes() returns true if the workload itself inserts or deletes records in the phase, and
+  // inserts() returns true if it inserts records.
   bool writes() const { return writes_; }
   bool inserts() const { return inserts_; }
   const std::vector<ThreadWork>& threads() const { return threads_; }

@@ -10,7 +10,7 @@
 
 namespace keydrome::player {
 
-// Decides what to do after a code other than SUCCESS.
+// Decides how to continue after a result code. Counts DEADLOCKs and violations.
 Interpreter::Flow Interpreter::judge_code(const format::Op& op, uint32_t code) {
   if (code == SUCCESS) return Flow::kNext;
   if (code == DEADLOCK) {
