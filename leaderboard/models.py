@@ -231,7 +231,7 @@ class Run(models.Model):
     )
     why_excluded = models.TextField(
         blank=True,
-        help_text="why its machine was excluded from ranking when it ended; empty: it was not",
+        help_text="why the machine of the run was excluded from ranking when the run ended; empty: it was not excluded",
     )
     eligible = models.BooleanField(default=False, help_text="may be ranked on at least one board")
     ranked_on = models.JSONField(

@@ -143,7 +143,12 @@ def join(team: Team, user: User) -> None:
             raise Refused([reason])
         if team.members.count() >= contest.team_size:
             raise Refused(
-                [f"the team is full: a team has at most {counted(contest.team_size, 'member')}"]
+                [
+                    (
+                        f"the team is full: a team has at most {counted(contest.team_size, 'member')}; "
+                        "join or create another team"
+                    )
+                ]
             )
         Member.objects.create(contest=contest, team=team, user=user)
         Invitation.objects.filter(team__contest=contest, user=user).delete()

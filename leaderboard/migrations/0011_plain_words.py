@@ -27,7 +27,7 @@ class Migration(migrations.Migration):
         migrations.AlterField(
             model_name='run',
             name='why_excluded',
-            field=models.TextField(blank=True, help_text='why its machine was excluded from ranking when it ended; empty: it was not'),
+            field=models.TextField(blank=True, help_text='why the machine of the run was excluded from ranking when the run ended; empty: it was not excluded'),
         ),
         migrations.AlterField(
             model_name='announcement',

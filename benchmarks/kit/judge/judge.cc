@@ -180,7 +180,8 @@ void judge_counters(const script::Script& script, const script::Outcome& outcome
     if (failed > 0) {
       findings.required("transactions_failed",
                         "phase " + phase.name + ": " + std::to_string(failed) +
-                            " transactions failed: they did not end as programmed");
+                            " transactions failed: they did not end as the benchmark's program "
+                            "demands");
     }
   }
 }
