@@ -278,7 +278,7 @@ def test_no_leftovers_remain(tmp_path: Path) -> None:
 
 
 # Libraries for the gate, the correctness benchmarks that a library must pass before it is ranked. Each entry: library,
-# instance of the benchmark scenarios, verdict, a required finding, words of a finding.
+# instance of the benchmark scenarios, verdict, a required finding, words of this finding.
 GATE_WRONG = [
     ("leaks_large_aborts", "crowds", "failed", "large_abort", "S95b"),
     ("crashes_in_large_aborts", "crowds", "crashed", "crashed", "abortTransaction"),

@@ -2,7 +2,7 @@
 
 Usage: .venv/bin/python -m tools.screenshots FOLDER [--url http://127.0.0.1:8000] [--user NAME --password-file FILE]
 
-With --user, the program also takes pictures of the pages that need a log-in. It needs Chromium (Debian's package) at
+With --user, the program also takes pictures of the pages that need a log-in. Chromium (Debian's package) must be at
 /usr/bin/chromium, or at the path in the environment variable CHROMIUM.
 """
 

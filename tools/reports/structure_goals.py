@@ -1,4 +1,4 @@
-"""The goals for the speed and memory of structures, for the report `structures`.
+"""Lists the goals for the speed and memory of structures, for the report `structures`.
 
 The goals were derived from prototypes. The page of the report says which ones are met and which are missed.
 """

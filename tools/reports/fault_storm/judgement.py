@@ -1,6 +1,6 @@
 """Checks the site's database and logs after the fault storm, which kills processes of the site at random.
 
-The conditions must be true after any sequence of kills.
+What this file checks must be true after any sequence of kills.
 """
 
 from __future__ import annotations
