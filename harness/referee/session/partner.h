@@ -1,5 +1,5 @@
-// Partner: the processes that play one session (one repetition of a benchmark) for the referee, the
-// trusted process, and the channel to them.
+// Partner: the processes that play one session (one repetition of a benchmark), and the referee's
+// channel to them. The referee is the trusted process that runs the session.
 //
 // A plain Partner has one process, the player in its jail. The player runs the library and executes
 // the programs (lists of operations). In verified mode the object is a VerifiedPartner
