@@ -3,9 +3,10 @@
  * An instance of a structure is one set of (key, payload) pairs. It has no threads and no
  * transactions. Only a structure with the capability THREAD_SAFE (rule 3) may have locks.
  * Keydrome's runtime adds transactions and short locks (latches). A configuration file of the
- * runtime selects their kinds. Together, structure and runtime implement contract A (index.h). So
- * one unchanged structure can be compared under many execution strategies (T. Bang et al., "Robust
- * Performance of Main Memory Data Structures by Configuration", SIGMOD 2020).
+ * runtime selects which kinds of transactions and latches it adds. Together, structure and runtime
+ * implement contract A (index.h). So one unchanged structure can be compared under many execution
+ * strategies (T. Bang et al., "Robust Performance of Main Memory Data Structures by Configuration",
+ * SIGMOD 2020).
  *
  * Rules
  *

@@ -66,7 +66,7 @@ enum class InstructionCode : uint8_t {
   kJump,       // jump to n
   kJumpLess,   // jump to n if a < b
   kJumpEqual,  // jump to n if a == b
-  kResult,     // result <- a; after the procedure, the player reports its result to the judge
+  kResult,     // result <- a; after the procedure, the player reports the result to the judge
   kUnfit,      // ends the procedure; the transaction becomes unfit
   kEnd,        // ends the procedure
   kRollBack,   // ends the procedure; the transaction is aborted instead of committed
