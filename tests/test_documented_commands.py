@@ -86,7 +86,7 @@ def check_line(line: Line) -> None:
     except SystemExit as ended:
         if ended.code not in (0, None):
             raise UsageError(
-                "the parser of the command line refuses it and prints the reason"
+                "the command line is wrong; its parser has printed the reason above"
             ) from None
         return
     _check_benchmark(options)

@@ -406,7 +406,7 @@ Violation describe_call_violation(const CallViolation& found) {
           ? "A call reported that its transaction or its index does not exist, although the "
             "transaction and the handle were open"
       : found.name == "unexpected_failure"
-          ? "A call returned FAILURE"
+          ? "A call returned FAILURE although it was legal"
           : "A call returned a result code that is not documented for it";
   violation.events.push_back(found.event);
   return violation;

@@ -232,8 +232,8 @@ def appoint(contest: Contest, user: User, role: str, *, by: User) -> None:
             raise Refused(
                 [
                     (
-                        f"{user.get_username()} is in a team of this contest, and contestants cannot have a role, because "
-                        "it would show them all runs: choose another user"
+                        f"{user.get_username()} is in a team of this contest, and contestants cannot have a role, "
+                        "because it would show them all runs: choose another user"
                     )
                 ]
             )
