@@ -19,7 +19,7 @@ namespace {
 constexpr uint64_t kPart = 100;  // one in this many reads of a thread is a read-back
 // A thread needs this many known reads, but no more than one in kKnownPartMax of its reads. A phase
 // needs this many closing reads (read-backs at its end), but no more than one in kClosingPartMax of
-// its calls. Long programs need more: one known read for kPart reads, and one closing read for
+// its calls. Long programs need more: one known read per kPart reads, and one closing read per
 // kPart calls.
 constexpr uint64_t kKnownReads = 1'000;
 constexpr uint64_t kKnownPartMax = 10;
