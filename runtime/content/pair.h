@@ -8,8 +8,8 @@
 
 namespace keydrome::runtime {
 
-// Use this as the payload of a Bound to place the Bound before all payloads of its key or, if
-// `after` is true, after all of them.
+// A Bound with this payload is before all payloads of its key. If `after` is true, the Bound is
+// after all payloads of its key.
 inline constexpr KeydromeBytes kAnyPayload{nullptr, 0};
 
 // A place between two pairs of the sorted index. If `after` is false, the place is before the first

@@ -191,8 +191,8 @@ class LockManager {
   bool wait(LockOwner& owner, Lock& lock, LockMode mode, bool upgrade)
       KEYDROME_EXCLUDES(graph_mutex_);
   // Called by an invited thread. Returns true if the waiter now has the lock. Returns false if the
-  // thread must call sleep() again, because another thread has overtaken it, or because another
-  // thread has just granted it the lock or made it a victim.
+  // thread must call sleep() again. This is so if another thread has overtaken this one, has just
+  // granted it the lock, or has just made it a victim.
   bool accept_invitation(Waiter& waiter) KEYDROME_EXCLUDES(graph_mutex_);
   // Adds the waiter to waiting_ if `waits` is true, and subtracts it otherwise. Does nothing if
   // this has been done already.

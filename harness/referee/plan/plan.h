@@ -81,9 +81,9 @@ Result<Plan> parse_plan(const Json& json);
 Json to_json(const Plan& plan);
 
 // Returns the argument of keydrome_configure in the jail. If the text is empty, keydrome_configure
-// is not called. For a structure, the text is the runtime's configuration with `threads`, the
-// largest number of threads that call at the same time, and the types of the indexes' keys. The
-// order of the types does not matter, and neither do duplicates.
+// is not called. For a structure, the text is the runtime's configuration. It also contains
+// `threads` (the largest number of threads that call at the same time) and the types of the
+// indexes' keys. The order of the types does not matter, and neither do duplicates.
 std::string configuration_text(const LibraryPlan& library, uint32_t threads,
                                const std::vector<KeyType>& key_types);
 
