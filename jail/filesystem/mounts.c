@@ -144,7 +144,8 @@ static int make_tmpfs(uint64_t size, const char* inodes, const char* mode, unsig
 static void make_mount_point(const char* target, bool is_folder) {
   char path[PATH_MAX];
   if (snprintf(path, sizeof path, "%s", target + 1) >= (int)sizeof path) {
-    die("--bind: the target %.100s... is longer than %d bytes", target, PATH_MAX - 1);
+    die("--bind: the target %.100s... is longer than %d bytes; choose a shorter TARGET", target,
+        PATH_MAX - 1);
   }
   for (char* slash = strchr(path, '/'); slash; slash = strchr(slash + 1, '/')) {
     *slash = '\0';

@@ -203,11 +203,12 @@ void add_clock_findings(const SessionResult& result, judge::Findings& findings) 
     const uint64_t inside_ns = phase.player_ns.value_or(outside_ns);
     const uint64_t apart_ns = std::max(inside_ns, outside_ns) - std::min(inside_ns, outside_ns);
     if (apart_ns <= std::max(kClockSlackNs, outside_ns / kClockSlackDivisor)) continue;
-    findings.advisory("clock_disagrees",
-                      "phase " + phase.name + ": " + in_seconds(outside_ns) +
-                          " by the referee's clock, " + in_seconds(inside_ns) +
-                          " by the player's; the referee's time is used. The library may have "
-                          "tampered with the player's clock");
+    findings.advisory(
+        "clock_disagrees",
+        "phase " + phase.name + " took " + in_seconds(outside_ns) +
+            " by the referee's clock, but " + in_seconds(inside_ns) +
+            " by the player's clock; the referee's time is used. The library may have "
+            "tampered with the player's clock");
   }
 }
 
