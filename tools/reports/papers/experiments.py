@@ -91,7 +91,7 @@ def _experiment(entry: dict[str, Any], libraries: Mapping[str, Library]) -> Expe
     printed = _in_multiples_of_null(times) if times else entry.get("printed", {})
     for name, values in printed.items():
         if len(values) != len(points):
-            message = f"{entry['id']}: {name}: {len(values)} numbers for {len(points)} points: write nan for a missing one"
+            message = f"{entry['id']}: {name}: {len(values)} numbers for {len(points)} points: use nan for missing ones"
             raise ValueError(message)
     words = {key: " ".join(entry[key].split()) for key in ("title", "source", "says", "here")}
     base = Base(entry["base"].get("library"), entry["base"].get("point"))
