@@ -15,7 +15,7 @@ namespace keydrome {
 
 class IdleWork {
  public:
-  // The work is done at most once. It may be empty.
+  // `work` is called at most once. It may be empty; then nothing is done.
   explicit IdleWork(std::function<void()> work) : work_(std::move(work)) {}
   // Waits until the work has ended.
   ~IdleWork();

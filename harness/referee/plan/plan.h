@@ -44,8 +44,8 @@ inline constexpr uint64_t kJailCpuSecondsMax = uint64_t{7} * 86'400 * 1024;
 struct LimitsPlan {
   uint64_t load_timeout_ms = 10000;
   uint64_t phase_timeout_ms = 0;
-  // Limit of the whole session; absent: the limit in the manifest, the benchmark's description. It
-  // has no effect in verified mode.
+  // Limit of the whole session; absent: the limit in the manifest, the benchmark's description. In
+  // verified mode neither limit applies.
   std::optional<uint64_t> session_timeout_ms;
   // Limit of the stored output; it applies to standard output and to standard error separately.
   uint64_t output_bytes = 65536;

@@ -5,8 +5,8 @@
 // library cannot reach them. The driver passes each call to the player through call slots, a memfd
 // that both processes map (harness/calls.h). Two more parts of memory are shared: the ring carries
 // the programs, and the outcome takes the results. The referee, the trusted process that runs the
-// benchmark, exchanges these messages with both (harness/protocol.h). It sends LOAD and GO, and
-// receives the others:
+// benchmark, exchanges these messages with driver and player (harness/protocol.h). The referee
+// sends LOAD and GO, and receives the others:
 //
 //   start         player: HELLO
 //                 driver: HELLO, LOAD with slots, ring and outcome, LOADED
