@@ -73,8 +73,8 @@ def inspect_keys(path: Path, settings: Settings) -> KeyFile:
         kind, count = reader.word("type", KeyType), reader.integer("count", minimum=1)
     except StrictError as error:
         raise RequestError(
-            f"--keys {path}: the referee could not read it: {error}: give another file, or run ./dev build if the "
-            "referee is of another version"
+            f"--keys {path}: the referee's answer about the file is malformed; run ./dev build, because the "
+            f"referee may be of another version: {error}"
         ) from error
     return KeyFile(file, kind, count)
 
