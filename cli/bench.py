@@ -274,7 +274,10 @@ def _show(outcome: _Outcome, stream: TextIO) -> None:
             table.show_latency(out, result.sessions)
             table.show_curve(out, result.sessions)
     if request.counters and result.sessions and "cycles_per_call" not in summary.medians:
-        out.print("counters: this machine cannot count cycles, cache misses or branch misses")
+        out.print(
+            "counters: none, because this machine cannot count cycles, cache misses or branch misses; virtual machines "
+            "often cannot"
+        )
     check_text.show_findings(out, result.findings)
     if result.verdict is not Verdict.PASSED and result.sessions:
         for line in printable(session_output(result.sessions[-1])).splitlines()[-LOCAL_LOG_LINES:]:
