@@ -249,9 +249,10 @@ class Run(models.Model):
 
     class Meta:
         indexes: ClassVar = [
-            # A claim takes the first row of this index. The column of the lease has no index. If it had one, PostgreSQL
-            # could not do heap-only updates, and every heartbeat would write to all indexes. The search for runs with
-            # an expired lease uses the index of one_active_run_per_slot below.
+            # A claim takes the first row of this index. A lease is a worker's right to execute a run until the time
+            # `lease_until`, which each heartbeat moves. The column `lease_until` has no index. If it had one,
+            # PostgreSQL could not do heap-only updates, and every heartbeat would write to all indexes. The search for
+            # runs with an expired lease uses the index of one_active_run_per_slot below.
             models.Index(
                 fields=["priority", "virtual_time", "id"],
                 name="run_queue",

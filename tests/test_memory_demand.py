@@ -127,7 +127,7 @@ FACTORS: dict[str, float] = {
     # The log of a recorded phase has room for attempts that a correct library does not make.
     "differential/differential": 3.8,
     "isolation/isolation": 1.8,
-    # The peak depends on how much of the keys' ranking overlaps with the load: 85 to 89 of the estimated 159 MiB.
+    # The peak is 85 to 89 of the estimated 159 MiB. It depends on how much of the keys' ranking overlaps with the load.
     "keys of lookups/half": 2.0,
     "keysets": 1.9,
     "keys of lookups/misses_suffix": 2.1,  # the keys are freed before the session is played

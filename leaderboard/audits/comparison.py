@@ -114,7 +114,7 @@ def _control_ms(run: Run) -> float | None:
 def _added_to_others(run: Run) -> list[float]:
     """Return the ratio `added` of the other audited binaries on the same benchmark instance. 1 SQL statement.
 
-    The same binary under another configuration counts as another one.
+    The same binary under another configuration counts as another binary.
     """
     found = Run.objects.filter(
         benchmark=run.benchmark,

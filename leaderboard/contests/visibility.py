@@ -71,7 +71,7 @@ def hidden_until(*, submission: str, finished_at: str) -> Subquery:
 
 
 def _hiding(submission: str, finished_at: str) -> QuerySet[Entry]:
-    """Return the entries that hide the run of the outer query from the public."""
+    """Return the entries whose contests hide the run of the outer query from the public."""
     now = timezone.now()
     end = Coalesce(OuterRef(finished_at), Value(now, output_field=DateTimeField()))
     return Entry.objects.filter(

@@ -79,6 +79,6 @@ def sessions_wanted(first: Sequence[float], second: Sequence[float], family: int
     share = max(share_smaller(first, second, MARGIN), share_smaller(second, first, MARGIN))
     level = SIGNIFICANCE / (2 * family)
     spread = NormalDist().inv_cdf(1 - level) + NormalDist().inv_cdf(POWER)
-    # Never 0, so that the formula does not divide by 0: at least half the share of one pair of values.
+    # `evidence` is at least half the share of one pair of values, so that the formula does not divide by 0.
     evidence = max(share - 0.5, 0.5 / (len(first) * len(second)))
     return math.ceil(spread**2 / (6 * evidence**2))

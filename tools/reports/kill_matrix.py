@@ -33,7 +33,8 @@ if TYPE_CHECKING:
 
 PAGE = ROOT / "docs" / "reference" / "kill-matrix.md"
 MUTANTS = ROOT / "tests" / "faulty" / "mutants.json"
-# The kinds of recorded rounds, in the order of their numbers in benchmarks/isolation/bodies.cc.
+# A round is a phase whose calls are recorded. These are the kinds of rounds, in the order of their numbers in
+# benchmarks/isolation/bodies.cc.
 ROUND_KINDS = (
     "mixed",
     "registers",

@@ -193,7 +193,10 @@ def test_the_table_has_no_cycle() -> None:
 
 
 def test_the_wall_has_no_door() -> None:
-    """The player, which calls the untrusted library, reaches code that generates or judges through no folder."""
+    """No chain of permitted includes leads from the player to code that generates operations or judges results.
+
+    The player calls the untrusted library, in the same process.
+    """
     kit = directions.KIT
     seen, edge = set(), {"harness/player", f"{kit}/player"}
     while edge:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-CONTROL = 1.0  # the control library's ratio to itself.
+CONTROL = 1.0  # the control library's ratio to itself
 # On the worse side, the axis ends at the latest where a ratio is this many times worse than the control's. If even the
 # best entry is worse than the control, the best entry counts instead of the control. Entries beyond the end become
 # arrows, which leaves space for the others.

@@ -58,7 +58,7 @@ class Cell:
 
     @property
     def heat(self) -> int:
-        """Return the step of the cell's colour."""
+        """Return the number of the cell's colour: 0 for the smallest losses, 4 for the largest."""
         return heat(self.loss)
 
     @property
