@@ -56,7 +56,7 @@ class Checker {
     }
     for (const Observation& seen : books_.observations) check_result(seen);
     for (const WrongRead& read : books_.wrong_reads) {
-      findings_.required("impossible_read", "a get_subscriber_data of thread " +
+      findings_.required("impossible_read", "a get_subscriber_data transaction of thread " +
                                                 std::to_string(read.thread) + " for " +
                                                 row_text(kSubscriber, read.subscriber) + " " +
                                                 std::string(read.reason));

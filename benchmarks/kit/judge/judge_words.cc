@@ -295,7 +295,7 @@ class WordJudge {
       record = &insert;
       reason = gives_word(script_, ranks_, insert, !rank, op.payload, word)
                    ? expected_.why_invisible(insert, moment)
-                   : "its text differs from the text that was written";
+                   : "the text of its payload differs from the text that was written";
       possible = !reason;
     });
     if (record == nullptr) reason = "no transaction wrote this payload under this key";
