@@ -110,10 +110,14 @@ def _checked(secret: Secret) -> Benchmark:
             [f"there is no scale {secret.scale!r}: choose one of {', '.join(Scale)}"]
         ) from error
     if benchmark.kind is not Kind.PERFORMANCE or benchmark.metric is None:
-        raise Refused([f"{benchmark.name} tests correctness and measures no time: choose another"])
+        raise Refused(
+            [f"{benchmark.name} tests correctness and measures no time: choose another benchmark"]
+        )
     if benchmark.instance(secret.target.instance).trace:
         raise Refused(
-            [f"{secret.target} plays a recorded trace of a user: choose another instance"]
+            [
+                f"{secret.target} plays a trace that a user records, and a contest has none: choose another instance"
+            ]
         )
     if not 1 <= secret.sessions <= MAX_SESSIONS:
         number = counted(secret.sessions, "session is", "sessions are")
