@@ -19,8 +19,9 @@ struct Here {
 
 // Prints `what` with its file and line, and aborts the process.
 [[noreturn]] inline void fail(Here here, std::string_view what) {
-  std::fprintf(stderr, "%s:%d: check failed: %.*s\n", here.file, here.line,
-               static_cast<int>(what.size()), what.data());
+  std::fprintf(stderr,
+               "%s:%d: check failed: %.*s; this is an error of Keydrome: please report it\n",
+               here.file, here.line, static_cast<int>(what.size()), what.data());
   std::abort();
 }
 

@@ -39,8 +39,8 @@ inline uint64_t hash_bytes(std::string_view bytes) {
   const auto one = [](const char* from) { return uint64_t{static_cast<uint8_t>(*from)}; };
   uint64_t hash = hash_mix(left, 0x4b33a62ed433d4a3u);
   for (; left > 16; left -= 16, at += 16) hash = hash_mix(eight(at), eight(at + 8) ^ hash);
-  // Reads the remaining 0 to 16 bytes in two pieces, which may overlap. The overlap causes no
-  // collisions, because `hash` already depends on the length.
+  // Reads the remaining 0 to 16 bytes in two parts, or 1 to 3 bytes one by one. The reads may
+  // overlap. The overlap causes no collisions, because `hash` already depends on the length.
   uint64_t a = 0, b = 0;
   if (left >= 8) {
     a = eight(at);

@@ -34,7 +34,9 @@ Error failure(const std::string& path, const std::string& why) {
   return Error{"cannot write " + path + ": " + why + ": name another file"};
 }
 
-Error system_failure(const std::string& what) { return Error{what + ": " + std::strerror(errno)}; }
+Error system_failure(const std::string& what) {
+  return Error{what + ": " + std::strerror(errno) + ": remove this cause, or name another file"};
+}
 
 std::string folder_of(const std::string& path) {
   const std::string folder = std::filesystem::path(path).parent_path();

@@ -40,9 +40,10 @@ void in_parallel(std::size_t count, const std::function<void(std::size_t)>& part
   };
   {
     std::vector<std::jthread> threads;  // the destructor joins them
-    // Work with the policy SCHED_IDLE runs only on idle CPUs. If its result becomes urgent, another
-    // thread gives the calling thread an ordinary policy (harness/referee/machine/idle_work.h).
-    // Threads that were started here would keep SCHED_IDLE, so none are started.
+    // Work with the policy SCHED_IDLE runs only on idle CPUs. If the result becomes urgent, another
+    // thread gives an ordinary policy to the thread that called in_parallel(), and only to it
+    // (harness/referee/machine/idle_work.h). Threads that in_parallel() started would keep
+    // SCHED_IDLE, so it starts none.
     const bool idle = sched_getscheduler(0) == SCHED_IDLE;
     const std::size_t wanted = idle ? 1 : std::min({count, kThreadsMax, usable_cpus()});
     threads.reserve(wanted);

@@ -96,7 +96,7 @@ Result<Arguments> parse(std::span<char* const> given) {
     } else if (argument.starts_with('-')) {
       return Error{"unknown option " + argument};
     } else if (!found.path.empty()) {
-      return Error{"one history at a time, but got " + found.path + " and " + argument};
+      return Error{"give one history at a time, but got " + found.path + " and " + argument};
     } else {
       found.path = argument;
     }

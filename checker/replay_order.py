@@ -70,7 +70,7 @@ def read_history(path: Path) -> tuple[list[int], list[Events], dict[int, bytes]]
 def committed(events: Events) -> dict[int, list[tuple[int, int]]]:
     """Map the position of each committed transaction's first event to the positions of all its events.
 
-    With each position comes the number of open handles of its index. If there are several, the cursor is loose.
+    With each position comes the number of open handles of its index. With several, the cursor's position is unknown.
     """
     found, current, handles = {}, [], dict[int, int]()
     for position, (call, code, index, *_) in enumerate(events):

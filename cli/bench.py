@@ -1,4 +1,7 @@
-"""Implements `keydrome bench`: judges and times one library on this machine, as a worker of the site does."""
+"""Implements `keydrome bench`: judges and times one library on this machine.
+
+The site's workers, which are the processes that run uploaded libraries, judge and time in the same way.
+"""
 
 from __future__ import annotations
 
@@ -60,9 +63,10 @@ if TYPE_CHECKING:
     from runner.settings import Settings
 
 LOCAL_LOG_LINES = 20
-# The option --at-capacity first measures the library's throughput in a closed loop. At SATURATING_PER_S transactions
-# per second, the next transaction of a thread has always arrived already. CAPACITY is the name of the parameter that
-# receives the result.
+# CAPACITY is the name of a parameter: the throughput to which a benchmark's arrival rates are relative. The option
+# --at-capacity first measures the library's highest throughput, with the parameter set to SATURATING_PER_S transactions
+# per second. At this rate, the next transaction of a thread has always arrived already. The parameter is then set to
+# the result.
 CAPACITY = "capacity_per_s"
 DEFAULT_OPEN_LOOP = "open_loop"
 SATURATING_PER_S = 100_000_000
@@ -194,7 +198,9 @@ def at_capacity(
             f"cannot measure the capacity: the library's verdict is {verdict}: {result.reason}"
         )
     delivered = result.sessions[0].candidate.metrics["delivered_max_per_s"]
-    sys.stderr.write(f"capacity: {delivered:,.0f} transactions/s\n")
+    sys.stderr.write(
+        f"measured capacity of the library: {delivered:,.0f} transactions/s; the run uses this number\n"
+    )
     return replace(request, overrides={**request.overrides, CAPACITY: round(delivered)})
 
 
@@ -268,7 +274,10 @@ def _show(outcome: _Outcome, stream: TextIO) -> None:
             table.show_latency(out, result.sessions)
             table.show_curve(out, result.sessions)
     if request.counters and result.sessions and "cycles_per_call" not in summary.medians:
-        out.print("counters: this machine cannot count cycles, cache misses or branch misses")
+        out.print(
+            "counters: none, because this machine cannot count cycles, cache misses or branch misses; virtual machines "
+            "often cannot"
+        )
     check_text.show_findings(out, result.findings)
     if result.verdict is not Verdict.PASSED and result.sessions:
         for line in printable(session_output(result.sessions[-1])).splitlines()[-LOCAL_LOG_LINES:]:

@@ -1,6 +1,7 @@
 """Says in sentences what `keydrome bench` found: what ran, how fast, whether it was right, how noisy, and what to do.
 
-The candidate is the library that is judged. The control is a fixed library, which is timed in the same sessions.
+The candidate is the library that is judged. The control is a fixed library, which is timed in the same sessions. An
+instance is a named set of parameters of a benchmark.
 """
 
 from __future__ import annotations
@@ -83,7 +84,7 @@ def closing(
 
 
 def described(request: Request) -> str:
-    """Return the benchmark, instance, version and scale, and the options that change what is played."""
+    """Return benchmark, instance, version and scale, and which of --plain, --record and --verified are given."""
     benchmark = request.benchmark
     text = f"{benchmark.name}/{request.instance} version {benchmark.version}, {request.scale.value} scale"
     options = {"plain": request.plain, "recorded": request.record, "verified": request.verified}
@@ -139,7 +140,7 @@ def _in_sessions(summary: Summary) -> str:
 
 
 def _certainty(summary: Summary) -> str:
-    """Return what the sessions show, and if this is no difference, about how many sessions would show one."""
+    """Return whether the sessions show a difference. If they do not, say also about how many sessions would."""
     interval, count = summary.interval, len(summary.ratios)
     if interval is None:
         return ""
@@ -197,8 +198,8 @@ def noise_text(noise: Noise, sessions: tuple[Session, ...], metric: str) -> str:
         facts.append(f"the control's result differed by a factor of up to {change:.2f}")
     if noise.neighbours:
         facts.append(
-            f"{noise.neighbours} other Keydrome run{'s' if noise.neighbours > 1 else ''} at the same time: "
-            "their times disturb each other"
+            f"{noise.neighbours} other Keydrome run{'s' if noise.neighbours > 1 else ''} at the same time, "
+            "which can make the measured times longer"
         )
     return f"{'noisy' if is_noisy else 'quiet'} machine: {'; '.join(facts)}"
 

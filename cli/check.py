@@ -1,7 +1,8 @@
 """Implements `keydrome check`: judges a library with the correctness benchmarks, which are called suites.
 
-With --seconds, the command repeats the suites with further seeds. A round runs every suite once with one seed. A
-session is one run of the library on one instance of a suite.
+With --seconds, the command repeats the suites with further seeds. A round runs every suite once with one seed. An
+instance is a named set of parameters of a suite. A session is one run of the library on one instance. The referee is
+the program that runs and judges a session.
 """
 
 from __future__ import annotations
@@ -69,7 +70,8 @@ _WALL_FACTOR = 3
 # A library that has failed is not tested further after this wall time: it is known to be wrong. Larger scales are for
 # thorough tests, so they have no such limit.
 _FAILED_SECONDS = {Scale.SMOKE: 30.0}
-# How often an instance runs at most, if the machine is too busy to judge it. Each attempt has more time than the last.
+# How often an instance runs at most, if the machine is too busy to judge it. Each attempt has more time than the one
+# before.
 _ATTEMPTS_MAX = 3
 _LIBRARY_FAULTS = {Verdict.FAILED, Verdict.CRASHED, Verdict.TIMED_OUT, Verdict.OUT_OF_MEMORY}
 
@@ -226,8 +228,8 @@ def _run_suites(check: _Check, library: Path, seed: str, seconds: int) -> _Tally
     """Run every suite once. Then repeat the suites that have not failed, with new seeds, until `seconds` have passed.
 
     The first round ends early if more sessions would tell nothing new, if the library uses too much CPU time, or if the
-    machine is too busy. In verified mode, in which a process other than the library's makes every call, it always runs
-    to its end.
+    machine is too busy. In verified mode, in which a process other than the library's makes every call, the first round
+    always runs to its end.
     """
     tally = _Tally(check.given)
     started = time.monotonic()

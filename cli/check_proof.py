@@ -1,7 +1,7 @@
 """Chooses which finding of `keydrome check` to read first, and returns its text.
 
-A finding is a fault or a warning that a check reports. Its text is the easiest to read if it shows calls, and few of
-them.
+A finding is a fault or a warning that a suite (a correctness benchmark) reports. Its witness, if there is one, contains
+the calls that prove it. The text of a finding is the easiest to read if it shows calls, and few of them.
 """
 
 from __future__ import annotations

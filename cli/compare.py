@@ -1,8 +1,8 @@
 """Implements `keydrome compare`: times several libraries, and reports which is faster and how certain the result is.
 
 The libraries run in complete blocks: each block runs every library once, with the same operations (runner/blocks.py).
-The first block is a rehearsal, whose times are not used. A structure, a data structure without transactions, runs with
-a configuration, which says how Keydrome's runtime adds transactions to it.
+The first block is a rehearsal, whose times are not used. A structure is a data structure without transactions. It runs
+with a configuration, which says how Keydrome's runtime adds transactions to it.
 """
 
 from __future__ import annotations
@@ -104,7 +104,9 @@ def run(options: argparse.Namespace) -> int:
                 raise UsageError(f"cannot compare on this machine: {error}") from error
         neighbours.look()
     if neighbours.seen:
-        _note("other Keydrome runs at the same time disturbed these times")
+        _note(
+            "other Keydrome runs at the same time may have made these times longer: compare again when they have ended"
+        )
     libraries = tuple(s.library for s in subjects)
     compared = Compared(request, libraries, blocks, options.sessions, 1 + options.margin / 100)
     _show(compared, stream_for_people(options.json, options.markdown))

@@ -46,7 +46,7 @@ class Forecaster:
     is_said: bool = False
 
     def begin(self) -> None:
-        """Start the clock of the blocks; the rehearsal has ended."""
+        """Start the clock of the blocks. The rehearsal, the block before them whose times are not used, has ended."""
         self.began = time.monotonic()
 
     def after_block(self, blocks: Blocks) -> None:

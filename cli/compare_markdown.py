@@ -68,6 +68,6 @@ def _library(library: Library) -> tuple[str, str]:
 
 
 def _escaped(text: str) -> str:
-    """Return text without line breaks and control characters, in which no character is Markdown."""
+    """Return the text on one line, without control characters, and with Markdown's special characters escaped."""
     line = " ".join(printable(text).split())
     return _SPECIAL.sub(r"\\\g<0>", line)

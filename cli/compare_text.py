@@ -126,7 +126,10 @@ def sessions_in_all(pair: Pair, counted: int) -> int | None:
 
 
 def conditions(compared: Compared) -> Iterator[tuple[str, str]]:
-    """Yield what is needed to judge and repeat the result, each with its heading. The seed is that of the rehearsal."""
+    """Yield what is needed to judge and repeat the result, each with its heading.
+
+    The seed is that of the rehearsal, which is the first block. Its times are not used.
+    """
     facts = machine_facts()
     jail = weakest(compared.blocks.jail_levels) or "not used"
     yield "machine", f"{facts['class']}; jail: {jail}"
@@ -243,10 +246,10 @@ def _percent(ratio: float) -> str:
 
 
 def _counted_text(compared: Compared) -> str:
-    """Return how many blocks are valid, and how noisy they were. There may be more than were requested.
+    """Return how many blocks are valid, and how noisy they were. There may be more valid blocks than were requested.
 
-    The largest allowed change depends on all blocks. So a later block can make an earlier one valid again, although
-    that one has already been repeated.
+    The largest allowed change of the control's time depends on all blocks. So a later block can make an earlier block
+    valid again, although the earlier one has already been repeated.
     """
     counted, wanted, ran = len(compared.counted), compared.wanted, len(compared.blocks.blocks)
     drift = compared.blocks.drift()

@@ -1,7 +1,8 @@
 """Checks a configuration from a file before any session, so that a wrong field is reported at once.
 
-The runtime, the library that adds transactions to a structure, makes the same checks (runtime/configuration.cc). Only
-the runtime knows the structure, so only it can say that the structure does not support a configuration.
+A structure is a data structure without transactions. A configuration says how the runtime, a library, adds transactions
+to it. The runtime makes the same checks (runtime/configuration.cc). Only the runtime knows the structure, so only it
+can say that the structure does not support a configuration.
 """
 
 from __future__ import annotations

@@ -25,7 +25,7 @@ _LINE_BYTES_MAX = 1 << 20
 _KEY_BYTES_MAX = 128
 _PAYLOAD_BYTES_MAX = 100
 _THREADS_MAX = 1024
-# What YCSB prints besides operations: properties, rulers, and the measurements at the end.
+# What YCSB prints besides operations: properties, lines of asterisks, and the measurements at the end.
 _OTHER = (b'"', b"*", b"[")
 _OPERATION = re.compile(
     rb"(?P<what>READ|SCAN|UPDATE|INSERT|DELETE) (?P<table>\S+) (?P<key>\S+)"
@@ -49,7 +49,7 @@ class _Operation:
         return zlib.crc32(self.key) % threads
 
     def calls(self) -> list[bytes]:
-        """Return the lines of the operation's transaction, without the number of the thread before each."""
+        """Return the lines of the operation's transaction, without the number of the thread that begins each line."""
         place = self.table + b" " + _escaped(self.key)
         insert = b"insert " + place + (b" " + _escaped(self.payload) if self.payload else b"")
         inside = {

@@ -241,6 +241,6 @@ def _ending(status: int, debugged: Debugged, tool: Tool | None) -> str:
             f"{Tool.STACK.value}"
         )
     if status == _COULD_NOT_PLAY:
-        return "debug: the session could not be played"
+        return "debug: the session could not be played; the reason is printed above"
     told = "see the report of the sanitizer above" if debugged.runtimes else "the library ended it"
     return f"debug: the process ended with status {status}: {told}"

@@ -45,7 +45,8 @@ def request_of(
 ) -> Request:
     """Return the request for these operations. Options that only one command has are left to the caller.
 
-    Raises RequestError if a file is wrong, or if the instance cannot use it.
+    Raises RequestError if a file is wrong, or if the instance (a named set of parameters of the benchmark) cannot use
+    it.
     """
     keys = inspect_keys(options.keys, settings) if options.keys is not None else None
     instance = instance_for(benchmark, options.instance, keys)

@@ -45,6 +45,6 @@ def _lists(facts: LibraryFacts) -> list[tuple[str, list[str]]]:
     return [
         ("needs", list(facts.needed)),
         ("newest versions needed", [f"{version} of {lib}" for lib, version in facts.versions]),
-        ("calls", list(facts.calls)),
-        ("optional", list(facts.extensions)),
+        ("exported calls of the API", list(facts.calls)),
+        ("exported names with keydrome_", list(facts.extensions)),
     ]

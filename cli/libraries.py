@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from runner.settings import Settings
 
 DEFAULT_CONFIGURATION = "exclusive"
-"""The configuration of a structure that is given without one. It needs no capability, so it suits every structure."""
+"""The configuration of a structure that is given without one. It suits every structure, even without thread safety."""
 _NO_ISOLATION = "none"
 
 

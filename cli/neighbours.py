@@ -14,7 +14,10 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class Neighbours:
-    """The jail slots that other processes have held so far. `own` is the slot of this process."""
+    """The jail slots in which other processes were seen to run libraries. `own` is the slot of this process.
+
+    A jail slot is a number that gives a jail (sandbox) its own user. A process holds a slot while it runs libraries.
+    """
 
     own: int
     seen: set[int] = field(default_factory=set)
@@ -24,7 +27,7 @@ class Neighbours:
         self.seen |= other_slots(self.own)
 
     def watched(self, heartbeat: Heartbeat) -> Heartbeat:
-        """Return a heartbeat function that also calls look() whenever another library begins to run."""
+        """Return a heartbeat function that also calls look() when this process begins to run its next library."""
         last = (-1, "")
 
         def beat(progress: Progress) -> bool:

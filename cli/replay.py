@@ -1,8 +1,8 @@
 """Implements `keydrome replay`: checks a bundle that a site made of a run, plays the run again and compares.
 
 A bundle is a signed file with the results of a run. The same seeds give the same operations, so the verdict must be the
-same. The times depend on the machine, so the command does not compare them. It compares their ratios to the times of
-the control library, a fixed library that runs in the same sessions.
+same. The times depend on the machine, so the command compares ratios instead: the time of the library divided by the
+time of the control library, a fixed library that runs in the same sessions.
 """
 
 from __future__ import annotations
@@ -40,7 +40,8 @@ _GIVE_A_BUNDLE = "give a bundle, which the page of a run on a site offers for do
 class Original:
     """What a bundle says about its run. The ratio and its interval are None if the run has no control library.
 
-    `parameters` replace those of the instance. Bundles of older sites do not have them.
+    `instance` is a named set of parameters of the benchmark. The values in `parameters` replace parameters of this set.
+    Bundles of older sites have no `parameters`.
     """
 
     run: str
@@ -87,14 +88,16 @@ class Original:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Run the command; return 0 if verdict and ratio are confirmed, 1 if not, 2 if the run could not be played."""
+    """Return 0 if the replay confirms the run (compare()), 1 if not, 2 if the run could not be played."""
     settings = load_settings()
     announce(f"reading {display_name(options.bundle.name)}")
     bundle = _read(options.bundle, options.key)
     try:
         original = Original.from_json(bundle.run)
     except StrictError as error:
-        raise UsageError(f"{error}: download the bundle after the run has ended") from error
+        raise UsageError(
+            f"{error}: if the bundle was made before the run had ended, download it again"
+        ) from error
     library = find_runnable(options.library, settings).path
     request = _request(library, JailLevel(options.require), original, bundle, settings)
     check_rights(request.require)
@@ -130,8 +133,8 @@ class Comparison:
 def compare(original: Original, verdict: Verdict, summary: Summary) -> Comparison:
     """Compare the run of a bundle with its replay.
 
-    A ratio is confirmed if the intervals of both ratios overlap. On machines of different classes the ratio may differ
-    for good reasons, so there it decides nothing.
+    The replay confirms the run if the verdicts are equal and the ratios do not contradict each other. They contradict
+    each other only if the machines are of the same class and the intervals of the ratios do not overlap.
     """
     same_verdict = verdict is original.verdict
     lines = [f"verdict: {_words(original.verdict)} in the bundle, {_words(verdict)} here"]

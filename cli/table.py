@@ -139,7 +139,7 @@ def show_latency(out: Console, sessions: tuple[Session, ...]) -> None:
 
 
 def show_curve(out: Console, sessions: tuple[Session, ...]) -> None:
-    """Print the throughput over time of the first session that counts as a line of bars, one for each window."""
+    """Print the throughput of the first session that is not discarded: a line of bars, one for each window."""
     curve = next((s.candidate.throughput for s in _counted(sessions)), None)
     if curve is None or len(curve.committed) < _CURVE_POINTS_MIN:
         return

@@ -43,7 +43,8 @@ class WitnessFolder:
     library: str  # as named on the command line
     all_histories: bool = False
     problem: str = ""
-    stems: dict[tuple[str, str], str] = field(default_factory=dict)  # of each finding's files
+    # By suite (correctness benchmark) and name of a finding: the file name, without suffix, of its files.
+    stems: dict[tuple[str, str], str] = field(default_factory=dict)
     to_debug: str = ""  # the command that plays the first session with a crash in a debugger
     history_bytes: int = 0
     histories_left_out: int = 0
@@ -62,7 +63,7 @@ class WitnessFolder:
             self.problem = f"not all files could be written: {error}"
 
     def finish(self, first: Finding | None, findings: list[Finding], seed: str) -> None:
-        """Write README.txt. `first` is the finding to begin with, `seed` the seed of the first round."""
+        """Write README.txt. `first` is the finding to begin with, `seed` the --seed that repeats the run."""
         if self.problem or not findings:
             return
         try:

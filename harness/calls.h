@@ -39,7 +39,7 @@
 
 namespace keydrome {
 
-// A value of CallSlot::call in place of an EventCall, the number of a library function. It says
+// A value of CallSlot::call in place of an EventCall (the number of a library function). It says
 // that the thread makes no more calls in this phase.
 inline constexpr uint32_t kEndOfCalls = 0xff;
 

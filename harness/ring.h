@@ -1,6 +1,6 @@
 // The ring: the memory through which the referee passes the programs of a session (one repetition
-// of a benchmark) to the player. In verified mode it passes them to the driver, a process outside
-// the jail that plays them.
+// of a benchmark) to the player. In verified mode the referee passes the programs to the driver, a
+// process outside the jail that plays them.
 //
 // The referee is the trusted process that generates the programs, the lists of operations of all
 // threads. The player is the process in the jail that executes them on the library under test. A
@@ -31,10 +31,11 @@
 
 namespace keydrome {
 
-// How many pieces of the phase a thread has received. Only the referee writes the number. The
-// referee stores the number after it has copied a piece, and then wakes the thread (FUTEX_WAKE).
-// This release store pairs with the acquire loads in RingView::await(). Each number has its own
-// cache line, so that a store for one thread does not slow down another thread.
+// One thread's part of the ring. `filled` is the number of pieces of the phase that the thread has
+// received. Only the referee writes the number. The referee stores the number after it has copied a
+// piece, and then wakes the thread (FUTEX_WAKE). This release store pairs with the acquire loads in
+// RingView::await(). Each number has its own cache line, so that a store for one thread does not
+// slow down another thread.
 struct alignas(64) RingThread {
   std::atomic<uint32_t> filled;
   uint32_t reserved;

@@ -85,10 +85,10 @@ static struct cgroups cgroups;
 /* Clean-up function for die(): a jail that fails removes its groups. */
 static void remove_groups(void) { cgroup_remove(&cgroups); }
 
-/* Returns the mechanisms that do not depend on control groups. cgroup_create adds the others. Most
- * of the returned mechanisms exist on every supported machine, so the jail fails if it cannot set
- * one up. SECCOMP and NOSYMFOLLOW can be disabled by --without, and NOSYMFOLLOW needs Linux
- * 5.14. */
+/* Returns the mechanisms that do not depend on control groups. cgroup_create adds the others. If
+ * the jail cannot set up one of the returned mechanisms, it fails, because most of them exist on
+ * every supported machine. SECCOMP and NOSYMFOLLOW can be disabled by --without, and NOSYMFOLLOW
+ * needs Linux 5.14. */
 static uint32_t basic_mechanisms(const struct options* options) {
   static const enum mechanism always[] = {MECHANISM_NAMESPACES, MECHANISM_ROOT,
                                           MECHANISM_CAPABILITIES, MECHANISM_NO_NEW_PRIVS,
@@ -146,15 +146,17 @@ static void report_leftovers(const struct options* options, const struct leftove
     dprintf(options->meta_fd, "left:%s\n", left);
   }
   if (*left) {
-    die("the jail has left %s%s; run jail --sweep, which removes processes and groups", left,
-        detail);
+    die("the jail has left %s%s; run jail --sweep, which removes processes and groups; for mounts, "
+        "unmount what was mounted on /tmp during the run",
+        left, detail);
   }
 }
 
 /* Picks a free slot for --check, so that --check succeeds while another jail runs in slot 0, the
  * default. Holds the slot's name until this process ends, so that no other process takes the slot
- * (slot_name.h). Tries only the slots from kFirstLocalSlot on, which are meant for commands. If all
- * of them are reserved, --check uses slot 0, and fails if a jail runs there. */
+ * (slot_name.h). Tries only the slots from kFirstLocalSlot on, which are meant for programs that a
+ * person starts by hand. If all of them are reserved, --check uses slot 0, and fails if a jail runs
+ * there. */
 static void pick_slot(struct options* options) {
   int name;
   for (int slot = kSlots - 1; slot >= kFirstLocalSlot; slot--) {

@@ -38,8 +38,8 @@ enum keydrome_tighten_layer {
 };
 
 /* Applies the second stage to the process. Call this function once, from any thread; other threads
- * may run at the same time. Afterwards files can be opened only below `working_directory`. The
- * function also sets no_new_privs and makes the process non-dumpable.
+ * may run at the same time. `working_directory` is the working directory of the file rule above.
+ * The function also sets no_new_privs and makes the process non-dumpable.
  *
  * Returns the layers in force, a mask of enum keydrome_tighten_layer. On a kernel without Landlock
  * and mseal the mask is KEYDROME_TIGHTEN_SECCOMP. On failure returns -1 and writes the cause into

@@ -33,9 +33,10 @@ class Standings:
     """A board as a page shows it: the best entries on one machine class.
 
     - `benchmark_version`: the version of the shown entries, by default the live one.
-    - `live_version`: the version that the board shows by default (live_boards.py); None for an empty board.
+    - `live_version`: the version that the board shows by default (live_boards.py). For an empty board, it is the
+      newest version; None if the benchmark does not exist.
     - `machine_class`: the class of the machines that executed the shown runs; None if the board has no entries.
-    - `classes`: all machine classes with entries; the class with the newest run comes first.
+    - `classes`: all machine classes with entries of this version; the class with the newest run comes first.
     - `rows`: the entries by rank, with `user`, `run`, `run.submission`, `run.machine` and their results loaded.
     - `versions`: the benchmark versions with entries, the newest one first.
     """
@@ -93,7 +94,8 @@ def standings(
         .order_by("benchmark_version", "machine_class")
     )
     ranks = ranks_in({(board.slug, one, name) for one, name, _, gaps, _ in found if gaps}, viewer)
-    # A section without a visible entry does not exist for the viewer.
+    # A section of a board is one benchmark version on one machine class. If the viewer may see none of its entries, the
+    # section does not exist for the viewer.
     sections = sorted(
         (
             (newest or 0, one, name)

@@ -160,7 +160,7 @@ def planned_scales(targets: Sequence[Target], wanted: str) -> list[tuple[Target,
     """Return each target that a submission to `targets` runs, with its scale; the gates come first.
 
     If `wanted` is empty, each timed target runs at the scale of its board, and the gates run at the largest of these
-    scales. Raises RequestError in the same cases as run_scale.
+    scales. Without timed targets, the gates run at paper scale. Raises RequestError in the same cases as run_scale.
     """
     gates = gate_targets()
     timed = [

@@ -52,7 +52,8 @@ class RunComparison:
 
     - `differences`: the properties, such as "instance", in which the runs differ, so that they cannot be compared. If
       there are any, or if fewer than two runs have ratios, nothing is tested.
-    - `shared`: the number of seeds that all runs have in common. `paired`: whether the test uses only these sessions.
+    - `shared`: the number of seeds that all runs with ratios have in common. `paired`: whether the test uses only the
+      sessions with these seeds.
     - `comparison`: the result of the test, which calls each run by its `name`.
     """
 
@@ -125,8 +126,8 @@ def _compare(runs: tuple[ComparedRun, ...]) -> RunComparison:
     differences = tuple(name for name in _measured(runs[0].run) if _differs(runs, name))
     tested = [one for one in runs if one.ratios]
     shared = set.intersection(*(set(one.ratios) for one in tested)) if tested else set()
-    # If fewer than half of the seeds are shared, because sessions were discarded, the unpaired test of all sessions is
-    # more likely to find a difference.
+    # Few seeds are shared if many sessions were discarded. If the runs share fewer than half of the seeds of the run
+    # with the fewest seeds, the unpaired test of all sessions is more likely to find a difference.
     paired = bool(shared) and 2 * len(shared) >= min(len(one.ratios) for one in tested)
     if differences or len(tested) < RUNS_MIN:
         return RunComparison(runs, differences, len(shared), paired=False, comparison=None)

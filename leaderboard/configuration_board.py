@@ -123,7 +123,7 @@ def configuration_board(
 
 
 def public_entries(sections: Q) -> Q:
-    """Return the condition that an entry is public and in one of these sections. Executes no SQL."""
+    """Return the condition that an entry is public and meets `sections`, a condition on entries. Executes no SQL."""
     return sections & Q(~hidden_runs(submission="run__submission", finished_at="run__finished_at"))
 
 

@@ -1,7 +1,8 @@
 """Records when another entry takes the lead of a board, so that the board has a history.
 
-The results worker calls `note_leads` after results are stored, and every few seconds. The bench worker does not do
-this, because its database role must not read what contests hide.
+The results worker, a background process, calls `note_leads` after results are stored, and every few seconds. The bench
+worker, which executes runs, does not do this, because its database role must not read what contests hide. A *section*
+of a board is one benchmark version on one machine class; each section has its own leader.
 """
 
 from __future__ import annotations

@@ -225,7 +225,9 @@ def make_live(board: Board, *, by: User) -> LiveVersion:
         board_entries.lock()
         found = staging(board, by)
         if found is None:
-            raise Refused(["the board shows the newest version already"])
+            raise Refused(
+                ["the board shows the newest version already, so there is no version to make live"]
+            )
         if not found.complete:
             entries = counted(found.entries, "entry", "entries")
             have = "has" if found.missing == 1 else "have"

@@ -10,7 +10,8 @@ from runner.report import Throughput
 if TYPE_CHECKING:
     from runner.contract import SessionCurves
 
-# A heartbeat stores the curves in the row of the run, so they must be short.
+# The largest number of windows (equal intervals of time) of a stored curve. Curves must be short, because a heartbeat,
+# the worker's regular sign of life, stores them in the row of the run.
 WINDOWS_MAX = 60
 
 

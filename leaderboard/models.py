@@ -68,7 +68,8 @@ class Machine(models.Model):
         null=True, blank=True, help_text="when this machine last claimed or ended a run"
     )
     refusal = models.TextField(
-        blank=True, help_text="why its worker leaves waiting runs to others; empty: it takes all"
+        blank=True,
+        help_text="why the worker of the machine leaves waiting runs to other workers; empty: it takes all runs",
     )
     noise = models.FloatField(
         null=True,
@@ -81,7 +82,8 @@ class Machine(models.Model):
         help_text="relative change of the control's results from their earlier level",
     )
     why_excluded = models.TextField(
-        blank=True, help_text="why its results are excluded from ranking; empty: they rank"
+        blank=True,
+        help_text="why the results of the machine are excluded from ranking; empty: they are ranked",
     )
 
     def __str__(self) -> str:
@@ -128,7 +130,7 @@ class Submission(models.Model):
     deleted_at = models.DateTimeField(
         null=True,
         blank=True,
-        help_text="when it was deleted from the pages; organisers still see it",
+        help_text="when the submission was deleted from the pages; organisers still see it",
     )
 
     class Meta:
@@ -184,7 +186,7 @@ class Run(models.Model):
         null=True,
         blank=True,
         related_name="runs",
-        help_text="the hidden instance of a contest that it plays; empty: an instance of the manifest",
+        help_text="the hidden instance of a contest that the run plays; empty: it plays an instance of the manifest",
     )
 
     # The queue entry.
@@ -195,7 +197,7 @@ class Run(models.Model):
     )
     not_before = models.DateTimeField(null=True, blank=True)
     wanted_class = models.CharField(
-        max_length=100, blank=True, help_text="machine class that it must run on; empty: any"
+        max_length=100, blank=True, help_text="machine class that must execute the run; empty: any"
     )
     machine = models.ForeignKey(
         Machine, on_delete=models.PROTECT, null=True, blank=True, related_name="runs"
@@ -213,7 +215,7 @@ class Run(models.Model):
 
     # The result.
     verdict = models.CharField(max_length=16, choices=VERDICT_CHOICES, blank=True)
-    reason = models.TextField(blank=True, help_text="why it did not pass, for its owner")
+    reason = models.TextField(blank=True, help_text="why the run did not pass, for its owner")
     jail_level = models.CharField(max_length=8, blank=True)
     score = models.FloatField(
         null=True, blank=True, help_text="median over sessions of candidate / control"
@@ -227,11 +229,11 @@ class Run(models.Model):
     transactions_planned = models.BigIntegerField(null=True, blank=True)
     provisional = models.BooleanField(default=False)
     decisive_findings = models.JSONField(
-        default=list, help_text="names of its required findings; stale_read even if advisory"
+        default=list, help_text="names of the required findings; stale_read even if advisory"
     )
     why_excluded = models.TextField(
         blank=True,
-        help_text="why its machine was excluded from ranking when it ended; empty: it was not",
+        help_text="why the machine of the run was excluded from ranking when the run ended; empty: it was not excluded",
     )
     eligible = models.BooleanField(default=False, help_text="may be ranked on at least one board")
     ranked_on = models.JSONField(
@@ -247,9 +249,10 @@ class Run(models.Model):
 
     class Meta:
         indexes: ClassVar = [
-            # A claim takes the first row of this index. The column of the lease has no index. If it had one, PostgreSQL
-            # could not do heap-only updates, and every heartbeat would write to all indexes. The search for runs with
-            # an expired lease uses the index of one_active_run_per_slot below.
+            # A claim takes the first row of this index. A lease is a worker's right to execute a run until the time
+            # `lease_until`, which each heartbeat moves. The column `lease_until` has no index. If it had one,
+            # PostgreSQL could not do heap-only updates, and every heartbeat would write to all indexes. The search for
+            # runs with an expired lease uses the index of one_active_run_per_slot below.
             models.Index(
                 fields=["priority", "virtual_time", "id"],
                 name="run_queue",
@@ -444,7 +447,7 @@ class BoardEntry(models.Model):
     provisional = models.BooleanField()
     spare = models.BooleanField(
         default=False,
-        help_text="beyond the limit per user; ranked for those who do not see the rest",
+        help_text="beyond the limit per user; ranked only for viewers who may not see all better entries of the user",
     )
     audited = models.BooleanField(
         default=False, help_text="this binary passed an audit on the board's benchmark instance"

@@ -53,7 +53,10 @@ class Upload:
         return next((run for run in self.all_runs if run.verdict == Verdict.REFUSED), None)
 
     def benchmarks(self) -> list[tuple[TimedRun, ...]]:
-        """Return the newest timed runs of each benchmark instance: ranked ones first, the best rank first."""
+        """Return, for each benchmark instance, the newest timed run of each submission.
+
+        Ranked runs come first, the best rank first.
+        """
         groups: dict[tuple[str, str], dict[int, TimedRun]] = {}
         for timed in self.timed:
             run = timed.run
@@ -84,7 +87,7 @@ class UploadPage:
 
     @property
     def live_tag(self) -> str:
-        """Return a tag that changes whenever the content of the page changes."""
+        """Return a tag for an ETag header, which changes whenever the content of the page changes."""
         ranks = [rank for upload in self.uploads for timed in upload.timed for rank in timed.ranks]
         return live_tag(self.all_runs, self.waits, "; ".join(map(str, ranks)))
 
@@ -110,7 +113,7 @@ def my_submissions(user: User, *, before: int | None = None, limit: int = PAGE_R
 
 def _uploads(heads: Sequence[int], user: User) -> list[Upload]:
     """Return the uploads whose first submissions have these ids, in this order. At most 4 SQL statements."""
-    # A contest shows owners their runs, except those on its hidden instances.
+    # Contests hide no runs from the owner, except runs on hidden instances (with secret parameters).
     runs = Run.objects.filter(~secret_runs(user)).select_related("machine").order_by("id")
     found = (
         Submission.objects.filter(Q(pk__in=heads) | Q(upload__in=heads), deleted_at__isnull=True)

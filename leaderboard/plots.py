@@ -58,7 +58,7 @@ def _draw(figure: Callable[[Look], Figure], kind: str) -> bytes:
 _DRAWERS: dict[str, tuple[str, Callable[[Any], bytes]]] = {
     THROUGHPUT: ("throughput", lambda stored: draw_throughput(Throughput.from_json(stored))),
     LATENCY: ("latency", lambda stored: draw_latency(latency_from_json(stored))),
-    # The pages show the SVGs. The PNGs are for bundles.
+    # The pages show the SVGs. The PNGs are for bundles, the downloadable files with the results of a run.
     "throughput.png": (
         "throughput",
         lambda stored: draw_throughput(Throughput.from_json(stored), "png"),

@@ -137,7 +137,7 @@ class RunPage:
     accepted_on: tuple[Board, ...]  # boards that accept this gate although it found stale reads
     wait: Wait | None  # None unless the run is queued
     audits: tuple[Comparison, ...]  # the audits of the submission's timed runs
-    audit: Audit | None  # the audited sessions of the binary; None if there are none
+    audit: Audit | None  # the result of all audited sessions of the binary; None if there are none
     may_audit: bool
     private: PrivatePart | None
     may_change: bool

@@ -1,4 +1,4 @@
-"""Reads the page of one submission: its gates, its timed runs with their ranks, and the owner's other versions of it.
+"""Reads what a submission's page shows: its gates, its timed runs with their ranks, and the owner's other versions.
 
 A *gate* is a correctness test that a board requires. Everyone may see the page unless a contest hides the submission.
 Only organisers see a deleted submission.
@@ -114,7 +114,7 @@ def _timed_run(run: Run, row: SubmissionRow, entries: Sequence[BoardEntry]) -> T
 
 
 def _deciding_run(run: Run, row: SubmissionRow) -> Run | None:
-    """Return the gate or audit of the submission that keeps this run off the boards, if its main reason names one."""
+    """Return the gate or audit that keeps this run off the boards, if the run's first reason names one."""
     reason = run.why_not[0] if run.why_not else ""
     if gate := gate_in(reason):
         gates = [one for one in row.gate_runs if one.benchmark == gate]

@@ -1,7 +1,7 @@
 """Defines the only Celery task: a wake-up, which makes a worker look for work in the table of runs.
 
 A message names one of two Celery queues. On queue "bench", a bench worker executes one run. On queue "results", the
-results worker queues the runs of dead workers again and draws plots.
+results worker does the other work; for example, it queues the runs of dead workers again and draws plots.
 """
 
 from __future__ import annotations

@@ -102,7 +102,8 @@ def make_job(run: Run) -> Job:
     seeds = tuple(run.seeds)
     one_in = settings.KEYDROME_RECORD_ONE_IN
     # An audited session (repetition) is played twice: in timed mode, and in verified mode, where a process outside the
-    # jail makes every call. If an organiser has queued an audit (run.verified), all of its sessions are played twice.
+    # jail makes every call. If an organiser has queued the run as an audit (run.verified), all sessions of a timed run
+    # are played twice.
     audited = seeds if run.verified else audited_seeds(seeds, settings.KEYDROME_AUDIT_ONE_IN)
     return Job(
         run_id=run.pk,

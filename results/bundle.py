@@ -119,17 +119,22 @@ def read_bundle(data: bytes, public_key: str | None = None) -> Bundle:
         raise BundleError(str(error)) from error
     if schema != BUNDLE_SCHEMA:
         raise BundleError(
-            f"{MANIFEST}: the format is {schema!r}, but this program reads {BUNDLE_SCHEMA}"
+            f"{MANIFEST}: the format is {schema!r}, but this program reads {BUNDLE_SCHEMA}: use the version of "
+            "Keydrome that made the bundle"
         )
     content = {name: data for name, data in files.items() if name not in {MANIFEST, SIGNATURE}}
     found = {name: hashlib.sha256(data).hexdigest() for name, data in content.items()}
     wrong = sorted(name for name in found | digests if found.get(name) != digests.get(name))
     if wrong:
         raise BundleError(
-            f"{', '.join(wrong)}: not the content that was signed: the bundle was changed after it was made"
+            f"{', '.join(wrong)}: not the content that was signed: the bundle was changed after it was made; "
+            "download it again from the page of the run"
         )
     if public_key is not None and signed_by != public_key:
-        raise BundleError(f"signed with the key {signed_by}, not with {public_key}")
+        raise BundleError(
+            f"signed with the key {signed_by}, not with {public_key}: give a bundle of the site that has this key, or "
+            "the key of the bundle's site"
+        )
     return Bundle(run, content, {name: str(value) for name, value in software.items()}, signed_by)
 
 
@@ -137,7 +142,10 @@ def _check_signature(manifest: bytes, signature: bytes) -> str:
     """Return the public key that signed the manifest."""
     fields = ObjectReader(parse_object(signature, SIGNATURE), SIGNATURE)
     if fields.text("algorithm") != "ed25519":
-        raise BundleError(f"{SIGNATURE}: this program checks only the algorithm ed25519")
+        raise BundleError(
+            f"{SIGNATURE}: the algorithm is not ed25519, the only one that this program checks: use the version of "
+            "Keydrome that made the bundle"
+        )
     key = fields.text("public_key")
     try:
         Ed25519PublicKey.from_public_bytes(bytes.fromhex(key)).verify(
@@ -145,7 +153,8 @@ def _check_signature(manifest: bytes, signature: bytes) -> str:
         )
     except (InvalidSignature, ValueError) as error:
         raise BundleError(
-            f"{SIGNATURE}: the signature does not fit {MANIFEST}: the bundle was changed after it was made"
+            f"{SIGNATURE}: the signature does not fit {MANIFEST}: the bundle was changed after it was made; "
+            "download it again from the page of the run"
         ) from error
     return key.lower()
 
@@ -168,18 +177,23 @@ def _read_members(archive: zipfile.ZipFile) -> dict[str, bytes]:
     files: dict[str, bytes] = {}
     members = archive.infolist()
     if len(members) > FILES_MAX:
-        raise BundleError(f"the bundle has more than {FILES_MAX} files")
+        raise BundleError(
+            f"the bundle has more than {FILES_MAX} files, so it is not a bundle of Keydrome: give another file"
+        )
     left = BYTES_MAX
     for member in members:
         if not _NAME.fullmatch(member.filename) or member.filename in files:
             raise BundleError(
-                f"the bundle has a file whose name is not allowed or occurs twice: {member.filename[:80]!r}"
+                f"the bundle has a file whose name is not allowed or occurs twice: {member.filename[:80]!r}; "
+                "download the bundle again from the page of the run"
             )
         with archive.open(member) as file:
             content = file.read(left + 1)
         left -= len(content)
         if left < 0:
-            raise BundleError(f"the bundle is larger than {BYTES_MAX >> 20} MiB")
+            raise BundleError(
+                f"the bundle is larger than {BYTES_MAX >> 20} MiB, so it is not a bundle of Keydrome: give another file"
+            )
         files[member.filename] = content
     return files
 

@@ -48,7 +48,8 @@ _UNITS = {
 class Metric:
     """One metric. If its unit is COUNT, the number is shown with `digits` decimals.
 
-    `direction` says whether a lower or a higher value is better. It is None if libraries cannot be compared by it.
+    `direction` says whether a lower or a higher value is better. It is None if libraries cannot be compared by this
+    metric.
     """
 
     name: str

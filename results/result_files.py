@@ -19,7 +19,7 @@ COMPARE_SCHEMA = "keydrome.compare.v1"
 
 @dataclass(frozen=True, slots=True)
 class Instance:
-    """The benchmark, instance and scale of a result."""
+    """The benchmark of a result, its instance (a named set of parameters), and its scale (size)."""
 
     benchmark: str
     instance: str
@@ -71,7 +71,7 @@ def _library_name(reader: ObjectReader) -> str:
 
 @dataclass(frozen=True, slots=True)
 class RankedLibrary:
-    """A ranked library of a comparison, with one value per valid block."""
+    """A ranked library of a comparison, with one value per valid block. A block runs each library once."""
 
     name: str
     position: int

@@ -1,14 +1,16 @@
 """Computes how robust libraries are: how much each one loses at most, over several workloads, against the best library.
 
-A *cost* is a ratio for which lower is better, such as candidate time / control time. A cell of the table has the costs
-of one library on one workload, one for each session (repetition). Its level is their median. The *loss* in a cell is
-its level divided by the best level of the workload. The *robustness* of a library is its largest loss, as in robust
-optimisation (the minimax ratio): 1 means that the library is the best one on every workload.
+A *cost* is a ratio for which lower is better, such as the time of the library / the time of a fixed control library. A
+cell of the table has the costs of one library on one workload, one for each session (repetition). Its level is their
+median. The *loss* in a cell is its level divided by the best level of the workload. The *robustness* of a library is
+its largest loss, as in robust optimisation (the minimax ratio): 1 means that the library is the best one on every
+workload.
 
 Intervals and ranks come from a bootstrap over sessions. The method of Mogstad, Romano, Shaikh and Wilhelm (2024,
 "Inference for Ranks") decides which libraries differ. It makes simultaneous confidence intervals for the differences of
-all pairs. Their common critical value is a quantile of the largest studentised difference. As on boards, a difference
-of up to 3 % counts as none. Differences between medians of few sessions are not tested (LEAST_SESSIONS).
+all pairs. Their common critical value is a quantile of the largest studentised difference. As on the site's boards
+(rankings), a difference of up to 3 % counts as none. Differences between medians of few sessions are not tested
+(LEAST_SESSIONS).
 """
 
 from __future__ import annotations
@@ -29,7 +31,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-# One cell of a table, a row with one cell per workload, and a table with one row per library.
+# A cell of the table, and a row of the table with one cell per workload. The table has one row per library.
 Cell = tuple[float, ...]
 Row = tuple[Cell, ...]
 

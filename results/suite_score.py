@@ -1,10 +1,10 @@
 """Combines comparisons of the same libraries on several benchmark instances into one score per library.
 
-In a block of `keydrome compare`, every library runs once, with the same operations. The *control library* is the
-baseline of each block. The *speed* of a library in a block says how many times as fast as the control library it was.
-Its speed on an instance is the median over the blocks. Its *score* is the geometric mean of its speeds on all counted
-instances. So the control library has score 1, and all instances have the same weight, however long they take (Fleming
-and Wallace 1986).
+An instance is a benchmark with a named set of parameters. In a block of `keydrome compare`, every library runs once,
+with the same operations. The *control library* is the baseline of each block. The *speed* of a library in a block says
+how many times as fast as the control library it was. Its speed on an instance is the median over the blocks. Its
+*score* is the geometric mean of its speeds on all counted instances. So the control library has score 1, and all
+instances have the same weight, however long they take (Fleming and Wallace 1986).
 
 An instance counts only if every library passed on it. A missing value is never estimated.
 

@@ -156,7 +156,7 @@ def sessions_to_differ(ratios: Sequence[float]) -> int | None:
     logs = [math.log(ratio) for ratio in ratios]
     count = len(logs)
     spread = stdev(logs) * math.sqrt(1 + 1 / count) if count > 1 else 0.0
-    # The probability that the next ratio is on the same side of 1 as the mean of these.
+    # The probability that the next ratio is on the same side of 1 as the mean of the given ratios.
     same = NormalDist().cdf(abs(fmean(logs)) / spread) if spread > 0 else 1.0
     for sessions in range(count + 1, SESSIONS_MAX + 1):
         others = _others_allowed(sessions)

@@ -88,7 +88,7 @@ class Blocks:
         return [block for index, block in enumerate(self.blocks) if not drift.is_discarded(index)]
 
     def values(self) -> dict[str, list[float]]:
-        """Return the metrics, one for each block that is not discarded, of each library that was never excluded."""
+        """Return the metrics of each library that was never excluded: one for each block that is not discarded."""
         counted = self.counted()
         names = counted[0].values if counted else {}
         return {

@@ -244,9 +244,9 @@ def _optional_report(reader: ObjectReader, name: str, where: str) -> Report | No
 class RunReport:
     """The result of a job. If a session fails, the run ends, so there may be fewer `sessions` than requested.
 
-    `jail_level` is the weakest level of all sessions, or empty if no session ran. `log` has one line per session and
-    the text that the library printed in its last session; this text is untrusted and limited in length. Times are ISO
-    8601 in UTC.
+    There are more `sessions` if some were discarded and repeated. `jail_level` is the weakest level of all sessions, or
+    empty if no session ran. `log` has one line per session and the text that the library printed in its last session;
+    this text is untrusted and limited in length. Times are ISO 8601 in UTC.
     """
 
     run_id: int

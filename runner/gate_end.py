@@ -41,7 +41,7 @@ def why_gate_ends(last: Verdict, required: int, stalled: int = 0) -> str:
     if last in _ENDED:
         return _ENDED[last]
     if required >= REQUIRED_FINDINGS_MAX:
-        return f"the library already has {required} required findings"
+        return f"the library already has {required} required findings, i.e. different faults that each make it fail"
     if stalled >= STALLED_MAX:
         return f"the library made no progress in {stalled} tests"
     return ""

@@ -173,7 +173,9 @@ def _start(referee: Path, arguments: list[str], errors: int) -> subprocess.Popen
             start_new_session=True,
         )
     except OSError as error:
-        raise RefereeError(f"cannot start the referee: {error}") from error
+        raise RefereeError(
+            f"cannot start the referee: {error}; free memory, or run ./dev build if the file is damaged"
+        ) from error
 
 
 class _Watch:

@@ -3,9 +3,10 @@
 The referee is the trusted process that runs an untrusted library in the jail (sandbox) and judges its results. It
 writes report.json, whose format is harness/schema/report.v1.schema.json. `Report.from_json` reads the file strictly: an
 unknown, missing or wrongly typed field raises StrictError. Later code uses attributes of `Report`, so the type checker
-finds misspelt fields. `to_json` returns the same JSON; it adds the default values of fields that the file left out.
+finds misspelt fields. `to_json` returns JSON from which `from_json` makes an equal report. Default values may be added
+or left out.
 
-Code must not change the lists and dictionaries of a report, because sessions and threads share them.
+Code must not change the lists and dictionaries of a report, because several objects and threads may use it.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ _BUCKET_NUMBERS = 2
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A violation or a warning that a check reports. `witness` is its proof, if the check has one."""
+    """A violation or a warning that a check reports. `witness` is the proof, if the check has one."""
 
     suite: str
     name: str
@@ -371,6 +372,7 @@ class Report:
     """The results of one library in one session.
 
     - `reason`: why the library did not pass; empty if it passed.
+    - `instance`, `scale`: the named set of parameters of the benchmark, and its size.
     - `metrics`: the measured numbers by name. A number that was not measured is absent.
       docs/reference/plan-and-report.md lists the names.
     - `loading`: what it cost to load the library; None in reports of older versions.

@@ -29,7 +29,8 @@ class Settings:
     var: Path  # the folder for data, with blobs/ and work/
     slot: int = 0  # the jail slot, a number that gives a jail its own user; one job runs per slot
     # CPUs for the jail, such as 0-3; empty means all. There may be several lists, separated by ";". Slot N then uses
-    # list number (N modulo the number of lists), counted from 0, so more slots than lists share CPUs.
+    # list number (N modulo the number of lists), counted from 0. So if there are more slots than lists, some slots
+    # share CPUs.
     cpus: str = ""
     library_bytes_max: int = 64 * MEBIBYTE
 

@@ -60,9 +60,9 @@ def run_with_spot_check(
 ) -> SeriesResult:
     """Run the request's series. If `seed` is given, run the spot check with this seed first.
 
-    If the spot check fails, the run ends. If it passes, its findings are added to the findings of the series. If the
-    spot check cannot be judged, for example because the machine fails, only an advisory finding is added, because such
-    a failure proves nothing about the library.
+    If the spot check fails, the run ends. Otherwise its findings are added to the findings of the series. If the spot
+    check cannot be judged, for example because the machine fails, the run does not end, because such a failure proves
+    nothing about the library. An advisory finding then says why.
     """
     if seed is None:
         return run_series(candidate, request, settings, folder, heartbeat)

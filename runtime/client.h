@@ -33,12 +33,13 @@ struct Handle {
   Handle(const Handle&) = delete;
   Handle& operator=(const Handle&) = delete;
 
-  // The number in the client's IdxState*. While the handle is closed, all bits of the number are
-  // inverted, so that no IdxState* matches. If an IdxState* has the inverted number, its slot bits
-  // are those of another handle, and handle() compares it only with that handle.
+  // The number in the client's IdxState*. handle() finds a handle by the slot bits of an IdxState*,
+  // and then compares the whole number. While the handle is closed, all bits of `token` are
+  // inverted, so that no IdxState* matches. An IdxState* with the inverted number does not match
+  // either: its slot bits lead to another handle.
   uint64_t token;
-  Index* index = nullptr;  // nullptr while the handle is closed
-  uint32_t generation = 0;
+  Index* index = nullptr;   // nullptr while the handle is closed
+  uint32_t generation = 0;  // how often the object was opened; a part of its token
   uint64_t cursor_transaction = 0;
   Cursor cursor;
 };

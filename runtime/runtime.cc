@@ -231,8 +231,8 @@ Result<std::unique_ptr<Runtime>> Runtime::make(const StructureLibrary& structure
   } else {
     runtime = std::make_unique<RuntimeUnder<Concurrency>>(structure, configuration);
   }
-  // Make a trial instance, so that options that the structure does not understand are reported now
-  // instead of at the first create.
+  // Make one data structure and destroy it again, so that options that the structure does not
+  // understand are reported now instead of at the first create.
   if (runtime->strategy_->make_store(structure.table().key_bytes_only) == nullptr) {
     return Error{std::string("the structure ") + structure.table().name +
                  " cannot make an instance: it does not understand configuration.options " +

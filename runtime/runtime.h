@@ -63,7 +63,8 @@ class Runtime {
   Concurrency& concurrency() { return *concurrency_; }
   // The longest payload that the structure can hold.
   uint32_t payload_bytes_max() const { return payload_bytes_max_; }
-  // Prints on stderr why an insertion with a payload of `size` bytes fails, and returns FAILURE.
+  // Returns FAILURE for an insertion whose payload of `size` bytes is too long. If only the
+  // structure does not allow this size, prints the reason on stderr, once.
   static ErrCode refuse_payload(uint32_t size);
 
  private:

@@ -39,7 +39,7 @@ def browser() -> Iterator[Browser]:
     with pytest.MonkeyPatch.context() as patch, sync_playwright() as playwright:
         patch.setenv("DJANGO_ALLOW_ASYNC_UNSAFE", "true")
         expect.set_options(timeout=TIMEOUT_MS)
-        started = playwright.chromium.launch(**launch_options())  # type: ignore[arg-type] # two of many options
+        started = playwright.chromium.launch(**launch_options())  # type: ignore[arg-type] # sets two of many options
         yield started
         started.close()
 

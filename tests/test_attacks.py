@@ -1,7 +1,8 @@
 """Tests the libraries of tests/faulty/attacks, which cheat to be faster: which are refused, and which pass.
 
 An audit plays a session again in verified mode, in which a process outside the jail makes the calls and records the
-results. tools/reports/attack_gain.py measures how much faster the libraries are, because this depends on the machine.
+results. How much faster the libraries are depends on the machine. So no test asks this, but
+tools/reports/attack_gain.py measures it.
 """
 
 from __future__ import annotations

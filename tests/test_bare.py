@@ -24,7 +24,7 @@ SMALL = ("--scale", "smoke", "-p", "records=1000", "-p", "operations_per_thread=
 def bench(
     *options: str, structure: str = "btree", var: Path
 ) -> tuple[subprocess.CompletedProcess[str], dict[str, Any]]:
-    """Run YCSB on a structure alone: one session, without the control library, which is timed for comparison."""
+    """Run one session of YCSB on a structure. The control library, otherwise timed for comparison, does not run."""
     answer = var / "bench.json"
     outcome = keydrome(
         "bench",

@@ -51,7 +51,7 @@ def test_an_honest_library_is_passed_and_may_be_ranked(chain: Chain) -> None:
 
 @pytest.mark.django_db(transaction=True)
 def test_a_hole_in_the_jail_is_seen(chain: Chain, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:  # fmt: skip
-    """Without the filter of the jail, attempts succeed, and the battery must report them."""
+    """Without the jail's filter of system calls, attempts succeed, and the battery must report them."""
     build = tmp_path / "build"
     (build / "bin").mkdir(parents=True)
     (build / "lib").symlink_to(chain.place.build / "lib")

@@ -1,4 +1,4 @@
-"""Tests that the player, the program that calls a library, calls each of its ten functions at exactly one place.
+"""Tests that the player, the program that calls a library, calls each of the ten functions at exactly one place.
 
 The test reads the machine code. A library sees the address to which its function returns. If checks called the library
 at another place than the workload, a library could work only for the checks (tests/faulty/skips_by_caller.cc tries it).

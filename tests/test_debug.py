@@ -1,6 +1,6 @@
-"""Tests `keydrome debug`, which plays a session without a jail, with libraries in which gdb or sanitizers find a fault.
+"""Tests `keydrome debug`, which plays a session without a jail, so that gdb or a sanitizer can find a library's fault.
 
-The libraries are the example api/examples/minimal.c, with and without a fault.
+Most libraries here are the example api/examples/minimal.c, with or without a fault.
 """
 
 from __future__ import annotations

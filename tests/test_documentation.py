@@ -115,7 +115,7 @@ def test_a_reader_finds_a_page_by_searching(
     monkeypatch.setenv("DJANGO_ALLOW_ASYNC_UNSAFE", "true")
     errors: list[str] = []
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(**launch_options())  # type: ignore[arg-type] # two of many options
+        browser = playwright.chromium.launch(**launch_options())  # type: ignore[arg-type] # sets two of many options
         page = browser.new_page(
             base_url=live_server.url,
             viewport={"width": width, "height": 800},

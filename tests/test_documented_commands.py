@@ -85,7 +85,9 @@ def check_line(line: Line) -> None:
         options = vars(command_parser().parse_args(line.arguments))
     except SystemExit as ended:
         if ended.code not in (0, None):
-            raise UsageError("the parser refuses it") from None
+            raise UsageError(
+                "the command line is wrong; its parser has printed the reason above"
+            ) from None
         return
     _check_benchmark(options)
     settings = load_settings()

@@ -236,7 +236,7 @@ def replay_the_run(page: Page, site: Site, library: Path, folder: Path) -> None:
 
 def test_from_the_example_to_a_ranked_row(site: Site, tmp_path: Path) -> None:
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(**launch_options())  # type: ignore[arg-type] # two of many options
+        browser = playwright.chromium.launch(**launch_options())  # type: ignore[arg-type] # sets two of many options
         page = browser.new_page(base_url=site.url)
         page.goto("/about/")
         library = build_example(tmp_path, page.get_by_label("Build command").inner_text())

@@ -278,7 +278,7 @@ def test_no_leftovers_remain(tmp_path: Path) -> None:
 
 
 # Libraries for the gate, the correctness benchmarks that a library must pass before it is ranked. Each entry: library,
-# instance of the benchmark scenarios, verdict, a required finding, words of a finding.
+# instance of the benchmark scenarios, verdict, a required finding, words of this finding.
 GATE_WRONG = [
     ("leaks_large_aborts", "crowds", "failed", "large_abort", "S95b"),
     ("crashes_in_large_aborts", "crowds", "crashed", "crashed", "abortTransaction"),
@@ -329,7 +329,10 @@ def test_memory_that_grows_with_every_transaction_is_a_warning(
 
 
 def test_a_handle_with_an_old_address_is_no_forgery(tmp_path: Path) -> None:
-    """Scenario S59 reopens a handle before a commit that this library ends with DEADLOCK."""
+    """Scenario S59 closes an index and opens it again, so the new handle may have the address of the old one.
+
+    The commit comes later, and this library ends it with DEADLOCK.
+    """
     report = run_case(Case("leaks_at_failed_commit", "scenarios", "transactions"), tmp_path)
     assert report["verdict"] == "passed", report["findings"]
 

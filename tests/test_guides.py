@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def small(command: str) -> str:
-    """Return the command at smoke scale. Where the guide plays the default of 15 sessions, it plays one."""
+    """Return the command at smoke scale. A comparison plays one session instead of the default of 15."""
     small = command.replace("--scale laptop", "--scale smoke")
     return small.replace("keydrome compare", "keydrome compare --sessions 1")
 

@@ -27,7 +27,10 @@ SEEDS_MAX = 3
 
 
 def bench(name: str, histories: Path, *more: str) -> subprocess.CompletedProcess[str]:
-    """Run `keydrome bench` on the benchmark `isolation`: two small recorded rounds of random transactions."""
+    """Run `keydrome bench` on the benchmark `isolation`: two small rounds.
+
+    A round is a phase of random transactions whose calls are recorded.
+    """
     folder, _, file = name.partition("/")
     return keydrome(
         "bench",

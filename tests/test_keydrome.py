@@ -125,7 +125,7 @@ def test_bench_asks_for_shares_of_what_a_library_delivers(built: Settings, tmp_p
     options += ["--benchmark", "open_loop"]
     outcome = keydrome("bench", file, *options, var=tmp_path)
     assert outcome.returncode == 0, outcome.stdout + outcome.stderr
-    assert "capacity:" in outcome.stderr
+    assert "measured capacity of the library: " in outcome.stderr
     result = json.loads(answer.read_text())
     capacity = result["parameters"]["capacity_per_s"]
     assert capacity > 0

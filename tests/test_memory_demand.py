@@ -127,10 +127,10 @@ FACTORS: dict[str, float] = {
     # The log of a recorded phase has room for attempts that a correct library does not make.
     "differential/differential": 3.8,
     "isolation/isolation": 1.8,
-    # The peak depends on how much of the keys' ranking overlaps with the load: 85 to 89 of the estimated 159 MiB.
+    # The peak is 85 to 89 of the estimated 159 MiB. It depends on how much of the keys' ranking overlaps with the load.
     "keys of lookups/half": 2.0,
     "keysets": 1.9,
-    "keys of lookups/misses_suffix": 2.1,  # they are freed before the session is played
+    "keys of lookups/misses_suffix": 2.1,  # the keys are freed before the session is played
     "linkbench/facebook": 2.3,
     "open_loop/a": 1.8,
     "sigmod2009": 1.8,
@@ -206,8 +206,9 @@ def _check(
     small: bool = False,
     is_suite: bool = False,
 ) -> str:
-    """Play an instance, with these files of the plan. Return what is wrong with its estimates, or "".
+    """Play an instance, and return what is wrong with its estimates, or "".
 
+    `files` has further fields of the plan, which name a user's files: `keys` or `trace`.
     If the session is `small`, the estimate may be too large by its fixed part. If `is_suite` is True, the instance is
     that of a correctness suite.
     """

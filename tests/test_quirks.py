@@ -1,7 +1,7 @@
 """Tests that the gate accepts what the contract permits: a correct library with one quirk passes every suite.
 
 The gate is the set of correctness suites that a library must pass. faulty/quirks/quirk.h lists the quirks. Some break a
-promise that is only advisory; others are what entries of the contest of 2009 rely on, such as a file for each index.
+promise that is only advisory; others are habits of entries of the contest of 2009, such as a file for each index.
 `./dev soak` runs each library with 20 seeds at the full size of smoke scale.
 """
 
@@ -29,7 +29,7 @@ SMALL: dict[str, dict[str, int]] = {
     "isolation": {"rounds": 9},
     "differential": {"calls": 30_000, "shrink_ms": 0},
 }
-# Correct libraries without a quirk whose calls are unusually expensive.
+# Correct libraries that have no quirk, but unusually expensive calls.
 SLOW = ["honest_heavy"]
 SUITES = {
     name: benchmark

@@ -102,7 +102,7 @@ def test_no_symbol_of_a_forbidden_wing_is_in_the_player() -> None:
 
 @pytest.mark.parametrize("wing", ["script", "judge", "workload"])
 def test_the_referee_would_be_refused(wing: str) -> None:
-    """The referee generates and judges. So the check must fail for the referee, which shows that it can fail."""
+    """The referee generates and judges, so the check must fail for it. This shows that the check can fail."""
     complaints = refused((BUILD / "referee.map").read_text(), "harness/player")
     assert any(name.startswith(f"{KIT}/{wing}/") for name in complaints)
     assert wing in {found[1:] for found in FORBIDDEN.findall(symbols("referee"))}

@@ -74,7 +74,7 @@ def complaint(arguments: list[str]) -> str:
 
 
 def groups(names: list[str]) -> list[tuple[list[str], list[str]]]:
-    """Return groups of up to sixteen C++ sources with the same options, each with these options.
+    """Return groups of up to sixteen C++ sources with the same options, and these options for each group.
 
     A C source is a group of its own, because its headers are read quickly.
     """

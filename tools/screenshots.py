@@ -2,7 +2,7 @@
 
 Usage: .venv/bin/python -m tools.screenshots FOLDER [--url http://127.0.0.1:8000] [--user NAME --password-file FILE]
 
-With --user, the program also takes pictures of the pages that need a log-in. It needs Chromium (Debian's package) at
+With --user, the program also takes pictures of the pages that need a log-in. Chromium (Debian's package) must be at
 /usr/bin/chromium, or at the path in the environment variable CHROMIUM.
 """
 
@@ -122,7 +122,7 @@ def main() -> int:
     password = arguments.password_file.read_text().strip() if arguments.password_file else ""
     visit = Visit(arguments.url.rstrip("/"), arguments.user, password)
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(**launch_options())  # type: ignore[arg-type] # two of many options
+        browser = playwright.chromium.launch(**launch_options())  # type: ignore[arg-type] # sets two of many options
         print(f"{take(browser, visit, arguments.folder)} pictures in {arguments.folder}")
     return 0
 

@@ -1,8 +1,8 @@
-"""Copies the browser assets that web/package-lock.json locks into web/static/vendor.
+"""Copies the browser assets to web/static/vendor, in the versions that web/package-lock.json fixes.
 
-The copies are committed, so neither users nor the build need npm. Run this tool after changing a version. npm checks
-each package against the integrity value of the lock file. The manifest next to the copies records the package and the
-digest of each file, and web/tests/test_vendored.py compares it with the lock file.
+The copies are committed, so neither users nor the build need npm. Run this tool after changing a version there. npm
+checks each package against the integrity value of the lock file. The manifest next to the copies records the package
+and the digest of each file, and web/tests/test_vendored.py compares it with the lock file.
 
 Usage: .venv/bin/python -m tools.vendor_assets
 """

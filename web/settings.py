@@ -242,7 +242,7 @@ BROKER_DIR = VAR_DIR / "broker"
 
 
 def _broker_url() -> str:
-    """Return the URL in KEYDROME_BROKER_URL or else in CELERY_BROKER_URL; by default, that broker is file-based."""
+    """Return the URL in KEYDROME_BROKER_URL or else in CELERY_BROKER_URL; by default, that of a file-based broker."""
     named: str = env.str("KEYDROME_BROKER_URL", default="")
     if named:
         return named
@@ -264,7 +264,7 @@ CELERY_TASK_CREATE_MISSING_QUEUES = False
 CELERY_TASK_DEFAULT_QUEUE = "results"
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_WORKER_CONCURRENCY = 1
-# A short loss of the broker must not cancel a timed run.
+# A short loss of the connection to the broker must not cancel a timed run.
 CELERY_WORKER_CANCEL_LONG_RUNNING_TASKS_ON_CONNECTION_LOSS = False
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_TIMEZONE = "UTC"
@@ -352,8 +352,8 @@ ACCOUNT_USERNAME_BLACKLIST = ["keydrome", "admin", "organiser", "root", "support
 ACCOUNT_USERNAME_MIN_LENGTH = 2
 # Names have only ASCII letters, so that no name looks like another one in another alphabet.
 ACCOUNT_USERNAME_VALIDATORS = "web.accounts.USERNAME_VALIDATORS"
-# A whole course may share one address, so the limits per address are wide. Guessing the password of one account is
-# stopped by the limit per account.
+# All students of a course may share one IP address, so the limits per address are wide. The limit per account stops
+# attempts to guess the password of one account.
 ACCOUNT_RATE_LIMITS = {
     "login": "300/m/ip",
     "login_failed": "100/m/ip,5/5m/key",

@@ -110,8 +110,9 @@ class Generator : public workload::ClientScript {
     client.commit();
   }
 
-  // Scans and deletes adjacent records, and then inserts them again. Both take one transaction, or
-  // several if the range has more records than a transaction may have.
+  // Scans and deletes adjacent records, and then inserts them again. The deletes are one
+  // transaction, and the inserts another. Each is divided into several if the range has more
+  // records than a transaction may have.
   void replace_range(Client& client) {
     const auto [first, end] = part(client.number());
     const auto start =

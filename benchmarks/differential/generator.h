@@ -1,11 +1,11 @@
 // Generates the random API calls of one thread (a session of the benchmark "differential"), in
 // rounds.
 //
-// A round is a part of the session that creates its own indexes, so that it can also be played
-// alone. Most rounds use only a few keys, and some keys more often than others. So equal records,
-// missing records and all cursor positions are frequent. A payload is new, or was used before under
-// the same key or another key. The last round of a long session has transactions with up to 10,000
-// changes.
+// A round is a part of the session. It begins and ends with empty indexes of its own, so that it
+// can also be played alone. Most rounds use only a few keys, and some keys more often than others.
+// So equal records, missing records and all cursor positions are frequent. A payload is new, or was
+// used before under the same key or another key. The last round of a long session has transactions
+// with up to 10,000 changes.
 #pragma once
 
 #include <cstdint>

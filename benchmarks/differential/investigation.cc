@@ -1,6 +1,7 @@
-// Implements the investigation of a session, the random calls of one thread. It collects the
-// failures in the session's outcome and chooses one of them. By replaying parts of the session, it
-// finds a small part that fails in the same way, and describes this part in a finding.
+// A session is a list of random calls of one thread. This file implements the investigation of a
+// failed session. The investigation collects the failures in the session's outcome and chooses one
+// of them. By replaying parts of the session, it finds a small part that fails in the same way, and
+// describes this part in a finding.
 #include "benchmarks/differential/investigation.h"
 
 #include <algorithm>
@@ -46,7 +47,9 @@ constexpr std::size_t kOthersMax = 4;
 // the hang.
 constexpr uint64_t kShortLimitMs = 400, kLongLimitMs = 3'000;
 
-// The failure that replays must reproduce.
+// The failure that replays must reproduce. The session is played in phases, and each phase consists
+// of rounds, which use different indexes. A Round is a range of calls; a phase is stored as a
+// Round, too.
 struct Suspect {
   std::string name;    // name of the finding
   std::string stop;    // Ending::stop; empty for a wrong result
@@ -113,8 +116,9 @@ constexpr std::size_t kFewCalls = 25;
 // A session with more calls takes too long to shrink, so the plain sessions are tried first.
 constexpr std::size_t kManyCalls = 500;
 
-// A range with at least this many calls is a whole phase, whose failing round is unknown, or the
-// round of large transactions. Both take long to shrink, so the plain sessions are tried first.
+// If Suspect::round has at least this many calls, it is a whole phase (because the failing round is
+// unknown) or the round of large transactions. Both take long to shrink, so the plain sessions are
+// tried first.
 constexpr uint32_t kLargeRound = 15'000;
 
 class Search {
@@ -125,8 +129,8 @@ class Search {
   // Returns a small failing session. First tries the round alone. If the round does not fail or
   // remains long, tries the plain sessions (fill an index, then read it). If neither the round nor
   // a plain session fails, tries the round with the earlier calls of the phase, and then with all
-  // calls since the library was loaded. If the round is unknown or has kLargeRound calls, begins
-  // with the plain sessions.
+  // calls since the library was loaded. If the round has at least kLargeRound calls, begins with
+  // the plain sessions.
   std::optional<Shrunk> run() {
     const bool unknown_round = suspect_.round.end - suspect_.round.first >= kLargeRound;
     if (unknown_round) {
@@ -195,8 +199,9 @@ class Search {
   bool tried_plain_ = false;
 };
 
-// Returns the round to which the event at `position` belongs. If this event names no index, the
-// last earlier event that names an index decides. Returns the whole phase if there is none.
+// Returns the round that uses the index of the event at `position`. If this event names no index
+// that a round uses, takes the last earlier event that does. Returns the whole phase if there is no
+// such event.
 Round round_of(const Generated& generated, const Round& phase, const JudgedCalls& judged,
                uint32_t position) {
   const std::vector<Event>& events = judged.history.threads[0];
@@ -299,7 +304,8 @@ Description describe(const Suspect& suspect, const Shrunk& shrunk, const Replaye
                 std::to_string(replayer.replays()) +
                 " sessions that were replayed):" + joined(lines);
   const std::string notation = narrator.notation(last);
-  if (!notation.empty()) text.detail += "\nin the notation of the scenarios: " + notation;
+  if (!notation.empty())
+    text.detail += "\nas a scenario (benchmarks/scenarios/README.md): " + notation;
   if (fault != nullptr && lines.size() > kLinesMax) {
     text.detail += "\nThe finding depends on these calls:\n" + causes_of(narrator, *fault);
   }
@@ -332,10 +338,10 @@ class Investigation {
 
  private:
   static Suspect ended_early(const std::string& stop, const Round& phase) {
-    std::string name = "crashed", reason = "it ended the process (" + stop + ")";
+    std::string name = "crashed", reason = "the call ended the process (" + stop + ")";
     if (stop == "hang") {
       name = "timed_out";
-      reason = "it did not return";
+      reason = "the call did not return";
     } else if (stop == "exception") {
       name = stop;
       reason = "an exception left the library";
@@ -410,8 +416,8 @@ class Investigation {
   }
 
   void add_unshrunk(const Suspect& suspect, uint32_t replays) {
-    std::string detail = suspect.reason + ", in phase \"calls from " +
-                         std::to_string(suspect.phase.first + 1) + "\"";
+    std::string detail = suspect.reason + " (in the phase that begins with call " +
+                         std::to_string(suspect.phase.first + 1) + ")";
     Json witness;
     if (const auto found = details_.find(suspect.name); found != details_.end()) {
       detail = found->second;

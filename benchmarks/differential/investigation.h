@@ -1,6 +1,7 @@
 // Turns the outcome of a session, the random calls of one thread, into findings. A finding names
-// the wrong result. It also shows a small part of the session that still gives this result.
-// investigate() finds this part by replaying shorter and shorter parts of the session.
+// the failure: a wrong result, a crash or a hang. It also shows a small part of the session that
+// still fails in this way. investigate() finds this part by replaying shorter and shorter parts of
+// the session.
 #pragma once
 
 #include <cstdint>

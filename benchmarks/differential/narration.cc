@@ -38,11 +38,12 @@ bool is_integer(const History& history, const Event& event) {
   return history.indexes[event.index].type != VARCHAR;
 }
 
-// Returns the name of each event's handle: "A" for the first handle of index A, "A2" for the
-// second.
+// Returns the name of the handle of each event (recorded call): "A" for the first handle of index
+// A, "A2" for the second.
 std::vector<std::string> handles_of(const Case& session, const History& history) {
   std::vector<std::string> handles;
-  std::map<uint16_t, std::vector<uint8_t>> slots;  // by index: its slots in the order of opening
+  // By index: the slots of its handles, the first opened first.
+  std::map<uint16_t, std::vector<uint8_t>> slots;
   const bool known = corresponds(history, session.calls);
   for (std::size_t i = 0; i < history.threads[0].size(); ++i) {
     const Event& event = history.threads[0][i];

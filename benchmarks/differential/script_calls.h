@@ -32,10 +32,10 @@ class CallWriter {
   const Case& session_;
   script::ScriptBuilder& script_;
   uint32_t class_;
-  std::vector<uint32_t> pool_keys_;   // by key: its position in the pool + 1; 0: not yet added
-  std::vector<uint32_t> pool_texts_;  // by text
-  std::vector<bool> created_;         // true if the index was created
-  std::vector<bool> open_;            // true if the slot has an open handle
+  std::vector<uint32_t> pool_keys_;   // by key: its number in the script + 1; 0: not yet added
+  std::vector<uint32_t> pool_texts_;  // by text: its number in the script
+  std::vector<bool> created_;         // by index: true if it was created
+  std::vector<bool> open_;  // by slot (variable of the player): true if it has an open handle
 };
 
 // Returns a script of one phase with all calls of the session. Index number i of the script is

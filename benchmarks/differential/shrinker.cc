@@ -1,5 +1,6 @@
-// Implements shrinking, the search for a small sequence of API calls that still fails: Remover
-// drops calls, and Simplifier replaces types, keys and payloads with simpler ones.
+// Implements shrinking, the search for a small case (a sequence of API calls with their keys and
+// payloads) that still fails: Remover drops calls, and Simplifier replaces types, keys and payloads
+// with simpler ones.
 #include "benchmarks/differential/shrinker.h"
 
 #include <algorithm>
@@ -251,8 +252,8 @@ class Simplifier {
     return changed;
   }
 
-  // Numbers the payloads (by their tags) 1, 2, 3 in the order of the calls, and removes the texts
-  // if the failure does not need them.
+  // A payload is a tag (a number) and a text. Changes the tags to 1, 2, 3 in the order of the
+  // calls, and removes the texts if the failure does not need them.
   void simplify_payloads() {
     Case session = smallest_.best();
     number_payloads(session, /*without_texts=*/true);

@@ -174,7 +174,7 @@ class Generator : public workload::ClientScript {
   uint32_t deleted_max_;
   std::vector<uint32_t> counts_;  // by key: number of payloads whenever no transaction is running
   std::vector<std::vector<script::Payload>> payloads_;  // by key: its present payloads
-  std::vector<uint32_t> key_of_record_;                 // sorted by client
+  std::vector<uint32_t> key_of_record_;                 // by record; grouped by client (see Own)
   std::vector<Own> own_;                                // by client
   uint32_t index_ = 0;
 };
@@ -212,7 +212,8 @@ class Duplicates : public workload::Workload {
   Result<script::Script> generate(const workload::Parameters& parameters, uint64_t seed,
                                   const workload::CheckPolicy& policy) override {
     const uint32_t keys = parameters.u32("keys"), threads = parameters.u32("threads");
-    // Each thread needs a key of its own in addition to the heavy one.
+    // Each thread must own a key that delete_all may use. The owner of the heavy key therefore
+    // needs a second key. For simplicity, two keys are required of every thread.
     if (keys < 2 * threads) {
       return Error{"keys is " + std::to_string(keys) + ", but each of the " +
                    std::to_string(threads) + " threads needs two keys of its own: raise keys to " +

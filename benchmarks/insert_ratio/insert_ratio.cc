@@ -61,7 +61,7 @@ class Generator : public workload::ClientScript {
 
   uint32_t even_key(Rng& rng) const { return static_cast<uint32_t>(2 * rng.below(records_)); }
 
-  // Returns the payload of odd key 2 * number + 1. It consists of a tag, a unique number, and
+  // Returns the payload of odd key 2 * number + 1. It consists only of a tag (a unique number) and
   // never changes. So a second insert of the key changes nothing.
   script::Payload payload_of(uint64_t number) {
     if (tags_[number] == format::kNoTag) tags_[number] = builder().new_payload().tag;
@@ -89,7 +89,8 @@ class InsertRatio : public workload::Workload {
     workload::Demand demand(threads);
     demand.add_load(records, kRecordBytes);
     demand.add_transactions(operations, 1);
-    // Each odd key has a key and a tag, even if no transaction inserts it.
+    // Each odd key takes memory for the key and for its tag, even if no transaction inserts the
+    // key.
     const double inserts = operations * parameters.number("insert_percent") / 100;
     const double inserted = std::min(records, inserts);
     demand.add_inserts(inserted, kRecordBytes);

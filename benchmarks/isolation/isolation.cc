@@ -115,7 +115,8 @@ class RoundWriter {
   }
 
   // Inserts a record for every other key, in transactions of `changes` inserts. If `changes` is
-  // kChangesMax, a transaction that inserts under the same keys aborts before each of them.
+  // kChangesMax, each of these transactions follows one that inserts under the same keys and
+  // aborts.
   void fill(script::ThreadBuilder& out, const KeySpace& space, uint32_t changes,
             workload::Rng& rng) {
     for (std::size_t k = 0; k < space.keys.size(); k += std::size_t{2} * changes) {

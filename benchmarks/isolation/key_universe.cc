@@ -73,7 +73,7 @@ std::vector<uint32_t> add_keys(script::ScriptBuilder& script, KeyType type, std:
     for (const int64_t key : keys) numbers.push_back(script.add_int64_key(key));
   } else {
     // std::string compares unsigned bytes and puts a prefix before the longer string, as the
-    // contract demands.
+    // contract (the specification of the API) demands.
     const auto keys = distinct<std::string>(
         count, [&] { return random_string(rng); },
         [](const std::string& key, std::size_t n) {

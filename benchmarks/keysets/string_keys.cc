@@ -1,5 +1,6 @@
 // Implements the sets of string keys of the benchmark "keysets": one source of random texts for
-// each set.
+// each set. A text is a stem, such as a host name, followed by a tail. If a text repeats an earlier
+// one, only the tail is chosen again (texts.h).
 #include <algorithm>
 #include <array>
 #include <memory>

@@ -99,7 +99,7 @@ class Reader {
   void add(uint32_t table, const script::Evidence& record) {
     if (record.code != SUCCESS) return;
     if (table == kNodes) return add_node(integer_of(record.key));
-    // Keys of stripes (checks on private keys) begin with '!'.
+    // Keys of stripes (checks on keys that only one thread uses) begin with '!'.
     if (record.key.starts_with('!')) return;
     std::string_view row = record.payload;
     row.remove_prefix(std::min<std::size_t>(format::kTagBytes, row.size()));
@@ -127,8 +127,8 @@ class Reader {
     ++graph_.nodes[static_cast<std::size_t>(id)];
   }
 
-  // Returns true if a record of `table` with this key belongs to a link. `link_key` is the pool
-  // number of the link's key in `links`.
+  // Returns true if a record of `table` with this key belongs to a link. `link_key` is the number
+  // of the link's key in `links`, counted in the script's list of string keys (pool).
   bool belongs(uint32_t table, std::string_view key, int64_t link_key) const {
     if (link_key >= static_cast<int64_t>(pools_.varchar_keys.size())) return false;
     const std::string_view link = pools_.varchar_keys[static_cast<std::size_t>(link_key)];

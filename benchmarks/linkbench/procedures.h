@@ -25,10 +25,11 @@ inline constexpr format::Field kCount{.at = 0, .width = 5};
 
 // The procedures with their parameters and results.
 enum Procedure : uint32_t {
-  // Parameters: list, pair, new link key, text. Adds a link, or gives it a new time. The result is
-  // 1 if the link was missing or hidden.
+  // Parameters: list, pair (the key of the link in links_by_id2), new key of the link in links,
+  // text. Adds a link, or gives it a new time. The result is 1 if the link was missing or hidden.
   kShowLink,
-  // Parameters: list, pair. Hides a link. The result is 1 if the link existed and was visible.
+  // Parameters: list, pair (as above). Hides a link. The result is 1 if the link existed and was
+  // visible.
   kHideLink,
   // Parameters: id, text. Replaces a node, if it exists.
   kReplaceNode,

@@ -1,5 +1,5 @@
 // Implements the bisection of arrival rates, which finds the highest rate that an index sustains:
-// the limits of a try, the next rate to play, and the result.
+// how well a try keeps the bounds (its margin), the next rate to play, and the result.
 #include "benchmarks/open_loop/knee.h"
 
 #include <algorithm>

@@ -25,21 +25,21 @@ namespace {
 
 constexpr uint32_t kSteps = 7;  // each step has a transaction class; the checks have another
 static_assert(kSteps + 1 == format::kTransactionClasses);
-constexpr uint32_t kTries = 2;  // phases of a step
+constexpr uint32_t kTries = 2;  // tries of a step; each is a phase
 constexpr uint64_t kNsPerSecond = 1'000'000'000, kNsPerUs = 1'000, kPercent = 100;
 // Time from the start of a phase to its first possible arrival. In this time all threads start and
-// load the first piece of their program (kit/format/piece.h).
+// load the first part of their program, its first piece (kit/format/piece.h).
 constexpr uint64_t kHeadStartNs = 5 * kNsPerMs;
 // YCSB's workload A: half of the operations update a record, and the others read one.
 constexpr uint64_t kUpdatePercent = 50;
 constexpr uint32_t kTexts = 1024;
-constexpr uint32_t kTextBytes = 92;  // with the tag, 100 bytes: the longest payload
+constexpr uint32_t kTextBytes = 92;  // and a tag of 8 bytes: 100 bytes, the longest payload
 
 // The rates of the steps if capacity_per_s is set, in percent of it.
 constexpr std::array<uint64_t, kSteps> kSharesPercent{20, 50, 70, 80, 90, 95, 100};
-constexpr uint64_t kCapacityMin = 100;  // below it, two steps would have the same rate
+constexpr uint64_t kCapacityMin = 100;  // far below it, two steps would have the same rate
 
-// Returns the arrivals of each thread in a try.
+// Returns the number of arrivals of each thread in a try.
 uint64_t arrivals_per_thread(const workload::Parameters& parameters) {
   const uint64_t threads = parameters.u64("threads");
   return (parameters.u64("arrivals_per_step") + threads - 1) / threads;

@@ -1,6 +1,7 @@
 // Suite: plans the runs of all scenarios of one instance of the benchmark "scenarios", writes the
-// script, and judges the outcome. A scenario is a script of a few steps that reveals one kind of
-// error. A bare scenario makes calls that the contract, the specification of the API, forbids.
+// script (the operations of all threads), and judges the outcome. A scenario is a list of a few
+// steps that reveals one kind of error. A bare scenario makes calls that the contract, the
+// specification of the API, forbids.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,6 @@
 // Generates the operations of the benchmark "sigmod2009", the primary benchmark of the SIGMOD 2009
-// contest. README.md lists which details follow the thesis and which follow the organisers' code.
+// contest. README.md lists which details follow E. Reid's thesis on the contest (MIT 2009) and
+// which follow the organisers' code.
 #include <algorithm>
 #include <memory>
 #include <optional>
@@ -32,9 +33,10 @@ constexpr uint64_t kOpenInsertClose = 3;  // operations of an insert of the popu
 constexpr uint8_t kSecondSlot = 1;
 constexpr int64_t kLookupsMin = 100, kLookupsMax = 199;
 
-// Returns the procedure for a transaction of the instance double_lookup. The parameters of the
-// procedure are the number of pairs of lookups, then the first key of each pair. If the first
-// lookup of a pair finds no record, the procedure skips the second.
+// Returns the procedure for a transaction of the instance double_lookup. A procedure is a list of
+// instructions for the process that calls the library; the second key of a pair depends on the
+// first result. The parameters of the procedure are the number of pairs of lookups, then the first
+// key of each pair. If the first lookup of a pair finds no record, the procedure skips the second.
 script::ProcedureBuilder double_lookups() {
   constexpr uint8_t kCount = 0, kKey = 1, kOne = 2, kZero = 3, kRow = 0, kFound = 1;
   script::ProcedureBuilder p;
@@ -308,7 +310,8 @@ class Sigmod2009 : public workload::Workload {
     const double wanted = parameters.number("indices");
     const double indices = wanted == 0 ? kIndicesMax : wanted;
     const double pool = indices * parameters.number("inserts_per_thread");
-    // If the seed determines the number of indices, it may be 1. Most lookups then find a record.
+    // If the seed determines the number of indices, there may be only one index. Most lookups then
+    // find a record.
     const double hits = wanted == 0 ? 1 : std::min(1.0, inserts / indices / pool + kShortStrings);
     demand.add_inserts(inserts, 2 * kMeanSharedBytes + format::kTagBytes);
     demand.add_keys(pool, kMeanSharedBytes);

@@ -1,9 +1,9 @@
-// Computes how fast throughput returns to normal after the workload has changed, and which of these
-// drops are more than noise.
+// Computes how long throughput drops after each change of the workload, and which of these drops
+// are more than noise.
 //
 // A run consists of parts, and the workload changes between them. The throughput of a part is given
-// as the number of commits in windows of equal width. Its plateau is the median of its second half.
-// A window is low if it has less than 95 % of the plateau.
+// as the number of commits in windows of equal width. The plateau of a part is the median of the
+// windows in its second half. A window is low if it has less than 95 % of the plateau.
 //
 // Thread safety: pure functions.
 #pragma once
@@ -27,8 +27,8 @@ struct Dip {
 Dip recovery(std::span<const uint64_t> part);
 
 // Returns the longest series of low windows in the parts, the largest drop and the most commits
-// that one series lost. The three may come from different series. In a run without changes, this is
-// the noise.
+// that one series lost. The three may come from different series. For a run without changes of the
+// workload, the result is the noise.
 Dip noise(std::span<const std::vector<uint64_t>> parts);
 
 // A recovery is reported only if it loses more than kAboveNoise times as many commits as the worst

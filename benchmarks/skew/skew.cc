@@ -231,7 +231,8 @@ class Skew : public workload::Workload {
     return parts;
   }
 
-  // Returns how many threads played all their transactions of a part, and so ended before its time.
+  // Returns how many threads played all their transactions of a part, and so ended before the time
+  // of the part had passed.
   std::size_t ran_out(const script::PhaseOutcome& outcome, std::size_t part) const {
     const uint64_t most = transactions_of(parameters_, static_cast<uint32_t>(part));
     return static_cast<std::size_t>(std::ranges::count_if(

@@ -190,10 +190,10 @@ class Checker {
     const int64_t loaded = account.savings + account.checking;
     const int64_t low = loaded - account.paid_out, high = loaded + account.paid_in;
     if (seen.money >= low && seen.money <= high) return;
-    findings_.required("impossible_balance", "a Balance read " + money_text(seen.money) +
-                                                 " for customer " + std::to_string(seen.customer) +
-                                                 ", who had at least " + money_text(low) +
-                                                 " and at most " + money_text(high));
+    findings_.required("impossible_balance",
+                       "a Balance transaction read " + money_text(seen.money) + " for customer " +
+                           std::to_string(seen.customer) + ", who had at least " + money_text(low) +
+                           " and at most " + money_text(high));
   }
 
   void check_refusal(const Observation& seen) {
@@ -205,10 +205,11 @@ class Checker {
                             : (account.emptied ? 0 : account.checking) - account.out_of_checking;
     if (low < seen.money) return;
     findings_.required("groundless_abort",
-                       std::string(savings ? "TransactSavings" : "SendPayment") +
-                           " aborted because the balance was below " + money_text(seen.money) +
-                           ", although customer " + std::to_string(seen.customer) +
-                           " always had at least " + money_text(low) + " on that balance");
+                       std::string(savings ? "a TransactSavings" : "a SendPayment") +
+                           " transaction aborted because the balance that it read was below " +
+                           money_text(seen.money) + ", although customer " +
+                           std::to_string(seen.customer) + " always had at least " +
+                           money_text(low) + " on that balance");
   }
 
   const Books& books_;
@@ -244,7 +245,7 @@ Balances read_balances(const script::Script& script, const script::Outcome& outc
       if (table == kAccounts) return;  // never changes; the judge of all benchmarks checks it
       for (const script::Evidence& record : records) {
         const int64_t customer = number_of(record.key);
-        // Negative keys belong to stripes (checks on private keys).
+        // Negative keys belong to stripes (checks on keys that only one thread uses).
         if (record.code != SUCCESS || customer < 0) continue;
         const std::string_view payload = record.payload;
         const std::optional<int64_t> balance = format::read_number(

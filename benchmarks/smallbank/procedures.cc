@@ -26,8 +26,8 @@ void find_customer(ProcedureBuilder& p, uint8_t name, uint8_t number) {
   p.load(number, kNameRow, kCustomerField);
 }
 
-// Reads the record of customer `number` in the table into register `row`. Sets register `balance`
-// to the balance in this record.
+// Reads a record of the table into row `row`, a buffer of the procedure. Register `number` contains
+// the number of the customer. Sets register `balance` to the balance in this record.
 void read(ProcedureBuilder& p, Table table, uint8_t number, uint8_t row, uint8_t balance) {
   p.get(table, number, row);
   p.load(balance, row, kBalanceField);

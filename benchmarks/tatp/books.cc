@@ -1,5 +1,5 @@
-// Implements keep_books(): follows the programs of the threads and the results of their
-// transactions.
+// Implements keep_books(), which computes what the rows must be after a run. It follows the
+// programs of the threads and the results of their transactions.
 #include "benchmarks/tatp/books.h"
 
 #include <algorithm>

@@ -62,7 +62,7 @@ struct Books {
   std::array<std::vector<Change>, kTables> changes;
   std::vector<Observation> observations;
   std::vector<WrongRead> wrong_reads;
-  bool exact = true;  // false if evidence of a result is missing
+  bool exact = true;  // false if the evidence (copy) of a result is missing.
   // Transactions that the specification counts as successful, and those that failed as it foresees,
   // because a row was missing or existed already.
   uint64_t succeeded = 0, failed = 0;

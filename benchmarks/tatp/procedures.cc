@@ -1,5 +1,5 @@
-// Implements five transactions of the benchmark "tatp" as procedures, instructions that the player,
-// the process that calls the library, executes.
+// Implements five transactions of the benchmark "tatp" as procedures. A procedure is a list of
+// instructions that the player, the process that calls the library, executes.
 #include "benchmarks/tatp/procedures.h"
 
 #include "benchmarks/kit/script/procedure_helpers.h"

@@ -18,8 +18,8 @@ enum Transaction : uint32_t {
   // active facility that begin at the start hour or earlier and end after the end hour.
   kGetNewDestination,
   // Parameters: s_id, facility key, bit_1, data_a. Sets one column of the subscriber and one of the
-  // facility. Of its two tags (unique numbers of new payloads), the first is for the subscriber's
-  // row, the second for the facility's row. Rolls back if there is no such facility.
+  // facility. Of the procedure's two tags (unique numbers of new payloads), the first is for the
+  // subscriber's row, the second for the facility's row. Rolls back if there is no such facility.
   kUpdateSubscriberData,
   // Parameters: number, vlr_location. Sets one column of the subscriber.
   kUpdateLocation,

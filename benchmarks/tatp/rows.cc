@@ -56,7 +56,7 @@ class Checker {
     }
     for (const Observation& seen : books_.observations) check_result(seen);
     for (const WrongRead& read : books_.wrong_reads) {
-      findings_.required("impossible_read", "a get_subscriber_data of thread " +
+      findings_.required("impossible_read", "a get_subscriber_data transaction of thread " +
                                                 std::to_string(read.thread) + " for " +
                                                 row_text(kSubscriber, read.subscriber) + " " +
                                                 std::string(read.reason));
@@ -150,8 +150,8 @@ class Checker {
     check_column(row, changes, Column::kLocation, kVlrLocation, "vlr_location");
   }
 
-  // Checks that the column has the last value that some thread gave it. If no thread changed it, it
-  // must have the loaded value.
+  // Checks that the column has the last value that some thread gave it. A column that no thread
+  // changed must have the loaded value.
   void check_column(uint32_t row, std::span<const Change> changes, Column column,
                     format::Field field, const std::string& name) {
     const std::optional<int64_t> value =
@@ -246,7 +246,8 @@ void add_record(Table table, const script::Evidence& record, uint32_t subscriber
                 FoundRows& found) {
   if (record.code != SUCCESS || table == kSubscriberNumber || table == kAccess) return;
   const int64_t key = integer_of(record.key);
-  if (key < 0) return;  // negative keys belong to stripes (checks on private keys)
+  if (key < 0)
+    return;  // negative keys belong to stripes (checks on keys that only one thread uses)
   const std::optional<uint32_t> row = row_of(table, key, subscribers);
   const std::optional<uint32_t> tag = format::read_tag(record.payload);
   if (!row || !tag) {

@@ -68,7 +68,7 @@ inline constexpr int64_t kByteValues = 256;
 inline constexpr format::Field kEndTime{.at = 0, .width = 1};
 inline constexpr uint32_t kForwardingBytes = 16;
 
-// By table: the number of characters after the tag, the first 8 letters of a payload.
+// By table: the number of characters of a payload after its tag. The tag is the first 8 letters.
 inline constexpr std::array<uint32_t, kTables> kRowBytes = {
     kSubscriberBytes, kSubscriberId.width, kAccessBytes, kFacilityBytes, kForwardingBytes};
 

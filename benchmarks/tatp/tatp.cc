@@ -59,8 +59,8 @@ uint32_t random_types(workload::Rng& rng) {
   return types;
 }
 
-// Adds the keys of subscriber s to the pools. The position of each key in its pool is computed, not
-// stored:
+// Adds the keys of subscriber s to the script's lists of keys (pools). The position of each key in
+// its pool is computed, not stored:
 //
 // - 32-bit keys and strings: position s.
 // - 64-bit keys: 16 consecutive positions. The first 4 are for access_info and facility,

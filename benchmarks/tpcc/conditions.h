@@ -27,8 +27,8 @@
 // - malformed_row: a record is not a valid row of its table
 //
 // NewOrder transactions that were rolled back must leave no trace. order_count and order_numbers
-// check this. The judge that all benchmarks share (kit/judge) also recognises their records by the
-// unique numbers in their payloads (tags), and reports impossible_record.
+// check this. The judge that all benchmarks share (kit/judge) also recognises the records of such
+// transactions by the unique numbers in their payloads (tags), and reports impossible_record.
 #pragma once
 
 #include <cstdint>
@@ -43,9 +43,9 @@ namespace keydrome::tpcc {
 
 // The effects of the committed transactions. Empty for the check after the load.
 struct Done {
-  std::map<int64_t, int64_t> orders;  // numbers of new orders, by district_key
-  // Numbers of delivered orders, by district_key. Unknown if the transactions left no evidence of
-  // their results.
+  std::map<int64_t, int64_t> orders;  // how many orders were inserted, by district_key
+  // How many orders were delivered, by district_key. Unknown if the transactions left no evidence
+  // (copies of their results).
   std::optional<std::map<int64_t, int64_t>> deliveries;
   int64_t lines = 0, quantity = 0, remote_lines = 0;
   int64_t payments = 0;

@@ -101,8 +101,8 @@ void Population::add_texts(workload::Rng& rng) {
   }
 }
 
-// Reserves memory for approximately all rows of the load. Without this, the pools and programs
-// would be copied each time they grow.
+// Reserves memory for approximately all rows of the load. Without this, the script's lists of keys
+// and texts, and the programs, would be copied each time they grow.
 void Population::reserve(uint32_t phase) {
   constexpr int64_t kLines = (kLinesMin + kLinesMax) / 2, kOrderRows = kLines + 3;
   constexpr int64_t kCustomerTexts = kLines + 5;  // 5: customer, name, history, order, number

@@ -22,7 +22,7 @@ namespace keydrome::tpcc {
 // thread-safe.
 class Population {
  public:
-  // `stripes` (checks on private keys) may be null.
+  // `stripes` (checks on keys that only one thread uses) may be null.
   Population(script::ScriptBuilder& script, const Scale& scale, const NurandConstants& constants,
              uint64_t seed, workload::Stripes* stripes, uint32_t load_class);
 

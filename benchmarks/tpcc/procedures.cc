@@ -1,4 +1,4 @@
-// Implements TPC-C's five transactions as procedures: instruction lists for the library's caller.
+// TPC-C's transactions as procedures: instruction lists for the process that calls the library.
 #include "benchmarks/tpcc/procedures.h"
 
 #include <initializer_list>
@@ -119,7 +119,7 @@ void make_order_key(ProcedureBuilder& p) {
   p.add(kKey, kKey, kNumber);
 }
 
-// Appends `bits` zero bits to both ends of the key range [kFrom, kEnd).
+// Shifts both ends of the key range [kFrom, kEnd) left by `bits` bits.
 void shift_range(ProcedureBuilder& p, int32_t bits) {
   p.shift(kFrom, kFrom, bits);
   p.shift(kEnd, kEnd, bits);
@@ -377,7 +377,7 @@ void deliver_lines(ProcedureBuilder& p) {
   p.jump_if_less(kLine, kLines, line);
 }
 
-// Delivers the oldest new order of kDistrict, if there is one, and then sets bit kBit of kDone.
+// Delivers the oldest new order of kDistrict, if there is one, and then adds the bit kBit to kDone.
 void deliver_district(ProcedureBuilder& p) {
   const Label none = p.label();
   p.shift(kFrom, kDistrict, kOrderBits);

@@ -45,8 +45,8 @@ struct StockRow {
   int64_t key, ytd, orders, remotes;
 };
 
-// All rows in key order. Excludes the rows of stripes (checks on private keys), whose keys are
-// negative or begin with '!'.
+// All rows in key order. Excludes the rows of stripes (checks on keys that only one thread uses),
+// whose keys are negative or begin with '!'.
 struct State {
   std::vector<WarehouseRow> warehouses;
   std::vector<DistrictRow> districts;

@@ -13,8 +13,8 @@
 namespace keydrome::tpcc {
 namespace {
 
-// A thread runs two checks each time after this many transactions: a stripe on private keys, and a
-// canary whose reads must agree. Checks are about 2 % of all transactions.
+// A thread runs two checks each time after this many transactions: a stripe on keys that only this
+// thread uses, and a canary whose reads must agree. Checks are about 2 % of all transactions.
 constexpr int64_t kCheckEvery = 100;
 constexpr int64_t kOpsOfTransaction = 4;  // begin, run, commit, and a fraction of open and close
 constexpr uint64_t kNewOrderPercent = 45, kPaymentPercent = 43, kOthersPercent = 4;

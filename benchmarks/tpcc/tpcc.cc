@@ -112,8 +112,8 @@ class Counter {
   Done& done_;
 };
 
-// Mean values of a customer and of a transaction, rounded up. They serve only to estimate how much
-// memory the benchmark needs.
+// Mean values of a customer and of a transaction, rounded up, and the largest number of calls of a
+// transaction (kCallsMost). They serve only to estimate how much memory the benchmark needs.
 constexpr double kRowsPerCustomer = 24, kMeanRowBytes = 60;
 constexpr double kCallsMost = 170, kCallsOnAverage = 40, kInsertsOnAverage = 7,
                  kParametersOnAverage = 40;

@@ -29,8 +29,8 @@ struct LineRow {
 };
 
 // All rows that the check compares. Authors and titles are omitted: the run leaves them unchanged,
-// and the judge that all benchmarks share checks them. The keys of stripes (checks on private
-// keys), which are negative or begin with '!', are omitted as well.
+// and the judge that all benchmarks share checks them. The keys of stripes (checks on keys that
+// only one thread uses), which are negative or begin with '!', are omitted as well.
 struct Shop {
   std::map<int64_t, ItemRow> items;
   std::map<int64_t, int64_t> by_subject;  // value: item
@@ -51,7 +51,7 @@ Shop read_scan(const script::Script& script, const script::Outcome& outcome, uin
 // The expected shop. Price changes commit in an unknown order, so an item has a set of possible
 // prices.
 struct Books {
-  Shop shop;  // prices, stocks and line amounts are those after the load
+  Shop shop;  // prices and stocks are those after the load; new orders have no amounts
   std::map<int64_t, std::set<int64_t>> new_prices;  // by item
   std::map<int64_t, int64_t> sold;                  // by item: quantity sold since the load
 };

@@ -32,7 +32,7 @@ constexpr int64_t kNewDiscountMax = 50;
 // The state of one client, an emulated browser, at the current point of the script.
 struct Browser {
   uint32_t customer = 0;
-  uint32_t name = 0;          // pool number of the customer's name
+  uint32_t name = 0;          // number of the customer's name in the script
   std::vector<int64_t> cart;  // items
   uint32_t registered = 0;    // customers that this client registered
   int64_t ordered = 0;        // orders that this client made
@@ -222,7 +222,7 @@ class Generator : public workload::ClientScript {
   int64_t newest_orders_;
   uint64_t transactions_;
   std::optional<Population> population_;
-  // The pool numbers of the texts of blank rows.
+  // Texts of blank rows, as their numbers in the script's list of texts (pool).
   uint32_t cart_text_ = 0, number_text_ = 0, line_text_ = 0, order_text_ = 0;
   std::vector<uint32_t> title_words_;  // pool numbers
   std::vector<Browser> browsers_;      // by thread

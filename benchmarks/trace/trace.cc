@@ -185,7 +185,8 @@ class Trace : public workload::Workload {
                          kBeginAndCommit * static_cast<double>(counts.single_calls);
     const double calls = lines + static_cast<double>(counts.next_calls);
     demand.add_transactions(units, lines / std::max(units, 1.0), calls / std::max(units, 1.0));
-    // The parser's tables (trace_file/number_table.h) are freed, but the allocator may keep them.
+    // The parser's tables (trace_file/number_table.h) are freed, but the allocator may keep their
+    // memory.
     constexpr double kForParsed = 24;
     const double parsed = pairs + static_cast<double>(trace_->keys() + trace_->payloads.size());
     demand.add_bytes(static_cast<double>(trace_->bytes()) + pairs * sizeof(script::Payload) +

@@ -213,7 +213,7 @@ void UnitScript::cursors(script::ThreadBuilder& out) {
   out.commit();
 }
 
-// Tests scans in a transaction that also writes. Both transactions are aborted.
+// Tests scans in two transactions that also write. Both transactions abort.
 void UnitScript::cursor_and_writes(script::ThreadBuilder& out) {
   const uint32_t a = keys_[kA], aa = keys_[kAa], b = keys_[kB], c = keys_[kC], d = keys_[kD];
   const script::Payload ahead = payload("ahead"), beyond = payload("beyond"),

@@ -33,10 +33,10 @@ struct Mix {
 
 inline constexpr uint32_t kScanMax = 100;  // records of a scan: uniform in 1 .. 100
 
-// Workloads A to F are as YCSB defines them. Three more have the mix of A and YCSB's other
-// distributions, with its default values. The instances with integer keys follow T. Bang et al.
-// (SIGMOD 2020, section 7.1): A, C, D with a Zipf distribution instead of latest, and A over many
-// indices.
+// Workloads A to F are as YCSB defines them. Three more instances have the mix of A and another
+// distribution of YCSB, with YCSB's default values. The instances with integer keys follow T. Bang
+// et al. (SIGMOD 2020, section 7.1): A, C, D with a Zipf distribution instead of latest, and A over
+// many indices.
 inline constexpr std::array kMixes = {
     Mix{"a", 50, 50, 0, 0, 0, Items::kZipf, Mapping::kString100},
     Mix{"b", 95, 5, 0, 0, 0, Items::kZipf, Mapping::kString100},

@@ -33,7 +33,7 @@ constexpr uint32_t kVerifyThreads = 4;
 // both reads must agree. Checks are 2 % of all transactions.
 constexpr uint32_t kCheckEvery = 100;
 constexpr uint32_t kTexts = 1024;
-constexpr uint32_t kTextBytes = 92;  // with the tag, 100 bytes: the longest payload
+constexpr uint32_t kTextBytes = 92;  // and a tag of 8 bytes: 100 bytes, the longest payload
 // Ops for which a program reserves space per transaction: the most that a mix has on average. An
 // update has four: begin, delete, insert, commit. A read-modify-write has five, but in its mix half
 // of the transactions are reads, with three.
@@ -111,12 +111,13 @@ class UserTable {
   script::ScriptBuilder& builder_;
   Mapping mapping_;
   uint32_t indices_;
-  std::vector<uint32_t> keys_;  // by item: pool number
+  std::vector<uint32_t> keys_;  // by item: number of its key in the script
   std::vector<uint32_t> texts_;
 };
 
-// Writes the script. An object is used once. The class does not use workload::Clients, because its
-// load phase, its check transactions and its auto-commit mode differ.
+// Writes the script, the operations of all threads. An object is used once. The class does not use
+// workload::Clients, because YCSB needs another load phase, other check transactions, and an
+// auto-commit mode.
 class Generator {
  public:
   Generator(const Mix& mix, const workload::Parameters& parameters, uint64_t seed,
@@ -168,8 +169,9 @@ class Generator {
   uint64_t new_items_max() const { return 2 * threads_ * operations_ * mix_.insert / 100; }
 
   // Each thread loads a contiguous part of the items by auto-commit calls. unit_start() marks where
-  // the referee may cut the program into the pieces that it hands to the player. No handle may be
-  // open there, so this function and open() call it only before an open.
+  // the program may be cut into pieces. The referee, which writes the program, hands one piece
+  // after the other to the process that plays the program. No handle may be open there, so this
+  // function and open() call it only before an open.
   void load_thread(script::ThreadBuilder out, uint32_t thread) {
     workload::Rng rng(seed_, thread, workload::Purpose::kPopulate);
     const uint64_t first = records_ * thread / threads_, last = records_ * (thread + 1) / threads_;
@@ -334,9 +336,10 @@ class Ycsb : public workload::Workload {
 
   Result<script::Script> generate(const workload::Parameters& parameters, uint64_t seed,
                                   const workload::CheckPolicy& policy) override {
-    // LatestZipf begins with one rank fewer than there are items. With at most two ranks, GrayZipf,
-    // the approximation of J. Gray et al. (kit/workload/distributions.h), returns ranks that do not
-    // exist after it has grown, because its constant eta is then 0 or negative.
+    // LatestZipf begins with one rank fewer than there are items. It uses GrayZipf, the
+    // approximation of J. Gray et al. (kit/workload/distributions.h). A GrayZipf that begins with
+    // at most two ranks and then grows returns ranks that do not exist, because its constant eta is
+    // 0 or negative.
     const int64_t least = mix_.items == Items::kLatest ? 4 : 2;
     if (parameters["records"] < least * parameters["indices"]) {
       return Error{"records is " + std::to_string(parameters["records"]) + " and indices is " +

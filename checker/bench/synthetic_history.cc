@@ -233,7 +233,7 @@ class Synthesizer {
   std::vector<std::vector<uint64_t>> cells_;  // by index and key: the payloads
   std::vector<Event>* events_ = nullptr;
   std::vector<Undo> undo_;
-  std::size_t shown_ = 0;  // number of records of its key that the cursor has returned
+  std::size_t shown_ = 0;  // number of records of the current key that the cursor has returned
   uint64_t payloads_ = 0;  // number of payloads that were inserted so far
   uint64_t now_ = 0;       // end of the last data call
   uint64_t last_end_ = 0;  // latest end of all transactions

@@ -31,20 +31,21 @@ std::string record_text(const Context& context, uint32_t element) {
          " of index " + context.history.indexes[cell.index].name;
 }
 
-const char* coverage_text(Coverage coverage) {
+std::string coverage_text(Coverage coverage, const std::string& reader) {
   switch (coverage) {
     case Coverage::kNone:
       return "";
     case Coverage::kMissingKey:
-      return ": its call looked for the record and returned that the record does not exist";
+      return ": a call of " + reader +
+             " looked for the record and returned that the record does not exist";
     case Coverage::kGap:
-      return ": its scan passed over that key";
+      return ": the scan of " + reader + " passed over that key";
     case Coverage::kBeforeFirst:
-      return ": the first record of its scan has a larger key";
+      return ": the first record of the scan of " + reader + " has a larger key";
     case Coverage::kTail:
-      return ": its scan returned DB_END without that key";
+      return ": the scan of " + reader + " returned DB_END without that key";
     case Coverage::kRestOfKey:
-      return ": its scan moved to the next key without returning that record";
+      return ": the scan of " + reader + " moved to the next key without returning that record";
   }
   return "";
 }
@@ -55,7 +56,8 @@ std::string edge_text(const Context& context, const CycleEdge& edge, const std::
     return from + "'s commit had returned before " + to + " began";
   }
   const std::string record = record_text(context, edge.observation.element);
-  const std::string how = coverage_text(edge.observation.coverage);
+  const std::string& reader = edge.kind == EdgeKind::kPredicateRead ? to : from;
+  const std::string how = coverage_text(edge.observation.coverage, reader);
   switch (edge.kind) {
     case EdgeKind::kWriteWrite:
       return to + " deleted " + record + " that " + from + " had inserted";
@@ -137,7 +139,8 @@ bool is_seen_after(const Context& context, uint32_t element, uint32_t reader) {
   return false;
 }
 
-// Notes whether a transaction that returned after `reader` did not find the record `element`.
+// Notes whether a transaction whose commit returned after that of `reader` did not find the record
+// `element`.
 class MissedLater : public DependencySink {
  public:
   MissedLater(uint32_t element, uint32_t reader) : element_(element), reader_(reader) {}
@@ -156,11 +159,11 @@ class MissedLater : public DependencySink {
   const uint32_t reader_;
 };
 
-// Returns true if a transaction that returned after `reader` did not find the record `element`,
-// although its lookup or scan would have returned the record if it had existed.
-// find_dependencies() does not examine records that were certainly deleted before the transaction
-// began. So the search uses a copy of context.versions, the inserter and deleter of each record, in
-// which no transaction deleted this record.
+// Returns true if a transaction whose commit returned after that of `reader` did not find the
+// record `element`, although its lookup or scan would have returned an existing record.
+// find_dependencies() would not examine this record for a transaction that began after the record
+// was certainly deleted. So the search uses a copy of context.versions, which contains the inserter
+// and the deleter of each record. In the copy this record has no deleter.
 bool is_missed_after(const Context& context, uint32_t element, uint32_t reader) {
   Versions versions = context.versions;
   versions.of[element].deleter = kNoNumber;
@@ -403,7 +406,7 @@ Violation describe_call_violation(const CallViolation& found) {
           ? "A call reported that its transaction or its index does not exist, although the "
             "transaction and the handle were open"
       : found.name == "unexpected_failure"
-          ? "A call returned FAILURE"
+          ? "A call returned FAILURE although it was legal"
           : "A call returned a result code that is not documented for it";
   violation.events.push_back(found.event);
   return violation;

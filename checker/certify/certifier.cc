@@ -1,14 +1,15 @@
 // Implements certifier.h: judges a history, given the inserter and the deleter of each record
 // (versions.h). An attempt has four steps:
 // 1. Collect the dependencies between transactions.
-// 2. Report their cycles, which are violations.
-// 3. Take one edge of each Choice, a pair of edges of which at least one must hold
+// 2. Report their cycles, which are violations. A cycle that depends on a current deleter (see
+//    below) is no violation: it only shows that another deleter must be tried.
+// 3. Take one edge of each Choice. A Choice is a pair of edges of which at least one must hold
 //    (dependencies.h). The code calls the two edges of a Choice its *sides*.
 // 4. Replay the transactions on the sequential model (model/model.h), in an order that fits all
 //    edges.
-// Some records, called open elements, have several possible deleters. An attempt assumes one of
-// them, which is called the current deleter. If an attempt finds no serial order, further attempts
-// assume other deleters.
+// Some records, called open elements, have several possible deleters. For each open element, an
+// attempt assumes one of them, which is called the element's *current deleter*. If an attempt finds
+// no serial order, further attempts assume other deleters.
 #include "checker/certify/certifier.h"
 
 #include <algorithm>
@@ -144,9 +145,8 @@ std::string replay(const Context& context, const Graph& graph) {
     if (node >= count || !context.rule(kRuleReplay)) continue;
     const std::string wrong = replay_one(context, context.transactions.committed[node], model);
     if (!wrong.empty())
-      return "the checker found an order of the transactions, but a result contradicts it; record "
-             "another run. The result is that of " +
-             wrong;
+      return "the checker found an order of the transactions, but a result contradicts it: " +
+             wrong + "; record another run";
   }
   return "";
 }
@@ -184,8 +184,9 @@ std::vector<EventRef> first_events(const Context& context, const Graph& graph) {
   return events;
 }
 
-// Returns the position of each committed transaction in an order that fits `edges`. If settle()
-// (precedence.h) finds one side for every read of an open element, the order fits these sides, too.
+// Returns the position of each committed transaction in an order that fits `edges`. The reads of
+// open elements give further Choices (OpenOptions::reads()). The order also fits the sides of these
+// Choices that settle() (precedence.h) could take.
 std::vector<uint32_t> likely_order(const Context& context, const OpenOptions& options,
                                    std::vector<GraphEdge> edges) {
   const auto count = static_cast<uint32_t>(context.transactions.committed.size());

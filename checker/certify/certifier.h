@@ -5,8 +5,8 @@
 //
 // If a deleteRecord of all payloads overlapped an insert of the same key, the deleter of the
 // inserted record is not known (an "open" deleter, versions.h). judge() then tries the possible
-// deleters one after the other (open_options.h) until it finds a serial order. Thread safety: pure
-// functions.
+// deleters one after the other (open_options.h) until it finds a serial order. Thread safety: the
+// functions change only their arguments `versions` and `out`, and use no global state.
 #pragma once
 
 #include "checker/certify/certify.h"
@@ -18,10 +18,10 @@ namespace keydrome::certify {
 // `versions`, in which judge() changes the open deleters.
 void judge(const Context& context, Versions& versions, Certification& out);
 
-// Adds the violations that exist in every order, even in orders that contradict real time. Requires
-// a context with kRuleRealTime (rules.h) switched off. Leaves out violations that depend on a
-// guess, because they prove nothing. A guess is the deleter of a record whose deleter is open, or
-// the edge of a Choice (dependencies.h) that is assumed to hold.
+// Adds the violations that remain even if the serial order may contradict real time. Requires a
+// context with kRuleRealTime (rules.h) switched off. Leaves out violations that depend on a guess,
+// because they prove nothing. A guess is the deleter of a record whose deleter is open, or the edge
+// of a Choice (dependencies.h) that is assumed to hold.
 void report_without_real_time(const Context& context, Versions& versions, Certification& out);
 
 // Adds a violation to `out`, except if `out` already contains a violation of this name, or

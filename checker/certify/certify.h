@@ -8,7 +8,8 @@
 // order. Edges follow from real time and from two kinds of results:
 // - A call shows that a record existed: the call returned it, deleted it or reported ENTRY_EXISTS.
 // - A call shows that a record did not exist: the call would have returned or deleted the record
-//   otherwise. These are the predicate dependencies of Adya 1999, which include phantoms.
+//   otherwise. The edges from such results are the predicate dependencies of Adya 1999, which
+//   include phantoms.
 //
 // A cycle of edges is a violation. If there is no cycle, certify() replays the transactions on the
 // model, in an order that fits all edges, and compares every result. This replay proves the verdict

@@ -250,8 +250,8 @@ class DependencyFinder {
     at.owes_key = owes_key;
   }
 
-  // Moves the cursor to a record that a call returned. If the cursor was loose, its position is now
-  // known. The scan is checked from this record on, but may leave out further records of this key.
+  // Moves the cursor to a record that a call returned. `owes_key` is false if the scan may leave
+  // out other records of the key, for example because the cursor was loose before.
   void move_to(Cursor& at, Bound bound, bool owes_key) {
     enter(at, bound.cell, owes_key);
     returned_[bound.element] = at.serial * 2;

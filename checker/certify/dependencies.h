@@ -80,8 +80,8 @@ struct DirectFinding {
   history::EventRef event;
   const history::Transaction* reader;
   uint32_t other;  // the writer, as a position in Transactions::committed, or kNoNumber
-  // If several transactions may have deleted the element, Versions (versions.h) chooses one of them
-  // as the current deleter. True if the finding depends on this choice.
+  // True if the finding depends on the element's current deleter. If several transactions may have
+  // deleted the element, its current deleter is the one that Versions (versions.h) assumes.
   bool is_about_deleter = false;
   // The transaction of a delete of all payloads of a key, if the finding says that this delete
   // succeeded although no payload was left. Such a finding assumes that Versions chose the right

@@ -1,10 +1,11 @@
 // Implements open_options.h. For some records, called open elements, it is not known which
-// transaction deleted them, if any. The possible deleters of an open element are its options. A
-// choice has one option for each open element. OpenOptions searches for a choice with which a
-// serial order exists. It tries all combinations of options if there are few. Otherwise it changes
-// the options of single elements. It picks these elements from conflicts, first systematically and
-// then at random. A conflict is a group of elements whose options contradicted each other in an
-// earlier try.
+// transaction deleted them, if any. The possible deleters of an open element are its options. An
+// *assignment* picks one option for each open element. OpenOptions searches for an assignment with
+// which a serial order exists. It tries all combinations of options if there are few. Otherwise it
+// changes the options of single elements. It picks these elements from conflicts, first
+// systematically and then at random. A conflict is a group of elements whose options contradicted
+// each other in an earlier try. reads() returns objects of type Choice, which are something else:
+// pairs of edges (dependencies.h).
 #include "checker/certify/open_options.h"
 
 #include <algorithm>
@@ -22,8 +23,8 @@ namespace {
 // for a hundred thousand calls, but minutes if thousands of records under one key were deleted.
 constexpr uint32_t kCombinationsMax = 64;
 constexpr uint32_t kRoundsMax = 12;
-// To leave a local minimum, about one try in kLeapOneIn may accept a worse choice of deleters. The
-// worse choice has at most kLeap more elements in conflict than the choice kept so far.
+// To leave a local minimum, about one try in kLeapOneIn may accept a worse assignment. The worse
+// assignment has at most kLeap more elements in conflict than the one kept so far.
 constexpr uint32_t kLeapOneIn = 4;
 constexpr std::size_t kLeap = 4;
 
@@ -107,8 +108,8 @@ bool OpenOptions::next_locally(const Conflicts& conflicts) {
   return changed;
 }
 
-// Keeps the current choice if it has at most as many elements in conflict as the kept choice.
-// Sometimes, at random, also keeps a choice with up to kLeap more elements in conflict.
+// Keeps the current assignment if it has at most as many elements in conflict as the kept one.
+// Sometimes, at random, also keeps an assignment with up to kLeap more elements in conflict.
 void OpenOptions::keep(const Conflicts& conflicts) {
   const bool leap = random_() % kLeapOneIn == 0;
   const std::size_t allowed = elements_in(kept_conflicts_) + (leap ? kLeap : 0);
@@ -117,8 +118,8 @@ void OpenOptions::keep(const Conflicts& conflicts) {
   kept_conflicts_ = conflicts;
 }
 
-// Goes back to the kept choice. Then picks a random element of a random conflict, and changes its
-// option to another one at random. Returns false if the kept choice has no conflict.
+// Goes back to the kept assignment. Then picks a random element of a random conflict, and changes
+// its option to another one at random. Returns false if the kept assignment has no conflict.
 bool OpenOptions::walk() {
   if (kept_conflicts_.empty()) return false;
   for (std::size_t i = 0; i < positions_.size(); ++i) choose(i, kept_[i]);

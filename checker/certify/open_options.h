@@ -5,23 +5,24 @@
 // call overlaps the insert of a record, the call may or may not have deleted this record. Such a
 // record is an *open element*, and its possible deleters are its *options* (versions.h).
 //
-// A *choice* has one option for each open element. The caller judges the history with the deleters
-// of the current choice. If no serial order fits them, the caller calls next() to get another
-// choice. The caller passes the *conflicts* that it found. A conflict is a group of open elements,
-// for example those of one cycle, of which at least one has the wrong option.
+// An *assignment* picks one option for each open element. The caller judges the history with the
+// deleters of the current assignment. If no serial order fits them, the caller calls next() to get
+// another assignment. The caller passes the *conflicts* that it found. A conflict is a group of
+// open elements, for example those of one cycle, of which at least one has the wrong option.
 //
 // If there are few combinations of options, OpenOptions tries all of them. If no combination gives
 // a serial order, the history has none. If there are many combinations, the search has three steps:
-// 1. Try two choices. The first choice assumes that calls took effect in the order in which they
-//    returned, as with locks. The second choice assumes that transactions took effect one after the
-//    other, in a certain order. This order fits all edges that depend on no open element. As far as
-//    possible, it also fits what the reads of open elements imply (reads()).
-// 2. Start from the better choice, and change the option of one element in each conflict. Conflicts
-//    are local, so a few changes suffice if a solution exists.
+// 1. Try two assignments. The first one assumes that calls took effect in the order in which they
+//    returned, as with locks. The second one assumes that transactions took effect one after the
+//    other, in the order that the caller passes to next(). This order fits all edges that depend on
+//    no open element. As far as possible, it also fits what the reads of open elements imply
+//    (reads()).
+// 2. Start from the better assignment, and change the option of one element in each conflict.
+//    Conflicts are local, so a few changes suffice if a solution exists.
 // 3. Walk at random, as in WalkSAT (B. Selman, H. Kautz, B. Cohen, AAAI 1994). The walk keeps one
-//    choice. Each step changes one random element of one random conflict of the kept choice. The
-//    new choice replaces the kept one if it does not have more elements in conflict. Sometimes it
-//    replaces the kept one even if it has a few more.
+//    assignment. Each step changes one random element of one random conflict of the kept
+//    assignment. The new assignment replaces the kept one if it does not have more elements in
+//    conflict. Sometimes, at random, it replaces the kept one even if it has a few more.
 //
 // The random numbers have a fixed seed, so a history always gets the same verdict. Thread safety:
 // one thread at a time.
@@ -41,23 +42,24 @@ namespace keydrome::certify {
 
 class OpenOptions {
  public:
-  // `versions` must outlive the object, and must use the first option of each open element.
-  // There are fewer than `tries_max` tries.
+  // `versions` must outlive the object, and must use the first option of each open element. There
+  // are at most `tries_max` tries, including the first one, which uses these first options.
   OpenOptions(Versions& versions, uint32_t tries_max);
 
   bool empty() const { return versions_.open.empty(); }
 
   // Returns what the reads of open elements imply. Let D be a possible deleter of an element, and S
   // a transaction that saw the element. Then D precedes the inserter of the element, or S precedes
-  // D. Each struct Choice (dependencies.h) of the result contains these two possible edges. Its
-  // member `reader` is D, and its member `deleter` is S.
+  // D. The result has a Choice for each such D and S. A Choice is a pair of possible edges of which
+  // at least one holds (dependencies.h), here these two. Its member `reader` is D, and its member
+  // `deleter` is S.
   std::vector<Choice> reads(const std::vector<history::Transaction>& committed) const;
 
-  // Makes the next choice. Returns false if all combinations or the maximum number of choices were
-  // tried, or if no conflict contains an element to change. `conflicts` are the conflicts that the
-  // caller found with the current choice. `order` contains the position of each committed
-  // transaction in an order that fits all edges that depend on no open element. It also fits
-  // reads(), as far as the caller could settle them.
+  // Changes to the next assignment. Returns false if all combinations or the maximum number of
+  // assignments were tried, or if no conflict contains an element to change. `conflicts` are the
+  // conflicts that the caller found with the current assignment. `order` contains the position of
+  // each committed transaction in an order that fits all edges that depend on no open element. It
+  // also fits reads(), as far as the caller could settle them.
   bool next(const std::vector<std::vector<uint32_t>>& conflicts,
             const std::vector<uint32_t>& order);
 
@@ -79,10 +81,10 @@ class OpenOptions {
 
   Versions& versions_;
   const uint32_t tries_max_;
-  Conflicts of_call_order_;             // conflicts of the first choice
+  Conflicts of_call_order_;             // conflicts of the first assignment
   std::vector<std::size_t> positions_;  // by open element: position of the current option
   std::vector<uint32_t> rounds_;        // by open element: how often next_locally() changed it
-  std::vector<std::size_t> kept_;       // positions_ of the choice from which the walk continues
+  std::vector<std::size_t> kept_;       // positions_ of the assignment that the walk keeps
   Conflicts kept_conflicts_;
   // NOLINTNEXTLINE(bugprone-random-generator-seed): a history gets the same verdict every time
   std::mt19937_64 random_{1};

@@ -1,7 +1,7 @@
 // Completes the graph of the transactions of a recorded history. An edge says that one transaction
 // must precede another in every serial order. add_real_time() adds the edges of real time: if T1
-// had returned before T2 began, T1 precedes T2. settle() settles choices. A Choice (dependencies.h)
-// is a pair of edges of which at least one must hold.
+// had returned before T2 began, T1 precedes T2. settle() takes one edge of each Choice. A Choice
+// (dependencies.h) is a pair of edges of which at least one must hold.
 //
 // If every two transactions that do not overlap had an edge, the number of edges would grow with
 // the square of the number of transactions. So the graph instead has one *time node* for each

@@ -1,15 +1,16 @@
 // Judges recorded histories in which two committed inserts stored the same record. It is then
 // unknown which of the two inserts a read saw. So find_dependencies() cannot derive which
 // transaction must precede which (dependencies.h). There are two ways to judge such a history:
-// - Real time often shows which insert a read saw. split_reinserted() then assigns the record
-//   another element (the number of a record, numbering.h) for each insert, and certify() judges the
-//   history like any other.
+// - Real time often shows which insert a read saw. split_reinserted() then gives each insert of the
+//   record an element of its own, and certify() judges the history like any other. An *element* is
+//   the number of a record (numbering.h).
 // - Otherwise judge_reinserted() takes two steps:
 //   1. It reports what is wrong in every order: a record was inserted again although no delete can
 //      have removed it, or a transaction contradicts its own scan or its own writes.
 //   2. If there is nothing of this kind, it tries serial orders (model/search_orders.h). If there
 //      are too many transactions or orders, the verdict is kCouldNotJudge.
-// Thread safety: pure functions.
+// Thread safety: the functions change only their arguments `numbering` and `out`, and use no global
+// state.
 #pragma once
 
 #include "checker/certify/certify.h"

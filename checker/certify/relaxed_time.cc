@@ -23,19 +23,22 @@ using history::Transaction;
 
 namespace {
 
-// The largest number of committed transactions for which move_back() tries its third group
-// (relaxed_time.h). Recorded runs of the correctness tests have a few thousand transactions. With
-// more transactions, the wider windows of this group leave so many possible orders that the search
-// takes minutes.
+// The largest number of committed transactions for which move_back() tries windows_of_deleters(),
+// its third group of transactions (relaxed_time.h). Recorded runs of the correctness tests have a
+// few thousand transactions. With more transactions, the wider windows of this group leave so many
+// possible orders that the search takes minutes.
 constexpr std::size_t kDeletersMax = 4000;
 
 // Collects edges between transactions. `edges` contains the edges that do not depend on real time.
-// `doubtful` contains edges from a deleter to a reader that did not see the record. Such an edge
-// follows only from real time, which rules out that the reader preceded the inserter.
+// A reader that did not see a record precedes its inserter or follows its deleter. If real time
+// excludes the first case, find_dependencies() gives an edge from the deleter to the reader.
+// Without real time this edge may be wrong, so it goes to `doubtful`.
 //
 // An open element is a record whose deleter is not known. If `as_chosen` is true, the edges between
 // readers and the current deleters of open elements are doubtful. If `as_chosen` is false, the only
-// edges collected for an open element lead from its inserter to its readers.
+// edges collected for an open element lead from its inserter to its readers. For other records, an
+// edge from a deleter to a reader is left out if the deleter had returned before the reader began,
+// because add_real_time() adds the same edge.
 class EdgeSink : public DependencySink {
  public:
   EdgeSink(const Context& context, bool as_chosen) : context_(context), as_chosen_(as_chosen) {}
@@ -110,7 +113,7 @@ Windows late_windows(const std::vector<GraphEdge>& edges,
 
 // A choice is a pair of edges, its sides, of which at least one must hold (dependencies.h). Returns
 // the strongly connected components that prove that both sides of some choice are impossible.
-// Returns none if every choice has a possible side.
+// Returns none if settle() did not prove this.
 std::vector<std::vector<uint32_t>> impossible_choices(const Context& context, EdgeSink& found) {
   const auto nodes = static_cast<uint32_t>(context.transactions.committed.size() * 2);
   const SettledChoices settled = settle(context, Graph(nodes, found.edges), found.choices);

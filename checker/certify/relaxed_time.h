@@ -1,7 +1,7 @@
 // move_back(): helps certify() (certify.h), which looks for a serial order of the transactions in a
-// recorded history. It is for a history in which no serial order respects real time. An order
-// respects real time if T1 precedes T2 whenever transaction T1 had returned before T2 began.
-// move_back() moves transactions back in time, and certify() judges the history again.
+// recorded history. certify() calls it for a history in which no serial order respects real time.
+// An order respects real time if T1 precedes T2 whenever transaction T1 had returned before T2
+// began. move_back() moves transactions back in time, and certify() judges the history again.
 //
 // A library may return results from states that are old but consistent. Its transactions then began
 // too late for what they saw. move_back() moves such transactions back to a time that fits their

@@ -10,12 +10,12 @@
 namespace keydrome::certify {
 
 enum Rule : uint32_t {
-  kRuleWriteWrite = 1u << 0,      // the inserter of a record precedes its deleter
+  kRuleWriteWrite = 1u << 0,      // the inserter of a record precedes the record's deleter
   kRuleWriteRead = 1u << 1,       // the inserter of a record precedes each reader of the record
-  kRuleReadWrite = 1u << 2,       // each reader of a record precedes its deleter
-  kRulePredicateWrite = 1u << 3,  // a reader that did not see a record precedes its inserter
+  kRuleReadWrite = 1u << 2,       // each reader of a record precedes the record's deleter
+  kRulePredicateWrite = 1u << 3,  // a reader that missed a record precedes the record's inserter
   kRulePredicateRead = 1u << 4,   // the deleter of a record precedes a reader that did not see it
-  kRuleGap = 1u << 5,             // a scan step reads all keys between its two records
+  kRuleGap = 1u << 5,             // a getNext reads all keys that it passes over
   kRuleBeforeFirst = 1u << 6,     // the first getNext reads all keys smaller than its result
   kRuleTail = 1u << 7,            // a getNext with DB_END reads all keys after the cursor
   kRuleRestOfKey = 1u << 8,       // a scan that leaves a key has read all payloads of the key

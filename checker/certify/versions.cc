@@ -70,7 +70,8 @@ class VersionPass {
   // is unknown; then the next getNext may return any record. After DB_END, getNext may start again
   // at the first record.
   struct Cursor {
-    uint32_t cell = kNoNumber;  // its key; kNoNumber if it is before the first key or loose
+    // The key of the cursor. kNoNumber if the cursor is before the first key or loose.
+    uint32_t cell = kNoNumber;
     // True if a scan must return all payloads of the key before it leaves the key. False if the
     // cursor was loose when it came to the key, or if the key has no payload.
     bool owes_key = false;
@@ -232,8 +233,8 @@ class VersionPass {
   bool tracks_ = false;  // true if the current transaction deletes all payloads of a key
 };
 
-// Finds the blind deletes that can have deleted an element, from real time and from reads that saw
-// the element.
+// For a given element, finds the blind deletes that can have deleted it. Real time and the reads
+// that saw the element exclude the others.
 class BlindDeletes {
  public:
   BlindDeletes(const Transactions& transactions, Versions& out)

@@ -4,8 +4,10 @@
 //
 // Timestamps are ticks of the processor's time stamp counter (TSC). The recorder requires a TSC
 // that runs at a constant rate, never stops and agrees on all CPUs, so timestamps of different
-// threads are comparable. The interval [begin, end] covers the whole call. If `end` of one call is
-// less than `begin` of a second call, the first call had returned before the second call was made.
+// threads are comparable. The begin of a call is `end` - `duration`, and the interval from begin to
+// `end` covers the whole call. If `end` of one call is less than the begin of a second call, the
+// first call had returned before the second call was made. Exception: inside a transaction, `end`
+// may be too early by up to History::timestamp_slack ticks (history.h).
 //
 // Keys: for int32 and int64 keys, Event::key is the value of the key. For a varchar key (a string),
 // the recorder stores hash_bytes() of its bytes, a 64-bit hash (base/hash.h). rank_varchar_keys()

@@ -41,6 +41,8 @@ struct Close {
 };
 using File = std::unique_ptr<std::FILE, Close>;
 
+constexpr const char* kWriteElsewhere = ": remove this cause, or write to another folder";
+
 std::string reason() { return std::strerror(errno); }
 
 template <typename T>
@@ -242,7 +244,7 @@ Result<void> write_history(const History& history, const std::string& path) {
   append(tables, hash_bytes(tables));
 
   const File file(std::fopen(path.c_str(), "wb"));
-  if (!file) return Error{"cannot write " + path + ": " + reason()};
+  if (!file) return Error{"cannot write " + path + ": " + reason() + kWriteElsewhere};
   bool ok = std::fwrite(tables.data(), tables.size(), 1, file.get()) == 1;
   for (const auto& events : history.threads) {
     const std::string_view bytes = bytes_of(events);
@@ -250,7 +252,8 @@ Result<void> write_history(const History& history, const std::string& path) {
     ok = ok && (bytes.empty() || std::fwrite(bytes.data(), bytes.size(), 1, file.get()) == 1) &&
          std::fwrite(&checksum, sizeof checksum, 1, file.get()) == 1;
   }
-  if (!ok || std::fflush(file.get()) != 0) return Error{"cannot write " + path + ": " + reason()};
+  if (!ok || std::fflush(file.get()) != 0)
+    return Error{"cannot write " + path + ": " + reason() + kWriteElsewhere};
   return {};
 }
 

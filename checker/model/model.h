@@ -24,8 +24,9 @@
 // Of the other records of the same key, the scan may return each once or leave it out.
 //
 // After DB_END, a getNext may start the scan again: it returns the first record of the index. This
-// breaks an advisory promise. If the record is one that the transaction inserted under the cursor's
-// key, the getNext may as well continue the old scan, so the record anchors the cursor.
+// breaks an advisory promise. Exception: if the transaction inserted the returned record under the
+// cursor's key, the getNext may instead have continued the old scan. The record then anchors the
+// cursor.
 //
 // The model accepts DEADLOCK, FAILURE, TXN_DNE and DB_DNE as the result of any call on records.
 // Such a call changes nothing.

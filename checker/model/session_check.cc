@@ -239,7 +239,9 @@ class SessionChecker {
   void commit(const Event& event) {
     if (event.code != SUCCESS) return transaction_.failed ? void() : illegal();
     if (transaction_.failed) {
-      return report("commit_after_deadlock", "a call of the transaction had returned DEADLOCK");
+      return report(
+          "commit_after_deadlock",
+          "a call of the transaction had returned DEADLOCK, so its commit must not succeed");
     }
     model_.settle();
     transaction_ = {};

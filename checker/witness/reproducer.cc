@@ -1,6 +1,7 @@
-// Implements reproducer.h: turns a minimal history, the few recorded calls that prove a violation,
-// into the input of c_program(). c_program() writes a C program that repeats the calls. This file
-// numbers the threads and indexes, names the records, and writes the program's opening comment.
+// Implements reproducer.h: turns a minimal history into the input of c_program(). A minimal history
+// contains the few recorded calls that prove a violation (minimise.h). c_program() writes a C
+// program that repeats the calls. This file numbers the threads and indexes, names the records, and
+// writes the program's opening comment.
 #include "checker/witness/reproducer.h"
 
 #include <algorithm>

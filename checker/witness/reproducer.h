@@ -1,5 +1,6 @@
-// reproducer_of(): turns a minimal history, the few calls that prove a violation (minimise.h), into
-// the input of c_program(). c_program() writes a C program that makes the same calls.
+// reproducer_of(): turns a minimal history into the input of c_program(). A minimal history
+// contains the few calls that prove a violation (minimise.h). c_program() writes a C program that
+// makes the same calls.
 #pragma once
 
 #include <optional>

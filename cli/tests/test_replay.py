@@ -103,7 +103,7 @@ def test_a_replay_is_compared(
         ({"library__configuration": "fast"}, "'fast' is neither a configuration"),
         (
             {"result__verdict": None},
-            "result.verdict: expected str, found NoneType: download the bundle after",
+            "result.verdict: expected str, found NoneType: if the bundle was made before",
         ),
     ],
 )

@@ -19,8 +19,8 @@
 // The first row is the average cost of a call in the mix of operations of the SIGMOD 2009 contest:
 // the timed operations of one thread of the benchmark sigmod2009, with the parameters of its
 // instance vary_low and with all checks of the results. The other rows isolate parts of that cost.
-// A recorded call is also written into a log. In rows with the words "recorder idle", few latencies
-// are measured.
+// A recorded call is also written into a log. In rows with the words "recorder idle", the player
+// measures few latencies.
 //
 // Targets on a machine whose floor is 1.5 ns:
 // - An unrecorded call costs at most 5 ns (3.3 times the floor) more than the floor.

@@ -40,8 +40,8 @@ inline UniqueFd take_slot_name(uint32_t slot) {
 }
 
 // Returns a slot that is reserved for this process until it exits. The first call reserves a free
-// slot. It searches downwards from kLocalSlotLast, because `keydrome` searches upwards. Exits
-// with a message if all slots are in use.
+// slot. It searches downwards from kLocalSlotLast, because the command `keydrome` searches upwards,
+// so that the two seldom try the same slot. Exits with a message if all slots are in use.
 inline uint32_t local_slot() {
   struct Held {
     uint32_t slot = kLocalSlotLast;

@@ -33,8 +33,8 @@ namespace {
 // as unused.
 void preload_unwinder() { dlopen("libgcc_s.so.1", RTLD_NOW | RTLD_LOCAL); }
 
-// Loads the library, then gives up rights with keydrome_tighten(). After that call the process can
-// open only files below its working directory and three devices.
+// Loads the library, then gives up rights with keydrome_tighten(). After that call, on a kernel
+// with Landlock, the process can open only files below its working directory and three devices.
 LoadedLibrary load_and_tighten(const Message& message) {
   const char* configuration = message.text + std::strlen(message.text) + 1;
   LoadedLibrary library = load_library(message.text, configuration);

@@ -1,6 +1,6 @@
 // Plays the phases of a session (one repetition of a benchmark), such as create, populate and test.
-// Keeps what all phases use: the ring, memory that contains the operations (harness/ring.h); the
-// outcome, memory for the results; the names of the indexes; and the clocks.
+// Keeps what all phases use: the ring (memory with the operations, harness/ring.h), the outcome
+// (memory for the results), the names of the indexes, and the clocks.
 //
 // Two programs use Phases. The player runs in the jail and has the library under test in its own
 // process. The driver, which plays the phases in verified mode, runs outside the jail and reaches

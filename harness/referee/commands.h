@@ -1,6 +1,6 @@
-// The commands of the referee, the trusted program that plays and judges one session of a
-// benchmark: run, memory, keys, trace, list and fingerprint. Each function returns the exit code of
-// the process, and prints an error, if there is one, to standard error.
+// The commands of the referee: run, memory, keys, trace, list and fingerprint. The referee is the
+// trusted program that plays and judges one session of a benchmark. Each function returns the exit
+// code of the process, and prints an error, if there is one, to standard error.
 #pragma once
 
 #include <string>

@@ -315,9 +315,10 @@ TEST(Verdict, AClockThatDisagreesIsAWarning) {
   result.phases[0].timed = true;
   add_session_findings({}, result, findings);
   ASSERT_EQ(findings.count("clock_disagrees"), 1u);
-  EXPECT_EQ(findings.list()[0].detail,
-            "phase test: 1.000 s by the referee's clock, 0.000 s by the player's; the referee's "
-            "time is used. The library may have tampered with the player's clock");
+  EXPECT_EQ(
+      findings.list()[0].detail,
+      "phase test took 1.000 s by the referee's clock, but 0.000 s by the player's clock; the "
+      "referee's time is used. The library may have tampered with the player's clock");
   EXPECT_FALSE(findings.failed());
 }
 

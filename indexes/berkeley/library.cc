@@ -9,7 +9,8 @@
 //
 // An auto-commit call is a transaction of its own. If the thread has another transaction open, the
 // call never waits: if it needs a lock that is taken, it returns DEADLOCK. The lock may belong to
-// the thread's own transaction, and the deadlock detector does not see such a wait.
+// the thread's own transaction. The call would then wait for ever, because the deadlock detector
+// does not see such a wait.
 //
 // Thread safety: handles and transactions belong to their thread's ThreadState, and only that
 // thread uses them.

@@ -58,7 +58,11 @@ Environment* Environment::open() {
   if (error == 0) error = open_database(env, path.data(), &database);
   unlink(path.data());  // LMDB keeps the file open; its space is freed when the process ends
   if (error == 0) return new Environment(env, database);
-  std::fprintf(stderr, "lmdb: cannot open the database: %s\n", mdb_strerror(error));
+  std::fprintf(
+      stderr,
+      "lmdb: cannot open the database, the file %s in the working directory: %s; check the "
+      "free space there and the memory limit\n",
+      path.data(), mdb_strerror(error));
   if (env != nullptr) mdb_env_close(env);
   return nullptr;
 }

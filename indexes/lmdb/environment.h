@@ -8,8 +8,8 @@
 // jail, Keydrome's sandbox, refuses. So this class counts the readers, and LMDB runs with
 // MDB_NOLOCK. LMDB's documentation then demands two things of its user:
 // - At most one write transaction is open.
-// - While a write transaction is open, all readers use the version from which it began. LMDB reuses
-//   the pages of older versions.
+// - While a write transaction is open, all readers use the version from which the write transaction
+//   began. LMDB reuses the pages of older versions.
 // So a write transaction waits until all readers of older versions have ended. Readers never wait.
 //
 // Thread safety: all functions may be called from any thread.

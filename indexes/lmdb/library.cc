@@ -79,7 +79,13 @@ ErrCode code_of(int error) {
   if (error == 0) return SUCCESS;
   if (error == Environment::kBusy) return DEADLOCK;
   static std::once_flag told;
-  std::call_once(told, [&] { std::fprintf(stderr, "lmdb: %s\n", mdb_strerror(error)); });
+  std::call_once(told, [&] {
+    std::fprintf(
+        stderr,
+        "lmdb: %s; because of this error of LMDB a call of the library returned FAILURE, and "
+        "later errors are not printed. If space ran out, give the working directory more\n",
+        mdb_strerror(error));
+  });
   return FAILURE;
 }
 

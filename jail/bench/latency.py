@@ -5,7 +5,7 @@ Every turn runs all variants once, in random order, so that a disturbance of the
 
 One more variant, for comparison, is the sandbox bubblewrap (Debian package bubblewrap). If it is not installed, the
 program skips this variant and prints a message. Bubblewrap does less than the jail. It makes the same namespaces and
-root and drops all capabilities, but has no control groups and no seccomp filter.
+the same root folder, and drops all capabilities, but has no control groups and no seccomp filter.
 
 The program prints medians. For the busy program, it divides each turn's time inside the jail by the time outside, and
 prints the median of these ratios. It also measures the start at real-time priority, at which other programs cannot
@@ -219,7 +219,7 @@ def main() -> None:
         if str(options.json) == "-":
             sys.stdout.write(text)
         else:
-            # Writes into the existing file. A new file in its place would replace a device such as /dev/null.
+            # Writes to the path directly. Renaming a new file to the path would replace a device such as /dev/null.
             options.json.write_text(text)
 
 

@@ -62,8 +62,8 @@ void cgroup_init(struct cgroups* cgroups);
 /* Locks the slot. Kills the processes and removes the groups that an earlier, killed jail of this
  * slot has left. Makes the groups and sets the limits. Adds the mechanisms in force to `isolation`.
  * Calls die() if a running jail uses the slot, a leftover cannot be removed, or --cpus names a
- * processor that the machine lacks; die() then removes the groups made so far, because main.c has
- * set a clean-up function that does this. Implemented in create.c. */
+ * processor that the machine lacks. Then die() calls the clean-up function that main.c has set,
+ * which removes the groups made so far. Implemented in create.c. */
 void cgroup_create(struct cgroups* cgroups, const struct options* options,
                    struct isolation* isolation);
 

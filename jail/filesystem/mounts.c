@@ -62,12 +62,13 @@ bool mounts_nosymfollow_works(void) {
 static void set_attributes(int tree, uint64_t attributes, const char* what) {
   struct mount_attr change = {.attr_set = attributes};
   if (call_mount_setattr(tree, "", AT_EMPTY_PATH, &change) < 0) {
-    die("cannot make the mount of %s%s%s%s%s%s (mount_setattr): %s; Linux 5.12 or newer is needed",
-        what, attributes & MOUNT_ATTR_RDONLY ? " read-only" : "",
+    die("cannot make the mount of %s%s%s%s%s%s (mount_setattr): %s%s", what,
+        attributes & MOUNT_ATTR_RDONLY ? " read-only" : "",
         attributes & MOUNT_ATTR_NOSUID ? " nosuid" : "",
         attributes & MOUNT_ATTR_NODEV ? " nodev" : "",
         attributes & MOUNT_ATTR_NOEXEC ? " noexec" : "",
-        attributes & MOUNT_ATTR_NOSYMFOLLOW ? " nosymfollow" : "", strerror(errno));
+        attributes & MOUNT_ATTR_NOSYMFOLLOW ? " nosymfollow" : "", strerror(errno),
+        errno == ENOSYS ? "; Linux 5.12 or newer is needed" : "");
   }
 }
 
@@ -143,7 +144,8 @@ static int make_tmpfs(uint64_t size, const char* inodes, const char* mode, unsig
 static void make_mount_point(const char* target, bool is_folder) {
   char path[PATH_MAX];
   if (snprintf(path, sizeof path, "%s", target + 1) >= (int)sizeof path) {
-    die("--bind: the target %.100s... is longer than %d bytes", target, PATH_MAX - 1);
+    die("--bind: the target %.100s... is longer than %d bytes; choose a shorter TARGET", target,
+        PATH_MAX - 1);
   }
   for (char* slash = strchr(path, '/'); slash; slash = strchr(slash + 1, '/')) {
     *slash = '\0';

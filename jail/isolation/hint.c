@@ -21,10 +21,12 @@ static const char* user_namespace(int error) {
            "jail as root, or as root run: sysctl -w kernel.apparmor_restrict_unprivileged_userns=0";
   }
   if (sysctl_is("/proc/sys/kernel/unprivileged_userns_clone", 0)) {
-    return "start the jail as root, or as root run: sysctl -w kernel.unprivileged_userns_clone=1";
+    return "this machine denies user namespaces to ordinary users: start the jail as root, or as "
+           "root run: sysctl -w kernel.unprivileged_userns_clone=1";
   }
   if (error == ENOSPC || sysctl_is("/proc/sys/user/max_user_namespaces", 0)) {
-    return "start the jail as root, or as root run: sysctl -w user.max_user_namespaces=10000";
+    return "the limit of user namespaces is reached: start the jail as root, or as root run: "
+           "sysctl -w user.max_user_namespaces=10000";
   }
   return "start the jail as root; in a container, its seccomp profile must allow clone3, mount and "
          "pivot_root, as deploy/seccomp-bench.json does";
@@ -39,9 +41,9 @@ static const char* sentence(enum hint hint, int error) {
              "profile that allows clone3 and unshare, as docker-compose.yml does";
     case HINT_MOUNTS:
       return error == EACCES
-                 ? "AppArmor denies mounts in this container: start it with security_opt "
-                   "apparmor=unconfined, or with a profile that allows mount (in "
-                   "docker-compose.yml, this is the service bench)"
+                 ? "AppArmor denies mounts in this container: start the container (in "
+                   "docker-compose.yml, the service bench) with security_opt "
+                   "apparmor=unconfined, or with a profile that allows mount"
                  : "in a container, set cap_add SYS_ADMIN and a seccomp profile that allows "
                    "mount, as docker-compose.yml does";
     case HINT_CLONE_INTO_CGROUP:
@@ -72,13 +74,14 @@ static const char* control_groups(const struct isolation* isolation) {
                         "with --cgroup-parent (systemd-run --user --scope -p Delegate=yes makes "
                         "one)";
     case TROUBLE_NOT_READABLE:
-      return "the jail copies settings of the parent group, but cannot read them, or they are "
-             "empty: "
-             "check that the group exists and has them, or name another one with --cgroup-parent";
+      return "the jail copies settings of its parent group, but cannot read them, or they are "
+             "empty: check that the parent group exists and has them, or name another group with "
+             "--cgroup-parent";
     case TROUBLE_NO_CONTROLLER:
-      return "the controller is not enabled for this group: as root write the controller's name, "
-             "such as +memory, to cgroup.subtree_control of each parent group; if a v1 hierarchy "
-             "uses the controller, boot with cgroup_no_v1=all";
+      return "the parent of the jail's control group does not offer the controller of this "
+             "mechanism: as root write the controller's name with a plus, such as +memory, to "
+             "cgroup.subtree_control of each group above the parent; if a v1 hierarchy uses the "
+             "controller, boot with cgroup_no_v1=all";
     case TROUBLE_BUSY:
       return "the parent group contains processes, so it cannot enable controllers: name an empty "
              "group with --cgroup-parent; a container needs the host's hierarchy (cgroup: host)";

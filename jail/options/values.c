@@ -61,7 +61,8 @@ struct bind value_bind(char* text) {
   const char* target = colon + 1;
   if (strstr(target, "/../") || strstr(target, "//") ||
       (strlen(target) >= 3 && strcmp(target + strlen(target) - 3, "/..") == 0)) {
-    die("--bind: the target %s must not contain .. as a folder, or //; write the path without them",
+    die("--bind: the target %s must not contain .. as a folder, nor two slashes in a row; "
+        "write the path without them",
         target);
   }
   return (struct bind){.source = text, .target = target};

@@ -373,8 +373,8 @@ void supervise(const struct options* options, struct cgroups* cgroups, struct ou
   clone_child(&run);
   counters_init(&run.counters);
   if (options->counters) {
-    /* Init has started no process yet, because it starts the first one after it has entered the
-     * network namespace. */
+    /* Open the counters now, because only processes that init starts later inherit them. Init has
+     * started none yet: it starts the first one after it has entered the network namespace. */
     counters_open(&run.counters, run.init);
   }
   make_network_namespace(&run);

@@ -22,8 +22,9 @@ struct outcome {
   int exit_code; /* set for STATUS_EXITED */
   int signal;    /* set for STATUS_SIGNALED, otherwise 0 */
   uint64_t wall_us;
-  /* CPU time and memory of the process tree; UINT64_MAX: unknown. The other members are not set. If
-   * control groups do not account CPU time, cpu_us is that of the program alone (rusage). */
+  /* CPU time and memory of the process tree; UINT64_MAX: unknown. The other members of the reply
+   * are not set. If control groups do not account CPU time, cpu_us is that of the program alone
+   * (rusage). */
   struct keydrome_jail_reply usage;
   uint64_t oom_kills;
   uint32_t processes_left; /* processes that outlived the program and were killed */

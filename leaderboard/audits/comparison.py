@@ -100,8 +100,9 @@ def added_of(ranked: Run, audit: Run) -> float | None:
 def _control_ms(run: Run) -> float | None:
     """Estimate the control's total time in a run from the run's score and the candidate's (library's) total time.
 
-    The score is candidate / control. If a lower metric is better, the metric is a time, so the control's time is the
-    candidate's time divided by the score. Otherwise the metric is a rate, so the time is multiplied by the score.
+    The score is the candidate's metric divided by the control's. If a lower metric is better, the metric is a time, so
+    the control's time is the candidate's time divided by the score. Otherwise the metric is a rate, so the control's
+    time is the candidate's time multiplied by the score.
     """
     benchmark = catalogue.benchmarks().get(run.benchmark)
     if benchmark is None or benchmark.metric is None or not run.score or not run.total_ms:
@@ -111,7 +112,10 @@ def _control_ms(run: Run) -> float | None:
 
 
 def _added_to_others(run: Run) -> list[float]:
-    """Return the ratio `added` of every other audited binary on the same benchmark instance. 1 SQL statement."""
+    """Return the ratio `added` of the other audited binaries on the same benchmark instance. 1 SQL statement.
+
+    The same binary under another configuration counts as another binary.
+    """
     found = Run.objects.filter(
         benchmark=run.benchmark,
         instance=run.instance,

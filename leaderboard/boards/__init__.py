@@ -1,8 +1,8 @@
 """Reads the boards from the folders next to this file. A board is a ranking of libraries on one benchmark instance.
 
 Each folder contains the rules of a board (board.json) and a text (description.md). A board.json has the fields of
-`Board` below, except slug, description and provisional. If a field is missing, unknown or wrong, the code raises
-BoardError, which names the file.
+`Board` below, except slug, description and provisional. The fields strict and main may be left out. If another field is
+missing, or a field is unknown or wrong, the code raises BoardError, which names the file.
 """
 
 from __future__ import annotations

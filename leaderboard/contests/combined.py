@@ -48,8 +48,8 @@ class TeamScore:
 def combine(speeds: Mapping[int, Sequence[Sequence[float]]], boards: int) -> list[TeamScore]:
     """Return the scores of the TEAMS_MAX best teams, best first. Equal scores have the order of the teams' ids.
 
-    `speeds` has the speeds in the sessions of each team's best entry, one sequence for each board with an entry.
-    `boards` is the number of boards of the contest, at least 1.
+    For each team, `speeds` has one sequence for each board on which the team has an entry: the speeds in the sessions
+    of the team's best entry there. `boards` is the number of boards of the contest, at least 1.
     """
     logs = {
         team: [np.log(np.array(sample, dtype=float)) for sample in samples]

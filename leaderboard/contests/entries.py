@@ -91,5 +91,5 @@ def enter(team: Team, submission: Submission) -> Entry:
 
 
 def _locked(team: Team) -> Team:
-    """Return the team's row, locked until the transaction ends, so that two entries cannot share the last place."""
+    """Return the team's row, locked until the transaction ends, so that two requests cannot both use up the quota."""
     return Team.objects.select_for_update(of=("self",)).select_related("contest").get(pk=team.pk)

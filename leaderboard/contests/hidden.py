@@ -79,12 +79,21 @@ def parse_parameters(text: str) -> dict[str, int]:
         if not equals or not name:
             raise Refused([f"line {number}: write NAME = NUMBER, for example: threads = 8"])
         if name in found:
-            raise Refused([f"line {number}: {printable(name)} has a value already"])
+            raise Refused(
+                [
+                    f"line {number}: {printable(name)} has a value already: remove one of the two lines"
+                ]
+            )
         try:
             found[name] = int(value)
         except ValueError as error:
             raise Refused(
-                [f"line {number}: {printable(value) or 'nothing'} is not a whole number"]
+                [
+                    (
+                        f"line {number}: {printable(value) or 'nothing'} is not a whole number: write NAME = NUMBER, "
+                        "for example: threads = 8"
+                    )
+                ]
             ) from error
     return found
 
@@ -97,12 +106,18 @@ def _checked(secret: Secret) -> Benchmark:
     except RequestError as error:
         raise Refused([str(error)]) from error
     except ValueError as error:
-        raise Refused([f"there is no scale {secret.scale!r}"]) from error
+        raise Refused(
+            [f"there is no scale {secret.scale!r}: choose one of {', '.join(Scale)}"]
+        ) from error
     if benchmark.kind is not Kind.PERFORMANCE or benchmark.metric is None:
-        raise Refused([f"{benchmark.name} tests correctness and measures no time: choose another"])
+        raise Refused(
+            [f"{benchmark.name} tests correctness and measures no time: choose another benchmark"]
+        )
     if benchmark.instance(secret.target.instance).trace:
         raise Refused(
-            [f"{secret.target} plays a recorded trace of a user: choose another instance"]
+            [
+                f"{secret.target} plays a trace that a user records, and a contest has none: choose another instance"
+            ]
         )
     if not 1 <= secret.sessions <= MAX_SESSIONS:
         number = counted(secret.sessions, "session is", "sessions are")

@@ -73,7 +73,8 @@ def queue_mail(message: Message) -> int:
 def send_due_mail() -> int:
     """Send the queued mails; return how many were sent. 1 SQL statement if none is queued.
 
-    Several processes may call this at the same time. A mail that the server refuses is tried again at the next wake-up.
+    Several processes may call this at the same time. A mail that the server refuses is tried again when the worker
+    wakes up the next time, but at most TRIES_MAX times in all.
     """
     if not settings.KEYDROME_SENDS_MAIL:
         return 0

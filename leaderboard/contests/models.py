@@ -58,13 +58,17 @@ class Contest(models.Model):
     questions = models.TextField(blank=True, help_text="Markdown")
     boards = models.JSONField(default=list)
     machine_class = models.CharField(
-        max_length=100, blank=True, help_text="the class that counts; empty: the one with most runs"
+        max_length=100,
+        blank=True,
+        help_text="the machine class whose results count; empty: the class with most runs",
     )
     opens_at = models.DateTimeField()
     freezes_at = models.DateTimeField()
     closes_at = models.DateTimeField()
     results_at = models.DateTimeField()
-    published = models.BooleanField(default=False, help_text="if not, only its organisers see it")
+    published = models.BooleanField(
+        default=False, help_text="if not set, only the organisers of the contest see it"
+    )
     runs_private = models.BooleanField(
         default=False, help_text="until the results, runs are visible to their own team only"
     )
@@ -247,7 +251,10 @@ class HiddenInstance(models.Model):
     contest = models.ForeignKey(Contest, on_delete=models.CASCADE, related_name="hidden_instances")
     title = models.CharField(max_length=80)
     benchmark = models.CharField(max_length=64)
-    instance = models.CharField(max_length=64, help_text="the instance that it changes")
+    instance = models.CharField(
+        max_length=64,
+        help_text="the benchmark instance whose parameters the hidden instance replaces",
+    )
     scale = models.CharField(max_length=10)
     parameters = models.JSONField(
         default=dict, help_text="the values that replace parameters of the instance"
@@ -258,7 +265,9 @@ class HiddenInstance(models.Model):
         default=list, help_text="the common seeds; empty if each run has its own"
     )
     played_in = models.CharField(max_length=10, choices=PlayedIn.choices)
-    counts = models.BooleanField(default=True, help_text="whether the combined score counts it")
+    counts = models.BooleanField(
+        default=True, help_text="whether the combined score counts the hidden instance"
+    )
     publish_at = models.DateTimeField(null=True, blank=True)
     rules = models.JSONField(default=dict)
     added_at = models.DateTimeField(auto_now_add=True)
@@ -366,7 +375,8 @@ class LogLine(models.Model):
 
     contest = models.ForeignKey(Contest, on_delete=models.CASCADE, related_name="log")
     by = models.CharField(
-        max_length=170, help_text="name and role at that time; outlives the account"
+        max_length=170,
+        help_text="name and role of the user at that time; kept if the account is deleted",
     )
     action = models.CharField(max_length=300)
     reason = models.CharField(max_length=REASON_MAX, blank=True)
@@ -390,7 +400,7 @@ class Result(models.Model):
     contest = models.ForeignKey(Contest, on_delete=models.CASCADE, related_name="results")
     version = models.PositiveIntegerField()
     reason = models.CharField(
-        max_length=REASON_MAX, blank=True, help_text="why there is a further version"
+        max_length=REASON_MAX, blank=True, help_text="why this version replaces the earlier one"
     )
     content = models.JSONField(help_text="see results.py")
     stored_at = models.DateTimeField(auto_now_add=True)

@@ -119,7 +119,9 @@ def disqualify(entry: Entry, reason: str, *, by: User) -> None:
             disqualified_at=timezone.now(), disqualified_because=why
         )
         if not changed:
-            raise Refused(["the entry is disqualified already"])
+            raise Refused(
+                ["the entry is disqualified already, so nothing was changed: reload the page"]
+            )
         log(entry.contest, by, f"disqualified {_name(entry)}", why)
         correct(entry.contest, why)
         tell_team(
@@ -136,7 +138,9 @@ def restore(entry: Entry, reason: str, *, by: User) -> None:
             disqualified_at=None, disqualified_because=""
         )
         if not changed:
-            raise Refused(["the entry is not disqualified"])
+            raise Refused(
+                ["the entry is not disqualified, so it cannot be restored: reload the page"]
+            )
         log(entry.contest, by, f"restored {_name(entry)}", why)
         correct(entry.contest, why)
         tell_team(
@@ -227,7 +231,10 @@ def appoint(contest: Contest, user: User, role: str, *, by: User) -> None:
         if role and contest.members.filter(user=user).exists():
             raise Refused(
                 [
-                    f"{user.get_username()} is in a team of this contest: contestants cannot have a role"
+                    (
+                        f"{user.get_username()} is in a team of this contest, and contestants cannot have a role, "
+                        "because it would show them all runs: choose another user"
+                    )
                 ]
             )
         owners = contest.officials.filter(role=Role.OWNER)

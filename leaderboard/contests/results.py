@@ -52,8 +52,8 @@ def contest_standing(
 ) -> ContestStanding:
     """Return the stored result of a closed contest, and otherwise the current boards.
 
-    `live` and `secret` have the same meaning as for `contest_boards`. 1 SQL statement for a stored result, and
-    otherwise at most 6.
+    `live` and `secret` have the same meaning as for `contest_boards` in standings.py. 1 SQL statement for a stored
+    result, and otherwise at most 6.
     """
     result = newest_result(contest)
     if result is not None:

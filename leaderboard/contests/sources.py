@@ -45,10 +45,12 @@ def reason_against(entry: Entry) -> str:
     if not contest.wants_source:
         return "this contest does not ask for source code"
     if contest.phase is Phase.CLOSED:
-        return "the contest is closed"
+        return "the contest is closed, so it accepts no more source code"
     if entry.submission.deleted_at is not None:
-        return "the submission was deleted"
-    return "the entry is disqualified" if entry.disqualified_at is not None else ""
+        return "the submission was deleted, so it needs no source code"
+    if entry.disqualified_at is not None:
+        return "the entry is disqualified, so it needs no source code"
+    return ""
 
 
 def hand_in(entry: Entry, file: File[bytes], file_name: str) -> Source:

@@ -97,7 +97,10 @@ def _clean(contest: Contest, name: str, *, team: Team | None = None) -> str:
 
 
 def change(team: Team, name: str, *, anonymous: bool) -> None:
-    """Change the name of a team, and whether it is anonymous. Raises Refused as `create` does."""
+    """Change the name of a team, and whether the team is anonymous.
+
+    Raises Refused if the contest has ended, or if `_clean` refuses the name.
+    """
     try:
         with transaction.atomic():
             if team.contest.phase is Phase.CLOSED:
@@ -132,7 +135,7 @@ def new_link(team: Team) -> None:
 def join(team: Team, user: User) -> None:
     """Add a user who accepts an invitation or follows the link.
 
-    Raises Refused if the team is full or the sign-up is over.
+    Raises Refused if the team is full, the sign-up is over, or the user may not sign up.
     """
     with transaction.atomic():
         contest = _locked(team.contest)
@@ -140,7 +143,12 @@ def join(team: Team, user: User) -> None:
             raise Refused([reason])
         if team.members.count() >= contest.team_size:
             raise Refused(
-                [f"the team is full: a team has at most {counted(contest.team_size, 'member')}"]
+                [
+                    (
+                        f"the team is full: a team has at most {counted(contest.team_size, 'member')}; "
+                        "join or create another team"
+                    )
+                ]
             )
         Member.objects.create(contest=contest, team=team, user=user)
         Invitation.objects.filter(team__contest=contest, user=user).delete()

@@ -1,10 +1,11 @@
 """Decides which runs a contest hides, and from whom. The functions return parts of queries and execute no SQL.
 
-Until a contest's results, some runs are hidden from everyone outside the team: all runs if the contest keeps runs
-private or the team is anonymous, and otherwise the runs that ended after the freeze. The owner of the submission, the
-team and the contest's officials see these runs.
+Until a contest's results, the contest hides some runs of its entries. If the contest keeps runs private or the team is
+anonymous, these are all runs of the entry; otherwise they are the runs that ended after the freeze. Only the owner of
+the submission, the team and the contest's officials see these runs.
 
-Until it is published, a hidden instance hides its runs from everyone except the contest's officials.
+A hidden instance is a benchmark instance with secret parameters. Until the instance is published, only the contest's
+officials see its runs. If it is removed, they stay the only ones.
 
 The site's organisers count as officials of every contest, except of one in which they are in a team.
 """
@@ -70,7 +71,7 @@ def hidden_until(*, submission: str, finished_at: str) -> Subquery:
 
 
 def _hiding(submission: str, finished_at: str) -> QuerySet[Entry]:
-    """Return the entries that hide the run of the outer query from the public."""
+    """Return the entries whose contests hide the run of the outer query from the public."""
     now = timezone.now()
     end = Coalesce(OuterRef(finished_at), Value(now, output_field=DateTimeField()))
     return Entry.objects.filter(

@@ -31,7 +31,7 @@ CHANGES_MIN = 20
 DRIFT_SERIES = 5
 # Drift is unknown if one of the newest series has fewer earlier series than this.
 EARLIER_MIN = 3
-# Only this many newest series are read.
+# judge() gets at most this many series, the newest ones (history() in control_history.py).
 SERIES_MAX = 60
 # For normally distributed values, the standard deviation is this factor times the median absolute deviation.
 _ROBUST = 1.4826

@@ -17,17 +17,17 @@ class Migration(migrations.Migration):
         migrations.AlterField(
             model_name='machine',
             name='why_excluded',
-            field=models.TextField(blank=True, help_text='why its results are excluded from ranking; empty: they rank'),
+            field=models.TextField(blank=True, help_text='why the results of the machine are excluded from ranking; empty: they are ranked'),
         ),
         migrations.AlterField(
             model_name='run',
             name='decisive_findings',
-            field=models.JSONField(default=list, help_text='names of its required findings; stale_read even if advisory'),
+            field=models.JSONField(default=list, help_text='names of the required findings; stale_read even if advisory'),
         ),
         migrations.AlterField(
             model_name='run',
             name='why_excluded',
-            field=models.TextField(blank=True, help_text='why its machine was excluded from ranking when it ended; empty: it was not'),
+            field=models.TextField(blank=True, help_text='why the machine of the run was excluded from ranking when the run ended; empty: it was not excluded'),
         ),
         migrations.AlterField(
             model_name='announcement',
@@ -87,7 +87,7 @@ class Migration(migrations.Migration):
         migrations.AlterField(
             model_name='machine',
             name='refusal',
-            field=models.TextField(blank=True, help_text='why its worker leaves waiting runs to others; empty: it takes all'),
+            field=models.TextField(blank=True, help_text='why the worker of the machine leaves waiting runs to other workers; empty: it takes all runs'),
         ),
         migrations.AlterField(
             model_name='run',
@@ -107,7 +107,7 @@ class Migration(migrations.Migration):
         migrations.AlterField(
             model_name='run',
             name='reason',
-            field=models.TextField(blank=True, help_text='why it did not pass, for its owner'),
+            field=models.TextField(blank=True, help_text='why the run did not pass, for its owner'),
         ),
         migrations.AlterField(
             model_name='run',
@@ -132,7 +132,7 @@ class Migration(migrations.Migration):
         migrations.AlterField(
             model_name='run',
             name='wanted_class',
-            field=models.CharField(blank=True, help_text='machine class that it must run on; empty: any', max_length=100),
+            field=models.CharField(blank=True, help_text='machine class that must execute the run; empty: any', max_length=100),
         ),
         migrations.AlterField(
             model_name='run',
@@ -157,7 +157,7 @@ class Migration(migrations.Migration):
         migrations.AlterField(
             model_name='submission',
             name='deleted_at',
-            field=models.DateTimeField(blank=True, help_text='when it was deleted from the pages; organisers still see it', null=True),
+            field=models.DateTimeField(blank=True, help_text='when the submission was deleted from the pages; organisers still see it', null=True),
         ),
         migrations.AlterField(
             model_name='submission',

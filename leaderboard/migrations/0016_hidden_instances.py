@@ -15,6 +15,6 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name='run',
             name='hidden',
-            field=models.ForeignKey(blank=True, help_text='the hidden instance of a contest that it plays; empty: an instance of the manifest', null=True, on_delete=django.db.models.deletion.PROTECT, related_name='runs', to='contests.hiddeninstance'),
+            field=models.ForeignKey(blank=True, help_text='the hidden instance of a contest that the run plays; empty: it plays an instance of the manifest', null=True, on_delete=django.db.models.deletion.PROTECT, related_name='runs', to='contests.hiddeninstance'),
         ),
     ]

@@ -13,6 +13,6 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name='boardentry',
             name='spare',
-            field=models.BooleanField(default=False, help_text='beyond the limit per user; ranked for those who do not see the rest'),
+            field=models.BooleanField(default=False, help_text='beyond the limit per user; ranked only for viewers who may not see all better entries of the user'),
         ),
     ]

@@ -1,10 +1,10 @@
 """Computes the order of the queue: by priority, then by start-time fair queueing, so that users share the machines.
 
-Workers are the processes that claim runs and execute them. Runs start in the order of (priority, virtual time, id). The
-*virtual clock* of a priority is the largest virtual time of its runs that workers have claimed. The virtual time of a
-new run is the virtual clock, or the virtual time at which its owner's earlier runs end, whichever is later. In virtual
-time, a run takes one unit for each of its sessions (repetitions), because their number is the best estimate of the
-run's machine time.
+Workers are the processes that claim runs and execute them. Runs start in the order of (priority, virtual time, id).
+Each priority has a *virtual clock*: the largest virtual time among the runs of this priority that workers have claimed.
+The virtual time of a new run is the virtual clock, or the virtual time at which its owner's earlier runs end, whichever
+is later. In virtual time, a run takes one unit for each of its sessions (repetitions), because their number is the best
+estimate of the run's machine time.
 
 If a user submits a hundred runs, each of them has a later virtual time than the run before. If a second user then
 submits one run, the virtual time of this run is the virtual clock. So this run starts before most of the hundred runs.

@@ -53,8 +53,8 @@ def own_versions() -> dict[str, int]:
 def refusal(versions: Mapping[str, int], machine_class: str) -> str:
     """Return why a worker with these benchmark versions and this machine class leaves some runs waiting.
 
-    Returns an empty text if the worker can execute every waiting run. The status page shows the text, so it does not
-    name the benchmark of a contest's hidden instance. 1 SQL statement.
+    Returns an empty text if the worker can execute every waiting run. The status page shows the text, so the text does
+    not name the benchmark of a contest's hidden instance (one with secret parameters). 1 SQL statement.
     """
     waiting = claims.claimable().order_by().annotate(secret=Q(hidden__isnull=False))
     wanted_by_runs = waiting.values_list(

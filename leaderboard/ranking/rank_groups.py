@@ -72,13 +72,13 @@ def sessions_wanted(first: Sequence[float], second: Sequence[float], family: int
     """Return how many sessions of each would tell two samples of logarithms apart with probability POWER.
 
     The function uses the formula of Noether (1987) for the rank-sum test with samples of equal size. The formula needs
-    only one number: of all pairs of a value of one sample and a value of the other, the share in which the better
-    sample has the better value. `family` is the number of pairs of entries on the board. The significance
-    level is the one that the first step of Holm's procedure uses.
+    only one number. Pair each value of one sample with each value of the other: the number is the share of pairs in
+    which the better sample has the better value. `family` is the number of pairs of entries on the board. The
+    significance level is the one that the first step of Holm's procedure uses.
     """
     share = max(share_smaller(first, second, MARGIN), share_smaller(second, first, MARGIN))
     level = SIGNIFICANCE / (2 * family)
     spread = NormalDist().inv_cdf(1 - level) + NormalDist().inv_cdf(POWER)
-    # Never 0, so that the formula does not divide by 0: at least half the share of one pair of values.
+    # `evidence` is at least half the share of one pair of values, so that the formula does not divide by 0.
     evidence = max(share - 0.5, 0.5 / (len(first) * len(second)))
     return math.ceil(spread**2 / (6 * evidence**2))

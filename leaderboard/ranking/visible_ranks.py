@@ -79,7 +79,10 @@ def visible_ranks(sections: Iterable[Section] | Q, viewer: Viewer | None) -> Vis
 
 
 def ranks_in(gaps: set[Section], viewer: Viewer | None) -> VisibleRanks:
-    """Return the viewer's ranks in sections where something is hidden from the viewer. 2 SQL statements, 0 for none."""
+    """Return the viewer's ranks in the sections `gaps`, those where something is hidden from the viewer.
+
+    2 SQL statements, or none if `gaps` is empty.
+    """
     if not gaps:
         return VisibleRanks({})
     hidden = hidden_runs(
@@ -97,10 +100,11 @@ def ranks_in(gaps: set[Section], viewer: Viewer | None) -> VisibleRanks:
 
 
 def within_user_limit(wanted: Q) -> Q:
-    """Return the condition that an entry is one of its user's best public ones in its section, up to `per_user`.
+    """Return the condition that an entry is among its user's best public ones in its section.
 
-    `wanted` is the condition on the entries of these sections. If none of a user's entries is hidden from the public,
-    these are the entries that are not spare. 1 SQL statement, and 1 more if something is hidden.
+    The board's limit `per_user` says how many binaries these are. `wanted` is the condition on the entries of the
+    sections to search. If none of a user's entries is hidden from the public, the best ones are those that are not
+    *spare*: spare entries are stored beyond the limit. 1 SQL statement, and 1 more if something is hidden.
     """
     hidden = hidden_runs(submission="run__submission", finished_at="run__finished_at")
     gaps = BoardEntry.objects.filter(wanted, Q(hidden), spare=False).values_list(

@@ -1,10 +1,11 @@
 """Queues further sessions of compared runs, so that a test can tell the runs apart or show that they are equal.
 
-The sessions form complete blocks. All runs get the same fresh seeds, so for each seed every library plays the same
-operations on a machine of the same class. compared_runs.py then compares the sessions with the same seed in pairs, as
-`keydrome compare` does. There, the libraries of a block play one after the other. Here, they may play at very different
-times, and the machine may change in between. Therefore each result is first divided by the result of the control
-library in the same session, which changes with the machine.
+The sessions form complete blocks; a block is one session of each library with the same seed. All runs get the same
+fresh seeds, so in a block every library plays the same operations on a machine of the same class. compared_runs.py then
+compares the sessions of a block in pairs, as `keydrome compare` does. In `keydrome compare`, the libraries of a block
+play one after the other. The runs that this module queues may play at very different times, and the machine may change
+in between. Therefore each result is first divided by the result of the control library in the same session, which
+changes with the machine.
 """
 
 from __future__ import annotations
@@ -39,8 +40,9 @@ SESSIONS_MAX = MAX_POOLED_SESSIONS
 def queue_blocks(runs: Sequence[Run], sessions: int, *, by: User) -> list[Run]:
     """Queue a new run with `sessions` sessions for each of these runs, and return the new runs in the same order.
 
-    The new runs have common seeds, and a lower priority than new submissions. Boards count these runs too. An owner
-    who reads the seeds of the run that ended first gains nothing, because the other files are already submitted.
+    The new runs have common seeds, and a lower priority than new submissions. Boards count these runs too. The owner
+    can read the seeds when the first of the runs has ended. This gains nothing, because all files have been submitted
+    by then.
 
     Raises PermissionDenied if `by` may not change one of the submissions. Raises Refused if the runs cannot be
     compared, or if the quota is used up. `runs` must have their submissions and machines loaded.

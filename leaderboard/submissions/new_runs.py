@@ -28,8 +28,9 @@ def new_run(
     verified: bool = False,
     hidden: HiddenInstance | None = None,
 ) -> Run:
-    """Return a new run, which is not saved yet. With `hidden`, `target` has the name of this hidden instance.
+    """Return a new run, which is not saved yet.
 
+    `hidden` is a contest's instance with secret parameters. If it is given, `target` has the name of this instance.
     A gate (correctness benchmark) has one session and may run on any machine, because gates are not timed. Other runs
     want `wanted_class`, by default KEYDROME_MACHINE_CLASS; an empty text means any machine class.
     """

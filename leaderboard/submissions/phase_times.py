@@ -1,6 +1,6 @@
 """Computes the time of each phase of a run from its stored sessions.
 
-A session executes the benchmark in phases, such as loading the records and reading them. It uses no database.
+A session executes the benchmark in phases, such as loading the records and reading them. This file uses no database.
 """
 
 from __future__ import annotations

@@ -37,7 +37,8 @@ def rerun(run: Run, *, by: User) -> Run:
     - The file was refused.
     - The run plays a hidden instance of a contest.
     - The benchmark instance no longer exists.
-    - The same run (submission, benchmark instance, scale and mode) is already queued or running.
+    - A run of the same submission, benchmark instance and scale is already queued or running, and both runs or neither
+      of them is an audit.
     - The user's quota of repeated sessions is used up.
     """
     may_change(run.submission, by)
@@ -150,7 +151,7 @@ def rerun_stale() -> list[Run]:
 
 
 def _stale_targets() -> Iterable[tuple[Submission, list[tuple[Target, str, int, str]]]]:
-    """Yield each submission with a board entry, and the runs that it lacks at the newest benchmark versions.
+    """Yield each submission that has a board entry and lacks runs at the newest benchmark versions, with these runs.
 
     Each missing run is a tuple of target, scale, number of sessions and machine class.
     """

@@ -1,8 +1,9 @@
 """Decides which plots can be drawn from results of `keydrome bench` and `keydrome compare`.
 
 For each plot, the code returns a function that draws the plot later, and a table of its numbers. The code reads and
-writes no files. An argument called `place` is the first part of a plot's file name. It names the instance. If the
-results come from several versions of its benchmark, it names the version too.
+writes no files. An argument called `place` is the first part of a plot's file name. This part names the instance (the
+benchmark and a named set of its parameters), and also the benchmark's version if the results come from several
+versions.
 """
 
 from __future__ import annotations

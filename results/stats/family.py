@@ -31,8 +31,9 @@ class Rank:
 def holm(p_values: Sequence[float]) -> list[float]:
     """Return each p-value adjusted by Holm's step-down procedure (Holm 1979).
 
-    Suppose that exactly the claims with an adjusted value of at most SIGNIFICANCE are made. Then the probability that
-    at least one of them is wrong is at most SIGNIFICANCE, even if the claims depend on each other.
+    Each p-value belongs to a claim, such as "these two libraries differ". Suppose that exactly the claims with an
+    adjusted value of at most SIGNIFICANCE are made. Then the probability that at least one of them is wrong is at most
+    SIGNIFICANCE, even if the claims depend on each other.
     """
     adjusted = [1.0] * len(p_values)
     highest = 0.0

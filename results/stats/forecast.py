@@ -1,9 +1,10 @@
 """Forecasts from the first blocks of `keydrome compare` how many blocks will show which library is better.
 
-A block runs every library once. For a pair of libraries, it gives one difference of log(metric), a measured result such
-as the time. The forecast uses only how far these differences scatter about their own mean. It does not use the mean, so
-it does not show which library leads, and it changes no decision: the tests at the end are those of pairs.py. Choosing a
-number of blocks by the scatter alone is called a blinded review of the sample size (Wittes and Brittain 1990).
+A block runs every library once. A metric is a measured result such as the time. For a pair of libraries, each block
+gives one difference of log(metric). The forecast uses only how far these differences scatter about their own mean. It
+does not use the mean, so it does not show which library leads, and it changes no decision: the tests at the end are
+those of pairs.py. Choosing a number of blocks by the scatter alone is called a blinded review of the sample size
+(Wittes and Brittain 1990).
 
 The formula is that of the signed-rank test for normal differences (Guenther 1981). It is a sum. The first term is pi/3
 times the sample size of a z-test, because the relative efficiency of the signed-rank test is 3/pi. The second term is
@@ -37,11 +38,13 @@ _PER_Z_TEST = math.pi / 3
 class Forecast:
     """How many blocks show with probability POWER how two libraries compare.
 
+    The margin is the largest difference that counts as equal (forecasts).
+
     - `scatter`: the standard deviation of the differences of log(metric).
     - `for_difference`: blocks that show which library is better if the true difference is the margin.
     - `for_equality`: blocks that show that two equal libraries are equal within the margin.
 
-    Each number is None if it is above FORECAST_MAX.
+    Both numbers of blocks are None if they are above FORECAST_MAX.
 
     - `without_outlier`: the scatter without the most distant block, or None if no block is an outlier.
     """

@@ -5,7 +5,8 @@ operations. For a pair of libraries, each block gives one difference of log(metr
 cancels in this difference. `compare_unpaired` compares libraries whose sessions have nothing in common. Then every
 value of one library gives one difference to every value of the other. The result of a pair is one of four words:
 
-- *apart*: the centre of the differences is significantly outside the margin, by default 3 %.
+- *apart*: the centre of the differences is significantly outside the margin. Differences within the margin, by default
+  3 %, count as none.
 - *equal*: the centre is significantly inside the margin (two one-sided tests, Schuirmann 1987).
 - *ahead*: one library is significantly better, but perhaps by less than the margin.
 - *undecided*: none of the above.
@@ -277,8 +278,8 @@ def _more_sessions(test: SignedRank | RankSum, family: int, margin: float) -> in
     """Estimate how many further sessions like the present ones would decide the pair with probability POWER.
 
     Returns None if the number is above FORECAST_MAX. The function uses the formulas of Noether (1987) for the two
-    tests. They need only the fraction of the test's averages or differences that support a claim. The level of
-    significance is that of the first step of Holm's procedure.
+    tests. These formulas need only the fraction of the test's averages or differences that support a claim. The level
+    of significance is that of the first step of Holm's procedure.
     """
     above = 1 - test.share_below(margin)
     below = test.share_below(-margin)

@@ -73,8 +73,8 @@ def inspect_keys(path: Path, settings: Settings) -> KeyFile:
         kind, count = reader.word("type", KeyType), reader.integer("count", minimum=1)
     except StrictError as error:
         raise RequestError(
-            f"--keys {path}: the referee could not read it: {error}: give another file, or run ./dev build if the "
-            "referee is of another version"
+            f"--keys {path}: the referee's answer about the file is malformed; run ./dev build, because the "
+            f"referee may be of another version: {error}"
         ) from error
     return KeyFile(file, kind, count)
 
@@ -82,7 +82,8 @@ def inspect_keys(path: Path, settings: Settings) -> KeyFile:
 def instance_for(benchmark: Benchmark, named: str | None, keys: KeyFile | None) -> str:
     """Return the name of the instance to run: `named`, or else the first one that can use the keys.
 
-    Raises RequestError if the instance cannot use the keys. The text names instances that can.
+    An instance is a named set of parameters of the benchmark. Raises RequestError if it cannot use the keys. The text
+    names instances that can.
     """
     if keys is None:
         return named or next(iter(benchmark.instances))

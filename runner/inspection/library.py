@@ -96,8 +96,8 @@ class LibraryFacts:
     soname: str = ""
     needed: tuple[str, ...] = ()
     versions: tuple[tuple[str, str], ...] = ()  # (shared object, newest symbol version needed)
-    calls: tuple[str, ...] = ()  # contract A calls that it exports
-    missing: tuple[str, ...] = ()  # contract A calls that it does not export
+    calls: tuple[str, ...] = ()  # contract A calls that the file exports
+    missing: tuple[str, ...] = ()  # contract A calls that the file does not export
     extensions: tuple[str, ...] = ()  # exported names that begin with keydrome_
     risk_flags: tuple[str, ...] = ()  # hints for organisers, without effect on the verdict
 

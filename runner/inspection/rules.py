@@ -223,7 +223,7 @@ def _check_dynamic(image: ElfImage) -> Iterator[dict[str, str]]:
 
 
 def sanitizer_runtimes(needed: Collection[str]) -> tuple[str, ...]:
-    """Return the names that are runtimes of sanitizers of gcc or clang. A process must load them first."""
+    """Return the names that are runtimes of sanitizers. A process must load such a runtime before any library."""
     return tuple(name for name in needed if _SANITIZER_RUNTIME.fullmatch(name))
 
 

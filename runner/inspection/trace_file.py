@@ -59,11 +59,14 @@ def inspect_trace(path: Path, settings: Settings) -> TraceFile:
             single_calls=reader.integer("single_calls", minimum=0),
         )
     except StrictError as error:
-        raise RequestError(f"--trace {path}: the referee could not read it: {error}") from error
+        raise RequestError(
+            f"--trace {path}: the referee's answer about the trace is malformed; run ./dev build, because the "
+            f"referee may be of another version: {error}"
+        ) from error
 
 
 def check_plays_trace(benchmark: Benchmark, instance: str, trace: TraceFile | None) -> None:
-    """Raise RequestError if there is a trace and the instance does not play it."""
+    """Raise RequestError if there is a trace and the instance (a named set of parameters) does not play it."""
     if trace is not None and not benchmark.instance(instance).trace:
         raise RequestError(
             f"--trace: {benchmark.name}/{instance} plays no recorded trace: use --benchmark {TRACE_BENCHMARK}, "

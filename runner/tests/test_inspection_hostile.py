@@ -75,7 +75,7 @@ def dynamic_entries(content: bytes | bytearray) -> dict[int, int]:
         if kind == PT_DYNAMIC:
             entries = range(offset, offset + size, 16)
             return {struct.unpack_from("<q", content, at)[0]: at + 8 for at in entries}
-    raise AssertionError("no dynamic segment")
+    raise AssertionError("the library has no dynamic segment")
 
 
 def inspect_changed(

@@ -65,8 +65,8 @@ class Concurrency {
   virtual ~Concurrency() = default;
 
   virtual std::unique_ptr<IndexConcurrency> make_index_concurrency() = 0;
-  // Makes the object of one more client thread. Returns nullptr if no more threads are allowed. All
-  // calls of the refused thread except create then return FAILURE.
+  // Makes the object of one more client thread. Returns nullptr if no more threads are allowed.
+  // Then all calls of index.h by this thread, except `create`, return FAILURE.
   virtual std::unique_ptr<ClientConcurrency> make_client() = 0;
 
   virtual ErrCode begin(Transaction& transaction) = 0;

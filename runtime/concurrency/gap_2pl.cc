@@ -15,8 +15,9 @@
 //   waits until no other transaction holds a lock on that gap. If the inserting transaction holds a
 //   lock on that gap itself, it also locks the new gap before its key.
 // - The deletion of a key's last payload locks the key exclusively, then the next key shared, then
-//   the gap before the next key (or the end) exclusively. The deletion makes this gap larger, and
-//   no other transaction may read in it until the commit.
+//   the gap before the next key exclusively. If there is no next key, it locks only its key and the
+//   gap after the last key. The deletion makes this gap larger, and no other transaction may read
+//   or insert in it until the commit.
 //
 // Invariant: a transaction that has locked the gap before a key has also locked the key. No other
 // transaction can therefore insert or remove this key, not even by an abort. So no other

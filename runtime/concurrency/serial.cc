@@ -9,9 +9,10 @@
 // youngest of them is rolled back.
 //
 // An index begins as one partition. After kCutAfterChanges changes, the next transaction that has
-// this partition cuts the index when it ends: into kPartitions partitions with about equally many
-// keys. An index is cut once. Before the cut, this method behaves like index_2pl with the lock
-// "exclusive". After the cut, transactions in different partitions run in parallel.
+// this partition cuts the index when the transaction ends. The cut makes kPartitions partitions
+// with about equally many keys. An index is cut once. Before the cut, this method behaves like
+// index_2pl with the lock "exclusive". After the cut, transactions in different partitions run in
+// parallel.
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -256,7 +257,8 @@ bool Serial::cut(Index& index) {
   content.cut_at = 2 * content.changes;
   // This transaction has the only partition, so no other transaction changes the index. Other
   // threads may still read the structure, because step() reads the next pair before it takes the
-  // pair's partition. Therefore this function takes the latch.
+  // pair's partition. Therefore this function takes the latch as a reader: if the latch is of kind
+  // kExclusive, only one thread at a time may read the structure.
   const ReadLatch latch(content.latch);
   try {
     const std::vector<std::string> keys = keys_of(index.store());

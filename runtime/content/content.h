@@ -2,9 +2,9 @@
 // interface to the index's data structure. Every concurrency control uses them.
 //
 // Thread safety: the caller holds the index's latch: shared to read, exclusive to change. The
-// exception is `undo_to`, which takes the latches itself unless `latched` is true. If the latch is
-// of kind kNone, it does nothing. Then the index is protected by a lock of the transaction
-// (index_2pl.cc), or it has a single client thread, or its structure is thread-safe (none.h).
+// exception is `undo_to`, which takes the latches itself unless `latched` is true. A latch of kind
+// kNone does nothing. Then the index is protected by a lock of the transaction (index_2pl.cc), or
+// it has a single client thread, or its structure is thread-safe (none.h).
 #pragma once
 
 #include <atomic>

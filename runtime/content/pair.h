@@ -8,13 +8,13 @@
 
 namespace keydrome::runtime {
 
-// Use this as the payload of a Bound to place the Bound before all payloads of its key or, if
-// `after` is true, after all of them.
+// A Bound with this payload is before all payloads of its key. If `after` is true, the Bound is
+// after all payloads of its key.
 inline constexpr KeydromeBytes kAnyPayload{nullptr, 0};
 
 // A place between two pairs of the sorted index. If `after` is false, the place is before the first
 // pair >= (key, payload). If `after` is true, it is before the first pair > (key, payload). The
-// struct does not own the bytes.
+// payload kAnyPayload is an exception, see above. The struct does not own the bytes.
 struct Bound {
   KeydromeBytes key;
   KeydromeBytes payload;
@@ -36,7 +36,8 @@ class Pair {
     if (key.size > 0) std::memcpy(data_ + 2, key.data, key.size);
     if (payload.size > 0) std::memcpy(data_ + 2 + key.size, payload.data, payload.size);
   }
-  // Returns an empty run of one pair whose memory is this pair.
+  // Returns a run that holds no pair yet and has room for one. A structure that fills the run
+  // writes into this object's memory.
   KeydromeRun as_run() { return {data_, sizeof data_, 0, 1, 0}; }
 
  private:

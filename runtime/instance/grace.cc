@@ -76,11 +76,11 @@ bool CallSlot::is_over() {
 }
 
 // Notes all calls that run now. The system call membarrier makes each other thread execute a
-// barrier. There are two cases. If another thread's call began before this barrier, its count is
-// odd here, and this thread waits for the call. If the call begins later, its reads come after the
-// barrier. It then sees everything that this thread did before, so it no longer finds the retired
-// blocks in the structure. The acquire load in is_over() pairs with the release in end(): reads of
-// a call that is over come before the memory is freed.
+// barrier. There are two cases. If another thread's call began before this barrier, the count of
+// that thread's slot is odd here, and this thread waits for the call. If the call begins later, its
+// reads come after the barrier. The call then sees everything that this thread did before, so it no
+// longer finds the retired blocks in the structure. The acquire load in is_over() pairs with the
+// release in end(): reads of a call that is over come before the memory is freed.
 //
 // Without membarrier, the read of a count is a read-modify-write, and the same two cases follow
 // from its order with the exchange in begin().

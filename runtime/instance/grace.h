@@ -6,13 +6,14 @@
 //   CallSlot slot(periods);      // one per thread
 //   {
 //     const LatchlessCall call(slot);
-//     store.put(key, payload);   // what this retires goes into the slot's list
+//     store.put(key, payload);   // what put() retires goes into the slot's list
 //   }                            // frees the list when its grace period is over
 //
 // A slot counts the beginnings and ends of its thread's calls, so the count is odd during a call.
-// When the list of a thread has kBatch blocks, the thread ends its call and then notes the slots
-// with odd counts. The grace period is over when each of these counts has changed. So a thread that
-// makes no call delays no reclamation, and a call writes only to the cache line of its own slot.
+// When the list of a thread has kBatch blocks of memory, the thread ends its call and then notes
+// the slots with odd counts. The grace period is over when each of these counts has changed. So a
+// thread that makes no call delays no reclamation, and a call writes only to the cache line of its
+// own slot.
 //
 // Other threads must see the beginning of a call before the call reads. A memory barrier in each
 // call would ensure this, but costs more than a get of a small index. So the thread that begins a

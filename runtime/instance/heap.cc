@@ -28,9 +28,9 @@ constexpr bool kSanitized = false;
 #endif
 
 // Structures may keep numbers in the unused bits of their pointers, and the leak sanitizer cannot
-// follow such pointers. The instances of a runtime exist until the process ends, so the sanitizer
-// would report their blocks as leaks. Therefore it must ignore all blocks. The test of contract B
-// counts blocks instead, and finds what a structure loses.
+// follow such pointers. The structures of a runtime exist until the process ends, so the sanitizer
+// would report their blocks as leaks. Therefore the sanitizer must ignore all blocks. The test of
+// contract B counts blocks instead, and finds what a structure loses.
 void hide_from_leak_sanitizer([[maybe_unused]] const void* memory) {
 #if defined(__SANITIZE_ADDRESS__)
   if (memory != nullptr) __lsan_ignore_object(memory);
@@ -123,7 +123,7 @@ void* Heap::allocate(size_t size, size_t alignment) {
   return memory;
 }
 
-// Takes a block of the class. The caller has the shard's lock.
+// Takes a block of size class `number`. The caller has the shard's lock.
 void* Heap::take(Shard& shard, size_t number) {
   Class& blocks = shard.classes[number];
   if (blocks.list != nullptr) {

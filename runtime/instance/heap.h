@@ -1,10 +1,11 @@
 // Heap: the memory of all data structures of a runtime. It implements `allocate` and `retire` of
 // KeydromeEnvironment (keydrome/structure.h).
 //
-// A retirement names size and alignment, so blocks need no headers. Small blocks have one of about
-// a hundred sizes (size classes). The heap cuts them from spans of 64 KiB, and the spans from
-// chunks of 2 MiB, and keeps free blocks in a list per class. Large blocks come from the C library.
-// The heap keeps the chunks until it is destroyed.
+// A block is the memory of one allocation. The caller of `retire` names the block's size and
+// alignment, so blocks need no headers. Small blocks have one of about a hundred sizes (size
+// classes). The heap cuts them from spans of 64 KiB, and the spans from chunks of 2 MiB, and keeps
+// free blocks in a list per class. Large blocks come from the C library. The heap keeps the chunks
+// until it is destroyed.
 //
 // Thread safety: any thread may call any function. Each thread uses one of several shards, each
 // with a lock and lists of its own, so that threads seldom wait for each other.
@@ -71,7 +72,8 @@ class Heap {
     Free* next;
     Free* next_batch;  // only in the first block of a batch in batches_
   };
-  // The free blocks of one size: a list, and the rest of a span.
+  // The free memory for blocks of one size: a list of free blocks, and the part of a span that is
+  // not yet cut into blocks.
   struct Class {
     Free* list = nullptr;
     uint32_t listed = 0;
@@ -99,7 +101,7 @@ class Heap {
   KeydromeEnvironment environment_;
   const std::unique_ptr<Shard[]> shards_;
   std::atomic<uint64_t> chunk_bytes_ = 0;
-  SpinLock common_lock_;  // guards the members below; a thread may hold a shard's lock, too
+  SpinLock common_lock_;  // guards the members below; may be taken while holding a shard's lock
   // Batches of kBatch free blocks, which any shard may take. Without them, memory would grow
   // without bound if one thread allocated and another one freed.
   std::array<Free*, kClasses> batches_{};

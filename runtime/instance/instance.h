@@ -1,4 +1,5 @@
-// Instance: one instance of a bare structure (a data structure without transactions and locks).
+// Instance: owns one object of a bare structure (a data structure without transactions and locks).
+// Creates and destroys the object with the structure's own functions.
 #pragma once
 
 #include <cstdint>

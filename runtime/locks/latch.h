@@ -18,9 +18,10 @@
 // configuration `gap` and 3 times as long under `occ`.
 //
 // Between rounds of retries the thread yields. If there are more threads than processors, the
-// thread that holds the latch may be waiting for a processor. The instance `threads55` of the
-// benchmark sigmod2009 has 27 threads per processor on two processors. There yielding is a quarter
-// faster than retrying without yielding, and an eighth faster than sleeping at once.
+// thread that holds the latch may be waiting for a processor. The instance (named set of parameter
+// values) `threads55` of the benchmark sigmod2009 has 27 threads per processor on two processors.
+// There yielding is a quarter faster than retrying without yielding, and an eighth faster than
+// sleeping at once.
 #pragma once
 
 #include <cstdint>

@@ -23,7 +23,7 @@ bool covers(LockMode held, LockMode wanted) {
 }  // namespace
 
 // A list of threads whose wait has ended. The caller wakes them after it has released its mutexes.
-// If the caller woke them earlier, they would only wait for these mutexes.
+// If the caller woke them earlier, their next calls might have to wait for these mutexes.
 class LockManager::WakeList {
  public:
   void push(Waiter& waiter, Waiter::State outcome) {
@@ -255,8 +255,9 @@ void LockManager::release_all(LockOwner& owner) {
 }
 
 // Gives the lock to threads at the front of its queue, or invites them. An invited thread stays in
-// the queue. This function wakes the invited thread at once, while the caller still holds the
-// mutexes. After a release of the mutexes, the thread could leave the queue and destroy its Waiter.
+// the queue. This function does not put an invited thread on the wake list, but wakes it at once,
+// while the caller still holds the mutexes. As soon as the mutexes are released, the thread could
+// leave the queue and destroy its Waiter.
 void LockManager::serve_queue(Lock& lock, WakeList& wake_list) {
   for (Waiter* at = lock.queue_; at != nullptr && lock.grantable(*at);) {
     Waiter& waiter = *at;

@@ -162,7 +162,7 @@ struct LockView {
 struct LockStatistics {
   uint64_t locks;      // number of locks that were taken and released
   uint64_t waits;      // number of times that a thread waited for a lock
-  uint64_t waiting;    // number of threads that wait at this moment
+  uint64_t waiting;    // number of waiting threads, counted like waiting_ below
   uint64_t deadlocks;  // number of victims
 };
 
@@ -191,8 +191,8 @@ class LockManager {
   bool wait(LockOwner& owner, Lock& lock, LockMode mode, bool upgrade)
       KEYDROME_EXCLUDES(graph_mutex_);
   // Called by an invited thread. Returns true if the waiter now has the lock. Returns false if the
-  // thread must call sleep() again, because another thread has overtaken it, or because another
-  // thread has just granted it the lock or made it a victim.
+  // thread must call sleep() again. This is so if another thread has overtaken this one, has just
+  // granted it the lock, or has just made it a victim.
   bool accept_invitation(Waiter& waiter) KEYDROME_EXCLUDES(graph_mutex_);
   // Adds the waiter to waiting_ if `waits` is true, and subtracts it otherwise. Does nothing if
   // this has been done already.
@@ -208,8 +208,8 @@ class LockManager {
   uint64_t last_visit_ KEYDROME_GUARDED_BY(graph_mutex_) = 0;
   std::atomic<uint64_t> locks_ = 0;
   std::atomic<uint64_t> waits_ = 0;
-  // Number of threads that wait and that no other thread has decided to wake. Changes under
-  // graph_mutex_.
+  // Number of waiting threads, without those that have been invited, granted the lock or made
+  // victims but have not run since. Changes under graph_mutex_.
   std::atomic<uint64_t> waiting_ = 0;
   std::atomic<uint64_t> deadlocks_ = 0;
 };

@@ -118,7 +118,8 @@ void Stage::play(const std::string& script) {
       all_returned = all_returned && !waits(actor) && queues[actor].empty();
     }
     if (all_returned || moved) continue;
-    std::fprintf(stderr, "actors wait for ever in \"%s\"\n", script.c_str());
+    std::fprintf(stderr, "the actors of the script \"%s\" wait for each other for ever\n",
+                 script.c_str());
     std::abort();
   }
 }

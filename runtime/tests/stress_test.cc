@@ -284,21 +284,22 @@ TEST(Stress, EveryThreadFinishes) {
 template <class Function>
 bool find(void* library, const char* name, Function*& function) {
   function = reinterpret_cast<Function*>(dlsym(library, name));
-  if (function == nullptr) std::fprintf(stderr, "no symbol %s\n", name);
+  if (function == nullptr)
+    std::fprintf(stderr, "stress_test: the library does not export %s\n", name);
   return function != nullptr;
 }
 
 bool load(const char* path, const char* json) {
   void* library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) {
-    std::fprintf(stderr, "%s\n", dlerror());
+    std::fprintf(stderr, "stress_test: cannot load the library: %s\n", dlerror());
     return false;
   }
   decltype(keydrome_configure)* configure = nullptr;
   if (!find(library, "keydrome_configure", configure)) return false;
   char reason[1000];
   if (configure(json, reason, sizeof reason) != 0) {
-    std::fprintf(stderr, "refused: %s\n", reason);
+    std::fprintf(stderr, "stress_test: the library refuses its configuration: %s\n", reason);
     return false;
   }
   return find(library, "create", g_calls.create) &&

@@ -20,7 +20,7 @@ struct PairList {
   Pair pairs[kPagePairs + 1];  // not initialised
 
   void add(const Pair& pair) { pairs[count++] = pair; }
-  // Adds the pairs with indices `from` to `to` - 1 whose bit is set in `live`.
+  // Adds those of the pairs `from` to `to` - 1 of a leaf or page whose bit is set in `live`.
   void add_live(Link link, uint32_t live, uint32_t from, uint32_t to);
 };
 

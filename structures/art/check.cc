@@ -9,7 +9,7 @@ namespace {
 
 // Return values of check(): the first broken invariant. 0 means that all invariants hold.
 enum Broken : int {
-  kDepth = 1,  // the depth of a child is not larger than that of its parent
+  kDepth = 1,  // a child is not deeper than its parent (`rest` of a fork: it is less deep)
   kFill,       // a node has fewer than two children, or its count is wrong
   kBytes,      // the bytes of a Node4 or Node16 are not ascending, or an unused one is wrong
   kIndex,      // two bytes of a Node48 have the same slot, or a slot with a child has no byte

@@ -15,8 +15,9 @@ namespace {
 constexpr uint32_t kGroup = 24;  // lookups in a group
 
 // Follows the link from a node to the subtree that contains the pairs of `key`. Returns an empty
-// link if there is none. Does not compare the digits that the node skips. The depth of the node
-// must be at most the size of the key, so that the node does not divide the payloads of the key.
+// link if there is none. Does not compare the digits that the node skips, i.e. those between the
+// digit of its parent and its own. The depth of the node must be at most the size of the key, so
+// that the node does not divide the payloads of the key.
 Link child_for(Link node, const uint8_t* key, uint32_t key_size) {
   const uint32_t depth = node.depth();
   if (node.kind() == Kind::kFork) {
@@ -55,8 +56,8 @@ int find_in(Link link, const uint8_t* key, uint32_t key_size, KeydromeBuffer& pa
 }
 
 // Prefetches what the next step of a search reads. In a Node48 or Node256, this is the element for
-// `byte`. In a smaller node, it is the first and the last cache line. A leaf or page is prefetched
-// as a whole.
+// `byte`. In a smaller node, it is the first 48 bytes: all of a Fork or Node4. A leaf or page is
+// prefetched as a whole.
 [[gnu::always_inline]] inline void ask_for(Link link, uint8_t byte) {
   const auto* address = link.at<const char>();
   switch (link.kind()) {
@@ -147,8 +148,8 @@ void Tree::find_batch(uint32_t count, KeydromeLookup* lookups) const {
 // The payloads of a spread key are in several leaves and pages. While the search visits them,
 // another thread could add one payload and delete another. The search could then find a payload
 // that was never the smallest one. So the search starts again if another thread has changed the key
-// meanwhile. After kTrials attempts the search takes the key lock. Otherwise it might never end
-// while writers change the key again and again.
+// meanwhile. After kTrials attempts the search takes the lock of the key (key_lock.h). Otherwise it
+// might never end while writers change the key again and again.
 int Tree::find_spread(const Pair& probe, bool after, KeydromeBuffer& payload) const {
   constexpr uint32_t kTrials = 8;
   for (uint32_t trial = 0; trial < kTrials; ++trial) {

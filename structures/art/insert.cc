@@ -9,8 +9,8 @@ namespace keydrome::art {
 
 // Follows the digits of the pair to a leaf or page, to a node without a child for the next digit,
 // or to the empty root. If no node on the path skips digits, the path has compared all digits.
-// Otherwise find_spot then compares the skipped digits with those of any stored pair below the end
-// of the path. Returns false if a change of another thread interferes.
+// Otherwise find_spot also compares the pair with any stored pair below the end of the path.
+// Returns false if a change of another thread interferes.
 bool Tree::find_spot(const Pair& pair, Spot& spot) {
   Place place = root_place();
   Link link = place.slot->load();
@@ -42,8 +42,8 @@ bool Tree::find_spot(const Pair& pair, Spot& spot) {
   return depth >= spot.depth || find_branch(pair, depth, spot);
 }
 
-// Finds the node that skips the digit of `depth`, where the pair first differs from the pairs below
-// the node.
+// Finds the node that skips the digit at `depth`, in which the pair first differs from the pairs
+// below the node.
 bool Tree::find_branch(const Pair& pair, uint32_t depth, Spot& spot) {
   Place place = root_place();
   Link link = place.slot->load();

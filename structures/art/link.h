@@ -20,7 +20,7 @@ enum class Kind : uint8_t {
   kNone,
   kLeaf,  // one pair of key and payload
   kPage,  // 2 to kPagePairs pairs (page.h)
-  kFork,
+  kFork,  // a node with two children: for an end mark, and for all other digits (node.h)
   kNode4,
   kNode16,
   kNode48,

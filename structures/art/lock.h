@@ -57,7 +57,8 @@ class Lock {
   std::atomic<uint32_t> state_ = kFree;
 };
 
-// Holds a lock until the end of a block, unless the node is obsolete.
+// Takes the lock of a node, and holds it until the end of the scope. Takes nothing if the node is
+// obsolete.
 class Held {
  public:
   explicit Held(Lock& lock) : lock_(lock), held_(lock.lock()) {}

@@ -73,7 +73,7 @@ static_assert(sizeof(Fork) == 24 && sizeof(Node4) == 48 && sizeof(Node16) == 152
 static_assert(sizeof(Node48) == 648 && sizeof(Node256) == 2056);
 
 // A deletion that leaves at most this many children replaces the node by the next smaller kind. The
-// smaller node then has room for one more child, so the next insertion does not undo this.
+// smaller node has room for at least one more child, so the next insertion does not undo this.
 inline constexpr uint32_t kShrink16 = 3;
 inline constexpr uint32_t kShrink48 = 12;
 inline constexpr uint32_t kShrink256 = 36;

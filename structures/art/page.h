@@ -6,9 +6,11 @@
 //
 //   0   dead: one bit for each pair, set if the pair was deleted
 //   4   tags: one byte for each pair, a hash of its key; rounded up to an even number of bytes
-//   .   offsets: two bytes for each pair, the bytes from the first record to the pair's record. A
-//       uniform page has no offsets: all its keys have one size, and all its payloads have one
-//   size. . records, in ascending order, in the format of KeydromeRun (keydrome/structure.h)
+//   .   offsets: two bytes for each pair, the bytes from the first record to the pair's record
+//   .   records, in ascending order, in the format of KeydromeRun (keydrome/structure.h)
+//
+// A page is *uniform* if all its keys have one size, and all its payloads have one size. It has no
+// offsets.
 //
 // So a lookup compares 16 tags at once, and a scan copies many records at once. After a page has
 // been made, only `dead` changes: bits are set, but never cleared. An insertion makes a new page.
@@ -134,7 +136,8 @@ class Page {
   // last pair.
   uint32_t matches(uint8_t tag) const {
 #if defined(__SSE2__)
-    // A page with n tags has more than n bytes after the tags, and at least 32 bytes (memory.h).
+    // The loads end inside the page: a page with n tags has more than n bytes after the tags, and
+    // at least 32 bytes (memory.h).
     const __m128i wanted = _mm_set1_epi8(static_cast<char>(tag));
     const auto sixteen = [&](uint32_t from) {
       __m128i some;

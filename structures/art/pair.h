@@ -3,7 +3,7 @@
 // The digits of a pair are the bytes of the key, an end mark, the bytes of the payload, and another
 // end mark. The end mark is smaller than every byte. So the order of these strings is the order of
 // contract B: a key that is a prefix of another key is smaller, and the payloads of one key are in
-// order. No string is a prefix of another one, so every pair has a leaf of its own.
+// order. No string is a prefix of another one, so some digit separates any two pairs.
 #pragma once
 
 #include <algorithm>
@@ -24,9 +24,9 @@ inline constexpr uint32_t kDigitsMax = KEYDROME_KEY_BYTES_MAX + 1 + KEYDROME_PAY
 static_assert(kDigitsMax <= UINT8_MAX, "a link stores a depth in one byte (link.h)");
 static_assert(std::endian::native == std::endian::little, "mismatch() finds the first byte by ctz");
 
-// The bytes belong to a leaf or to the caller. If `past_key` is true, the payload is ignored, and
-// the pair is larger than every pair with the same key. Only the probe of a scan, i.e. the pair at
-// which it starts, has `past_key`.
+// The bytes belong to a leaf, a page or the caller. If `past_key` is true, the payload is ignored,
+// and the pair is larger than every pair with the same key. Only the probe of a scan, i.e. the pair
+// at which it starts, has `past_key`.
 struct Pair {
   const uint8_t* key;
   const uint8_t* payload;

@@ -1,4 +1,5 @@
-// Implements Tree::replace, which replaces one payload of a key.
+// Implements Tree::replace, which replaces one payload of a key. A *spread* key has its payloads in
+// several leaves and pages.
 #include "structures/art/build.h"
 #include "structures/art/tree.h"
 

@@ -17,7 +17,7 @@
 
 namespace keydrome::art {
 
-// Returns the index of `byte` in the node. If the node lacks the byte, returns its capacity.
+// Returns the index of `byte` in the node, or the node's capacity if the byte is not there.
 inline uint32_t index_of(const Node4& node, uint8_t byte) {
   constexpr uint32_t kOnes = 0x01010101;
   uint32_t bytes;
@@ -97,8 +97,7 @@ inline Slot* descend(Link node, int digit) {
   return slot_of(node, static_cast<uint8_t>(digit));
 }
 
-// Returns the position of the first child whose byte is larger than `digit`. The node must not be a
-// fork.
+// Returns the first position whose byte is larger than `digit`. The node must not be a fork.
 inline uint32_t position_after(Link node, int digit) {
   const auto rank = [digit](const auto& sorted) {
     uint32_t index = 0;

@@ -20,8 +20,8 @@
 //   the result is right.
 //
 // A writer locks the *owner* of the slot that it changes: the node that contains the slot, or the
-// tree for the root. To replace a node, the writer also locks this node. It then checks that the
-// slot still has the link that it found before. If not, it starts again.
+// tree if the slot is that of the root. To replace a node, the writer also locks this node. It then
+// checks that the slot still has the link that it found before. If not, it starts again.
 //
 // A *spread* key needs more: its payloads are in several leaves and pages. Only nodes whose depth
 // is greater than the size of the key divide its payloads. A writer that changes a link in such a

@@ -60,7 +60,7 @@ class Arena {
 
   const bool huge_pages_;
   KeydromeEnvironment environment_{};
-  // [alignment is 64][size in steps]
+  // lists of free small blocks: [1 if the alignment is larger than kStep][size in units of kStep]
   std::array<std::array<Free*, kSmallMax / kStep + 1>, 2> free_{};
   std::vector<void*> chunks_;
   std::vector<Retired> retired_;  // retired between begin_threads() and end_threads()

@@ -21,10 +21,11 @@ struct Plan {
   uint32_t threads = 2;           // number of threads in the loops with several threads
 };
 
-// Measures all subjects in one process. In each round, every subject runs each loop once. Each loop
-// gets new keys, because keys that another loop has just used would be in the processor's caches.
-// Returns {"NAME": {"LOOP": [ns per operation in each round]}}. Aborts if a subject returns a wrong
-// result.
+// Measures all subjects in one process. First loads each subject 1 to 7 times; these are the times
+// of the loop "insert". Then, in each round, every subject runs once each other loop that its
+// Abilities allow. Each loop gets new keys, because keys that another loop has just used would be
+// in the processor's caches. Returns {"NAME": {"LOOP": [ns per operation in each load or round]}}.
+// Aborts if a subject returns a wrong result.
 Json measure(const Subjects& subjects, const Keys& keys, const Plan& plan);
 
 }  // namespace keydrome::bench

@@ -14,7 +14,8 @@
 namespace keydrome::bench {
 namespace {
 
-// Does not read /proc/self/statm, which is cheaper, because the kernel updates its values late.
+// Reads smaps_rollup. Reading /proc/self/statm would take less time, but the kernel updates the
+// values in statm late.
 uint64_t resident_bytes() {
   std::ifstream file("/proc/self/smaps_rollup");
   for (std::string word; file >> word;) {

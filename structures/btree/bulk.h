@@ -35,8 +35,8 @@ bool Tree<Layout>::split(KeydromeBytes key, Tree& high) {
   descend(probe, path);
   bool same;
   path.at[0] = Layout::place(*path.node[0], probe, same);
-  // A Fixed tree searches for a key that is too long by its first bytes only. A stored key of
-  // exactly these bytes is smaller than the long key, so it stays in the low part.
+  // If the key is too long, a Fixed tree searches only for its first bytes. A stored key of exactly
+  // these bytes is smaller than the long key, so it stays in the low part.
   if (same && key.size > key_bytes_ && !holds(key)) ++path.at[0];
   Change low_change(memory_);
   Change high_change(high.memory_);

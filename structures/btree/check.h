@@ -20,7 +20,8 @@ template <class Layout>
 struct Tree<Layout>::Checker {
   const Tree& tree;
 
-  // All keys of the node are >= `low` and < `high`, where nullptr means no bound.
+  // Checks the node and all nodes below it. Their keys must be >= `low` and < `high`; nullptr means
+  // no bound.
   int check(const Node& node, uint32_t level, const Separator* low, const Separator* high) {
     if (node.level != level) return kHeight;
     const bool is_root = &node == tree.root_;

@@ -28,7 +28,7 @@ template <class Search>
 class Payloads {
  public:
   static constexpr uint32_t kBlockMax = 1024;
-  static constexpr uint32_t kTreeToBlock = 4;  // a tree of at most so many payloads becomes a block
+  static constexpr uint32_t kTreeToBlock = 4;  // a tree that shrinks to this many becomes a block
 
   // Makes a set of one payload. Returns 0 if out of memory.
   static PayloadSet make(const Memory& memory, Span payload) {

@@ -12,7 +12,7 @@
 namespace keydrome::btree {
 
 // The nodes that a change has made, and the nodes that they replace. happened() frees the replaced
-// nodes. Without it, the destructor frees the new nodes.
+// nodes. If happened() has not been called, the destructor frees the new nodes.
 template <class Layout>
 class Tree<Layout>::Change {
  public:

@@ -10,8 +10,8 @@
 // (payloads.h). Leaves are not linked: a scan keeps its path from the root, and prefetches the next
 // leaves of the parent.
 //
-// Thread safety: the functions that are const may run at the same time, while no other runs.
-// Errors: KEYDROME_NO_MEMORY; the tree is then unchanged (rewrite.h).
+// Thread safety: threads may call the const functions at the same time, as long as no thread calls
+// another function. Errors: KEYDROME_NO_MEMORY; the tree is then unchanged (rewrite.h).
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@
 namespace keydrome::btree {
 
 // The largest height. A root has at least 16 items when it is split, so a tree of this height has
-// more pairs than any address space.
+// more pairs than any address space can hold.
 inline constexpr uint32_t kLevels = 24;
 
 template <class Layout>

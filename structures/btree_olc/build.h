@@ -44,6 +44,7 @@ struct Children {
   void erase(uint32_t at);
 };
 
+// The bounds of the pairs of a node (node.h).
 struct Fences {
   Fence low;
   Fence high;

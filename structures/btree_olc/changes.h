@@ -21,8 +21,8 @@ int replace_in_leaf(Node* root, Node& leaf, const Pair& before, const Pair& now)
   const uint32_t from = In::place(leaf, Probe::at(before));
   if (!Leaf::holds(leaf, from, before)) return 0;
   const auto is_here = [&] { return leaf_below<Search>(root, Probe::at(now)) == &leaf; };
-  // If the heads are payload bytes after a common prefix, place() is wrong for a payload without
-  // this prefix.
+  // In some leaves, the heads (node.h) are bytes of payloads, after a prefix that all payloads of
+  // the leaf share. There place() is wrong for a new payload without this prefix.
   if (leaf.head_is_payload && !is_here()) return kNotInLeaf;
   const uint32_t to = In::place(leaf, Probe::at(now));
   // A place between two pairs of the leaf is certainly in the range of the leaf.

@@ -1,8 +1,8 @@
 // NumberLeaf, TextNode, Inner: the nodes of a thread-safe B+-tree (tree.h).
 //
 // A node has up to 56 slots. Each slot has a *head*: eight bytes of its pair as a number. Heads are
-// in groups of eight, and the *summary* repeats the first head of groups 1 to 6. A search compares
-// the summary and then one group. It reads records only where heads are equal.
+// in groups of eight, and the *summary* repeats the first head of every group but the first. A
+// search compares the summary and then one group. It reads records only where heads are equal.
 //
 // - NumberLeaf: keys of 4 or 8 bytes, and payloads of one size of up to 8 bytes. A head is the
 //   whole key. The payloads follow the heads.

@@ -21,7 +21,7 @@ struct Position {
   }
   // Moves to the next child of the parent. Returns false if there is none. The parent may have been
   // replaced meanwhile. The child is then obsolete, or it is still the leaf with the pairs of its
-  // range.
+  // range. The caller checks the version of the child, which shows whether it is obsolete.
   bool move_right() {
     if (parent == nullptr || at == parent->count) return false;
     ++at;

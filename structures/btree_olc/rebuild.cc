@@ -11,7 +11,8 @@ namespace {
 
 constexpr uint32_t kMergedMost = kSlots * 3 / 4;  // most pairs or children of a merged node
 constexpr uint32_t kRecordBytesMax = kLeafBytesMax - sizeof(TextNode);
-constexpr uint32_t kThin = 14;  // an inner node with fewer children takes some from a neighbour
+// An inner node with fewer children is merged with a neighbour, or takes some of its children.
+constexpr uint32_t kThin = 14;
 
 // Returns how many of the pairs go to the first leaf: all of them if one leaf is enough.
 uint32_t cut_of(const Pairs& pairs, bool append) {

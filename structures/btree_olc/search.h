@@ -2,7 +2,7 @@
 // equal, NodeSearch compares pairs.
 //
 // The functions may run while another thread changes the leaf. They touch only memory of the leaf,
-// but their results count only if its version is unchanged afterwards.
+// but their results count only if the version of the leaf is unchanged afterwards.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +17,7 @@ namespace keydrome::btree_olc {
 // The result of a search in a leaf.
 enum class Answer {
   kFound,  // the first pair after the place has the key
-  kNone,   // it has another key
+  kNone,   // this pair has another key; a result of emit(): the run is full
   kEnd,    // no pair of the leaf is after the place
   kTorn    // another thread changes the leaf
 };

@@ -30,7 +30,7 @@
 namespace keydrome::btree_olc {
 
 // The largest height. A root has more than 40 children when it is divided, so a tree of this height
-// has more pairs than any address space.
+// has more pairs than any address space can hold.
 inline constexpr uint32_t kLevels = 20;
 
 class TreeBase {
@@ -56,8 +56,8 @@ class TreeBase {
   int find_with_tree_latch(const Probe& probe, KeydromeBuffer& payload) const;
   // Merges the leaf of the place with a neighbour if it has few pairs.
   void merge(const Probe& probe);
-  // Returns true if a leaf with so many pairs should be merged: at 16, 8, 4, 2, 1 and 0 pairs. If
-  // its neighbours are too full, the next try comes only after half of the pairs are gone, so few
+  // Returns true if a leaf with `pairs` pairs should be merged: at 16, 8, 4, 2, 1 and 0 pairs. If
+  // its neighbours are too full, the next try comes only after half of its pairs are gone, so few
   // deletions take the tree latch.
   static bool should_merge(uint32_t pairs) {
     constexpr uint32_t kFew = 16;

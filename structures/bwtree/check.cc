@@ -12,7 +12,7 @@ enum Broken {
   kWrongLevel = 1,  // a page links to a page of another level, or to a removed page
   kWrongOrder,      // the pairs of a page do not ascend, or are outside its bounds
   kWrongEnd,        // a page has a link but no upper bound, or an upper bound but no link
-  kWrongHead,       // a head is not that of its key, or the keys do not have the prefix
+  kWrongHead,       // the keys do not share the prefix, or a head (page.h) does not fit its key
   kWrongCount,      // the number of pairs or deltas is wrong, or too large
   kWrongChild       // an entry of a parent does not have the lower bound of its child
 };
@@ -79,9 +79,9 @@ int broken_page(const Page& page, const Pair& low, uint32_t level) {
   return entries.count != page.count ? kWrongCount : broken_order(entries, contents, low);
 }
 
-// Checks that the children of a level are pages of the level below, in order, and that the entries
-// have their lower bounds. A page may have no entry in its parent if memory ran out during its
-// split.
+// Checks that the children of a level are pages of the level below, in order, and that each entry
+// of a parent is the lower bound of its child. A page may have no entry in its parent if memory ran
+// out during its split.
 int broken_children(const Slot* leftmost) {
   const Slot* below = base(*leftmost->page.load()).children()[0];
   Pair below_low{};

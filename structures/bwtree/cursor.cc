@@ -1,4 +1,4 @@
-// Implements cursor.h: sorts the deltas of a leaf.
+// Implements cursor.h: sorts the deltas of a leaf, and copies the pairs of the leaf into a run.
 #include "structures/bwtree/cursor.h"
 
 namespace keydrome::bwtree {

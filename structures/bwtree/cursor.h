@@ -9,7 +9,7 @@ namespace keydrome::bwtree {
 
 enum class Only : uint8_t { kAll, kKey };
 
-// Thread safety: a value; the leaf must not be freed meanwhile.
+// Only one thread may use a cursor. The leaf must not be freed while the cursor exists.
 class Cursor {
  public:
   // With Only::kKey, the cursor visits the pairs with the probe's key, and maybe others after them.

@@ -59,8 +59,8 @@ bool Tree::merge_at(const Probe& probe, uint32_t level) {
   return few_are_left;
 }
 
-// Step 1. Returns the contents of the page, or nullptr if the pages are too large or memory runs
-// out.
+// Step 1. Returns the contents of the right page, or nullptr if the two pages are too large or
+// memory runs out.
 const Page* Tree::freeze(Slot& right, Slot* left) {
   for (;;) {
     const Page* page = right.page.load();

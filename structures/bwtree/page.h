@@ -23,10 +23,10 @@ namespace keydrome::bwtree {
 
 // A page with more pairs or children is split.
 inline constexpr uint32_t kPairsMax = 96;
-// With so many deltas, a leaf gets a new base.
+// A leaf with this many deltas gets a new base.
 inline constexpr uint32_t kDeltasUsual = 8;
-// With so many deltas, a change must first make a new base. Only threads that run at the same time,
-// or lack of memory, cause more deltas than kDeltasUsual.
+// If a leaf has this many deltas, a change must first make a new base. Only threads that run at the
+// same time, or lack of memory, cause more deltas than kDeltasUsual.
 inline constexpr uint32_t kDeltasMax = 24;
 
 struct Page;
@@ -174,8 +174,8 @@ inline const Base& base_of(const Page& page) {
   return content.kind == Kind::kBase ? base(content) : *delta(content).base;
 }
 
-// Returns the number of pairs of a base that are before the position. If `with_equal` is true,
-// counts the pair directly after the position, too.
+// Returns the number of pairs of a base that are before the position. If `with_equal` is true, also
+// counts a pair for which compare() with the position returns 0 (pair.h).
 uint32_t pairs_before(const Base& base, const Probe& probe, bool with_equal);
 
 // Returns the child that has the pairs after the position. REQUIRES: the page is an inner one.

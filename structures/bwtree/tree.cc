@@ -79,8 +79,9 @@ int Tree::find(KeydromeBytes key, KeydromeBytes after, KeydromeBuffer& payload) 
   return found;
 }
 
-// Looks for the first pair after the position that has the same key. Returns 0 if one page was
-// enough, and otherwise a number for the contents of all pages that it has read.
+// Looks for the first pair after the position. This pair counts as found if it has the key of the
+// position. Returns 0 if one page was enough, and otherwise a number for the contents of all pages
+// that were read.
 uint64_t Tree::collect(const Probe& probe, KeydromeBuffer& payload, int& found) const {
   uint64_t seen = 0;
   const Probe end{.key = probe.key, .payload = {}, .past_key = true, .head = probe.head};

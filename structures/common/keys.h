@@ -3,7 +3,7 @@
 // form of the keys. A container of these types is close to what a program would use: numbers are
 // uint64_t, and short strings need no allocation.
 //
-// Thread safety: values without synchronisation.
+// Thread safety: plain values, which do not synchronise threads.
 #pragma once
 
 #include <cstddef>

@@ -5,18 +5,17 @@
 namespace keydrome::csb {
 namespace {
 
-// The numbers that check() returns: the first broken invariant, or kNone. README.md lists the
-// invariants.
+// The numbers that check() returns: the first broken invariant, or kNone.
 enum Broken {
   kNone,
-  kLeafCount,
-  kEmptyLeaf,
-  kHead,
-  kOrder,
-  kPlace,
-  kFenceOrder,
-  kLeafOrder,
-  kDirectoryHeads,
+  kLeafCount,       // a leaf has more records than it has room for
+  kEmptyLeaf,       // a leaf other than the last one is empty
+  kHead,            // a head in a leaf is wrong
+  kOrder,           // records are not ascending
+  kPlace,           // the search for a record leads to another leaf
+  kFenceOrder,      // fences are not ascending
+  kLeafOrder,       // the list of leaves and the slots do not agree
+  kDirectoryHeads,  // the heads of the directory are not those of the fences
 };
 
 // Checks one leaf. `before` is the previous record, or nullptr if there is none.

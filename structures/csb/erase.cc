@@ -70,8 +70,8 @@ void Tree::merge_next(const Place& place) {
 }
 
 // If the new pair belongs between the same two records of the leaf as the old pair, only the record
-// is replaced. This is the case if the key has one payload, and its record is neither the first nor
-// the last of the leaf.
+// is replaced. This is always the case if the key has one payload, and its record is neither the
+// first nor the last of the leaf.
 int Tree::replace(KeydromeBytes key, KeydromeBytes before_bytes, KeydromeBytes now_bytes) noexcept {
   const Probe before = Probe::of(key, before_bytes);
   const Probe now = Probe::of(key, now_bytes);

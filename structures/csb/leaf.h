@@ -1,8 +1,8 @@
 // Defines Leaf, a sorted block of records. Leaves are linked in the order of their pairs.
 //
 // A *head* is eight bytes of a key as a number (record.h). A leaf has eight groups of eight
-// entries. Its first cache line has the first heads of groups 1 to 7. A search reads this line to
-// choose a group, and then the two lines of the group.
+// entries. Its first cache line has the first head of every group but the first. A search reads
+// this line to choose a group, and then the two lines of the group.
 #pragma once
 
 #include <algorithm>

@@ -62,8 +62,8 @@ struct Probe {
   static Probe of(const Record& record) { return of(record.key_bytes(), record.payload_bytes()); }
 };
 
-// Returns a number < 0, 0 or > 0 if `a` is smaller than, equal to or larger than `b`. A prefix is
-// smaller.
+// Returns a number < 0, 0 or > 0 if `a` is smaller than, equal to or larger than `b`. A string is
+// larger than each of its prefixes.
 inline int compare(const uint8_t* a, uint32_t a_size, const uint8_t* b, uint32_t b_size) {
   const uint32_t common = std::min(a_size, b_size);
   const int order = common == 0 ? 0 : std::memcmp(a, b, common);

@@ -83,8 +83,8 @@ class Dictionary {
     }
     return {{entry.head, sizeof entry.head}, {entry.value, sizeof entry.value}};
   }
-  // Returns < 0 if the pair is before the position, 0 if it is the first pair after it and equal to
-  // the probe's pair, and otherwise > 0.
+  // Compares the pair at `position` with the probe. Returns < 0 if the pair is before the probe, 0
+  // if the pair has the probe's key and payload and is not before the probe, and otherwise > 0.
   int compare(uint32_t position, const Probe& probe) const;
   uint32_t size() const { return size_; }  // number of positions, including free ones
 
@@ -110,7 +110,8 @@ class Dictionary {
   Chunk** chunks_ = nullptr;
   uint32_t chunks_max_ = 0;
   // Every call reads the pointers above, and an addition writes the numbers below. If both were in
-  // one cache line, an addition would abort every transaction of another core (lock elision).
+  // one cache line, an addition would abort every hardware transaction of another core (lock
+  // elision).
   alignas(64) uint32_t size_ = 0;
   uint32_t first_free_ = kFull;
 };

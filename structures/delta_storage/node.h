@@ -8,7 +8,7 @@
 // The sizes are those of the paper that tree.h cites (section 5.1.1): an inner node with 31 ids
 // fills six cache lines, and a leaf three.
 //
-// Thread safety: values without synchronisation.
+// Thread safety: plain values, which do not synchronise threads.
 #pragma once
 
 #include <cstdint>

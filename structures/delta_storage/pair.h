@@ -2,7 +2,7 @@
 //
 // Pairs are ordered by key, then by payload. A key with several payloads is several pairs.
 //
-// Thread safety: values without synchronisation.
+// Thread safety: plain values, which do not synchronise threads.
 #pragma once
 
 #include <cstdint>

@@ -16,6 +16,9 @@ bool is_unchanged(const Line& home, uint32_t version) {
 
 }  // namespace
 
+// Searches a bucket for the key of the probe, and copies its payload. Returns kAgain if another
+// thread has changed the bucket since `version` was read.
+//
 // Compares all keys of a line without branches. The processor cannot predict in which slot a key
 // is, and after a wrong prediction the lookup would no longer overlap with the next one.
 //

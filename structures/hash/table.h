@@ -124,7 +124,7 @@ class Table {
   std::atomic<uint64_t> buckets_ = 0;
   std::array<std::atomic<uintptr_t>, kSegments> segments_{};  // 0: not allocated
   alignas(kCacheLine) std::atomic<bool> splitting_ = false;
-  // The number of buckets at the end of the current round.
+  // The number of buckets at the end of the current round; between rounds, the number of buckets.
   std::atomic<uint64_t> wanted_ = kFirstBuckets;
   std::array<Padded<std::atomic<int64_t>>, kStripes> stripes_;
 };

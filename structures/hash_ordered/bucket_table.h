@@ -1,10 +1,10 @@
 // BucketTable: an array of buckets. A bucket holds the pairs whose codes are in one interval.
 //
-// All pairs of a table begin with the same symbols, its *prefix*. The code of the symbols after the
-// prefix chooses the bucket. A table is made for given pairs. It divides the range from their
-// smallest to their largest code into intervals of equal size. Later pairs outside of this range,
-// or with another prefix, belong to the first or the last bucket. So the order of the buckets is
-// the order of the pairs.
+// A table is made for given pairs. The symbols with which all these pairs begin are the *prefix* of
+// the table. The code of the symbols after the prefix chooses the bucket. The table divides the
+// range from the smallest to the largest code of these pairs into intervals of equal size. Pairs
+// that come later and are outside of this range, or have another prefix, belong to the first or the
+// last bucket. So the order of the buckets is the order of the pairs.
 //
 // Thread safety: threads may call const functions at the same time, as long as no thread changes
 // the table.
@@ -56,7 +56,7 @@ class BucketTable {
 
   // Says how a table divides its pairs.
   struct Division {
-    uint32_t prefix = 0;  // number of symbols that all pairs have in common
+    uint32_t prefix = 0;  // number of symbols in the prefix of the table
     uint32_t mark = 0;    // see Probe::symbol
     Alphabet alphabet = Alphabet::kBytes;
     uint64_t base = 0;  // the smallest code of the range that is divided

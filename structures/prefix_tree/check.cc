@@ -8,18 +8,17 @@
 namespace keydrome::prefix_tree {
 namespace {
 
-// The numbers that check() returns: the first broken invariant, or kNone. README.md lists the
-// invariants.
+// The numbers that check() returns: the first broken invariant, or kNone.
 enum Broken {
   kNone,
-  kFewChildren,
-  kTooFull,
-  kBitmap,
-  kDepth,
-  kEmptyChild,
-  kSize,
-  kOrder,
-  kBranch,
+  kFewChildren,  // a node has fewer than two children
+  kTooFull,      // a node has more children than room, or an unknown size
+  kBitmap,       // bitmap, ranks and count of a node do not agree
+  kDepth,        // a node is not deeper than its parent, or too deep
+  kEmptyChild,   // a child is missing
+  kSize,         // a key or payload is too long
+  kOrder,        // records are not ascending
+  kBranch,       // records do not first differ where their paths part, or do not fit their paths
 };
 
 Broken check_node(const Node& node) {

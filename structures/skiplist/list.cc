@@ -45,8 +45,8 @@ Node* List::make_node(const Probe& pair) const {
 // if the next node of a level is also that of the level above, it is known to be larger.
 //
 // The search may pass nodes that other threads have deleted. The links of such nodes no longer
-// change. Let L be the last node before the result. If L was in the list when its link was read,
-// the result was right at that moment. Otherwise it was right when L was deleted.
+// change. Let L be the last node before the result. If L was in the list when the search read the
+// link of L, the result was right at that moment. Otherwise it was right when L was deleted.
 Node* List::first(const Probe& probe, bool after) const {
   const int before_most = after ? 0 : -1;
   const Node* before = start_;

@@ -69,7 +69,7 @@ struct Node {
   // changes.
   Node* next() const { return link(0).load(std::memory_order_seq_cst); }
   Node* next(uint32_t level) const {
-    // Pairs with the release in set_next(), called by the thread that has made the next node.
+    // Pairs with the release in set_next(): a thread that sees the link also sees the next node.
     return level == 0 ? next() : link(level).load(std::memory_order_acquire);
   }
   void set_next(uint32_t level, Node* node) {

@@ -7,19 +7,18 @@
 namespace keydrome::ttree {
 namespace {
 
-// The numbers that check() returns: the first broken invariant, or kNone. README.md lists the
-// invariants.
+// The numbers that check() returns: the first broken invariant, or kNone.
 enum Broken {
   kNone,
-  kCount,
-  kBounds,
-  kOrder,
-  kHead,
-  kHeight,
-  kBalance,
-  kList,
-  kSize,
-  kDuplicates,
+  kCount,       // a node is empty or too full, or has a wrong capacity
+  kBounds,      // min_head or max_head of a node is wrong
+  kOrder,       // keys are not ascending
+  kHead,        // the head of an entry is not that of its key
+  kHeight,      // the height of a node is wrong
+  kBalance,     // the heights of two children differ by more than one
+  kList,        // the list of nodes is not in the order of the keys
+  kSize,        // the set counts a wrong number of entries
+  kDuplicates,  // a set of payloads is empty, or one of its entries has Duplicates
 };
 
 // Walks through a set in the order of its keys.

@@ -15,8 +15,8 @@ namespace keydrome::ttree {
 
 struct alignas(64) Node {
   static constexpr uint32_t kCapacity = 64;
-  // The capacity of the first node of a tree. It is small, because the payloads of a key are in a
-  // tree of their own, and most keys have few payloads.
+  // The capacity of the first node of a tree. It is small, because each key with several payloads
+  // has a tree of its own for them, and most such trees have few payloads.
   static constexpr uint32_t kCapacityFirst = 4;
 
   uint64_t min_head = 0;  // of the first entry

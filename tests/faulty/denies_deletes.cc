@@ -1,6 +1,6 @@
-// Fault: deleteRecord deletes the record but returns KEY_NOTFOUND. It returns the right result for
-// keys of stripes, the benchmark's extra transactions with known results, so stripes cannot find
-// the fault.
+// Fault: deleteRecord deletes the record but returns KEY_NOTFOUND. Stripes, extra transactions of
+// the benchmark with known results, cannot find the fault, because the result for their keys is
+// right.
 // Must be found by: the results of all other deletions.
 #include "tests/faulty/honest.h"
 

@@ -1,7 +1,7 @@
-// Fault: the constructor talks to the referee, the process that times and judges, in place of the
-// player, the process that calls the library. It sends the message LOADED. To every message GO,
-// which starts a phase, it replies DONE without executing an operation. The reply has the right
-// nonce, the random number of GO (harness/protocol.h).
+// Fault: the constructor pretends to be the player, the process that calls the library. It sends
+// the message LOADED to the referee, the process that times and judges. To every message GO, which
+// starts a phase, it replies DONE without executing an operation. The reply has the right nonce,
+// the random number of GO (harness/protocol.h).
 // Must be found by: the outcome (the memory with all results), which stays empty.
 #include <sys/socket.h>
 #include <unistd.h>

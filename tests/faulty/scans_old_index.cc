@@ -1,6 +1,7 @@
-// Fault: the first get in a transaction makes a copy of the index. All scans that follow a get in
-// their transaction return the records of this copy. Gets see all records, and so do scans from the
-// start, such as the final scan that checks all records.
+// Fault: the first get from an index in any transaction makes a copy of the index. The copy is
+// never updated. All scans that follow a get in their transaction return the records of this copy.
+// Gets see all records. So do scans in transactions without a get, such as the final scan that
+// checks all records.
 // Must be found by: the extra short scans that benchmarks make in phases that insert.
 #include <map>
 #include <mutex>

@@ -1,5 +1,5 @@
-// Fault: for 64 calls after a thread has deleted a key, its later transactions still read the old
-// payload.
+// Fault: for 64 calls after a thread has deleted a key, later transactions of this thread still
+// read the old payload.
 // Must be found by: reads of keys that the thread changed within its last 64 calls.
 #include <array>
 #include <string>

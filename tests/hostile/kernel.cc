@@ -146,8 +146,8 @@ void keep_keys(Where) {
           EPERM);
 }
 
-// C14, C15: make system calls through the tables i386 and x32. There the same number means a
-// different call, so a filter of numbers could be deceived.
+// C14, C15: make system calls through the kernel's tables for i386 and x32. There the same number
+// means a different call, so a filter of numbers could be deceived.
 void call_i386(Where) {
 #if defined(__x86_64__)
   long result = 0;
@@ -285,8 +285,8 @@ void make_code_otherwise(Where) {
 }
 
 // C27: tries to change the rules of the jail. After the constructor, the filter of the second stage
-// must be in force in all threads. Its rules for files do not bind threads that a constructor
-// started (may_not_open).
+// must be in force in all threads. The second stage's rules for files do not bind threads that a
+// constructor started (may_not_open).
 void change_the_rules(Where where) {
   refused("chroot", chroot("/"), EPERM);
   if (where == kConstructor) return;

@@ -62,8 +62,8 @@ Message done_now() {
 // D02b: sends DONE in the player's name, with the right nonce, to end the phase early.
 void done_with_the_right_nonce(Where) { send_to_referee(done_now()); }
 
-// D57: asks for the next pieces of the program, the list of operations, in the player's name, with
-// the right nonce. The player's own request then comes too late.
+// D57: asks in the player's name, with the right nonce, for the next pieces of the program (the
+// list of operations). The player's own request then comes too late.
 void ask_for_pieces(Where) {
   constexpr uint32_t kPieces = 3;
   Message need = done_now();
@@ -120,7 +120,7 @@ void replace_the_channel(Where) {
 // D04b: closes the channel while the process lives.
 void shut_the_channel(Where) { shutdown(kChannelFd, SHUT_RDWR); }
 
-// D13, D13b, D13c: overwrite the outcome; replace all words, the results of calls, by those of
+// D13, D13b, D13c: overwrite the outcome; replace all words (the results of calls) by the words of
 // commits; look for descriptors with which the outcome or the operations could be resized or
 // sealed.
 void overwrite_the_outcome(Where) {

@@ -15,7 +15,7 @@ constexpr int32_t kRecords = 2000;
 
 void check(ErrCode code, const char* call) {
   if (code == SUCCESS) return;
-  std::fprintf(stderr, "%s returned %d\n", call, code);
+  std::fprintf(stderr, "%s returned code %d instead of SUCCESS\n", call, code);
   std::exit(1);
 }
 

@@ -93,7 +93,8 @@ def ask(repetitions: int) -> tuple[int, float]:
             )
         if answer.content.count(b"/runs/") < TOP:
             raise SystemExit(
-                "the board page shows fewer than ten runs, so its times mean nothing; check fill() in this file"
+                f"the board page shows fewer than {TOP} runs, so its times mean nothing; "
+                "check fill() in tools/bench/board_page.py"
             )
     return len(queries), median(times[1:])
 

@@ -67,7 +67,7 @@ def _text(value: object) -> object:
 
 @dataclass(frozen=True)
 class Best:
-    """A user's library on a board: score, timed run, SHA-256 of the file, and the ratio to the control per session."""
+    """A user's library on a board: score, timed run, SHA-256 of the file, and the ratio to the baseline per session."""
 
     score: float
     run: int

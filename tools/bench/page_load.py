@@ -188,7 +188,7 @@ def _statements(path: str) -> int:
     with CaptureQueriesContext(connection) as queries:
         answer = client.get(path)
     if answer.status_code != httpx.codes.OK:
-        raise SystemExit(f"{path} returned HTTP status {answer.status_code}")
+        raise SystemExit(f"{path} returned HTTP status {answer.status_code} instead of 200")
     return len(queries)
 
 

@@ -1,7 +1,7 @@
 # keydrome_musl(TARGET): links a C program statically with musl instead of glibc. At every start glibc queries the processor for
 # its features and caches with some forty CPUID instructions, and in a virtual machine each of them traps to the hypervisor.
 # docs/decisions/0018-jail-on-musl.md has the figures. Builds with sanitizers keep glibc, because the sanitizers'
-# runtime libraries need it. Builds with clang and the preset for clang-tidy keep it too, because musl's specs file is
+# runtime libraries need it. Builds with clang and the preset for clang-tidy keep glibc too, because musl's specs file is
 # only for GCC.
 option(KEYDROME_MUSL "Link programs that start often with musl" ON)
 

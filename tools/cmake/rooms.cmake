@@ -14,8 +14,8 @@ function(keydrome_product target)
   set_property(GLOBAL APPEND PROPERTY KEYDROME_PRODUCTS ${target})
 endfunction()
 
-# keydrome_static_libraries(RESULT TARGETS...): sets RESULT to the static libraries of this project among the targets and all that
-# they link.
+# keydrome_static_libraries(RESULT TARGETS...): sets RESULT to the static libraries of this project. They are taken from the
+# targets and from everything that the targets link.
 function(keydrome_static_libraries result)
   set(found "")
   set(waiting ${ARGN})

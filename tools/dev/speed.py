@@ -1,7 +1,7 @@
 """Implements `./dev bench`: measures the speed of Keydrome's parts and writes docs/reference/figures.md.
 
-`./dev bench-harness` measures only the first two sections, and replaces them on the page: what the harness, the code
-that makes the calls, adds to each call to a library, and what judging a session costs.
+`./dev bench-harness` measures only the first two sections, and replaces them on the page. They say what the harness,
+the code that makes the calls, adds to each call to a library, and what judging a session costs.
 
 Each section comes from a program that can also run alone. If a program compares things, it measures them alternately in
 one run, and prints medians. A figure that misses its target fails no test, because a slow machine is no bug.
@@ -27,7 +27,7 @@ FIGURES = ROOT / "docs" / "reference" / "figures.md"
 HARNESS = "harness cost"
 JUDGING = "judging"
 # Programs that print what they measure and write {"title", "rows": [{"figure", "value", "target"}]} to --json FILE.
-# A row can also have "measured" and "at_most" or "at_least", three numbers in the same unit; see missed().
+# A row can also have "measured", and with it "at_most" or "at_least". These numbers have the same unit; see missed().
 PROGRAMS = {
     HARNESS: [str(RELEASE / "bin" / "harness_cost")],
     JUDGING: [str(RELEASE / "bin" / "judge_cost")],
@@ -161,7 +161,8 @@ The machine is virtual and shared, so single times vary. Compare only figures of
 In the first section, the *floor* is the smallest possible cost of a call: a loop that only calls a library that does
 nothing. *Beyond the call* is the time that the player, the program that makes the calls, adds to the floor. Rows with
 *B* measure a data structure (contract B), which the player calls through the runtime. A target in ns is for a machine
-with the floor that the target names; on other machines, compare the multiple of the floor.
+with the floor that the target names; on other machines, compare the multiple of the floor. A *goal* is a stricter
+value, which a prototype with a simpler loop reached.
 
 In the section on generating programs, a row shows the CPU time for ten million operations, and in brackets the measured
 number of operations with its time. *Bytes of pools* are the bytes per operation in the lists of keys and payloads.

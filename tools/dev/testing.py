@@ -282,8 +282,9 @@ def _postgres(places: list[str]) -> Outcome:
 def _told(case: ET.Element, ended: str) -> str:
     """Return the lines of a failed test's output that say what is wrong, because the log may not be at hand.
 
-    If no line matches TELLS, return the last lines, because output usually ends with the message of the fault. Lines
-    about tests that passed are left out.
+    These are the lines that match TELLS, and some lines after each. If no line matches, or if a signal or a time-out
+    ended the test, the last lines are added, because output usually ends with the message of the fault. Lines about
+    tests that passed are left out.
     """
     output = "\n".join(case.itertext()).splitlines()
     lines = [line for line in output if line.strip() and not PASSES.match(line)]

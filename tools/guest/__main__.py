@@ -30,7 +30,8 @@ BUILD_FILES = f"config-{sys.version_info.major}.{sys.version_info.minor}-{syscon
 PACKAGES = ("pytest", "_pytest", "pluggy", "iniconfig", "packaging", "pygments")
 PROGRAMS = ("/bin/sh", "/usr/bin/setpriv", "/usr/bin/unshare")
 APPLETS = ["awk", "cat", "chmod", "cp", "mkdir", "mount", "sleep", "umount"]
-# Tests with these words in their names are left out: they do not depend on control groups, and are slow in an emulator.
+# For pytest's -k: leaves out the tests with the words honest or many_runs in their names. These tests do not depend on
+# control groups, and are slow in an emulator.
 TOO_LONG = "not honest and not many_runs"
 TESTS = ("test_jail", "test_hostile", "test_check", "test_leftovers", "test_ordinary_user")
 FOLDERS = ("/proc", "/sys", "/tmp", "/mnt", "/run")  # noqa: S108 - the guest's own

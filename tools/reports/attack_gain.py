@@ -3,9 +3,9 @@
 Usage, as root, after a build: .venv/bin/python -m tools.reports.attack_gain [--rounds N] [--records N] [--lookups N]
 
 An attack is a library that cheats to be faster. In each round every library plays the same operations once, in random
-order. The result is a table in Markdown with the verdict on each library, and its gain: the time of the honest library
-divided by its own time, as median, smallest and largest value of the rounds. docs/explanation/security.md has the
-table.
+order. The result is a table in Markdown with the verdict on each attack, and its gain. The gain is the time of the
+honest library divided by the time of the attack: median, smallest and largest value of the rounds.
+docs/explanation/security.md has the table.
 """
 
 from __future__ import annotations

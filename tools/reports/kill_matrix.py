@@ -33,7 +33,8 @@ if TYPE_CHECKING:
 
 PAGE = ROOT / "docs" / "reference" / "kill-matrix.md"
 MUTANTS = ROOT / "tests" / "faulty" / "mutants.json"
-# The kinds of recorded rounds, in the order of their numbers in benchmarks/isolation/bodies.cc.
+# A round is a phase whose calls are recorded. These are the kinds of rounds, in the order of their numbers in
+# benchmarks/isolation/bodies.cc.
 ROUND_KINDS = (
     "mixed",
     "registers",
@@ -214,7 +215,10 @@ def _play(mutant: dict[str, Any], part: Part, seed: str) -> SeriesResult:
 
 
 def _refusals(result: SeriesResult) -> set[str]:
-    """Return the required findings of a run that refused the mutant; if it has no finding, the verdict."""
+    """Return the names of the required findings of a run that refused the mutant, or its verdict if it has none.
+
+    If the run did not refuse the mutant, return nothing.
+    """
     if result.verdict not in FAULTS_OF_LIBRARY:
         return set()
     names = {f.name for f in result.findings if f.severity is Severity.REQUIRED}

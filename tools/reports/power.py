@@ -9,8 +9,9 @@ There are two kinds of windows:
 - The boards: the library and the same file under another name, on the instance of every board (ranking). Every
   difference that `compare` finds there is wrong.
 
-A window during which the machine was too busy to measure (runner/drift.py) is shown, but not counted. With --state the
-program stores the windows, and continues after an interruption.
+A window during which the machine was too busy to measure (runner/drift.py) is not judged. It enters only the number of
+all windows and the changes of the control library's times. With --state the program stores the windows, and continues
+after an interruption.
 """
 
 from __future__ import annotations
@@ -64,7 +65,7 @@ class Found:
     """
 
     other: str
-    ratio: float  # of all blocks: base / other
+    ratio: float  # base / other, the median over all blocks
     windows: int
     ahead: int  # the base is ahead, or apart
     apart: int  # the base is apart

@@ -82,7 +82,7 @@ def _is_known(commit: str) -> bool:
 
 
 def _commits_since(commit: str, path: str) -> int:
-    """Return how many commits since this one changed the path, tests and Markdown left out."""
+    """Return how many later commits changed the path. Changes of tests and Markdown do not count."""
     sources = [path, ":(exclude,glob)**/tests/**", ":(exclude,glob)**/*.md"]
     if path.startswith("tests/"):
         sources = [path, ":(exclude,glob)**/*.md"]

@@ -1,4 +1,4 @@
-"""The goals for the speed and memory of structures, for the report `structures`.
+"""Lists the goals for the speed and memory of structures, for the report `structures`.
 
 The goals were derived from prototypes. The page of the report says which ones are met and which are missed.
 """
@@ -13,7 +13,7 @@ class Figure(Enum):
     """What a goal is about: a title, a loop of the benchmark, and a second loop of the same structure, or None.
 
     The figure is the ratio of the two loops. Without a second loop, it is the ratio to the peer, a container from a
-    package.
+    package. Figures of memory have no loop (""). The page of tools/reports/structures.py explains the loops.
     """
 
     INSERT = "insert", "insert", None

@@ -44,7 +44,7 @@ _SETS = {
     "random": "random: 1 to 128 letters",
     "prefix": "prefix: 120 equal characters and 8 random ones",
 }
-# The result of structure_bench for one subject: lists of ns by loop, and facts.
+# The result of structure_bench for one subject, i.e. a structure or a peer: lists of ns by loop, and facts.
 Subject = dict[str, Any]
 
 
@@ -82,7 +82,7 @@ class Run:
 
 
 def ratio(slow: Subject | None, slow_loop: str, fast: Subject, fast_loop: str) -> float | None:
-    """Return how many times as fast the second loop is: the median over the rounds."""
+    """Return how many times as fast the second loop is as the first one: the median over the rounds."""
     if slow is None or slow_loop not in slow or fast_loop not in fast:
         return None
     return median(a / b for a, b in zip(slow[slow_loop], fast[fast_loop], strict=True))

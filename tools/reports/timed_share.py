@@ -56,11 +56,14 @@ def instances() -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class Times:
-    """The mean times of a session of a series, in seconds. The other times are disjoint parts of `session`."""
+    """The mean times of one session of a series, in seconds.
+
+    `session` is the whole session. The other times are parts of it that do not overlap.
+    """
 
     session: float  # of the whole command, divided by the number of sessions
     timed: float
-    load: float  # other untimed phases, and loading the library
+    load: float  # the untimed phases that are not scans, and loading the library
     generation: float
     inputs: float  # making the inputs of phases before their clocks start
     scan: float  # scanning all records for the judge
@@ -81,7 +84,7 @@ class Times:
 
     @property
     def per_million(self) -> float:
-        """Return the seconds beyond load and timed phases, for each million of records."""
+        """Return the seconds of the session without `load` and `timed`, for each million records."""
         return (self.session - self.load - self.timed) / self.records * 1e6
 
 

@@ -108,7 +108,8 @@ def test_a_switch_is_one_branch(make: MakeTree) -> None:
     )
 
 
-# One file for every folder of MAY_INCLUDE. The tests create all folders, because the check ignores missing ones.
+# WINGS has one file for every folder of MAY_INCLUDE, and OPEN has every single header of MAY_INCLUDE. The tests create
+# all of them, because the check ignores missing ones.
 WINGS = {f"{node}/node.h": "" for node in directions.MAY_INCLUDE if not node.endswith(".h")}
 OPEN = {node: "" for node in directions.MAY_INCLUDE if node.endswith(".h")}
 
@@ -192,7 +193,10 @@ def test_the_table_has_no_cycle() -> None:
 
 
 def test_the_wall_has_no_door() -> None:
-    """The player calls the untrusted library. It must not reach code that generates or judges, through any folder."""
+    """No chain of permitted includes leads from the player to code that generates operations or judges results.
+
+    The player calls the untrusted library, in the same process.
+    """
     kit = directions.KIT
     seen, edge = set(), {"harness/player", f"{kit}/player"}
     while edge:

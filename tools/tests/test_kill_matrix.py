@@ -69,7 +69,7 @@ def test_the_page_names_mutants_that_the_gate_itself_does_not_find() -> None:
     found = gate(20)
     assert only_elsewhere(longer, found, Scale.SMOKE)
     assert not only_elsewhere(MUTANT, found, Scale.SMOKE), "its run has the gate's parameters"
-    # A column with one kind of rounds is no part of the gate, but an instance of a suite is.
+    # A column for a single kind of rounds (recorded phases) is no part of the gate; an instance of a suite is.
     one_kind = Kills(cells={"isolation mixed": {"1": ["phantom"]}}, gate=found.gate)
     assert only_elsewhere(longer, one_kind, Scale.SMOKE)
     instance = Kills(cells={"scenarios crowds": {"1": ["phantom"]}}, gate=found.gate)

@@ -42,7 +42,7 @@ def test_every_measured_path_exists() -> None:
 
 @pytest.fixture
 def clone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Return a small repository with the measured folders code and other, which stale.py then reads."""
+    """Return a small repository with two measured folders, code/ and other/; stale.py then reads this repository."""
     monkeypatch.setattr(stale, "ROOT", tmp_path)
     _git(tmp_path, "init", "--quiet")
     for folder in ("code/tests", "other"):

@@ -66,7 +66,7 @@ def test_goals_depend_on_the_number_of_keys() -> None:
     assert goal.applies("int", 10_000_000)
     assert not goal.applies("int", 1_000_000)
     assert not goal.applies("url", 10_000_000)
-    # At most one goal for a figure of a structure, set and number of keys.
+    # For each set of keys and number of keys, a figure of a structure has at most one goal.
     for keys in ("int", "ycsb", "email", "url", "random", "prefix"):
         for count in (100_000, 1_000_000, 10_000_000):
             found = [(one.structure, one.figure) for one in GOALS if one.applies(keys, count)]

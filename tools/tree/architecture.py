@@ -1,7 +1,7 @@
 """Checks that the table of rooms in ARCHITECTURE.md agrees with the rules that other checks enforce.
 
-A room is a top-level folder. Every room needs a row, whose last column lists the rooms that it may use. The rules are
-MAY_INCLUDE for C and C++, and the layers of import-linter in pyproject.toml for Python.
+A room is a top-level folder. Every room needs a row; its last column lists the rooms that this room may use. The rules
+are MAY_INCLUDE for C and C++, and the layers of import-linter in pyproject.toml for Python.
 """
 
 from __future__ import annotations

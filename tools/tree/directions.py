@@ -28,6 +28,7 @@ JUDGING = {f"{KIT}/judge", f"{KIT}/script", FORMAT}
 EVENT = {"checker/history/event.h"}
 # Headers with the words of a finding: severities, and the names of calls and result codes.
 WORDS = {"checker/severity.h", "checker/names.h"}
+# The folders of the checker.
 CHECKER_WINGS = {f"checker/{wing}" for wing in ("history", "model", "certify", "witness")}
 CHECKER = {"checker", *CHECKER_WINGS, *WORDS, *EVENT}
 LOW = {"api", "base"}

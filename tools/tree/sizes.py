@@ -29,7 +29,7 @@ README_LINES_MAX = 60
 # folder.
 GENERATED = re.compile(r"<!-- table .*?<!-- end of table -->", re.DOTALL)
 REASON = re.compile(r"\bLIMIT: \w")
-# The reason is searched in the first lines of a file, and in some lines around the head of a class or function.
+# The check looks for the reason in the first lines of a file, and in some lines around the head of a class or function.
 FILE_REASON_LINES = 30
 REASON_LINES_ABOVE = 8
 REASON_LINES_BELOW = 4

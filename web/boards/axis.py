@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-CONTROL = 1.0  # the control library's ratio to itself.
-# On the worse side, the axis ends at this many times the control. If even the best entry is worse than the control, the
-# axis ends at this many times the best entry. Entries beyond the end become arrows, which leaves space for the others.
+CONTROL = 1.0  # the control library's ratio to itself
+# On the worse side, the axis ends at the latest where a ratio is this many times worse than the control's. If even the
+# best entry is worse than the control, the best entry counts instead of the control. Entries beyond the end become
+# arrows, which leaves space for the others.
 WORSE = 2.2
 # The axis reaches at least this far on the better side.
 BETTER = 1.25

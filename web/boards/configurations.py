@@ -1,7 +1,8 @@
 """Shows configuration boards, which compare structures under configurations on the workloads of one family of boards.
 
 A structure is an index without transactions and locks; a configuration says how the runtime adds these. The *loss* of
-an entry on a workload is its result divided by the best result shown. An entry is robust if its largest loss is small.
+an entry on a workload says how many times worse its result is than the best result shown: 1 for the best one. An entry
+is robust if its largest loss is small.
 The page, the CSV and the JSON show the same rows. The URL's query has the filters, the chosen workloads and the order,
 so an address can be shared. leaderboard/configuration_board.py reads the entries, and results/robustness.py computes
 the losses.
@@ -42,7 +43,7 @@ COMPARED = 6  # the largest number of runs that the page of comparisons shows
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """An entry's result on one workload. `loss` is the result divided by the best one shown; the best entry has 1.
+    """An entry's result on one workload. `loss` says how many times worse it is than the best one shown, which has 1.
 
     `ratio` is the median ratio to the control library, as on the board. `low` and `high` are the interval of the ratio.
     """
@@ -57,7 +58,7 @@ class Cell:
 
     @property
     def heat(self) -> int:
-        """Return the step of the cell's colour."""
+        """Return the number of the cell's colour: 0 for the smallest losses, 4 for the largest."""
         return heat(self.loss)
 
     @property

@@ -46,7 +46,7 @@ def groups_of(standings: Standings, rows: Sequence[Row]) -> list[Group]:
 
 
 def single_rows(chosen: Sequence[Row]) -> list[Group]:
-    """Return a group for each chosen row, in their order: rows that were sorted or filtered have no common note."""
+    """Return one group per row, in the order of the rows. Rows that were sorted or filtered have no common note."""
     return [Group((row,), "") for row in chosen]
 
 

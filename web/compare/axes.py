@@ -10,8 +10,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 _TICKS_MAX = 6
-# The steps between round values in each decade of a logarithmic axis, from few to many.
+# The round values in each decade of a logarithmic axis, as multiples of a power of ten: sets from few to many values.
 _DECADE_STEPS = ((1.0,), (1.0, 3.0), (1.0, 2.0, 5.0), (1.0, 1.5, 2.0, 3.0, 5.0, 7.0))
+# The distances between round values on an axis that is too short for the sets above.
 _STEPS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
 # Free space beyond the lowest and the highest value, as a fraction of the axis.
 _MARGIN = 0.06

@@ -57,7 +57,9 @@ def _chosen(query: QueryDict) -> list[int]:
         raise _WrongRunsError("Choose runs by their numbers, for example 47.")
     ids = list(dict.fromkeys(map(int, given)))
     if len(ids) > RUNS_MAX:
-        raise _WrongRunsError(f"You chose {len(ids)} runs. At most {RUNS_MAX} can be compared.")
+        raise _WrongRunsError(
+            f"You chose {len(ids)} runs. At most {RUNS_MAX} can be compared: choose fewer."
+        )
     return ids
 
 

@@ -178,7 +178,9 @@ class SourceForm(forms.Form):
             "file"
         ].help_text = f"A .zip, .tar.gz, .tar.xz or .tar.zst file of at most {limit}."
         if too_large:
-            self.fields["file"].error_messages["required"] = f"The file is larger than {limit}."
+            self.fields["file"].error_messages["required"] = (
+                f"The file is larger than {limit}. Leave compiled files out."
+            )
 
 
 class AnnounceForm(forms.Form):

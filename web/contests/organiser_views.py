@@ -118,8 +118,8 @@ def _visible_runs(request: UserRequest) -> Prefetch[str]:
 def _twins(contest: Contest, shown: Iterable[Entry]) -> list[list[Entry]]:
     """Return groups of entries with the same file from different teams, if the page shows one of the entries.
 
-    1 SQL statement. It reads only the entries with a file of this page, because reading all entries of a contest for
-    every page would take too long.
+    1 SQL statement. The statement reads only entries that have the same file as an entry on the page. Reading all
+    entries of a contest for every page would take too long.
     """
     digests = {entry.submission.blob_sha256 for entry in shown}
     same = contest.entries.filter(submission__blob_sha256__in=digests)

@@ -39,7 +39,7 @@ class RunCurves:
 
 
 def run_curves(stored: Curves) -> RunCurves:
-    """Return the curves of a session. The control has lines only if the session has stored its curves."""
+    """Return the curves of a session. The control has lines only if the control's curves are stored."""
     curves = [stored] if stored.control is None else [stored, stored.control]
     names = (LIBRARY, CONTROL)[: len(curves)]
     common = throughput_table(curves)

@@ -45,7 +45,7 @@ def _page(request: HttpRequest, pk: int) -> RunPage:
 
 
 def _tag(page: RunPage) -> str:
-    """Return a tag that changes whenever the live part of the page changes."""
+    """Return a tag for an ETag header, which changes whenever the live part of the page changes."""
     return queries.live_tag([page.run], {page.run.pk: page.wait} if page.wait else {})
 
 

@@ -179,7 +179,7 @@ def test_a_deleted_run_is_missing_for_all_but_organisers(
         ("x", "Choose runs by their numbers"),
         ("1;2", "Choose runs by their numbers"),
         ("9" * 30, "Choose runs by their numbers"),
-        ("1,2,3,4,5,6,7", "At most 6 can be compared"),
+        ("1,2,3,4,5,6,7", "At most 6 can be compared: choose fewer."),
     ],
 )
 def test_a_wrong_choice_is_explained(client: Client, query: str, words: str) -> None:

@@ -28,18 +28,19 @@
  *    3 and 9 say. The lists of their results below omit these two codes.
  * 2. Isolation. Transactions are serialisable, without phantoms. Some rankings demand strict
  *    serialisability, where the serial order also respects real time.
- * 3. Conflicts. Any call inside a transaction may wait, or return DEADLOCK. After DEADLOCK the
- *    client calls abortTransaction and may then run the transaction again. Before this abort, every
- *    call of the transaction returns DEADLOCK or TXN_DNE. A transaction that runs alone must
- *    succeed within 10 attempts. If several transactions conflict and retry, some must succeed.
+ * 3. Conflicts. beginTransaction, get, getNext, insertRecord, deleteRecord and commitTransaction
+ *    may wait, or return DEADLOCK. After DEADLOCK the client calls abortTransaction and may then
+ *    run the transaction again. Before this abort, every call of the transaction returns DEADLOCK
+ *    or TXN_DNE. A transaction that runs alone must succeed within 10 attempts. If several
+ *    transactions conflict and retry, some must succeed.
  * 4. Transactions. A thread has at most one open transaction. txn == NULL means auto-commit: the
  *    call is a transaction of its own, even while the thread has another transaction open. An
  *    auto-commit call may return DEADLOCK, but it must not hang.
  * 5. Handles. An IdxState belongs to the thread that opened it.
  * 6. Memory. All memory passed in belongs to the caller, who may change or free it when the call
  *    has returned. The name of an index is the exception: it stays alive and unchanged until the
- *    process ends. In every Record that the caller passes, fields that the function does not read
- *    are zero.
+ *    process ends. Before each call, the caller sets to zero all bytes of a Record that the
+ *    function does not read, even if the caller uses the Record again.
  * 7. Own changes. A transaction sees its own changes at once.
  * 8. Order. SHORT and INT are ordered numerically (signed). VARCHAR is ordered by unsigned bytes;
  *    if one string is a prefix of the other, the shorter comes first (strcmp order). The payloads

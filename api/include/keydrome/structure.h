@@ -3,9 +3,10 @@
  * An instance of a structure is one set of (key, payload) pairs. It has no threads and no
  * transactions. Only a structure with the capability THREAD_SAFE (rule 3) may have locks.
  * Keydrome's runtime adds transactions and short locks (latches). A configuration file of the
- * runtime selects their kinds. Together, structure and runtime implement contract A (index.h). So
- * one unchanged structure can be compared under many execution strategies (T. Bang et al., "Robust
- * Performance of Main Memory Data Structures by Configuration", SIGMOD 2020).
+ * runtime selects which kinds of transactions and latches it adds. Together, structure and runtime
+ * implement contract A (index.h). So one unchanged structure can be compared under many execution
+ * strategies (T. Bang et al., "Robust Performance of Main Memory Data Structures by Configuration",
+ * SIGMOD 2020).
  *
  * Rules
  *
@@ -18,13 +19,14 @@
  *    keeps. The structure copies outputs into the caller's buffers. No call depends on a position
  *    that an earlier call left: there are no cursors. The structure takes all memory from
  *    `allocate` of its KeydromeEnvironment and gives it back with `retire`.
- * 3. Threads. Functions never block, never start threads, and use no mutable global or thread-local
- *    state. While create, destroy, load, split, concat or check runs, no other call uses the same
- *    instances. Which other functions may run at the same time on one instance depends on the
- *    capabilities:
+ * 3. Threads. Functions never wait, except for short locks in a THREAD_SAFE structure. They start
+ *    no threads, and use no mutable global or thread-local state. While create, destroy, load,
+ *    split, concat or check runs, no other call uses the same instances. Which other functions may
+ *    run at the same time on one instance depends on the capabilities. A read is a call with a
+ *    const instance, and a change is any other call.
  *      no capability   one call at a time.
- *      SHARED_READS    any number of calls with a const instance, or one other call alone.
- *      OPTIMISTIC      any number of calls with a const instance, even during one other call.
+ *      SHARED_READS    any number of reads, or one change alone.
+ *      OPTIMISTIC      any number of reads, even during one change.
  *      THREAD_SAFE     any number of calls.
  * 4. Memory in use. The runtime frees or reuses retired memory only after all calls have ended that
  *    were running when the memory was retired. So the structure needs no epochs of its own.
@@ -123,9 +125,9 @@ enum {
   /* Functions that take a const instance may run together while no call changes the instance. */
   KEYDROME_SHARED_READS = 1u << 0,
   /* All calls may run together, so a configuration may run the structure without a latch. put, del,
-   * replace, find and each lookup of find_batch are linearizable. A scan returns, in order and
-   * once, every pair that existed during the whole call, and no pair that never existed during
-   * it. */
+   * replace, find and each lookup of find_batch are linearizable. A scan returns pairs in order,
+   * each at most once. It returns every pair that existed during the whole call. Each pair that it
+   * returns existed at some time during the call. */
   KEYDROME_THREAD_SAFE = 1u << 1,
   /* Functions that take a const instance (*reads*) may run during one function that changes it. A
    * read may then return wrong results or KEYDROME_TORN. The runtime detects the change with a
@@ -170,11 +172,10 @@ typedef struct {
   /* Deletes a pair. Returns 1 if it was deleted, 0 if there is no such pair. */
   int (*del)(KeydromeStructure* instance, KeydromeBytes key, KeydromeBytes payload);
 
-  /* Required unless KEYDROME_UNORDERED. Fills `run` with the first pairs >= (key, payload). If
-   * `after` is not 0, with the first pairs > (key, payload). payload.data == NULL means the
-   * smallest payload if `after` is 0, and otherwise the largest payload. Returns 0 if no pair
-   * follows the run, and 1 if one may follow: the run has `limit` pairs, or the next pair does not
-   * fit. */
+  /* Required unless KEYDROME_UNORDERED. Fills `run` with the first pairs that are >= (key, payload)
+   * if `after` is 0, and > (key, payload) otherwise. payload.data == NULL means the smallest
+   * payload if `after` is 0, and otherwise the largest payload. Returns 0 if no pair follows the
+   * run, and 1 if one may follow: the run has `limit` pairs, or the next pair does not fit. */
   int (*scan)(const KeydromeStructure* instance, KeydromeBytes key, KeydromeBytes payload,
               int after, KeydromeRun* run);
 
@@ -194,11 +195,11 @@ typedef struct {
   int (*replace)(KeydromeStructure* instance, KeydromeBytes key, KeydromeBytes before,
                  KeydromeBytes now);
   /* Appends the pairs of the run. They are in ascending order, and larger than all pairs of the
-   * instance. Returns 0. After an error, the instance may contain some of them; the runtime
-   * destroys it. */
+   * instance. Returns 0. After an error, unlike rule 5, the instance may contain some of the pairs;
+   * the runtime then destroys the instance. */
   int (*load)(KeydromeStructure* instance, const KeydromeRun* run);
-  /* Moves the pairs with keys >= `key` to a new instance in the given environment, and returns it.
-   * Returns NULL if memory runs out; nothing has then moved. */
+  /* Moves the pairs with keys >= `key` to a new instance in the given environment, and returns the
+   * new instance. Returns NULL if memory runs out; nothing has then moved. */
   KeydromeStructure* (*split)(KeydromeStructure* instance, KeydromeBytes key,
                               const KeydromeEnvironment* environment);
   /* Moves all pairs of `high`, which are larger than those of `low`, to `low`, and destroys `high`.
@@ -218,7 +219,7 @@ static inline void keydrome_run_clear(KeydromeRun* run) {
   run->pairs = 0;
 }
 
-/* Appends a pair to the run. Returns 1, or 0 if the run has `limit` pairs or no room for it. */
+/* Appends a pair to the run and returns 1. If the run has `limit` pairs or no room, returns 0. */
 static inline int keydrome_run_add(KeydromeRun* run, KeydromeBytes key, KeydromeBytes payload) {
   const uint32_t bytes = 2u + key.size + payload.size;
   unsigned char* to = (unsigned char*)run->data + run->size;
@@ -245,7 +246,7 @@ static inline uint32_t keydrome_run_read(const KeydromeRun* run, uint32_t at, Ke
 }
 
 /* Returns the table of the structure's functions. The function always returns the same pointer, but
- * may choose the table by the processor's features. It is the only symbol that a structure exports.
+ * may choose the table by the processor's features. A structure exports only this function.
  * The attribute exports it even if the structure is compiled with hidden visibility. */
 #if defined(__GNUC__)
 __attribute__((visibility("default")))

@@ -14,12 +14,13 @@
  *         {.name = "tree", .description = "...", .capabilities = KEYDROME_SHARED_READS});
  *     const KeydromeStructureTable* keydrome_structure(void) { return &kTable; }
  *
- * The members mean what the functions of the same names in structure.h mean, except:
+ * Each member does what the function of the same name in structure.h does. These rules apply, too:
  *
  *   - A structure has options if the class has the member
  *       static bool accepts(const char* options);  // NULL, or a JSON object; must not throw
- *     `accepts` returns false if it does not know one of the options. The constructor then gets the
- *     accepted text in `setup`. Without `accepts`, `create` accepts only NULL and "{}" as options.
+ *     `accepts` returns false if it does not know one of the options. The constructor gets the
+ *     accepted text in `setup`, or NULL if `split` makes the object. Without `accepts`, `create`
+ *     accepts only NULL and "{}" as options.
  *   - An unordered class has no `scan`. Other members that may be absent:
  *       int find(KeydromeBytes key, KeydromeBytes after, KeydromeBuffer& payload) const;
  *       void find_batch(uint32_t count, KeydromeLookup* lookups) const;
@@ -30,9 +31,10 @@
  *       int check() const;
  *       uint64_t statistic(uint32_t which) const;
  *   - Members must be public and not overloaded. A private or overloaded member counts as absent.
- *   - If memory runs out, a member may throw std::bad_alloc, and the function returns
- *     KEYDROME_NO_MEMORY. A constructor that gets too little memory must free what it has
- *     allocated, and must throw std::bad_alloc. Every other exception ends the process. A noexcept
+ *   - If memory runs out, every member except accepts, check and statistic may throw
+ *     std::bad_alloc. The function then returns KEYDROME_NO_MEMORY (split: NULL). A constructor
+ *     that gets too little memory must free what it has allocated, and must throw std::bad_alloc.
+ *     The function create then returns NULL. Every other exception ends the process. A noexcept
  *     member is called without the cost of a handler.
  *
  * Thread safety: that of the class. */

@@ -69,7 +69,7 @@ enum class AttemptEnd : uint8_t {
 };
 inline constexpr uint32_t kAttemptEnds = 5;
 
-inline constexpr uint32_t kControlShift = 8;  // the bits above the low byte: a time, for example
+inline constexpr uint32_t kControlShift = 8;  // the first bit after the low byte, e.g. of a time
 
 constexpr uint8_t low_byte(uint64_t word) { return static_cast<uint8_t>(word); }
 constexpr bool is_control(uint64_t word) { return low_byte(word) >= 0xd0; }
@@ -104,8 +104,9 @@ constexpr bool is_attempt_end(uint64_t word) {
 }
 constexpr AttemptEnd attempt_end_of(uint64_t word) { return static_cast<AttemptEnd>(word & 0xf); }
 
-// A kRareCall or kComputedCall. `number` is the number of the index for create and openIndex, and
-// the tag of the payload for an insert of a procedure.
+// A kRareCall or kComputedCall. `slot` selects a variable of the thread that holds a handle.
+// `number` is the number of the index for create and openIndex. For an insert of a procedure, it is
+// the tag of the payload, a unique number.
 struct CallWord {
   history::EventCall call = history::EventCall::kCreate;
   uint8_t slot = 0;

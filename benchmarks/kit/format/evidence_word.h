@@ -99,10 +99,10 @@ inline uint64_t record_word(const char* payload, uint32_t window, const void* ke
   return (word & ~kWordCode) | code_word(SUCCESS);
 }
 
-// Returns the bits of a record's word that the judge can predict if it knows only the first bytes
-// of the window and the key. `known` has a byte 0xff for each known byte. The second byte may be
-// known only if the first is, because a word contains the XOR of their high halves. The bits of tag
-// and code are always known.
+// Returns the bits of a record's word that the judge can predict although it does not know all four
+// bytes of the window and of the key. `known` has a byte 0xff for each known byte. The second byte
+// may be known only if the first is, because a word contains the XOR of their high halves. The bits
+// of tag and code are always known.
 constexpr uint64_t known_bits(uint32_t known) {
   return kWordTag | kWordCode | spread_window(known);
 }

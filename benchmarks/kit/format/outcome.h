@@ -32,7 +32,8 @@ inline constexpr uint32_t kCodeNoHandle = 1002;
 inline constexpr uint32_t kCodeUnfit = 1003;
 
 // The first violation of a thread: a call that returned a result which the contract, the
-// specification of the index API, forbids. An op is one operation of the program.
+// specification of the index API, forbids, or one of the four violations above. An op is one
+// operation of the program.
 struct IllegalAnswer {
   uint64_t op;    // number of the op in the thread's whole program
   uint32_t code;  // the returned number, documented or not, or one of the codes above
@@ -43,15 +44,17 @@ struct IllegalAnswer {
 // that the thread is at the first op of its program whose words are incomplete
 // (script/word_follower.h). In a failed attempt to execute a transaction, at a procedure
 // (procedure.h) and at an op that leaves no words, the position is the number of the op.
-// kAwaitsPiece or kRollingBack can be added to this number. After the end of the program, the
-// position is the number of its ops. If a kUntil, which ends a program at a given time, ended it,
-// the position is the largest number.
+// kAwaitsPiece or kRollingBack can be added to this number. A piece is the part of a program that a
+// thread receives at once (piece.h). After the end of the program, the position is how many ops the
+// program has. If the program ended early at a kUntil op (a given time), the position is
+// ~kPositionBits, the largest number without the bits below.
 inline constexpr uint64_t kInWords = uint64_t{1} << 61;
-inline constexpr uint64_t kAwaitsPiece = uint64_t{1} << 62;  // waits for this op to arrive
+inline constexpr uint64_t kAwaitsPiece = uint64_t{1} << 62;  // waits for the piece with this op
 inline constexpr uint64_t kRollingBack = uint64_t{1} << 63;  // aborts the transaction of this op
 inline constexpr uint64_t kPositionBits = kInWords | kAwaitsPiece | kRollingBack;
 
-// The counters and times of one thread. Everything else that the thread did follows from its words.
+// The counters and times of one thread. Everything else that the thread did follows from its words,
+// which are 8 bytes each and describe its calls (control_word.h).
 struct alignas(64) ThreadOutcome {
   uint64_t words;                 // number of words (control_word.h); stored at the end
   uint64_t position;              // where the thread is (kInWords); read while the thread runs

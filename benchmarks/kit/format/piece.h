@@ -12,11 +12,11 @@
 
 namespace keydrome::format {
 
-// The header of a piece, which contains the next ops (operations) of one thread and the keys that
-// they use. A key reaches the jail only with the piece that uses it. The piece contains this
-// header, the ops, pools (numbered lists) of keys, and the parameters of procedures. It also
+// The header of a piece. A piece consists of this header, the next ops (operations) of one thread,
+// pools (numbered lists) of the keys that these ops use, and the parameters of procedures. It also
 // contains the payload texts of its ops, unless they are in the session's image, the data that all
-// phases share (PoolsHeader in program.h). Offsets are bytes from the beginning of the header.
+// phases share (PoolsHeader in program.h). A key reaches the jail only with the piece that uses the
+// key. Offsets are bytes from the beginning of the header.
 //
 // The fields Op::key and Op::payload of a piece are numbers in the pools of this piece. Each op has
 // its own entry, and the entries are in the order of the ops, so that the player reads the pools
@@ -28,8 +28,8 @@ struct PieceHeader {
   uint64_t int32_offset, int32_count;  // int32_t[]
   uint64_t int64_offset, int64_count;  // int64_t[]
   uint64_t parameter_offset, parameter_count;  // int64_t[]
-  // uint32_t[]: for each parameter that may number a string key, the number of that string in the
-  // pool of this piece, or kNoString. There are as many entries as parameters, or none.
+  // uint32_t[]: for each parameter, the string key that it selects, as a number in the pool of this
+  // piece, or kNoString. Empty if no procedure of the piece names string keys by number.
   uint64_t string_offset, string_count;
   uint64_t varchar_offset, varchar_count;  // a pool of strings
   uint64_t payload_offset, payload_count;  // a pool of strings

@@ -66,7 +66,7 @@ enum class InstructionCode : uint8_t {
   kJump,       // jump to n
   kJumpLess,   // jump to n if a < b
   kJumpEqual,  // jump to n if a == b
-  kResult,     // result <- a; after the procedure, the player reports its result to the judge
+  kResult,     // result <- a; after the procedure, the player reports the result to the judge
   kUnfit,      // ends the procedure; the transaction becomes unfit
   kEnd,        // ends the procedure
   kRollBack,   // ends the procedure; the transaction is aborted instead of committed
@@ -90,7 +90,8 @@ constexpr bool is_jump(InstructionCode code) {
   return code >= InstructionCode::kJump && code <= InstructionCode::kJumpEqual;
 }
 
-// One procedure: where its instructions are in the pool, and upper bounds for one execution.
+// One procedure: where its instructions are in the list of the instructions of all procedures, and
+// upper bounds for one execution.
 struct ProcedureEntry {
   uint32_t first = 0, count = 0;  // number of its first instruction, and how many it has
   uint32_t parameters = 0;        // parameters that one execution reads

@@ -29,8 +29,8 @@ inline constexpr uint32_t kThreadsMax = 1024;
 inline constexpr uint32_t kTagBytes = 8;  // every payload begins with its tag (payload_tag.h)
 inline constexpr uint32_t kNoTag = 0;     // in place of a tag: the payload is its text alone
 
-// The operations. In the comments, `argument`, `payload` and `key` are the fields of the Op, and
-// "slot" is the handle that Op::slot selects.
+// The operations. In the comments, `argument`, `payload` and `key` are the fields of the Op. The
+// slot is the variable for a handle that Op::slot selects.
 enum class OpCode : uint8_t {
   // Creates index number `argument`.
   kCreate,
@@ -225,7 +225,7 @@ struct PoolsHeader {
   uint64_t instruction_offset, instruction_count;  // Instruction[]
 };
 
-// The player copies strings in pieces of 16 bytes, so it also reads bytes after the end of a
+// The player copies strings 16 bytes at a time, so it also reads bytes after the end of a
 // string. It reads at most this many bytes from the beginning of a string. Therefore an image ends
 // with this many zeros.
 inline constexpr uint32_t kReadAhead = 128;

@@ -1,6 +1,6 @@
-// Expectations: stores the required results of single ops (operations of a script), and compares
-// them with the evidence, the results of these calls that a run reported. Workloads use it for
-// scripts whose results are known in advance:
+// Expectations: stores the required results of single ops (operations of a script). After the run,
+// compares them with the evidence, i.e. with the results of these ops that the run reported.
+// Workloads use this class for scripts whose results are known in advance:
 //
 //   thread.insert(0, key, payload, kEvidence);
 //   expectations.expect_last(phase, 0, builder, "duplicate_insert", Severity::kRequired,

@@ -61,9 +61,9 @@ std::size_t count_writes(const script::Script& script, const script::Outcome& ou
   return count;
 }
 
-// Calls visit(op, step, index, slots, begin) for each execution of an op that changes records, and
-// of each kRun. slots[s] is the index that is open in slot s. `begin` is the number of the op that
-// began the open transaction, or kNone.
+// Calls visit(op, step, slots, begin) for each execution of an op that changes records, and of each
+// kRun. slots[s] is the index that is open in slot s (a thread's variable for a handle). `begin` is
+// the number of the op that began the open transaction, or kNone.
 constexpr uint64_t kNone = UINT64_MAX;
 using Slots = std::array<uint32_t, format::kSlots>;
 
@@ -141,8 +141,8 @@ ExpectedState::ExpectedState(const script::Script& script, const KeyRanks& ranks
       computed_(script.indexes.size()) {
   place_changes(outcome);
   // The changes are not in the order of ops if a transaction contains an auto-commit op.
-  // place_changes() gives this op the position of the transaction's begin, which is before ops that
-  // precede it.
+  // place_changes() gives this op the position of the transaction's begin. So the op must be sorted
+  // before earlier ops of the transaction.
   if (std::ranges::adjacent_find(changes_, are_reversed) != changes_.end()) {
     std::ranges::sort(changes_,
                       [](const Change& a, const Change& b) { return are_reversed(b, a); });

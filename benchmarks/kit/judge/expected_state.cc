@@ -333,7 +333,7 @@ std::optional<std::string> ExpectedState::why_impossible_if(uint32_t index, uint
       reason = why_invisible(insert, reader);
       possible = !reason;
     } else {
-      reason = "its text differs from the text that was written";
+      reason = "the text of its payload differs from the text that was written";
     }
   });
   if (possible) return std::nullopt;

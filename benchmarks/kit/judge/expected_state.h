@@ -5,8 +5,8 @@
 // rules are certain, because they follow from the programs and from how each transaction ended:
 //   - A record cannot be read before the transaction that inserts it begins. If this transaction
 //     aborts, no other transaction can ever read the record.
-//   - A record must be read if its insert was committed before the read and no delete of its key
-//     can have happened since.
+//   - A record must be read if its insert came before the read and no delete of the record can have
+//     happened since. The insert must have committed or be in the transaction of the read.
 // In these rules, "before" means in an earlier phase, or earlier in the program of the same thread.
 //
 // The op (operation) kDeleteRead deletes the record that an earlier read returned, and a procedure
@@ -130,7 +130,7 @@ class ExpectedState {
   // nothing if the reader can have found it.
   std::optional<std::string> why_impossible(uint32_t index, uint32_t rank, std::string_view payload,
                                             const Moment& reader) const;
-  // The same for the payload with this tag and the text with this number.
+  // Does the same for the payload that consists of this tag and the text with this number.
   std::optional<std::string> why_impossible(uint32_t index, uint32_t rank, uint32_t tag,
                                             uint32_t text, const Moment& reader) const;
 

@@ -180,14 +180,16 @@ void judge_counters(const script::Script& script, const script::Outcome& outcome
     if (failed > 0) {
       findings.required("transactions_failed",
                         "phase " + phase.name + ": " + std::to_string(failed) +
-                            " transactions failed: they did not end as programmed");
+                            " transactions failed: they did not end as the benchmark's program "
+                            "demands");
     }
   }
 }
 
 void judge_script(const script::Script& script, const script::Outcome& outcome,
                   Findings& findings) {
-  // In a replay of a part of the script, the ranks of the outcome may belong to other pools.
+  // In a replay of a part of the script, the outcome's ranks (judge.h) may belong to other pools
+  // (lists of keys).
   const std::shared_ptr<const KeyRanks> shared =
       outcome.ranks && outcome.ranks->are_of(script.pools)
           ? outcome.ranks

@@ -15,9 +15,9 @@
 namespace keydrome::judge {
 namespace {
 
-// Judges the evidence of a thread, the records that it reported. The expected state
-// (expected_state.h) says whether a record can exist. The member groups_ checks that the records
-// are in order and that none is missing. Use each object once.
+// Judges the evidence of a thread. Evidence is the records that the thread reported. The expected
+// state (expected_state.h) says whether a record can exist. The member groups_ checks that the
+// records are in order and that none is missing. Use each object once.
 class ReadJudge {
  public:
   ReadJudge(const script::Script& script, const KeyRanks& ranks, const ExpectedState& expected,
@@ -70,7 +70,7 @@ class ReadJudge {
     }
   }
 
-  // Checks that the record can exist, and adds it to the current group.
+  // Checks that the record can exist, and adds it to the current group, the records of one scan.
   void add(const script::Evidence& evidence) {
     if (groups_.at_end()) return;
     if (evidence.code != SUCCESS) return groups_.add_code(evidence.code);
@@ -108,8 +108,8 @@ class ReadJudge {
                                             " that cannot exist: " + *reason);
   }
 
-  // Checks a record under a key that only a procedure, whose keys depend on earlier reads, can have
-  // computed.
+  // A procedure computes keys from earlier reads. Checks a record under a key that only a procedure
+  // can have used.
   void add_computed(const script::Evidence& evidence) {
     const std::optional<uint32_t> tag = format::read_tag(evidence.payload);
     const std::optional<std::string> reason =

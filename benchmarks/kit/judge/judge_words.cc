@@ -199,7 +199,8 @@ class WordJudge {
     if (op.code == format::OpCode::kGet) return get(op, reader, words[0]);
     if (format::is_scan(op.code)) return scan(op, reader, words, follows);
     groups_.close();  // a write may move the cursor
-    // Every attempt of the transaction makes this call, so an earlier one may have made it already.
+    // Every attempt of the transaction makes this auto-commit call. An earlier attempt may have
+    // made the change already, so the result is not judged.
     if (at_.in_transaction && (op.flags & format::kAutoCommit) != 0) return;
     writes_.judge(op, reader.index, format::code_of_word(words[0]), moment);
   }
@@ -217,8 +218,8 @@ class WordJudge {
     return known_.is_right_get(op, at_.slots[op.slot], reader.phase, reader.thread, word);
   }
 
-  // Passes the next ops of the same transaction, as long as they are gets and inserts whose results
-  // are certainly right. Returns how many there are. `rest` are the words after the op of `step`.
+  // Skips the next ops of the same transaction, as long as they are gets and inserts whose results
+  // are certainly right. Returns how many it skips. `rest` are the words after the op of `step`.
   uint64_t pass_known(const format::Step& step, const Moment& moment,
                       std::span<const uint64_t> rest) {
     if (!at_.in_transaction) return 0;
@@ -294,7 +295,7 @@ class WordJudge {
       record = &insert;
       reason = gives_word(script_, ranks_, insert, !rank, op.payload, word)
                    ? expected_.why_invisible(insert, moment)
-                   : "its text differs from the text that was written";
+                   : "the text of its payload differs from the text that was written";
       possible = !reason;
     });
     if (record == nullptr) reason = "no transaction wrote this payload under this key";

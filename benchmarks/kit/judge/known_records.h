@@ -4,8 +4,8 @@
 // Most results of a run are about keys that the script changes only once: by an insert that
 // committed. A get of such a key has one right word, the 8 bytes in which the player (the process
 // that calls the library) reports the result. The judge compares this word, and applies its rules
-// only to results with other words. So it finds the same violations as with all rules for all
-// results.
+// only to results with other words. So it finds the same violations as if it applied the rules to
+// all results.
 //
 // Refers to the script and the ranks, which must outlive the object. Thread safety: immutable after
 // construction.
@@ -44,7 +44,8 @@ class KnownRecords {
     const uint32_t tag = format::tag_of_word(word);
     if (tag >= records_.size()) return false;
     const Record& record = records_[tag];
-    // A record that the reader's own thread inserts in this phase may not be stored yet.
+    // A record that another thread inserts in this phase can have been read. A record that the
+    // reader's own thread inserts in this phase may not be stored yet.
     const bool is_stored =
         record.phase < phase || (record.phase == phase && record.thread != thread);
     return record.key == op.key && record.index == index && is_stored &&

@@ -1,5 +1,5 @@
-// Implements ReadGroups: finds records that are missing from a group of reads, that it returned
-// twice, or that it returned in the wrong order.
+// Implements ReadGroups: finds records that a group of reads missed, returned twice, or returned in
+// the wrong order.
 #include "benchmarks/kit/judge/read_groups.h"
 
 #include <algorithm>

@@ -77,7 +77,7 @@ class ReadGroups {
     uint64_t from = 0;      // rank of the requested key; 0 if the group begins at the first key
     bool from_key = false;  // the group begins with a get
     bool at_end = false;    // DB_END was returned
-    bool complete = true;   // the records are complete for the covered keys
+    bool complete = true;   // true: the group must contain all records of the covered keys
     std::vector<ReadRecord> records;
 
     // Returns the end of the covered range: the group read all records with from <= rank <

@@ -2,10 +2,10 @@
 // library.
 //
 // The interpreter runs inside the jail (a sandbox), in the same process as the library. Therefore
-// it knows no workload, no seed and no expected result. It reports each call as a word of 8 bytes
-// (format/control_word.h). If the thread has a trace, memory for whole results, it also reports
-// evidence: the whole result of each call. The judge, which runs outside, checks everything that
-// the interpreter reports.
+// it knows no workload, no seed and no expected result. It reports the calls in words of 8 bytes
+// (format/control_word.h). A trace is memory for whole results. If the thread has a trace, the
+// interpreter also reports evidence: the whole result of each call. The judge, which runs outside,
+// checks everything that the interpreter reports.
 //
 // The interpreter treats the library fairly. It zeroes Records before each call, passes Keys and
 // Records in private writable memory, and keeps index names valid.
@@ -51,7 +51,8 @@ class Interpreter : InterpreterState {
   // in order. The piece is no longer used when run() returns.
   void run(const PieceView& piece);
 
-  // Returns true if a kUntil has ended the program. The thread then plays no further piece.
+  // Returns true if the program has ended at a kUntil, an op that ends the program at a given time.
+  // The thread then plays no further piece.
   bool ended() const { return ended_; }
 
   // Writes the number of words and the end time to the outcome, the memory for a thread's results.

@@ -4,8 +4,8 @@
 //
 // The interpreter, which executes the thread's program, calls begin() before each call to the
 // library and end() after it. The call instruction is the same as in other phases, so its address
-// does not tell a library that it is recorded (docs/decisions/0012-recorded-runs.md). Each thread
-// of a recorded phase has a Recording of its own.
+// does not tell a library whether the phase is recorded (docs/decisions/0012-recorded-runs.md).
+// Each thread of a recorded phase has a Recording of its own.
 //
 // A recorded call costs a timestamp, a hash of the payload and 32 bytes of memory
 // (docs/reference/figures.md). It makes no allocation and takes no lock.
@@ -13,9 +13,9 @@
 // The most expensive timestamp is the one at the begin of a call, so not every call has its own.
 // Every beginTransaction, every abortTransaction and every call outside transactions has one. A
 // commit, or another call inside a transaction, has one only if the thread paused before the call.
-// Otherwise its begin is the end of the thread's previous call, which is earlier than the true
-// begin. An early begin is safe, because it can only weaken the real-time order that the checker
-// enforces.
+// Otherwise the end of the thread's previous call serves as the begin of the call. This time is
+// earlier than the true begin. An early begin is safe, because it can only weaken the real-time
+// order that the checker enforces.
 #pragma once
 
 #include <cstddef>
@@ -49,7 +49,7 @@ class Recording {
   // The interpreter calls begin() before each call to the library. begin() stores the arguments and
   // the time. `alone` is true if the call passes NULL as its transaction. `index` is the number of
   // the index, or 0 if the function has no index argument. For deleteRecord, `call` is kDeletePair.
-  // If its payload is empty, end() logs kDeleteKey instead.
+  // If the payload of the Record is empty, end() logs kDeleteKey instead.
   void begin(history::EventCall call, bool alone, uint16_t index,
              const RecordedArguments& arguments);
   // The interpreter calls end() after the call has returned `code`. end() writes the Event.

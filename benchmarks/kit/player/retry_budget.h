@@ -18,9 +18,10 @@
 namespace keydrome::player {
 
 // A transaction or auto-commit call fails with kCodeNoProgress when it has received DEADLOCK
-// kAttemptsMax times, and kRetryBudgetNs have passed since the first of them. After kLossesMax such
-// failures, a later transaction or call fails when it has received DEADLOCK kAttemptsAfterwards
-// times.
+// kAttemptsMax times and kRetryBudgetNs have passed. The time counts from the begin of the
+// transaction, or from the first DEADLOCK of the call. If the time has not passed, it is checked
+// again after each further kAttemptsMax DEADLOCKs. After kLossesMax such failures, a later
+// transaction or call fails when it has received DEADLOCK kAttemptsAfterwards times.
 inline constexpr uint32_t kAttemptsMax = 10'000;
 inline constexpr uint64_t kRetryBudgetNs = 2'000'000'000;
 inline constexpr uint32_t kLossesMax = 3;
@@ -29,7 +30,7 @@ static_assert(kAttemptsMax % format::kAttemptsAfterwards == 0);
 class RetryBudget {
  public:
   // Returns true if the caller must give up after it has received DEADLOCK `attempts` times.
-  // `elapsed_ns()` returns the time since the caller began or first received DEADLOCK. It is called
+  // `elapsed_ns()` returns the time that has passed of the budget (kRetryBudgetNs). It is called
   // rarely, because it reads the clock.
   template <typename ElapsedNs>
   bool ends(uint32_t attempts, ElapsedNs&& elapsed_ns) {

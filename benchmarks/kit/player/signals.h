@@ -13,13 +13,14 @@ namespace keydrome::player {
 // Thread-safe. Everything that a thread did before signal() is visible to a thread after the wait()
 // that this signal() ended.
 //
-// A signal wakes threads only if one of them may have waited for this count. Otherwise a barrier
-// of n threads would wake each thread n times.
+// A signal wakes threads only if one of them may have waited for this count. Without this rule, a
+// barrier of n threads would wake each thread n times.
 class Signals {
  public:
-  // Adds 1 to the counter of the event and wakes the threads that wait for it. No wake-up is lost:
-  // signal() adds and then reads `awaited`; wait() writes `awaited` and then reads `count`. All
-  // four accesses are sequentially consistent, so at least one thread sees what the other wrote.
+  // Adds 1 to the counter of the event and wakes the threads that wait for the event. No wake-up is
+  // lost: signal() adds and then reads `awaited`; wait() writes `awaited` and then reads `count`.
+  // All four accesses are sequentially consistent, so at least one thread sees what the other
+  // wrote.
   void signal(uint32_t event) {
     Counter& counter = counters_[event % format::kEvents];
     const uint32_t count = counter.count.fetch_add(1, std::memory_order_seq_cst) + 1;

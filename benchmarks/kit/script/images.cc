@@ -28,7 +28,7 @@ class ImageWriter {
     return offset;
   }
 
-  // An image has few strings, so their offsets have 32 bits (format/program.h).
+  // The format has offsets of 32 bits (format/program.h), because an image has few strings.
   uint64_t append_strings(const Strings& strings) {
     KEYDROME_CHECK(strings.bytes().size() <= UINT32_MAX);
     const std::vector<uint32_t> offsets(strings.offsets().begin(), strings.offsets().end());

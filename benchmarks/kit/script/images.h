@@ -1,6 +1,7 @@
 // Builds the session's image, the bytes of everything that all phases of a script share. The
 // referee, which generates the script, passes the image to the player, which calls the library.
-// format/program.h describes its layout. piece_writer.h writes what belongs to one phase.
+// format/program.h describes the layout of the image. piece_writer.h writes what belongs to one
+// phase.
 //
 // Thread safety: a pure function.
 #pragma once

@@ -158,7 +158,7 @@ Result<PhaseOutcome> read_outcome(std::span<const std::byte> image, const Outcom
   if (image.size() < layout.size_bytes)
     return Error{
         "the outcome memfd is smaller than when the referee created it, so the player's results "
-        "cannot be read"};
+        "cannot be read; this is an error of Keydrome: please report it"};
   const bool recorded = !phase.log_capacity.empty();
   keep_calls = keep_calls && !recorded;
   PhaseOutcome outcome;

@@ -31,9 +31,10 @@ constexpr bool takes_key(format::InstructionCode code) {
          code == format::InstructionCode::kInsert || code == format::InstructionCode::kDelete;
 }
 
-// Returns the slots through which a procedure makes calls with a key: bit s is 1 for slot s. A slot
-// is a variable for a handle. A procedure is a list of instructions that computes the arguments of
-// its calls; its keys are numbers.
+// A slot is a variable for a handle. A procedure is a list of instructions that computes the
+// arguments of its calls. Returns the slots through which the procedure makes calls whose keys are
+// numbers: bit s is 1 for slot s. If the index has string keys, the number names a string of the
+// pool.
 uint32_t slots_by_number(const Script& script, const format::ProcedureEntry& entry) {
   uint32_t slots = 0;
   for (uint32_t i = entry.first; i < entry.first + entry.count; ++i) {
@@ -109,8 +110,8 @@ bool texts_in_session(const Script& script) {
          });
 }
 
-// Walks through the ops of a piece. Passes each key, text and parameter of an op to `Pools`, and
-// replaces its number with the one that `Pools` returns.
+// Walks through the ops of a piece. Passes each key, text and parameter of an op to `Pools` (a
+// Counter or a Filler), and replaces its number with the number that `Pools` returns.
 template <typename Pools>
 class PieceWriter::Converter {
  public:

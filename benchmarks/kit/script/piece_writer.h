@@ -18,13 +18,14 @@
 
 namespace keydrome::script {
 
-// A script with more payload texts than this keeps them out of the session's image, the data that
-// all phases share.
+// The session's image is the data that all phases share. It contains the payload texts of a script
+// with at most this many texts.
 inline constexpr std::size_t kSessionTextsMax = 4096;
 
-// Returns true if the session's image contains all payload texts of the script: if there are few of
-// them, or if a procedure, a list of instructions, reads texts by number. Otherwise each piece
-// contains the texts that its ops use.
+// A procedure is a list of instructions that the player executes as one op. Returns true if the
+// session's image contains all payload texts of the script. It does if there are at most
+// kSessionTextsMax texts, or if a procedure reads texts by number. Otherwise each piece contains
+// the texts that its ops use.
 bool texts_in_session(const Script& script);
 
 // The numbers of entries in a piece.
@@ -34,7 +35,7 @@ struct PieceCounts {
   uint64_t varchar_keys = 0, varchar_bytes = 0;
   uint64_t texts = 0, text_bytes = 0;
   uint64_t parameters = 0;
-  bool has_strings = false;  // a procedure uses numbers of string keys
+  bool has_strings = false;  // true: a procedure names string keys by their numbers in the pool
 };
 
 class PieceWriter {
@@ -67,8 +68,9 @@ class PieceWriter {
   const Script& script_;
   const bool with_texts_;
   std::vector<uint32_t> run_starts_;  // number of the first parameter of each kRun op, ascending
-  std::vector<uint32_t> slots_by_number_;  // for each procedure, bit s is 1 if it uses numbers as
-                                           // keys of slot s
+  // By procedure: bit s is 1 if the procedure names keys by number in calls through slot s, a
+  // variable of the thread for a handle.
+  std::vector<uint32_t> slots_by_number_;
 };
 
 }  // namespace keydrome::script

@@ -103,8 +103,9 @@ class ThreadBuilder {
   void step_done(uint32_t number);
 
   // Executes a procedure of the script, a list of instructions, in the open transaction. With
-  // kEvidence in `flags`, the result of the procedure becomes evidence. If a procedure writes to an
-  // index, the default judge does not require that any record of this index exists.
+  // kEvidence in `flags`, the result of the procedure becomes evidence. If a procedure deletes from
+  // an index, the default judge requires no records of this index, except under keys that no
+  // procedure uses (keep_from_procedures()).
   //
   // REQUIRES: the handles of the procedure's slots are open. After this op, the transaction makes
   // no data calls except by other procedures.

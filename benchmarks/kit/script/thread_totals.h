@@ -22,7 +22,7 @@ enum class TransactionEnd : uint8_t {
   kCommitted,
   kAborted,
   kFailed,
-  kDeadlocked,  // did not commit, as kOneAttempt or kAnyCode allow (format/program.h)
+  kDeadlocked,  // did not commit, which kOneAttempt or kAnyCode permitted (format/program.h)
 };
 
 // Throughput over time: committed transactions are counted in windows of equal width, initially

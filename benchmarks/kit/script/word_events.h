@@ -6,7 +6,7 @@
 // Words have times only where transactions and some auto-commit ops (operations) begin and end. The
 // player reads these times without fences, so the processor may reorder the read with other
 // instructions. Therefore the events claim less about real time than those of a log:
-//   - A call inside a transaction has the end of the transaction as its end.
+//   - A call inside a transaction lasts as long as the transaction.
 //   - An auto-commit call without times lasts from the last known time before the call to the next
 //     known time after it.
 //   - Every event begins kTimeSlack earlier than its word says. The processor may read its clock

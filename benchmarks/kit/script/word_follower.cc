@@ -363,7 +363,8 @@ class Follower : CallReader {
     saved_ = {.at = at_, .kept = words_.kept(), .results = out_.results.size(), .round = round_};
     counts_.begin_attempt();
     rolls_back_ = is_unfit_ = false;
-    if (format::is_attempt_end(words_.peek())) return end_attempt();  // it was overwritten
+    // Only the end of this attempt is left if its other words were overwritten.
+    if (format::is_attempt_end(words_.peek())) return end_attempt();
     const uint64_t word = words_.take();
     if (!format::is_result(word, ControlWord::kResult)) return misfit("no begin");
     start_ = format::ticks_of(word);
@@ -427,7 +428,7 @@ class Follower : CallReader {
     return at_its_end ? go_on() : skip_rest();
   }
 
-  // Passes the ops of a transaction that was given up.
+  // Skips the ops of a transaction that was given up.
   bool skip_rest() {
     const uint64_t reached = counts_.next();
     counts_.retry();

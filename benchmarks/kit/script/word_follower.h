@@ -25,12 +25,14 @@ namespace keydrome::script {
 // One call to the library other than begin, commit and abort.
 struct FollowedCall {
   history::EventCall call = history::EventCall::kCreate;
-  bool alone = false;              // the call was passed NULL as its transaction
-  uint32_t index = 0;              // number of the index
-  const format::Op* op = nullptr;  // null if the call only closes or opens a handle again
-  bool computed = false;     // a procedure computed the arguments: `key`, `key_is_text` and `tag`
-  bool key_is_text = false;  // `key` is hash_bytes() of the key
-  uint64_t key = 0;          // otherwise an integer, or the number of a string in the pool
+  bool alone = false;  // the call was passed NULL as its transaction
+  uint32_t index = 0;  // number of the index
+  // Null if no op makes the call: it closes or opens a handle after a failed attempt.
+  const format::Op* op = nullptr;
+  // True if a procedure computed the arguments. Only then are the next three members set.
+  bool computed = false;
+  bool key_is_text = false;  // true: `key` is hash_bytes() of the key
+  uint64_t key = 0;          // otherwise an integer key, or the number of a string in the pool
   uint32_t tag = 0;
   uint64_t word = 0;  // the evidence word of the result
 };
@@ -76,8 +78,8 @@ class CallObserver {
 // The result of one execution of a procedure, in a transaction that committed or aborted as
 // programmed.
 struct ProcedureResult {
-  uint64_t op;  // number of its kRun in the program
-  uint32_t round;
+  uint64_t op;     // number of its kRun in the program
+  uint32_t round;  // repetition of the kRepeat body
   int64_t number;
 
   bool operator==(const ProcedureResult&) const = default;
@@ -91,7 +93,7 @@ struct Followed {
   std::vector<ProcedureResult> results;  // in program order
   // Inserts that returned ENTRY_EXISTS although their pair cannot have been stored.
   uint64_t unexpected_entries = 0;
-  uint64_t first_unexpected_entry = 0;  // number of the op; valid if there is one
+  uint64_t first_unexpected_entry = 0;  // number of the first such op; valid if there is one
 };
 
 // Follows a thread that executed `ops` and left `words`. Keeps in `words` only the evidence words

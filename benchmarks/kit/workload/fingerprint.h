@@ -1,5 +1,5 @@
-// Computes the fingerprint of a script, all operations of a session: a SHA-256 of its indexes,
-// keys, texts, procedures (lists of instructions) and operations.
+// Computes the fingerprint of a script: a SHA-256 of its indexes, keys, texts, procedures (lists of
+// instructions) and operations. A script is everything that one session of a benchmark does.
 //
 // The file benchmarks/NAME/fingerprint.json stores the fingerprint of each version of a benchmark.
 // A test compares it with the fingerprint of the current code, so an author who changes the
@@ -19,7 +19,8 @@ namespace keydrome::workload {
 std::string fingerprint(const script::Script& script);
 
 // benchmark_fingerprint() returns the fingerprint of a benchmark. It covers the scripts of all
-// instances at smoke, the smallest scale, generated with the seed kFingerprintSeed.
+// instances (variants of the benchmark) at smoke, the smallest scale, generated with the seed
+// kFingerprintSeed.
 inline constexpr uint64_t kFingerprintSeed = 2009;
 Result<std::string> benchmark_fingerprint(const BenchmarkEntry& entry);
 

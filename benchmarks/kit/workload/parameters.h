@@ -15,8 +15,9 @@ namespace keydrome::workload {
 
 using ParameterValues = std::map<std::string, int64_t, std::less<>>;
 
-// The parameters of one session: the values of an instance at a scale (smoke, laptop or paper),
-// with overrides by the user. All values are within the bounds of the manifest.
+// The parameters of one session. An instance is a benchmark with values for all parameters. The
+// session takes the values of its instance at a scale (smoke, laptop or paper), and the user may
+// override them. All values are within the bounds of the manifest.
 class Parameters {
  public:
   Parameters() = default;
@@ -44,7 +45,7 @@ struct ParameterBounds {
   int64_t max = 0;
 };
 
-// What the manifest says about one instance, a benchmark with values for all parameters.
+// What the manifest says about one instance.
 struct InstanceManifest {
   std::string title;
   std::string description;
@@ -63,7 +64,8 @@ struct Manifest {
   std::string title;
   std::map<std::string, ParameterBounds, std::less<>> parameters;
   std::map<std::string, InstanceManifest, std::less<>> instances;
-  // The limits of each scale: phase_timeout_ms, memory_bytes and tmpfs_bytes.
+  // The limits of each scale: phase_timeout_ms, memory_bytes, tmpfs_bytes and, if the manifest
+  // gives it, session_timeout_ms.
   std::map<std::string, ParameterValues, std::less<>> limits;
 
   // Parses and checks the text of a benchmark.json. The error names the wrong member.

@@ -51,7 +51,8 @@ struct ThreadWork {
   uint64_t last_end = 0;  // the last op that ends a transaction
 };
 
-// Returns how many calls an op makes, at most.
+// Returns how many calls an op makes. For a scan to the end, this is the largest number of records,
+// and for a procedure the largest number of its calls.
 uint64_t calls_of(const format::Op& op, const script::Pools& pools);
 // Returns how many calls of the op are reads whose arguments the program gives.
 uint64_t reads_of(const format::Op& op);
@@ -67,7 +68,8 @@ class PhaseKeys {
   // `computed` comes from computed_indexes().
   PhaseKeys(const script::ScriptBuilder& script, uint32_t phase, const std::vector<bool>& computed);
 
-  // Return true if the workload itself changes, or inserts, records in the phase.
+  // writes() returns true if the workload itself inserts or deletes records in the phase, and
+  // inserts() returns true if it inserts records.
   bool writes() const { return writes_; }
   bool inserts() const { return inserts_; }
   const std::vector<ThreadWork>& threads() const { return threads_; }
@@ -90,8 +92,8 @@ class PhaseKeys {
   bool is_known(uint32_t index, uint32_t key) const {
     return !computed_[index] || script_.pools().is_kept(script_.type(index), key);
   }
-  // Returns the table's value for a key that only this thread changes. The values of a byte
-  // suffice for the first 254 threads; the keys of later threads are taken for shared.
+  // Returns the table's value for a key that only this thread changes. The values of a byte suffice
+  // for the first 254 threads. Keys of later threads count as keys that several threads change.
   static constexpr uint8_t writer_of(uint32_t thread) {
     return thread + 1 < kMany ? static_cast<uint8_t>(thread + 1) : kMany;
   }
@@ -101,8 +103,8 @@ class PhaseKeys {
 
   const script::ScriptBuilder& script_;
   std::vector<bool> computed_;
-  // By the hash of index and key: writer_of() the only thread that changes such keys, kNobody or
-  // kMany. Different keys can share an entry.
+  // By the hash of index and key: writer_of(thread) if only this thread changes keys with this
+  // hash, and otherwise kNobody or kMany. Different keys can share an entry.
   std::vector<uint8_t> writer_;
   std::vector<ThreadWork> threads_;
   bool writes_ = false, inserts_ = false;

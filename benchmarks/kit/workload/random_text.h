@@ -1,8 +1,8 @@
 // Generates random texts for the keys and payloads of workloads.
 //
-// Timed runs, and recorded runs, in which every call is judged, use the same characters, kLetters.
-// Otherwise a library could recognise a recorded run by its texts and behave correctly only in
-// recorded runs.
+// In a recorded run, every call is judged. Timed and recorded runs use the same characters,
+// kLetters. Otherwise a library could recognise a recorded run by its texts and behave correctly
+// only in recorded runs.
 #pragma once
 
 #include <cstddef>

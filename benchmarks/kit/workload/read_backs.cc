@@ -17,9 +17,10 @@ namespace keydrome::workload {
 namespace {
 
 constexpr uint64_t kPart = 100;  // one in this many reads of a thread is a read-back
-// The smallest number of known reads of a thread. Also the smallest number of closing reads
-// (read-backs at the end) of a phase. Small phases need fewer: one known read in kKnownPartMax
-// reads of a thread, and one closing read in kClosingPartMax calls of the phase.
+// A thread needs this many known reads, but no more than one in kKnownPartMax of its reads. A phase
+// needs this many closing reads (read-backs at its end), but no more than one in kClosingPartMax of
+// its calls. Long programs need more: one known read per kPart reads, and one closing read per
+// kPart calls.
 constexpr uint64_t kKnownReads = 1'000;
 constexpr uint64_t kKnownPartMax = 10;
 constexpr uint64_t kClosingPartMax = 20;
@@ -36,9 +37,9 @@ struct Use {
   uint64_t call = 0;
 };
 
-// A nearly uniform sample of a sequence of unknown length. When it is full, it skips random
-// numbers of uses, so that most uses cost no random number (similar to J. Vitter's algorithm X,
-// 1985).
+// A nearly uniform sample of a sequence of unknown length. When the sample is full, it skips a
+// random count of uses after each use that it considers. So it draws no random number for most uses
+// (similar to J. Vitter's algorithm X, 1985).
 class Sample {
  public:
   explicit Sample(std::size_t size_max = 0) : size_max_(size_max) {}
@@ -154,8 +155,7 @@ class ThreadReadBacks {
     }
   }
 
-  // Counts a scan that the program makes anyway. Does not count a scan that starts at the same key
-  // as the scan before it.
+  // Counts a get and kScanMin or more getNext calls, unless the last scan began at the same key.
   void scan(uint64_t at) {
     const format::Op& op = ops_[at];
     if (at == 0 || op.argument < kScanMin || ops_[at - 1].code != format::OpCode::kGet) return;
@@ -165,7 +165,8 @@ class ThreadReadBacks {
 
   bool is_own(const Use& use) const { return keys_.is_own(use.index, use.key, thread_); }
 
-  // Inserts a transaction after op `at` if enough reads of recent or of older writes are due.
+  // Inserts a transaction after op `at` if a scan is due, or if kGetsMin gets of recent writes and
+  // of other keys together are due. After the program's last transaction, one due get is enough.
   void insert_due(uint64_t at) {
     const uint64_t half = reads_ / (2 * kPart), early = needed_ * reads_ / (work_.reads + 1);
     const bool scan_due = keys_.inserts() && scans_ < calls_ / kCallsPerScan;

@@ -9,8 +9,8 @@
 //     deleted in the phase, and makes short scans from some of them.
 //
 // The gets read only keys that no other thread changes in the phase (phase_keys.h), so each result
-// is known exactly. Enough gets are added that at least 1 % of a thread's reads, and at least
-// 1,000, have known results. Fewer are enough in small phases.
+// is known exactly. Enough gets are added that at least 1 % of a thread's reads have known results.
+// These must be at least 1,000 reads, or a tenth of the thread's reads if this is less.
 //
 // Thread safety: a function for one thread.
 #pragma once

@@ -50,9 +50,9 @@ struct CheckPolicy {
 class Workload {
  public:
   virtual ~Workload() = default;
-  // Gives the workload a recorded trace, the calls of a user's program, to play. The referee calls
-  // play_trace() before the functions below, if the plan names a trace. The default, for instances
-  // whose manifest has no member `trace`, ends the process.
+  // Gives the workload a recorded trace (the calls of a user's program) to play. The referee calls
+  // play_trace() before the functions below, if the user gives a trace. The default is for
+  // benchmarks that play no trace, and ends the process.
   virtual void play_trace(std::shared_ptr<const TraceFile> trace);
   // Estimates the memory of a session with these parameters (demand.h). Takes microseconds, and
   // gives a result for all parameters within their bounds, even those that generate() refuses.
@@ -86,7 +86,8 @@ class Workload {
   virtual void judge_memory(const script::Script& script, const script::Outcome& outcome,
                             std::span<const PhaseMeasures> phases, judge::Findings& findings) const;
   // Returns the throughput over time that the report shows. The referee calls throughput() if the
-  // last timed phase has ended. The default returns nothing: the report then shows that phase.
+  // last timed phase has ended. The default returns nothing: the report then shows the throughput
+  // of the last timed phase.
   virtual std::optional<judge::Throughput> throughput(const script::Script& script,
                                                       const script::Outcome& outcome) const;
   // Adds metrics that only this workload has. The referee calls measure() for complete sessions.

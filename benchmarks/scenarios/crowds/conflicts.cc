@@ -13,8 +13,8 @@ using history::EventCall;
 
 namespace {
 
-// Events on which threads wait. kHalf: the reader has read half of its records, or in conflicts()
-// the two records exist. kUpdated: another thread has updated records.
+// Events on which threads wait. kHalf: the reader has made the first part of its reads, or in
+// conflicts() the two records exist. kUpdated: another thread has updated records.
 constexpr uint32_t kHalf = 2, kUpdated = 3;
 constexpr uint32_t kReaderWaitsUs = 100'000;  // longest wait for the updates of the other thread
 constexpr uint32_t kReadKeys = 100;
@@ -35,7 +35,7 @@ class Writer : public CrowdStage {
     reader.begin(format::Kind::kScript, class_);
     reader.next(kA, kReadKeys / 2);
     reader.signal(kHalf);
-    // The wait has a limit, because the other session may be waiting for locks of this session.
+    // The wait has a limit, because the other thread may be waiting for locks of this thread.
     reader.yield(kUpdated, 1, kReaderWaitsUs);
     reader.next_to_end(kA, crowd_.records);
     reader.commit();
@@ -93,7 +93,7 @@ class Writer : public CrowdStage {
     reader.begin(format::Kind::kScript, class_);
     reader.get(kA, key(0));
     reader.signal(kHalf);
-    // The wait has a limit, because the other session may be waiting for locks of this session.
+    // The wait has a limit, because the other thread may be waiting for locks of this thread.
     reader.yield(kUpdated, 1, kReaderWaitsUs);
     insert(reader, kA, 1, 1);
     reader.commit();
@@ -127,7 +127,7 @@ class Writer : public CrowdStage {
       reader.next(kA, kRangeKeys - 1);
       if (pass == 1) break;
       reader.signal(kHalf);
-      // The wait has a limit, because the other session may be waiting for locks of this session.
+      // The wait has a limit, because the other thread may be waiting for locks of this thread.
       reader.yield(kUpdated, 1, kReaderWaitsUs);
     }
     reader.commit();

@@ -416,7 +416,8 @@ void judge_crowd(const Scenario& scenario, const ScriptedCrowd& scripted,
   }
   for (const CallViolation& wrong : transactions.call_violations) {
     const Event& event = history.threads[wrong.event.thread][wrong.event.position];
-    report(wrong.name, wrong.severity, "a call returned " + code_text(event));
+    report(wrong.name, wrong.severity,
+           "a call returned " + code_text(event) + ", which it may not return here");
   }
   const CrowdRecord record(*scenario.crowd, history, transactions);
   const std::string repeated = record.repeated_record();

@@ -19,7 +19,7 @@ namespace keydrome::scenarios {
 // The phase and indexes of a crowd, which the judge needs.
 struct ScriptedCrowd {
   uint32_t phase = 0;
-  uint32_t first_index = 0, indexes = 0;  // script numbers of its indexes
+  uint32_t first_index = 0, indexes = 0;  // its first index in the script, and how many it has
 };
 
 // Returns true if `kind` is a kind of crowd.

@@ -65,7 +65,8 @@ class Writer : public CrowdStage {
   }
 
  private:
-  // Creates an index with one record for each name. Opens `unknown`, which no thread creates.
+  // Creates an index with one record for each name. If `unknown` is not null, also opens this
+  // index, which no thread creates.
   void named(std::span<const std::string> names, const uint32_t* unknown) {
     script::ThreadBuilder thread = script_.thread(phase_, 0);
     thread.auto_commit_as(format::Kind::kScript, class_);

@@ -228,7 +228,7 @@ class RunJudge {
     }
   }
 
-  // Skips the calls of openIndex that the script makes before the first step.
+  // Skips the calls of openIndex that the run makes before the first step.
   void skip_opens(const Step& step, std::size_t& at) const {
     const std::vector<Event>& events = log_.history.threads[0];
     if (&step != &scenario_.steps.front()) return;

@@ -1,11 +1,13 @@
 // Judges one run of a scenario, a short script of API calls by one or more threads. A run is
-// correct if:
+// correct if all of these hold:
 //
 // - Some serial order of the committed transactions gives the recorded results
 //   (checker/model/search_orders.h).
 // - No transaction read a record that was never committed.
 // - Every call returned a code that it may return.
 // - A transaction that ran alone could commit.
+// - If the scenario has one session (thread) and lists the correct results of a call, the call
+//   returned one of them.
 #pragma once
 
 #include <string>

@@ -60,7 +60,7 @@ std::size_t last_run(std::span<const Event> events, uint32_t first_index, uint32
   return 0;
 }
 
-// Removes the calls that emptied indexes before the run from the log of the first thread, and notes
+// Before a run, the first thread empties the indexes. Removes these calls from its log, and notes
 // whether an index was not empty afterwards. Returns false if the log ends before the set-up does.
 bool remove_emptying(RunLog& log, const ScriptedRun& run, uint32_t indexes) {
   std::vector<Event>& events = log.history.threads[0];

@@ -1,5 +1,6 @@
 // Implements the plan of a run of the benchmark "scenarios": chooses the variants of each scenario
-// at random, with random numbers that do not depend on other scenarios.
+// (key type, order of steps and so on) at random, with random numbers that do not depend on other
+// scenarios.
 #include "benchmarks/scenarios/script/plan.h"
 
 #include <algorithm>

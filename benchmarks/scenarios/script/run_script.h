@@ -1,5 +1,5 @@
 // Writes the programs of a scenario's runs: one phase per scenario, one thread per session. A
-// scenario is a script of a few steps; a session is the client thread that executes some of them.
+// scenario is a list of a few steps; a session is the client thread that executes some of them.
 //
 // In a run, the first thread creates the indexes, or empties those that earlier runs have used
 // (shared_indexes.h), and fills them. All threads open the indexes. Then the sessions take turns
@@ -22,7 +22,7 @@ namespace keydrome::scenarios {
 
 // The indexes and key values of a run, which the judge needs.
 struct ScriptedRun {
-  uint32_t first_index = 0;  // script number of index A; B and C have the next numbers
+  uint32_t first_index = 0;  // number of index A in the script; B and C have the next numbers
   // By index: true if the run begins by emptying the index, because an earlier run has used it.
   std::array<bool, kIndexesMax> emptied{};
   Vocabulary vocabulary;
@@ -30,7 +30,7 @@ struct ScriptedRun {
 
 struct ScriptedScenario {
   uint32_t phase = 0;
-  std::vector<ScriptedRun> runs;  // one for each variant
+  std::vector<ScriptedRun> runs;  // one for each of planned.variants
 };
 
 // Appends the phase. `step_wait_us` is the time, in microseconds, that other sessions wait for a

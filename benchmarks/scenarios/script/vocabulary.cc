@@ -12,9 +12,10 @@
 namespace keydrome::scenarios {
 namespace {
 
-// The key of label 0. This number is added to every label, so that keys are positive numbers unless
-// the scenario gives their values. String keys are a "k" and such a number with the letters "a" to
-// "j" as digits. Libraries written for the SIGMOD contest of 2009 may rely on such keys.
+// The key of label 0. The key of label n is this number plus n times the key distance of the run.
+// So keys are positive numbers, unless the scenario gives their values. String keys are a "k" and
+// such a number with the letters "a" to "j" as digits. Libraries written for the SIGMOD contest of
+// 2009 may rely on such keys.
 constexpr int64_t kOrigin = 500'000'000;
 constexpr std::size_t kStringDigits = 10;
 const std::string kLongText(80, 'L');

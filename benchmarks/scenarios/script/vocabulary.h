@@ -19,7 +19,8 @@
 
 namespace keydrome::scenarios {
 
-// Adds keys and texts to the script's pools, each value only once, and returns their pool numbers.
+// Adds keys and texts to the script's pools (numbered lists), each value only once, and returns
+// their pool numbers.
 class PoolNumbers {
  public:
   explicit PoolNumbers(script::ScriptBuilder& script) : script_(&script) {}
@@ -38,8 +39,8 @@ class PoolNumbers {
 // negative.
 std::string letters_of(int64_t number, std::size_t width);
 
-// Returns the key type of an index in a run. A has the type of the variant; B and C have the next
-// two types.
+// Returns the key type of an index in a run. Index A has the type in `variant`, the choices for
+// this run (plan.h); B and C have the next two types.
 KeyType index_type(const Variant& variant, uint32_t index);
 
 // Returns the name of an index: "A", "B" or "C".

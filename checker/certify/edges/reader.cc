@@ -96,7 +96,8 @@ void Reader::add_absence(Version version, bool exists_later, Coverage coverage, 
 void Reader::deleted_key(uint32_t cell, const CellLists& lists) {
   if (!is_judged_ || !rule(kRuleDeleteAll)) return forget_own(cell, lists);
   bool deletes = false;
-  // The element that a finding names: one that another transaction deleted, preferably an open one.
+  // The element that a finding names: one that another transaction deleted, preferably an open
+  // element, whose deleter is not known for certain (versions.h).
   uint32_t suspect = kNoNumber;
   bool lost = false;  // another transaction deleted one of the elements of the key
   for (uint32_t element = lists.first(cell); element != kNoNumber; element = lists.after(element)) {

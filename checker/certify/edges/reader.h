@@ -1,7 +1,8 @@
 // Reader: derives edges, choices and findings from each record that one transaction, called the
 // reader, saw or did not see. An edge says that one transaction must precede another. A choice is a
 // pair of edges of which at least one holds. A finding is a wrong result (dependencies.h). The
-// reader may also write.
+// reader may also write. An *element* is the number of a record, a *cell* the number of a key
+// (numbering.h).
 //
 // find_dependencies() follows the cursors of the reader. It calls Reader for each record that a
 // call of the reader returned or covers. A call *covers* a record that it did not return, but would
@@ -86,18 +87,19 @@ class Reader {
   void check_session(uint32_t writer, uint32_t element, const char* text);
 
   // Reports that the reader saw a record that an earlier transaction of the same thread must have
-  // deleted. The earlier transaction deleted all payloads of the key without having read this
-  // record, and its delete returned SUCCESS. So it deleted at least one record. It surely deleted
-  // this record if its thread had inserted the record before, or if the key never had another
-  // record. Like check_session(), does nothing unless kRuleRealTime is switched off.
+  // deleted. The earlier transaction called deleteRecord for all payloads of the key without having
+  // read this record. The call returned SUCCESS, so it deleted at least one record. This record was
+  // surely among them if the same thread had inserted it before the call, or if the key never had
+  // another record. Like check_session(), does nothing unless kRuleRealTime is switched off.
   void check_own_blind_deletes(uint32_t inserter, uint32_t element);
 
   // Returns true if the element exists for the reader in every serial order that respects real
   // time.
   bool certainly_exists(uint32_t element) const;
 
-  // Adds what follows from the absence of an element that another transaction inserted. If
-  // `exists_later` is true, no transaction can have deleted the element before the reader.
+  // Adds what follows from the absence of an element that another transaction inserted.
+  // `exists_later` is true if no other transaction deleted the element, or if its deleter certainly
+  // began after the reader had returned. Then the reader must precede the inserter.
   void add_absence(Version version, bool exists_later, Coverage coverage, uint32_t element);
   void present_without_insert(uint32_t element);
 

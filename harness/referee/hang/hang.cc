@@ -49,8 +49,9 @@ HungThread client_thread(const script::Script& script, const script::PhaseScript
   return thread;
 }
 
-// Returns the last calls of a thread before operation `op`, oldest first, at most kCallsBefore. It
-// skips operations that call nothing. The results are not known, so the texts contain none.
+// Returns the last calls of a thread before operation `op`, oldest first: at most kCallsBefore
+// calls, from the last kLookBack operations. Skips operations that call nothing. The results are
+// not known, so the texts contain none.
 std::vector<std::string> calls_before(const script::Script& script,
                                       const std::vector<format::Op>& ops, uint64_t op) {
   constexpr std::size_t kCallsBefore = 6;

@@ -25,7 +25,8 @@ bool is_stuck(const script::Script& script, const script::PhaseScript& phase,
               const PhaseWatch& watch, const PhaseTimes& times);
 
 // Returns true if some unfinished thread made progress a short time ago, and no thread is stuck. A
-// short time is one second, or four times what an operation of the thread has taken on average.
+// short time is one second, or four times what an operation of the thread has taken on average,
+// whichever is longer.
 bool is_advancing(const script::Script& script, const script::PhaseScript& phase,
                   const PhaseWatch& watch, const PhaseTimes& times);
 

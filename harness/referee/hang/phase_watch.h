@@ -2,10 +2,12 @@
 // progress.
 //
 // The player, the jailed process with the library under test, writes its results into the outcome,
-// a memfd. A result of a call is a word of 8 bytes. A thread also writes its position, the number
-// of its current operation, if its words do not show it. The referee, the trusted process that runs
-// the benchmark, reads both while the phase runs. The library could forge positions and words, so
-// they only help to explain a hang and never decide a verdict.
+// a memfd. A result of a call is a word of 8 bytes. A thread also writes its position (the number
+// of its current operation) if the words do not show the position. The referee, the trusted process
+// that runs the benchmark, reads both while the phase runs. The library could forge positions and
+// words. So they only help to explain a hang, with one exception. An instance (parameter set of a
+// benchmark) may be advisory, i.e. its failed checks are only warnings. There, positions and words
+// also decide whether a crash or hang is more than a warning.
 //
 // A thread's words are usually not 0, and unused words are 0. So a sample finds the end of the
 // words by bisection, in about 25 reads for each thread. Few of these reads are near the end, where

@@ -68,7 +68,8 @@ class Walker {
     if (std::optional<Touch> touch = touch_of(op, at)) position_.touched.push_back(*touch);
   }
 
-  // Returns the position at `op`, the next operation. This must be the last call on the object.
+  // Returns the position at `op`, the next operation. A call of this function must be the last call
+  // on the object.
   ProgramPosition stop_at(const format::Op& op, uint64_t at, bool rolling_back) {
     position_.op = at;
     position_.rolling_back = rolling_back;

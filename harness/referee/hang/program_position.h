@@ -28,7 +28,7 @@ struct ProgramPosition {
   bool finished = false;               // the thread has played its last operation
   bool rolling_back = false;           // in abortTransaction, because of the result of `op`
   bool awaits_piece = false;           // waits for the part of its program that begins with `op`
-  bool in_call = false;                // `op` calls the library; false: it waits for other threads
+  bool in_call = false;                // `op` calls the library; false: the thread waits for others
   std::optional<uint64_t> begin = {};  // number of the kBegin of the open transaction
   std::vector<Touch> touched = {};     // records of the open transaction's calls before `op`
   std::optional<Touch> wants = {};     // records that the call of `op` requests

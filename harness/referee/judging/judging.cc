@@ -16,7 +16,8 @@ namespace keydrome {
 namespace {
 
 // Returns a function that plays a part of the script (all operations of the session) again, in a
-// fresh jail. The replay uses the library, the jail slot and the limits of the session.
+// fresh jail. The replay uses the library, the jail's slot (the number that selects its user) and
+// the limits of the session.
 judge::Replay reproducer_of(const JailOptions& session) {
   return [session](const script::Script& script, uint64_t phase_timeout_ms) {
     JailOptions options = session;
@@ -36,8 +37,9 @@ std::string end_finding(const RunVerdict& verdict) {
 }
 
 // Returns true if the library crashed, threw an exception or did not return from a call, although
-// the contract allowed all calls so far. In an advisory instance a failed check is only a warning,
-// but such an end never is. A slow phase or a reached limit may be only a warning.
+// the contract allowed all calls so far. In an advisory instance (a parameter set of the benchmark)
+// a failed check is only a warning, but such an end never is. A slow phase or a reached limit may
+// be only a warning.
 bool ended_in_legal_calls(const PreparedSession& session, const SessionResult& result,
                           const RunVerdict& verdict) {
   const bool crashed = result.stop == StopReason::kClosed && verdict.name == "crashed";

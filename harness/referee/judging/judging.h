@@ -14,14 +14,16 @@ namespace keydrome {
 struct Judgement {
   judge::Findings findings;
   RunVerdict verdict;
-  // True if the recorded histories can be trusted: their logs match the programs, and the session
-  // was complete or the instance is advisory (it produces only warnings).
+  // True if the recorded histories can be judged. Their logs must match the programs. And the
+  // session must be complete, unless the benchmark's instance (its named set of parameter values)
+  // is advisory, i.e. its failed checks are only warnings. If the session of an advisory instance
+  // ended early, the calls up to the end are judged.
   bool histories_judged = false;
 };
 
-// Judges a session. May play parts of its script (all its operations) again, each part in a fresh
-// jail. A workload (the code of a benchmark) does so to find the smallest part that still fails
-// (benchmarks/kit/judge/replay.h).
+// Judges a session. The script is the list of all operations of the session. The function may play
+// parts of it again, each in a fresh jail. A workload (the code of a benchmark) does so to find the
+// smallest part that still fails (benchmarks/kit/judge/replay.h).
 Judgement judge_session(const PreparedSession& session, const SessionResult& result);
 
 // Returns the verdict for a plan (the JSON file that describes a session) whose benchmark version

@@ -203,11 +203,12 @@ void add_clock_findings(const SessionResult& result, judge::Findings& findings) 
     const uint64_t inside_ns = phase.player_ns.value_or(outside_ns);
     const uint64_t apart_ns = std::max(inside_ns, outside_ns) - std::min(inside_ns, outside_ns);
     if (apart_ns <= std::max(kClockSlackNs, outside_ns / kClockSlackDivisor)) continue;
-    findings.advisory("clock_disagrees",
-                      "phase " + phase.name + ": " + in_seconds(outside_ns) +
-                          " by the referee's clock, " + in_seconds(inside_ns) +
-                          " by the player's; the referee's time is used. The library may have "
-                          "tampered with the player's clock");
+    findings.advisory(
+        "clock_disagrees",
+        "phase " + phase.name + " took " + in_seconds(outside_ns) +
+            " by the referee's clock, but " + in_seconds(inside_ns) +
+            " by the player's clock; the referee's time is used. The library may have "
+            "tampered with the player's clock");
   }
 }
 
@@ -241,7 +242,7 @@ void add_crash_finding(const script::Script& script, const SessionResult& result
 
 // Adds the finding for a session that a time limit ended. The text distinguishes slow libraries
 // from hung ones, so that the author of a slow library does not search for a deadlock. The stacks
-// show what its threads were doing.
+// show what the library's threads were doing.
 void add_timeout_finding(const SessionResult& result, std::string text, judge::Findings& findings) {
   if (result.slow) text += ". The library must be faster: the stacks show where a call spends time";
   if (!result.hang.empty()) text += "\n" + result.hang;
@@ -285,8 +286,8 @@ std::string jail_level(const JailEnd& jail) {
 
 judge::Ending ending_of(const SessionResult& result) {
   judge::Ending ending{.complete = result.stop == StopReason::kNone, .stop = {}};
-  // `stop` stays empty for two kinds of ends, which a replay of a part of the session would not
-  // reproduce. A resource limit depends on more than the calls. And a part of a session cannot show
+  // `stop` stays empty for ends that a replay of a part of the session would not reproduce. For
+  // example, a resource limit depends on more than the calls, and a part of a session cannot show
   // that the whole session was too slow.
   RunVerdict limit;
   if (result.stage != Stage::kPlaying || decide_by_limits(result, limit)) return ending;

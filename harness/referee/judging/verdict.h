@@ -39,9 +39,9 @@ RunVerdict decide(const SessionResult& result, const judge::Findings& findings,
 // then compares the ending of each part with this ending.
 judge::Ending ending_of(const SessionResult& result);
 
-// Returns the verdict for an advisory instance, in which a failed check is only a warning. If the
-// library failed or the session could not be judged, adds a warning to `findings` and returns
-// `passed`. Returns other verdicts unchanged.
+// Returns the verdict for an advisory instance (a parameter set of the benchmark for which a failed
+// check is only a warning). If the library failed or the session could not be judged, adds a
+// warning to `findings` and returns `passed`. Returns other verdicts unchanged.
 RunVerdict as_warning(RunVerdict verdict, judge::Findings& findings);
 
 // Returns the isolation that the jail gave: full, weak or none. Returns none if the jail reported

@@ -15,7 +15,7 @@ namespace keydrome {
 
 class IdleWork {
  public:
-  // The work is done at most once. It may be empty.
+  // `work` is called at most once. It may be empty; then nothing is done.
   explicit IdleWork(std::function<void()> work) : work_(std::move(work)) {}
   // Waits until the work has ended.
   ~IdleWork();
@@ -25,8 +25,8 @@ class IdleWork {
   // Starts the work, if it has not been started.
   void start();
   // If the work has been started, gives its thread an ordinary priority and waits until the work
-  // has ended. If the work has thrown an exception, such as std::bad_alloc, the first call throws
-  // it again.
+  // has ended. If the system refused to start a thread, does the work itself. If the work has
+  // thrown an exception, such as std::bad_alloc, the first call of finish() throws it again.
   void finish();
 
  private:

@@ -1,6 +1,6 @@
-// InputRing: the referee's side of the ring (harness/ring.h). The ring is the shared memory through
-// which the referee, the trusted process, passes operations to the threads of the player, the
-// jailed process. The operations of a thread come in pieces. Each thread has two halves of equal
+// InputRing: the referee's side of the ring (harness/ring.h). The ring is shared memory. Through
+// the ring the referee (the trusted process) passes operations to the threads of the player (the
+// jailed process). The operations of a thread come in pieces. Each thread has two halves of equal
 // size in the ring: the thread plays the piece in one half while the referee writes the next piece
 // into the other half.
 //

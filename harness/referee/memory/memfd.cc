@@ -19,8 +19,8 @@ constexpr size_t kPage = 4096;
 size_t rounded_up(size_t bytes) { return (bytes + kPage - 1) / kPage * kPage; }
 
 Error failure(const char* what) {
-  return Error{std::string("the memory shared with the player: ") + what +
-               " the memfd: " + std::strerror(errno) + "; end other programs"};
+  return Error{std::string("the memory shared with the player: ") + what + " the memfd: " +
+               std::strerror(errno) + "; free memory, for example end other programs"};
 }
 
 Result<UniqueFd> make(const char* name, size_t size) {

@@ -1,5 +1,6 @@
-// SessionMemory: the memory that the referee, the trusted process, shares with the player, the
-// jailed process, in one session (one repetition of a benchmark). The memory has three parts:
+// SessionMemory: the memory that referee and player share in one session (one repetition of a
+// benchmark). The referee is the trusted process that runs the session. The player is the jailed
+// process with the library under test. The memory has three parts:
 // - the ring: the referee writes the programs (lists of operations), and the player reads them
 // - the outcome: the player writes its results
 // - the stack page: the player's threads write their stacks when a session hangs or crashes

@@ -44,8 +44,8 @@ inline constexpr uint64_t kJailCpuSecondsMax = uint64_t{7} * 86'400 * 1024;
 struct LimitsPlan {
   uint64_t load_timeout_ms = 10000;
   uint64_t phase_timeout_ms = 0;
-  // Limit of the whole session; absent: the limit in the manifest, the benchmark's description. It
-  // has no effect in verified mode.
+  // Limit of the whole session; absent: the limit in the manifest, the benchmark's description. In
+  // verified mode neither limit applies.
   std::optional<uint64_t> session_timeout_ms;
   // Limit of the stored output; it applies to standard output and to standard error separately.
   uint64_t output_bytes = 65536;
@@ -81,9 +81,9 @@ Result<Plan> parse_plan(const Json& json);
 Json to_json(const Plan& plan);
 
 // Returns the argument of keydrome_configure in the jail. If the text is empty, keydrome_configure
-// is not called. For a structure, the text is the runtime's configuration with `threads`, the
-// largest number of threads that call at the same time, and the types of the indexes' keys. The
-// order of the types does not matter, and neither do duplicates.
+// is not called. For a structure, the text is the runtime's configuration. It also contains
+// `threads` (the largest number of threads that call at the same time) and the types of the
+// indexes' keys. The order of the types does not matter, and neither do duplicates.
 std::string configuration_text(const LibraryPlan& library, uint32_t threads,
                                const std::vector<KeyType>& key_types);
 

@@ -1,6 +1,6 @@
 // Implements DriverProcess: starts the driver, the process that plays the operations outside the
-// jail in verified mode. Starts it with its channel to the referee, this process. Kills and reaps
-// it at the end.
+// jail in verified mode. Gives the driver one end of a channel. The other end stays in this
+// process, the referee. Kills and reaps the driver at the end.
 #include "harness/referee/processes/driver_process.h"
 
 #include <signal.h>

@@ -1,7 +1,7 @@
 // Implements keep_histories(). A history is a log of calls with their results; to certify it means
 // to find an order of its transactions that explains all results. The function certifies each
-// history again, and writes each history that fails this check to a file. On request, it writes
-// every history.
+// history again, and writes each history that does not pass this check to a file. On request, it
+// writes every history.
 #include "harness/referee/report/kept_histories.h"
 
 #include <algorithm>

@@ -22,9 +22,9 @@ struct HistoryRequest {
 // Writes histories of a session to FOLDER/BENCHMARK-INSTANCE-SEED-PHASE.history, where PHASE is the
 // history's first phase.
 // - With `request.all`, writes every history.
-// - Without `request.all`, certifies the histories again, and writes those that fail the check, and
-//   those that pass it with a warning. If a session was fully judged and has no findings, writes
-//   nothing.
+// - Without `request.all`, certifies the histories again. Writes those that fail this check, those
+//   that it cannot decide, and those that pass it with a warning. If a session was fully judged and
+//   has no findings, writes nothing.
 Result<void> keep_histories(const HistoryRequest& request, const Plan& plan,
                             const script::Script& script, const script::Outcome& outcome,
                             const judge::Findings& findings);

@@ -32,7 +32,7 @@ struct ReportInputs {
   const judge::Findings& findings;
   RunVerdict verdict;
   Json machine;  // result of machine_facts() before the session
-  // The estimate, made before the session, of the memory of the referee (this process); 0 if
+  // The memory that the referee (this process) would need, as estimated before the session; 0 if
   // nothing was played.
   uint64_t referee_estimate_bytes = 0;
   StepStarts starts = {};

@@ -114,8 +114,9 @@ PhaseTimes times_of(const JailOptions& options, uint64_t start_ns) {
 }
 
 // Returns the number of the operation that each thread has reached. The player wrote the positions,
-// so the referee does not trust them. They are used only in advisory instances, in which a failed
-// check is a warning. There they decide whether a crash or hang is more than a warning.
+// so the referee does not trust them. They show which calls preceded a crash (crash_program.h).
+// They decide something only in advisory instances (parameter sets of a benchmark for which a
+// failed check is a warning). There they decide whether a crash or hang is more than a warning.
 std::vector<uint64_t> positions_of(const script::Script& script, const script::PhaseScript& phase,
                                    const PhaseWatch& watch) {
   std::vector<uint64_t> positions;

@@ -1,7 +1,7 @@
-// Follows one phase of a session (one repetition of a benchmark) from GO, the referee's message
-// that begins it, to DONE, the player's message that ends it. A thread of the player receives its
-// program (list of operations) in pieces: whenever the player sends NEED, the referee publishes the
-// thread's next piece.
+// Follows one phase of a session (one repetition of a benchmark) from GO (the referee's message
+// that begins the phase) to DONE (the player's message that ends it). A thread of the player
+// receives its program (list of operations) in pieces: whenever the player sends NEED, the referee
+// publishes the thread's next piece.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
-// Reads the CPU time of those threads of the kernel that may work for a library outside its control
-// group. khugepaged makes huge pages, ksmd merges pages, kcompactd moves pages, and kswapd frees
-// memory.
+// Reads the CPU time of the kernel threads whose work a library can cause, although this work is
+// not counted in the library's control group. khugepaged makes huge pages, ksmd merges pages,
+// kcompactd moves pages, and kswapd frees memory.
 //
 // The jail, the sandbox of a library, limits and measures the library by its control group. The
 // work of these threads is outside the group, although a library can cause it. But the threads work

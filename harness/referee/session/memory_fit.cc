@@ -24,9 +24,9 @@ constexpr double kNumbersMax = 4.2e9;
 constexpr double kImageStringsMax = 4.2e9;
 
 // Bytes of the referee's memory for each part of a session, such as kForOp for each operation (op)
-// and kForWord for each word, the result of a call. A piece is a portion of a thread's operations.
-// The values follow from the sizes of structs and the growth of arrays. tests/test_memory_demand.py
-// compares the sums with what sessions use.
+// and kForWord for each word. A word is the result of a call. A piece is a portion of a thread's
+// operations. The values follow from the sizes of structs and the growth of arrays.
+// tests/test_memory_demand.py compares the sums with what sessions use.
 constexpr double kKiB = 1 << 10, kMiB = 1 << 20;
 // The referee's code, its report and small tables. Includes 8 MiB for an array that must move when
 // it grows: one of ten sessions needed this memory.
@@ -39,10 +39,10 @@ constexpr double kPieceForOp = 24;            // an op and its key in a piece
 constexpr double kPiecesMax = 512 * kMiB;     // pieces that are made in advance
 constexpr double kForWord = 8, kSpareWords = 1.25;  // a quarter more, for attempts that fail
 constexpr double kForEnd = 1;                       // how a transaction ended
-constexpr double kForKey = 16;                      // in the pool, and in tables of the generator
-constexpr double kForRank = 12;                     // the judge's tables by key
-constexpr double kForSortedKey = 44;                // these tables, and what sorting the keys takes
-constexpr double kForChange = 68;                   // ExpectedState: Change, and its tables by tag
+constexpr double kForKey = 16;           // in the list of keys, and in the generator's tables
+constexpr double kForRank = 12;          // the judge's tables by key
+constexpr double kForSortedKey = 44;     // the judge's tables by key, and the sort
+constexpr double kForChange = 68;        // ExpectedState: Change, and its tables by tag
 constexpr double kForChangedKey = 28;    // ExpectedState: the table by key, which may have grown
 constexpr double kForScanned = 32;       // TraceRecord and padding; key and payload follow
 constexpr double kForInserted = 12;      // a scanned record that the script inserts
@@ -87,8 +87,8 @@ double log_bytes(const workload::Demand& demand) {
 
 // Returns the memory of the results of the final scan. For a record that an operation inserts, the
 // referee keeps only a number. For a record that a procedure inserts, it keeps key and payload. It
-// does the same for the wrong records of a faulty library. Then it may need more than its estimate,
-// but not more than its bound (referee_bound()).
+// does the same for the wrong records of a faulty library. In this case the referee may need more
+// memory than estimated, but not more than its bound (referee_bound()).
 double scan_bytes(const workload::Demand& demand) {
   const double loaded =
       demand.procedures > 0 ? std::min(demand.records, demand.load_ops) : demand.records;
@@ -186,7 +186,7 @@ std::optional<int64_t> largest_fitting(int64_t least, int64_t present, const Fit
   return low;
 }
 
-// Returns the parameter that has to be lowered least, as a part of its present value. If no
+// Returns the parameter whose fitting value is the largest fraction of its present value. If no
 // parameter alone helps, the name is "".
 template <typename Fits>
 Remedy best_remedy(const workload::Manifest& manifest, const workload::ParameterValues& values,

@@ -1,5 +1,5 @@
-// Partner: the processes that play one session (one repetition of a benchmark) for the referee, the
-// trusted process, and the channel to them.
+// Partner: the processes that play one session (one repetition of a benchmark), and the referee's
+// channel to them. The referee is the trusted process that runs the session.
 //
 // A plain Partner has one process, the player in its jail. The player runs the library and executes
 // the programs (lists of operations). In verified mode the object is a VerifiedPartner
@@ -46,11 +46,11 @@ class Partner {
   // (harness/protocol.h). The process that plays the programs receives `memory` later, with LOAD.
   virtual std::optional<Stopped> start(const SharedMemory& memory);
 
-  // Waits for a message of type `type` from the process whose turn it is. Returns std::nullopt if
-  // the message has arrived, and otherwise why the session stopped. Any other message is a
-  // violation of the protocol. If `or_done` is true, the message DONE (the phase has ended) is also
-  // accepted, unless it reports an error. `what` completes the text "while the referee waited for
-  // `what`".
+  // Waits for a message of type `type` from the process whose turn it is (in verified mode, the
+  // player or the driver). Returns std::nullopt if the message has arrived, and otherwise why the
+  // session stopped. Any other message is a violation of the protocol. If `or_done` is true, the
+  // message DONE (the phase has ended) is also accepted, unless it reports an error. `what`
+  // completes the text "while the referee waited for `what`".
   std::optional<Stopped> expect(Message& message, MessageType type, uint64_t deadline_ns,
                                 const std::string& what, bool or_done = false);
 

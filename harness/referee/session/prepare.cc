@@ -84,7 +84,8 @@ Result<Basis> find_basis(const Plan& plan, const workload::BenchmarkEntry& entry
   }
   std::unique_ptr<workload::Workload> workload = entry.make(plan.instance);
   if (workload == nullptr) {
-    return Error{"benchmark " + plan.benchmark + " has no instance \"" + plan.instance + "\""};
+    return Error{"the program of benchmark " + plan.benchmark + " has no instance \"" +
+                 plan.instance + "\", although benchmark.json lists it: run ./dev build"};
   }
   if (files.trace) workload->play_trace(files.trace);
   const uint64_t least_bytes = limit_of(*manifest, plan.scale, "memory_bytes").value_or(0);

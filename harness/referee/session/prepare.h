@@ -1,6 +1,6 @@
-// Prepares a session, one repetition of a benchmark, from a plan, the JSON file that describes the
-// run. Checks the plan against the benchmark and the files, and generates the script, which
-// contains all operations.
+// Prepares a session from its plan. A session is one repetition of a benchmark; its plan is the
+// JSON file that describes it. Checks the plan against the benchmark and the files, and generates
+// the script, which contains all operations.
 #pragma once
 
 #include <memory>

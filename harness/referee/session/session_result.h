@@ -47,7 +47,7 @@ struct Stopped {
 };
 
 // What the jail used from the command to load the library until the first freeze. In this time the
-// library's constructors run, and it reads its configuration.
+// library's constructors run, and the library reads its configuration.
 struct LoadingResult {
   uint64_t wall_ns = 0;
   std::optional<uint64_t> cpu_us;        // of the whole jail

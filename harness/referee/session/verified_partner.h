@@ -5,7 +5,8 @@
 // library cannot reach them. The driver passes each call to the player through call slots, a memfd
 // that both processes map (harness/calls.h). Two more parts of memory are shared: the ring carries
 // the programs, and the outcome takes the results. The referee, the trusted process that runs the
-// benchmark, exchanges these messages (harness/protocol.h):
+// benchmark, exchanges these messages with driver and player (harness/protocol.h). The referee
+// sends LOAD and GO, and receives the others:
 //
 //   start         player: HELLO
 //                 driver: HELLO, LOAD with slots, ring and outcome, LOADED
@@ -14,9 +15,10 @@
 //                 driver: GO, then NEED, then DONE
 //                 player: DONE
 //
-// In the messages, NEED asks for the next piece of a program, and DONE says that the phase has
-// ended. The player's DONE may arrive before the referee has read the driver's DONE. The object
-// then stores the nonce of the early DONE, the random number of its phase. Not thread-safe.
+// In the messages, NEED asks for the next piece (portion) of a program, and DONE says that the
+// phase has ended. The player's DONE may arrive before the referee has read the driver's DONE. The
+// VerifiedPartner then stores the nonce of this DONE. A nonce is the random number of a phase. Not
+// thread-safe.
 #pragma once
 
 #include <sys/types.h>

@@ -18,7 +18,7 @@ class Migration(migrations.Migration):
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('version', models.PositiveIntegerField()),
-                ('reason', models.CharField(blank=True, help_text='why there is a further version', max_length=500)),
+                ('reason', models.CharField(blank=True, help_text='why this version replaces the earlier one', max_length=500)),
                 ('content', models.JSONField(help_text='see results.py')),
                 ('stored_at', models.DateTimeField(auto_now_add=True)),
                 ('contest', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='results', to='contests.contest')),

@@ -1,6 +1,7 @@
-// Implements Buffered: logs reads, keeps uncommitted writes in an overlay, and validates at commit
-// by repeating the logged reads. A pair is a key with one of its payloads. The committed pairs are
-// those in the index itself, without the pairs in overlays.
+// Implements Buffered, the base class of optimistic concurrency controls: logs reads, keeps
+// uncommitted writes in an overlay, and validates at commit by repeating the logged reads. A pair
+// is a key with one of its payloads. The committed pairs are those in the index itself, without the
+// pairs in overlays.
 #include "runtime/concurrency/families/buffered.h"
 
 #include <algorithm>
@@ -154,7 +155,7 @@ class Buffered::KeySource {
   const Running& transaction_;
   Index& index_;
   const KeydromeBytes key_;
-  // `after_` is in payload_[last_]; peek() writes to the other one.
+  // `after_` is in payload_[last_]; peek() writes to the other of the two buffers.
   uint8_t payload_[2][KEYDROME_PAYLOAD_BYTES_MAX];
   int last_ = 0;
   KeydromeBytes after_ = kAnyPayload;
@@ -168,8 +169,8 @@ class Buffered::KeySource {
 // The read log gets one step for each committed pair that the search skips or returns. If the
 // search returns no committed pair, the log also gets a step that says that there is none.
 //
-// On entry `source` must be at `from`. The function passes the committed pairs that it skips or
-// returns. The caller holds the index's latch.
+// On entry `source` must be at `from`. The function moves `source` past the committed pairs that it
+// skips or returns. The caller holds the index's latch.
 template <class Source>
 int Buffered::read(Use& use, Bound from, const Bound* limit, Source& source, Pair& pair) {
   if (content_of(*use.index).broken) return -1;

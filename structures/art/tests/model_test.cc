@@ -16,6 +16,7 @@
 namespace keydrome {
 namespace {
 
+// Tests divide their numbers of operations by this, because sanitizers are slow.
 #ifdef KEYDROME_SANITIZED
 constexpr uint32_t kDivisor = 10;
 #else
@@ -93,7 +94,8 @@ class ArtModel : public testing::TestWithParam<Distribution> {
     ASSERT_EQ(structure_.put(pair), model_.insert(pair).second ? 1 : 0);
   }
   void del(const Pair& pair) {
-    // The structure comes first, because `pair` may refer to a pair of the model.
+    // The structure deletes first, because `pair` may refer to a pair of the model, which erase()
+    // destroys.
     const int result = structure_.del(pair);
     ASSERT_EQ(result, static_cast<int>(model_.erase(pair)));
   }

@@ -86,7 +86,7 @@ TEST(ArtShape, DeletionsMarkPairsAndThenShrinkThePage) {
 }
 
 // A node is as large as its children need. It shrinks at a smaller number of children than it grew
-// at. Each child is a page with more pairs than a node must have to become a page itself.
+// at. Each child is a page of 24 pairs, so no node has 20 pairs or fewer and becomes a page.
 TEST(ArtShape, NodesGrowAndShrink) {
   constexpr uint32_t kPairsOfChild = 24;
   OwnedTree owned;

@@ -73,7 +73,7 @@ class ArtThreads : public testing::Test {
     EXPECT_GE(table_.scan(tree_, bytes_of(from), kNoPayload, 0, run.get()), 0);
     return run.pairs();
   }
-  // Does the same as ASSERT_TRUE, but for all threads.
+  // Any thread may call this. If `right` was ever false, expect_right() fails.
   void must(bool right) {
     if (!right) ++wrong_;
   }

@@ -2,13 +2,13 @@
 //
 // A key is a number, and a slot is a pair of key and value. Leaves and inner nodes have the same
 // form: a cache line with the *summary*, and then 63 pairs in groups of eight. The summary repeats
-// the first key of groups 1 to 7. A search compares the summary, and then the keys of one group. So
-// it waits for memory at most twice in each level.
+// the first key of every group but the first. A search compares the summary, and then the keys of
+// one group. So it waits for memory at most twice in each level.
 //
-// In a leaf, the value is the payload itself if the payload has the size of this leaf (0 to 8
-// bytes). Otherwise the value is a pointer to a set of payloads, and the bit of the slot in `sets`
-// is set. In an inner node, the value is a child, and the key is a lower bound of the keys below
-// the child. The key of the first child is 0.
+// In a leaf, the value is the payload itself if the key has one payload, and the payload has the
+// payload size of this leaf (0 to 8 bytes). Otherwise the value is a pointer to a set of payloads,
+// and the bit of the slot in `sets` is set. In an inner node, the value is a child, and the key is
+// a lower bound of the keys below the child. The key of the first child is 0.
 #pragma once
 
 #include <cstdint>

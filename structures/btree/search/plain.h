@@ -1,9 +1,9 @@
 // SearchPlain: the searches inside a node of the B+-tree, and operations on the bytes of keys. They
 // use no vector instructions, so they run on any processor.
 //
-// The keys of a node are in groups of eight. The *summary* of the node repeats the first key of
-// groups 1 to 7. Unused places for keys contain the largest number, so a search need not know how
-// many keys there are.
+// The keys of a node are in eight groups of eight. The *summary* of the node repeats the first key
+// of every group but the first. Unused places for keys contain the largest number, so a search need
+// not know how many keys there are.
 #pragma once
 
 #include <algorithm>

@@ -30,7 +30,7 @@ struct TextNode {
   static constexpr uint32_t kUnit = 128;
   static constexpr uint32_t kBytesMax = 4096;  // a larger node is divided if it has >= kFew items
   static constexpr uint32_t kFew = 16;
-  static constexpr uint32_t kMergeMax = 48;  // most items of a merged node
+  static constexpr uint32_t kMergeMax = 48;  // largest number of items of a merged node
   static constexpr uint32_t kGrowth = 256;
   static constexpr uint32_t kPrefixMax = 120;
   static constexpr uint64_t kNone = ~uint64_t{0};  // heads and summary after the last slot

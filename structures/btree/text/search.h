@@ -83,8 +83,8 @@ struct TextSearch : TextCheck {
     return slot + static_cast<uint32_t>(same);
   }
 
-  // Prefetches a leaf except its heap, which is too long. The search of the leaf then waits for
-  // memory once, not twice.
+  // Prefetches the beginning of a child: of a leaf, all but the heap, which is too long, so that
+  // the search of the leaf waits for memory once, not twice; of an inner node, three lines.
   KEYDROME_HOT void ask(const Node& parent, uint32_t, const Node* child, Span) {
     ask_lines(child, 0, parent.level == 1 ? kHeaderLines : 3);
   }

@@ -12,15 +12,15 @@ struct SearchPlain {
   static constexpr const char* kDescription =
       "B+-tree with optimistic lock coupling; searches nodes without vector instructions";
 
-  // Returns the group in which a search for `head` ends: the number of groups, except group 0,
-  // whose first head is < `head`, or <= `head` if `or_equal`. No branch depends on the heads.
+  // Returns the group in which a search for `head` ends: the number of groups after group 0 whose
+  // first head is < `head`, or <= `head` if `or_equal`. No branch depends on the heads.
   template <bool or_equal>
   [[gnu::always_inline]] static uint32_t group_of(const Node& node, uint64_t head) {
     uint32_t group = 0;
     for (uint32_t i = 0; i < kGroups - 1; ++i) group += is_below<or_equal>(node.summary[i], head);
     return group;
   }
-  // Returns the number of heads of the group that are < `head`, or <= `head`.
+  // Returns the number of heads of the group that are < `head`, or <= `head` if `or_equal`.
   template <bool or_equal>
   [[gnu::always_inline]] static uint32_t below_in(const Node& node, uint32_t group, uint64_t head) {
     uint32_t below = 0;

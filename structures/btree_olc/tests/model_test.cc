@@ -19,6 +19,7 @@
 namespace keydrome {
 namespace {
 
+// Tests divide their numbers of operations by this, because sanitizers are slow.
 #ifdef KEYDROME_SANITIZED
 constexpr uint32_t kDivisor = 10;
 #else

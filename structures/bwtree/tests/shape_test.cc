@@ -109,7 +109,8 @@ TEST_F(TreeTest, DeletionsMergePagesOfAllLevels) {
   EXPECT_LT(environment_.bytes(), bytes_empty + 1000);
 }
 
-// A thread that was interrupted between two steps of a merge leaves such a tree for the others.
+// While another thread is between steps 1 and 2 of a merge (merge.cc), a page is marked as removed.
+// Reads must still find its pairs.
 TEST_F(TreeTest, ReadsPassAFrozenPage) {
   for (uint64_t i = 0; i < 1000; ++i) put(i);
   Slot* const left = child(3);
@@ -123,8 +124,9 @@ TEST_F(TreeTest, ReadsPassAFrozenPage) {
   EXPECT_EQ(tree_.check(), 0);
 }
 
-// The same, but a page to the left has the pairs already. What the frozen page contains is then out
-// of date. If the page to the left was split before, its upper half has the pairs.
+// The same after step 2: a page to the left has the pairs already, so what the removed page
+// contains is out of date. If the page to the left was split before step 2, its upper half has the
+// pairs.
 TEST_F(TreeTest, ReadsPassAnAbsorbedPage) {
   for (uint64_t i = 0; i < 1000; ++i) put(i);
   Slot* const left = child(3);
@@ -157,8 +159,8 @@ TEST_F(TreeTest, ReadsPassAnAbsorbedPage) {
   EXPECT_EQ(tree_.check(), 0);
 }
 
-// Each number of successful allocations is tried before memory runs out, so a merge stops at each
-// of its steps. It leaves nothing half done, so deletions that have memory can merge all pages.
+// Lets 0 to 5 allocations of a deletion succeed before memory runs out, so a merge stops at each of
+// its steps. It leaves nothing half done, so later deletions that have memory can merge all pages.
 TEST_F(TreeTest, AMergeThatGetsNoMemoryChangesNothing) {
   constexpr uint64_t kPairs = 1000;
   uint64_t interrupted = 0;
@@ -291,8 +293,8 @@ TEST(InterruptedTree, LosesNoPairInASplit) {
   EXPECT_GT(interruptions, 350u);
 }
 
-// Deletes the pairs of some leaves. Other pairs are inserted into the leaf, and into its
-// neighbours.
+// Deletes the pairs of some leaves. Each deletion is interrupted by an insertion into the same
+// leaf, or into a leaf to the right of it.
 TEST(InterruptedTree, LosesNoPairInAMerge) {
   uint32_t interruptions = 0;
   for (const uint64_t distance : {5u, 485u, 965u}) {

@@ -24,7 +24,7 @@ constexpr uint32_t kWaves = 40;
 constexpr uint32_t kWriters = 3;
 constexpr uint32_t kReaders = 3;
 constexpr uint32_t kPairs = 2'000;  // of each writer
-constexpr uint32_t kStable = 97;    // one of so many pairs is never deleted
+constexpr uint32_t kStable = 97;    // one of 97 pairs is never deleted
 
 // The pairs of the writers take turns in the order of the tree, so writers share all pages.
 class Waves : public testing::Test {

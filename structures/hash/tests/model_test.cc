@@ -16,6 +16,7 @@ namespace {
 
 using Payloads = std::map<std::string, std::set<std::string>>;
 
+// Tests divide their numbers of operations by this, because sanitizers are slow.
 #ifdef KEYDROME_SANITIZED
 constexpr uint32_t kSlower = 10;
 #else

@@ -79,8 +79,8 @@ TEST(HashOrdered, CodesKeepTheOrder) {
   }
 }
 
-// Distributions of pairs. If the first bits of a key chose the bucket, all of them except kRandom
-// would crowd into few buckets.
+// Distributions of pairs. If the first bits of a key chose the bucket, the pairs of each
+// distribution except kRandom would crowd into few buckets.
 enum class Keys {
   kRandom,
   kTruncated,

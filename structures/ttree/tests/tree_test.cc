@@ -124,7 +124,8 @@ TEST(TTree, AscendingKeysFillTheNodes) {
   EXPECT_EQ(structure.statistic(KEYDROME_STATISTIC_SLOTS_USED), keys);
 }
 
-// A key with payloads is one entry, and gives its memory back when one payload is left.
+// A key with many payloads is one entry of a node. When one payload is left, the memory of the
+// others has been given back.
 TEST(TTree, PayloadsAreNotAmongTheKeys) {
   constexpr uint32_t kPayloads = 1'000'000 / kLess;
   WatchedEnvironment environment;

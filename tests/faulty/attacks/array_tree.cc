@@ -33,8 +33,9 @@ size_t ArrayTree::fill(const std::vector<std::pair<int64_t, const std::string*>>
 }
 
 // Each step of a search appends a bit to the number of the node: 0 to the left, 1 to the right. The
-// last step to the left was at the first key that is not smaller, and all later steps went right.
-// So the node of that key is the leaf's number without its trailing 1 bits and the 0 bit before.
+// last step to the left was at the first key that is not smaller than the wanted one, and all later
+// steps went right. So the number of that key's node is the leaf's number without its trailing 1
+// bits and without the 0 bit in front of them.
 const std::string* ArrayTree::payload_at(size_t leaf, int64_t key) const {
   const size_t node = leaf >> (std::countr_one(leaf) + 1);
   return node != 0 && keys_[node] == key ? payloads_[node] : nullptr;

@@ -11,7 +11,7 @@ namespace attacks {
 namespace {
 
 // A read of a changed key builds the tree again if at least kChangesMin keys, and at least one key
-// in kChangedShare, have changed.
+// in kChangedShare, have changed. Before the first build, every key counts as changed.
 constexpr size_t kChangesMin = 1000;
 constexpr size_t kChangedShare = 10;
 

@@ -51,7 +51,7 @@ class RingReader {
   const int64_t* keys_ = nullptr;
   uint64_t key_count_ = 0;
   uint64_t op_ = 0;     // the next op
-  uint64_t count_ = 0;  // of the ops
+  uint64_t count_ = 0;  // ops up to the last get
   bool is_last_ = false;
 };
 

@@ -1,6 +1,6 @@
-// Attack: reads the operation of each get in the ring, the memory through which the player, the
-// program that calls the library, gets its operations. It does not look for the record if the
-// player neither reports nor keeps its result (kObserved). The library hopes that such a result is
+// Attack: reads the operation of each get in the ring. Through this memory the player, the program
+// that calls the library, gets its operations. If the player neither reports nor keeps the result
+// of the get (kObserved), the library does not look for the record. It hopes that such a result is
 // not checked.
 // Must be found by: the results of reads, because every call leaves a word with its result for the
 // judge.

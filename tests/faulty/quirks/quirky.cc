@@ -2,7 +2,7 @@
 //
 // One lock protects all data. A transaction takes the lock at its first data call and keeps it
 // until it ends, so every history is serial. A thread that does not get the lock in time gets
-// DEADLOCK. Its transaction then returns TXN_DNE until the client aborts it.
+// DEADLOCK. All later calls in its transaction return TXN_DNE until the client aborts it.
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -72,7 +72,8 @@ struct Undo {
   bool inserted;
 };
 
-// Frees everything when the process ends, although the threads of the player may still exist.
+// All data of the library. With the quirk static_destructors it is freed when the process ends,
+// although the threads of the player may still exist.
 struct Everything {
   std::mutex catalogue_lock;
   std::vector<std::unique_ptr<Index>> indexes;

@@ -1,10 +1,10 @@
 """Runs the battery, a list of attacks on machine and results: `python -m tools.reports.battery`, as root.
 
-It needs a build. A temporary site receives each library of tests/hostile/cases.json as an upload. The site's worker,
-the process that takes runs from the queue, executes it. The program compares each result with the expected one. Exit
-status 1 means that a result was unexpected. `--only A01 C` selects cases and groups. `--fast` selects the cases of
-`./dev test`. `--write` writes docs/reference/battery.md. The attacker's guide in docs/explanation/security.md says how
-to add a case.
+The program needs a build. It starts a temporary site, and uploads each library of tests/hostile/cases.json. The site's
+worker, the process that takes runs from the queue, executes the library. The program compares each result with the
+expected one. Exit status 1 means that a result was unexpected. `--only A01 C` selects cases and groups. `--fast`
+selects the cases of `./dev test`. `--write` writes docs/reference/battery.md. The attacker's guide in
+docs/explanation/security.md says how to add a case.
 """
 
 from __future__ import annotations

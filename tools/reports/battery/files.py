@@ -46,7 +46,7 @@ def writable_code(honest: bytes) -> bytes:
     for at, kind, flags, _, _ in _segments(honest):
         if kind == _LOAD and flags & _EXECUTE:
             return _patched(honest, at + 4, struct.pack("<I", flags | _WRITE))
-    raise ValueError("the honest library has no code")
+    raise ValueError("the honest library has no executable segment")
 
 
 def other_machine(honest: bytes) -> bytes:

@@ -1,6 +1,6 @@
 """Checks the site's database and logs after the fault storm, which kills processes of the site at random.
 
-The conditions must be true after any sequence of kills.
+What this file checks must be true after any sequence of kills.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ RECORDED = re.compile(r"run (\d+) attempt (\d+): (\w+)$", re.MULTILINE)
 # which take some seconds. A killed database must first restart.
 LOOK_SECONDS = 12
 KILLED_PLAYER = (
-    "crashed"  # the sender of the signal is unknown, so it counts as a crash of the library
+    "crashed"  # the sender of the signal is unknown, so a kill counts as a crash of the library
 )
 
 

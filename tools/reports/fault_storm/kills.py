@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from tools.reports.fault_storm.site import Site
 
 EMPTY_REDIS, REPEATED_WAKE_UP = "redis emptied", "repeated wake-up"
-# Target -> how often it is killed in each round.
+# Target -> how often it is struck in each round. A round strikes all targets, in random order.
 TARGETS = {
     "worker": 4, "referee": 3, "jail": 1, "jail-init": 2, "player": 3,
     WEB: 2, RESULTS: 1, REDIS: 2, EMPTY_REDIS: 1, REPEATED_WAKE_UP: 1, POSTGRES: 2,
@@ -83,7 +83,7 @@ def _wake_repeatedly(now: float) -> Hit:
 
 
 def _state_of(slot: int, target: str) -> Hit:
-    """Return a Hit with the run that the worker with this number (slot) is executing, and the state of the run."""
+    """Return a Hit with the run that the worker of this slot is executing, and the state of the run."""
     from django.db import DatabaseError  # noqa: PLC0415 - needs Django set up
 
     try:

@@ -95,7 +95,7 @@ class Site:
                 service.keep()
 
     def stop(self) -> None:
-        """Tell the thread of `keep_all` to end. Then stop the services themselves."""
+        """Tell the thread of `keep_all` to end. The caller then stops the services themselves."""
         self._stopping.set()
 
 

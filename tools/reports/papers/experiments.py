@@ -1,6 +1,6 @@
-"""Reads the papers' experiments from experiments.toml, and checks each entry.
+"""Reads from experiments.toml the experiments of published papers that are repeated here, and checks each entry.
 
-An experiment of a paper is repeated here, and the page papers.md shows our results next to the printed ones.
+The page papers.md shows our results next to the results that the papers print.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ def _experiment(entry: dict[str, Any], libraries: Mapping[str, Library]) -> Expe
     printed = _in_multiples_of_null(times) if times else entry.get("printed", {})
     for name, values in printed.items():
         if len(values) != len(points):
-            message = f"{entry['id']}: {name}: {len(values)} numbers for {len(points)} points: use nan for none"
+            message = f"{entry['id']}: {name}: {len(values)} numbers for {len(points)} points: use nan for missing ones"
             raise ValueError(message)
     words = {key: " ".join(entry[key].split()) for key in ("title", "source", "says", "here")}
     base = Base(entry["base"].get("library"), entry["base"].get("point"))
@@ -116,7 +116,8 @@ def _experiment(entry: dict[str, Any], libraries: Mapping[str, Library]) -> Expe
 def _in_multiples_of_null(times: Mapping[str, list[float]]) -> dict[str, tuple[float, ...]]:
     """Return the fastest, median and slowest entry at each point, divided by the time of NULL at that point.
 
-    NULL is the thesis's library that does nothing; the thesis is a source of experiments.toml.
+    The times come from a thesis, one of the sources in experiments.toml. NULL is a library of the thesis that does
+    nothing.
     """
     entries = [values for name, values in times.items() if name != NULL]
     lines: dict[str, list[float]] = {"fastest": [], "middle": [], "slowest": []}

@@ -73,7 +73,7 @@ void resolve_keys(std::span<const script::PhaseOutcome> phases, History& history
   }
 }
 
-// Appends the string keys that a phase uses to `keys`. The history needs them, because a log
+// Appends to `keys` the string keys that a phase uses. The history needs these keys, because a log
 // contains only hashes.
 void collect_keys(const script::Script& script, const script::PhaseScript& phase,
                   std::vector<std::string>& keys) {

@@ -1,8 +1,8 @@
-// Judges the histories of a run. A history is all calls of a run with their results and times. Its
-// events come from the log of a recorded phase, in which every call is logged, or from the words (8
-// bytes per call) that every phase leaves (script/word_events.h). The judge joins the events into
-// histories and certifies each history with the checker (checker/). Certification proves that some
-// serial order of the transactions gives every recorded result.
+// Judges the histories of a run. A history is all calls of consecutive phases with their results
+// and times. Its events come from the log of a recorded phase, in which every call is logged, or
+// from the words (8 bytes per call) that every phase leaves (script/word_events.h). The judge joins
+// the events into histories and certifies each history with the checker (checker/). Certification
+// proves that some serial order of the transactions gives every recorded result.
 //
 // A phase that opens only indexes that it creates begins a new history. Short histories are
 // certified faster, and their witnesses (the proofs of violations) are shorter.

@@ -25,7 +25,7 @@ namespace {
 struct Call {
   EventCall call;
   uint32_t index = 0;
-  bool alone = false;  // true: an auto-commit call, made outside a transaction
+  bool alone = false;  // true: an auto-commit call, which passes NULL as its transaction
   std::optional<uint64_t> key = {}, payload = {};
 };
 
@@ -367,9 +367,9 @@ class Follower {
     return give_up(script::TransactionEnd::kFailed);
   }
 
-  // Stops following if the player may have given the transaction up after this many attempts and
-  // reports the transaction as failed. The run then fails anyway. The log alone does not show when
-  // the player gave up, because the player also requires a minimum time.
+  // Stops following if the player reports the transaction as failed and may have given it up after
+  // this many attempts. The run then fails anyway. The log alone does not show when the player gave
+  // up, because the player also requires a minimum time.
   void end_retries(uint32_t attempts, uint64_t transaction) {
     if (attempts % format::kAttemptsAfterwards != 0 || transaction >= result_.ends.size()) return;
     if (result_.ends[transaction] == script::TransactionEnd::kFailed) stop("");

@@ -22,8 +22,8 @@ namespace keydrome::player {
 
 class CallBuffers {
  public:
-  // Returns a Record with key `number` of the pool, the piece's list of keys of this type. All
-  // other bytes are zero.
+  // Returns a Record with key `number` of the pool, the list of keys of this type that came with
+  // the present part of the program (format/piece.h). All other bytes are zero.
   Record& record(const PoolsView& pools, KeyType type, uint32_t number) {
     if (type == VARCHAR) return string_record_.set_string(pools.varchar_keys[number]);
     return integer_record_.set_integer(type, pool_bits(pools, type, number));

@@ -24,7 +24,8 @@ void put_key(const PoolsView& pools, const format::BareCall& call, uint32_t numb
 
 }  // namespace
 
-// Executes an op that makes no call, or starts the task that executes it.
+// Executes an op that makes no call. For any other op, prepares the first call and sets the task
+// that handles the calls of the op.
 void Interpreter::rare_op(const format::Op& op) {
   publish(base_ + at_);
   function_ = rare_call(op);
@@ -248,8 +249,8 @@ void Interpreter::yield(const format::Op& op) {
 }
 
 // Waits until the arrival time of the next transaction. Returns at once if this time has passed. A
-// long wait begins with sleeps, which leave the processor to the library. The last millisecond
-// spins, because a sleeping thread would wake too late.
+// long wait begins with sleeps, which leave the processor to the library. In the last millisecond
+// the thread only yields the processor, because a sleeping thread would wake too late.
 void Interpreter::arrive(const format::Op& op) {
   known_start_ticks_ = clock_.to_ticks(format::ns_after_go(op));
   known_start_ = base_ + at_ + 1;

@@ -28,7 +28,8 @@ bool gets(format::InstructionCode code) {
 
 }  // namespace
 
-// Returns the procedure's next call. Returns kNone if the procedure has ended.
+// Returns the procedure's next call. Returns kNone if no call is prepared: the procedure has ended
+// or become unfit, or a handle is missing.
 Interpreter::Function Interpreter::next_of_procedure() {
   if (in_scan_) {
     const uint32_t limit = instruction_->limit == 0 ? format::kListMax : instruction_->limit;

@@ -10,7 +10,7 @@
 
 namespace keydrome::player {
 
-// Decides what to do after a code other than SUCCESS.
+// Decides how to continue after a result code. Counts DEADLOCKs and violations.
 Interpreter::Flow Interpreter::judge_code(const format::Op& op, uint32_t code) {
   if (code == SUCCESS) return Flow::kNext;
   if (code == DEADLOCK) {
@@ -88,7 +88,8 @@ Interpreter::Flow Interpreter::unusual_in_scan(const format::Op& op, uint32_t co
   return code == DB_END ? Flow::kNext : judge_code(op, code);
 }
 
-// Keeps the record of a get or of one getNext for a later kDeleteRead, and writes its evidence.
+// Writes the evidence of a get or of one getNext. If the op has kKeep, also keeps the record for a
+// later kDeleteRead.
 void Interpreter::observe_read(const format::Op& op, uint32_t code, uint32_t call_number) {
   if ((op.flags & format::kKeep) != 0 && code == SUCCESS) keep(op);
   if (!evidence_.enabled()) return;

@@ -119,6 +119,7 @@ class InterpreterState {
   // (kRetry), or gives the transaction up (kFailed).
   enum class Flow : uint8_t { kNext, kRetry, kFailed };
 
+  // A variable of the thread for one handle. Ops select it by number (Op::slot).
   struct Slot {
     IdxState* handle = nullptr;
     uint32_t index = 0;
@@ -180,7 +181,7 @@ class InterpreterState {
   }
 
   const IndexApi* api_;
-  const PoolsView* pools_;  // keys and texts of the current piece
+  const PoolsView* pools_;  // keys and texts of the current piece, a part of the program
   IndexNames* names_;
   Signals* events_;
   Turns* turns_;
@@ -196,7 +197,7 @@ class InterpreterState {
   uint64_t* unplanned_ = nullptr;
   EvidenceWriter evidence_;
 
-  std::span<const format::Op> ops_;  // the ops of the current piece, a part of the program
+  std::span<const format::Op> ops_;  // the ops of the current piece
   std::size_t at_ = 0;               // position of the current op in ops_
   uint64_t base_ = 0;                // number of ops_[0] in the program
   bool ended_ = false;               // a kUntil has ended the program

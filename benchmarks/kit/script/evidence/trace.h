@@ -1,10 +1,10 @@
-// Evidence: the whole results of single calls, which the player, the process that calls the
-// library, has written into a trace, the list of a thread's results.
+// Evidence: the whole results of single calls. The player, the process that calls the library,
+// writes them into a trace, a list of the results of one thread. This file copies and reads traces.
 //
 // The scan that reads all records at the end has millions of results. Nearly all of them are
 // records exactly as the script inserts them. The referee, which judges the results, keeps such a
-// record as three numbers (12 bytes), from which EvidenceReader makes the same evidence again. It
-// keeps all other results as the player wrote them.
+// record as three numbers (12 bytes), from which EvidenceReader makes the same evidence again. The
+// referee keeps all other results as the player wrote them.
 #pragma once
 
 #include <array>

@@ -33,7 +33,9 @@ Result<uint64_t> InputFile::read(char* to, uint64_t bytes) const {
     const ssize_t got = ::read(descriptor_.get(), to + done, bytes - done);
     if (got == 0) break;
     if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return Error{path_ + ": cannot be read: " + std::strerror(errno)};
+    if (got < 0) {
+      return Error{path_ + ": cannot be read: " + std::strerror(errno) + ": give another file"};
+    }
     done += static_cast<uint64_t>(got);
   }
   return done;

@@ -22,8 +22,8 @@
 namespace keydrome::workload {
 
 // A string key of a file must not begin with this byte. Checks, the extra transactions that test
-// the library, use keys that are smaller than all keys of the file. If their usual keys are not
-// smaller, this byte replaces the first byte of these keys.
+// the library, use keys that are smaller than all keys of the file. If the usual keys of checks are
+// not smaller, this byte replaces their first byte.
 inline constexpr char kFirstByteOfChecks = 1;
 
 // Not copyable, because `strings` points into `text`.
@@ -57,7 +57,8 @@ Result<KeyFile> read_key_file(const std::string& path);
 // How hard keys are for an index.
 struct KeyFacts {
   // For integers: how many line segments per million keys predict the rank of every key (its
-  // position in key order) with an error of at most 32 and of at most 4,096 (segments.h).
+  // position in key order). The error is at most 32 for the local hardness, and at most 4,096 for
+  // the global hardness (segments.h).
   double local_hardness = 0, global_hardness = 0;
   // For strings: the mean length, and the mean number of first bytes that a key shares with the key
   // before it.

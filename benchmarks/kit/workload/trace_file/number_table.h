@@ -12,7 +12,7 @@ namespace keydrome::workload {
 class NumberTable {
  public:
   // Returns the number of the value with this hash for which is_value(number) is true. If there is
-  // none, adds `next` as the number of a new value and returns it. REQUIRES: next < UINT32_MAX.
+  // none, adds `next` as the number of a new value and returns `next`. REQUIRES: next < UINT32_MAX.
   template <typename IsValue>
   uint32_t find_or_add(uint64_t hash, uint32_t next, IsValue&& is_value) {
     if (2 * (count_ + 1) > entries_.size()) grow();

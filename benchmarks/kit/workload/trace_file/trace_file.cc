@@ -18,7 +18,7 @@ static_assert(kBlockBytes > kTraceLineBytesMax);
 
 Result<InputFile> open_trace(const std::string& path) { return InputFile::open(path, "trace"); }
 
-// Gives the parser all lines that end in `text`. Returns the number of bytes of these lines.
+// Gives the parser all complete lines of `text`. Returns the number of bytes of these lines.
 Result<uint64_t> add_lines(TraceParser& parser, std::string_view text) {
   uint64_t done = 0;
   while (done < text.size()) {

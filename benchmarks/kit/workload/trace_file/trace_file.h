@@ -1,5 +1,5 @@
-// TraceFile: a recorded trace, the calls of a user's own program, which the benchmark "trace"
-// plays.
+// TraceFile: a recorded trace. It contains the calls of a user's own program, and the benchmark
+// "trace" plays these calls.
 //
 // The format is text with one call in each line (docs/reference/trace-files.md):
 //

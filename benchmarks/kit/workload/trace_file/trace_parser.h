@@ -1,6 +1,6 @@
-// TraceParser: reads the lines of a trace, a file of recorded calls (trace_file.h), one after the
-// other, and refuses the first one that is wrong. Of the file's text, it keeps only the different
-// keys and payloads.
+// TraceParser: reads a trace, a file of recorded calls (trace_file.h), line by line, and refuses
+// the first line that is wrong. Of the file's text, the parser keeps only the different keys and
+// payloads.
 //
 // Not thread-safe.
 #pragma once
