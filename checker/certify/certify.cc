@@ -78,8 +78,8 @@ void judge_without_real_time(const History& history, const Numbering& numbering,
   } else if (is_long) {
     out.verdict = Verdict::kUndecided;
     out.reason =
-        "no serial order respects real time, and the checker did not search for another serial "
-        "order, because the history has " +
+        "no serial order respects real time, and the checker did not search for one that does not, "
+        "because the history has " +
         std::to_string(count) + " transactions and the limit is " +
         std::to_string(options.without_real_time_max) +
         ": record a shorter run to learn whether stale reads are the only violation";

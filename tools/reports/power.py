@@ -173,7 +173,7 @@ def page(known: dict[str, list[Blocks]], scale: str) -> str:
     boards = {name: windows for name, windows in known.items() if name != STEPS}
     steps = known.get(STEPS, [])
     lines = [
-        "# What fifteen sessions find on this machine",
+        "# What a comparison of fifteen blocks finds on this machine",
         "",
         f"Written by `python -m tools.reports.power --write` at {scale} scale; do not edit. {made_line()}",
         "This page shows how small a difference `keydrome compare` finds, and how often it finds one that does not",
@@ -185,9 +185,9 @@ def page(known: dict[str, list[Blocks]], scale: str) -> str:
         "## Libraries that differ by a known amount",
         "",
         f"Workload: {'/'.join(STEPS_TARGET)} with {' '.join(STEPS_OPTIONS)}. {_counts(steps)}",
-        "The base is the library that is not slowed. A ratio is the time of the base divided by the time of the other",
-        "library, over all blocks. The percentages are shares of the windows. In the first row both libraries are the",
-        "same file, so every difference that `compare` reports is wrong.",
+        "The base is the library that is not slowed. A ratio is the median, over all blocks, of the time of the base",
+        "divided by the time of the other library. The percentages are shares of the windows. In the first row both",
+        "libraries are the same file, so every difference that `compare` reports is wrong.",
         "",
         _table_row(_COLUMNS),
         "|---" * len(_COLUMNS) + "|",

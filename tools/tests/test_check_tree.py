@@ -95,7 +95,7 @@ def test_many_branches(make: MakeTree) -> None:
     body = "".join(f"  if (x == {n}) y();\n" for n in range(15)) + "}\n"
     text = "void f(int x) {\n" + body
     assert check_branches(make({"base/x.cc": text})) == [
-        "base/x.cc:1: f has 16 branches and no `LIMIT: reason` above it, at most 15"
+        "base/x.cc:1: f has 16 branches; at most 15 are allowed without `LIMIT: reason` above it"
     ]
     assert check_branches(make({"base/x.cc": "// LIMIT: one check a field\n" + text})) == []
 

@@ -296,10 +296,10 @@ class Follower : CallReader {
         ops_ = ops_.first(at_);  // the clock ended the program here
       }
       if (at_ == ops_.size() || step()) continue;
-      return Error{"words that do not fit operation " + std::to_string(at_) + " of its program (" +
-                   fault_ + ")"};
+      return Error{"words (results of calls) that do not fit operation " + std::to_string(at_) +
+                   " of the thread's program (" + fault_ + ")"};
     }
-    if (!words_.at_end()) return Error{"words after the end of its program"};
+    if (!words_.at_end()) return Error{"words (results of calls) after the thread's program"};
     out_.ops = ops_.size();
     counts_.finish(ended_);
     words_.finish();

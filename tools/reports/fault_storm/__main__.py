@@ -157,8 +157,8 @@ def _report(options: argparse.Namespace, hits: list[Hit], found: list[str], seco
         (
             f"Verdicts, with the number of runs: {_counted(verdicts)}. "
             f"Attempts, with the number of runs: {_counted(attempts)}. "
-            "All libraries are correct. A run is *crashed* if its player was killed, and *infrastructure* if all three "
-            "attempts were killed."
+            "All libraries are correct. The storm expects that every run has passed, with two exceptions: a run may be "
+            "*crashed* if its player was killed, and *infrastructure* if all three attempts were killed."
         ),
         "",
         (
