@@ -9,10 +9,11 @@
 
 namespace keydrome::tatp {
 
-// A transaction's number is also the number of its class. The procedures come first, with the same
-// numbers. The comments name their parameters and results. The parameter "number" is the position
-// of the subscriber's phone number in the script's list of string keys. It equals the subscriber's
-// number s.
+// A transaction's number is also the number of its class: latencies and counts are reported for
+// each class. The transactions that are procedures come first, so the number of such a transaction
+// is also the number of its procedure. The comments name the parameters and results of the
+// procedures. The parameter "number" is the position of the subscriber's phone number in the
+// script's list of string keys. Subscriber s has the key at position s.
 enum Transaction : uint32_t {
   // Parameters: facility key, start hour, end hour. The result is the number of forwardings of the
   // active facility that begin at the start hour or earlier and end after the end hour.

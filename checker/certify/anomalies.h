@@ -21,7 +21,8 @@ Violation describe_call_violation(const history::CallViolation& found);
 Violation describe_unknown_key(const history::UnknownKey& unknown);
 
 // Renames a violation to "stale_read". Use it if every serial order of the history contradicts real
-// time. Such an order puts a transaction T before a transaction that had returned before T began.
+// time. In such an order, a transaction T precedes another one that had already returned when T
+// began.
 void rename_as_stale_read(Violation& violation);
 
 // Returns text such as "thread 2, event 17".

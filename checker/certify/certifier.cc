@@ -62,8 +62,8 @@ class Collector : public DependencySink {
 
   std::vector<GraphEdge> edges;
   std::vector<Observation> open_edges;
-  // A transaction that wrote records but never ended may have committed. So the edges about the
-  // keys of these records prove nothing.
+  // A transaction whose end is not in the history may have committed. So the edges about the keys
+  // of the records that it wrote prove nothing.
   std::vector<GraphEdge> unfinished_edges;
   std::vector<Choice> choices;
   std::vector<DirectFinding> findings;
@@ -322,9 +322,9 @@ class Certifier {
     return Fit::kYes;
   }
 
-  // If a transaction that never ended wrote records, reports the violations about keys that it did
-  // not write. They exist whether the transaction committed or not. Returns true if there is a
-  // required violation.
+  // If a transaction whose end is not in the history wrote records, reports the violations about
+  // keys that it did not write. They exist whether the transaction committed or not. Returns true
+  // if there is a required violation.
   bool report_despite_unfinished(const std::vector<GraphEdge>& edges, std::vector<Choice> choices,
                                  uint32_t nodes) {
     if (!versions_.unfinished_writes) return false;

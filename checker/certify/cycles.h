@@ -38,10 +38,10 @@ struct Cycle {
 // the edges that were chosen from such pairs. pick_cycles() derives all other edges from the
 // history again.
 //
-// A transaction that wrote records but never ended may have committed. So the edges about the keys
-// of these records prove nothing, and are left out. An *open element* is a record whose deleter is
-// not known (versions.h). If `tentative` is true, the edges that depend on the deleter of an open
-// element are also left out.
+// A transaction whose end is not in the history may have committed. So the edges about the keys of
+// the records that it wrote prove nothing, and are left out. An *open element* is a record whose
+// deleter is not known (versions.h). If `tentative` is true, the edges that depend on the deleter
+// of an open element are also left out.
 std::vector<Cycle> pick_cycles(const Context& context, const Graph& graph,
                                std::vector<std::vector<uint32_t>> components,
                                const std::vector<Observation>& added, std::size_t cycles_max,

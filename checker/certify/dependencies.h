@@ -15,6 +15,9 @@
 //
 // After the committed transactions, the pass visits the other transactions. It checks only that
 // they saw no uncommitted, aborted or corrupt record.
+//
+// In the code, an *element* is the number of a record, and a *cell* the number of a key of an index
+// (numbering.h).
 #pragma once
 
 #include <cstdint>
@@ -38,9 +41,9 @@ struct Context {
   // Returns true if a Rule (rules.h) is switched on.
   bool rule(uint32_t rule) const { return (options.disabled_rules & rule) == 0; }
 
-  // Returns true if a transaction that never ended wrote records of the key with the number `cell`
-  // (numbering.h). If it committed, its writes may explain why another transaction did not see a
-  // record of this key.
+  // Returns true if a transaction whose end is not in the history wrote records of the key with the
+  // number `cell` (numbering.h). The transaction may have committed. Then its writes may explain
+  // why another transaction did not see a record of this key.
   bool is_unfinished(uint32_t cell) const {
     return versions.unfinished_writes && versions.unfinished_cells[cell];
   }
@@ -83,9 +86,9 @@ struct DirectFinding {
   // True if the finding depends on the element's current deleter. If several transactions may have
   // deleted the element, its current deleter is the one that Versions (versions.h) assumes.
   bool is_about_deleter = false;
-  // The transaction of a delete of all payloads of a key, if the finding says that this delete
-  // succeeded although no payload was left. Such a finding assumes that Versions chose the right
-  // deleters. kNoNumber for other findings.
+  // For a finding that a deleteRecord of all payloads of a key succeeded although the key had no
+  // payload left: the transaction that made the call. Such a finding assumes that Versions chose
+  // the right deleters. For other findings: kNoNumber.
   uint32_t blind_deleter = history::kNoNumber;
   Severity severity = Severity::kRequired;
 };

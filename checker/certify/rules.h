@@ -10,11 +10,12 @@
 namespace keydrome::certify {
 
 enum Rule : uint32_t {
-  kRuleWriteWrite = 1u << 0,      // the inserter of a record precedes the record's deleter
-  kRuleWriteRead = 1u << 1,       // the inserter of a record precedes each reader of the record
-  kRuleReadWrite = 1u << 2,       // each reader of a record precedes the record's deleter
-  kRulePredicateWrite = 1u << 3,  // a reader that missed a record precedes the record's inserter
-  kRulePredicateRead = 1u << 4,   // the deleter of a record precedes a reader that did not see it
+  kRuleWriteWrite = 1u << 0,  // the inserter of a record precedes the record's deleter
+  kRuleWriteRead = 1u << 1,   // the inserter of a record precedes each reader of the record
+  kRuleReadWrite = 1u << 2,   // each reader of a record precedes the record's deleter
+  // The next two rules apply to a reader that did not see a record:
+  kRulePredicateWrite = 1u << 3,  // it came too early: it precedes the record's inserter
+  kRulePredicateRead = 1u << 4,   // it came too late: the record's deleter precedes it
   kRuleGap = 1u << 5,             // a getNext reads all keys that it passes over
   kRuleBeforeFirst = 1u << 6,     // the first getNext reads all keys smaller than its result
   kRuleTail = 1u << 7,            // a getNext with DB_END reads all keys after the cursor
@@ -24,7 +25,9 @@ enum Rule : uint32_t {
   kRuleExists = 1u << 11,         // an insertRecord with ENTRY_EXISTS reads the existing record
   kRuleDeleteAll = 1u << 12,      // a delete of all payloads deletes every payload that exists
   kRuleRealTime = 1u << 13,       // a transaction precedes all that began after it had returned
-  kRuleChoice = 1u << 14,         // of two possible edges, at least one holds (dependencies.h)
+  // A reader did not see a record, and it is not known whether it came too early or too late: at
+  // least one of the two edges holds (Choice in dependencies.h).
+  kRuleChoice = 1u << 14,
   kRuleAborted = 1u << 15,        // writes of failed transactions must never be read
   kRuleDirty = 1u << 16,          // writes must not be read before their commit is called
   kRuleIntermediate = 1u << 17,   // records that their own writer deleted must not be read

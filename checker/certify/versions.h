@@ -81,10 +81,10 @@ struct Versions {
   // By cell: the transactions with a blind delete of the key. Each deleted at least one record.
   std::map<uint32_t, std::vector<uint32_t>> blind_deleters;
   std::vector<uint32_t>
-      elements_of_cell;            // by cell: number of its elements; empty without blind deletes
-  bool unfinished_writes = false;  // a transaction that never ended wrote records
-  // By cell: true if a transaction that never ended wrote records of this key. Empty if there is no
-  // such transaction.
+      elements_of_cell;  // by cell: number of its elements; empty without blind deletes
+  // True if a transaction whose end is not in the history wrote records. It may have committed.
+  bool unfinished_writes = false;
+  // By cell: true if such a transaction wrote records of this key. Empty if there is none.
   std::vector<bool> unfinished_cells;
   std::string problem;  // why the versions are unknown; empty if they are known
 };

@@ -55,7 +55,9 @@ class Binder {
     std::vector<Bound>& bounds = out_.bounds[thread];
     bounds.resize(events.size());
     std::vector<uint32_t> handles(history_.indexes.size(), 0);  // by index: open handles
-    // By index: true if the thread's last get on the index passed an unknown varchar key.
+    // By index: true if the key argument of the thread's last get on the index was a varchar key
+    // that is not in History::varchar_keys. The cursor's position is then unknown until the next
+    // get.
     std::vector<bool> is_lost(history_.indexes.size(), false);
     for (std::size_t i = 0; i < events.size(); ++i) {
       if (i + FlatTable::kAhead < events.size()) {

@@ -21,7 +21,8 @@ inline constexpr uint32_t kNoNumber = 0xffffffff;
 // The cell of a getNext whose cursor position is unknown, for one of two reasons:
 // - The thread had several open handles of the index at that time, and an event does not name its
 //   handle.
-// - The thread's last get on the index passed an unknown varchar key (history.h).
+// - The key argument of the thread's last get on the index was a varchar key that is not in
+//   History::varchar_keys.
 // For such a getNext, the checker only checks that the returned record exists.
 inline constexpr uint32_t kAnyCursor = 0xfffffffe;
 

@@ -100,10 +100,10 @@ Mismatch Model::next(const Event& event, Bound bound) {
   if (!contents_.contains(bound.element)) return Mismatch::kRecordIsMissing;
   if (bound.cell == kAnyCursor) return Mismatch::kNone;
   // After DB_END, a record under a larger key continues the scan. A record under the cursor's key
-  // or a smaller key starts the scan again, so it must be the first record of the index. Exception:
-  // a record that the transaction inserted under the cursor's key may also continue the scan. The
-  // model does not know which of the two is true. So it *anchors* the cursor: the scan may then
-  // return or leave out the other records of the key.
+  // or a smaller key starts the scan again, which breaks only an advisory promise. It must then be
+  // the first record of the index. Exception: a record that the transaction inserted under the
+  // cursor's key may continue the scan or start it again, and the model cannot tell which. So it
+  // *anchors* the cursor: the scan may then return or leave out the other records of the key.
   const bool returns_back = at.at_end && at.place == Place::kAtCell && bound.cell <= at.cell;
   const bool is_unclear =
       returns_back && bound.cell == at.cell && notes_[bound.element] == optional(at);

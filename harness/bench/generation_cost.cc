@@ -1,5 +1,5 @@
 // generation_cost: measures the time to generate the operations of each benchmark at scale
-// "laptop", the sizes for runs of minutes. The time is CPU time of one thread on this machine.
+// "laptop". A run at this scale takes minutes. The time is CPU time of one thread on this machine.
 //
 //   generation_cost [BENCHMARK [INSTANCE]] [--json FILE]
 //

@@ -48,8 +48,8 @@ int Scan::read(const StoredKey& from, MDB_cursor_op operation) {
   cursor_is_there_ = false;
   const int error = mdb_cursor_get(cursor_, &key, &payload, operation);
   if (error != 0) return error;
-  // `key` is now the key of the pair: MDB_SET_KEY and the operations that move set it, and the
-  // others find a pair of the key that was passed.
+  // `key` is now the key of the pair. MDB_SET_KEY sets `key`, and so does each operation that may
+  // move to another key. The other operations only find pairs of the key that was passed.
   if (!key_.assign(key)) return MDB_NOTFOUND;
   payload_.size = static_cast<uint32_t>(payload.mv_size);
   std::memcpy(payload_.bytes.data(), payload.mv_data, payload.mv_size);

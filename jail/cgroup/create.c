@@ -100,8 +100,8 @@ static bool lists(int directory, const char* name, const char* word) {
 }
 
 /* Enables a v2 controller for the jail's group by writing the controller's name to
- * cgroup.subtree_control of the parent group. Returns false if the parent does not offer the
- * controller or the write fails, and records the cause in `isolation`. */
+ * cgroup.subtree_control of the parent group. Returns false if the parent cannot be opened or
+ * does not offer the controller, or if the write fails. Then records the cause in `isolation`. */
 static bool enable_v2(const struct cgroups* cgroups, const char* controller,
                       struct isolation* isolation) {
   const struct group* group = &cgroups->groups[HIERARCHY_UNIFIED];

@@ -74,9 +74,9 @@ static const char* control_groups(const struct isolation* isolation) {
                         "with --cgroup-parent (systemd-run --user --scope -p Delegate=yes makes "
                         "one)";
     case TROUBLE_NOT_READABLE:
-      return "the jail copies settings of its parent group, but cannot read them, or they are "
-             "empty: check that the parent group exists and has them, or name another group with "
-             "--cgroup-parent";
+      return "the jail cannot open its parent group, or cannot read a setting there, such as "
+             "cpuset.mems, or the setting is empty: check that the parent group exists and that "
+             "this file is not empty, or name another group with --cgroup-parent";
     case TROUBLE_NO_CONTROLLER:
       return "the parent of the jail's control group does not offer the controller of this "
              "mechanism: as root write the controller's name with a plus, such as +memory, to "
@@ -84,7 +84,8 @@ static const char* control_groups(const struct isolation* isolation) {
              "controller, boot with cgroup_no_v1=all";
     case TROUBLE_BUSY:
       return "the parent group contains processes, so it cannot enable controllers: name an empty "
-             "group with --cgroup-parent; a container needs the host's hierarchy (cgroup: host)";
+             "group with --cgroup-parent; in a container, use the host's hierarchy (docker run "
+             "--cgroupns=host, or cgroup: host in a compose file)";
     default:
       return "the control groups are mounted, but a file of this mechanism is missing or cannot be "
              "written: check the files of the parent group";

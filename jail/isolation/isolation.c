@@ -24,8 +24,8 @@ static const char* const kNames[MECHANISM_COUNT] = {
     [MECHANISM_USER_NAMESPACE] = "user_namespace",
 };
 
-/* The mechanisms that level weak needs, besides UID or USER_NAMESPACE, which isolation_level()
- * checks. */
+/* The mechanisms that level weak needs. It also needs at least one of UID and USER_NAMESPACE;
+ * isolation_level() checks this. */
 static const enum mechanism kWeak[] = {MECHANISM_NAMESPACES,   MECHANISM_ROOT,
                                        MECHANISM_CAPABILITIES, MECHANISM_NO_NEW_PRIVS,
                                        MECHANISM_RLIMITS,      MECHANISM_SECCOMP};

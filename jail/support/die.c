@@ -1,6 +1,7 @@
-/* Implements jail/support/die.h. The jail's parent process writes its message to stderr and to the
- * meta descriptor. The child, which is inside the jail, sends its message to the parent over a
- * pipe, the report pipe. */
+/* Implements jail/support/die.h: ends the jail with an error message. The jail's parent process
+ * writes the message to stderr, and as lines of the form name:value to the meta descriptor, from
+ * which the jail's caller reads. The child, which is inside the jail, sends the message to the
+ * parent over a pipe, the report pipe. */
 #include "jail/support/die.h"
 
 #include <errno.h>

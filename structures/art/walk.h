@@ -38,7 +38,9 @@ class Walk {
   Link follow(Link link, const Pair& probe);
   void push(Link node, uint32_t position) { frames_[length_++] = {node, position}; }
 
-  Stretch first_{};  // visited before the children in the frames, if not empty; may be a node
+  // What the walk visits before the children in the frames; an empty link means nothing. Unlike in
+  // other stretches, the link may be a node: the walk then visits all pairs below it.
+  Stretch first_{};
   uint32_t length_ = 0;
   Frame frames_[kPathMax];  // not initialised
 };

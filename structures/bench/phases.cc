@@ -94,8 +94,9 @@ class Measurement {
     KEYDROME_CHECK(sum == queries.sum);
   }
 
-  // All subjects scan from the same keys, so the sums that they return must be equal. The keys are
-  // no longer in the processor's caches when the next subject scans from them.
+  // All subjects scan from the same keys, so the sums that they return must be equal. Other loops
+  // run between the scans of two subjects, so the keys are no longer in the processor's caches when
+  // the next subject scans from them.
   void scans(Subject& subject) {
     const uint64_t count = std::max<uint64_t>(plan_.operations / kOperationsPerScan, 1);
     if (!scans_) scans_.emplace(Scans{source_.draw(Draw::kUniform, count), std::nullopt});

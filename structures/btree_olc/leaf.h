@@ -12,7 +12,7 @@
 namespace keydrome::btree_olc {
 
 struct Leaf {
-  // Returns true if the leaf has the pair. `slot` must be the place of the pair.
+  // Returns true if the leaf has the pair. `slot` must be the slot where the pair is or would be.
   static bool holds(const Node& leaf, uint32_t slot, const Pair& pair) {
     if (slot >= leaf.count) return false;
     if (leaf.kind != Kind::kNumbers) return holds_record(text(leaf), slot, pair);

@@ -57,8 +57,8 @@ inline bool equal_bytes(Span bytes, Span other) {
   return bytes.size == other.size && compare_shared(bytes.data, other.data, bytes.size) == 0;
 }
 
-// Returns < 0 if the pair is before the place, 0 if it is directly after the place, and otherwise >
-// 0.
+// Returns < 0 if the pair is before the place of the probe, 0 if it is directly after this place,
+// and otherwise > 0.
 inline int compare(const Pair& pair, const Probe& probe) {
   const int order = compare_bytes(pair.key, probe.key);
   if (order != 0) return order;

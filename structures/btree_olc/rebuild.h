@@ -1,10 +1,10 @@
 // Rebuild: replaces nodes by new ones, for the thread that has the tree latch.
 //
-// One object makes one change. It finds the path to a place, latches the leaf, and makes new
-// leaves. It also replaces the inner nodes above, as far as their number of children changes. One
-// store at the end, of a child or of the root, makes all new nodes visible. If memory runs out
-// before this store, nothing has changed. After the store, the old leaves become obsolete, and the
-// old nodes are retired.
+// One object makes one change. It finds the path to the place of a probe (pair.h), latches the
+// leaf, and makes new leaves. It also replaces the inner nodes above, as far as their number of
+// children changes. One store at the end, of a child or of the root, makes all new nodes visible.
+// If memory runs out before this store, nothing has changed. After the store, the old leaves become
+// obsolete, and the old nodes are retired.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ namespace keydrome::btree_olc {
 
 class Rebuild {
  public:
-  // The caller has the tree latch. Finds the leaf of the place, and latches it.
+  // The caller has the tree latch. Finds the leaf that the probe leads to, and latches it.
   Rebuild(TreeBase& tree, const Probe& probe);
   Rebuild(const Rebuild&) = delete;
   Rebuild& operator=(const Rebuild&) = delete;

@@ -54,7 +54,7 @@ class TreeBase {
   int put_with_tree_latch(const Pair& pair);
   int replace_with_tree_latch(const Pair& before, const Pair& now);
   int find_with_tree_latch(const Probe& probe, KeydromeBuffer& payload) const;
-  // Merges the leaf of the place with a neighbour if it has few pairs.
+  // Merges the leaf that the probe leads to with a neighbour, if the leaf has few pairs.
   void merge(const Probe& probe);
   // Returns true if a leaf with `pairs` pairs should be merged: at 16, 8, 4, 2, 1 and 0 pairs. If
   // its neighbours are too full, the next try comes only after half of its pairs are gone, so few
@@ -70,7 +70,7 @@ class TreeBase {
   void clear(Node* node);
 
   const StructureMemory memory_;
-  const uint32_t number_bytes_;  // size of all keys, if it is 4 or 8; otherwise 0
+  const uint32_t number_bytes_;  // 4 or 8 if each key has this size; otherwise 0
   std::atomic<Node*> root_;
   mutable TreeLatch tree_latch_;  // mutable, because find_with_tree_latch() takes it
 };

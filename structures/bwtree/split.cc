@@ -14,9 +14,9 @@ Pair low_of_half(const Entries& entries, uint32_t middle, uint32_t level) {
 }  // namespace
 
 // Exchanges the page for its lower half, which links to the upper half. Only the thread that has
-// split a page adds the entry for the new page to the parent. So the entry cannot come after the
-// new page has been merged away: a merge needs the entry. The caller has the latch if the page is
-// an inner one.
+// split a page adds the entry for the new page to the parent. A page can be merged away only while
+// the parent has an entry for it. So the thread never adds an entry for a page that no longer
+// exists. The caller has the latch if the page is an inner one.
 bool Tree::split(Slot& slot, const Page& page) {
   if (&slot == &root_) return grow(page);
   Entries entries;

@@ -39,8 +39,9 @@
  * 5. Handles. An IdxState belongs to the thread that opened it.
  * 6. Memory. All memory passed in belongs to the caller, who may change or free it when the call
  *    has returned. The name of an index is the exception: it stays alive and unchanged until the
- *    process ends. Before each call, the caller sets to zero all bytes of a Record that the
- *    function does not read, even if the caller uses the Record again.
+ *    process ends. A function reads only some fields of a Record; get, for example, reads only
+ *    the key. Before each call, the caller sets all other bytes of the Record to zero, also if it
+ *    reuses a Record from an earlier call.
  * 7. Own changes. A transaction sees its own changes at once.
  * 8. Order. SHORT and INT are ordered numerically (signed). VARCHAR is ordered by unsigned bytes;
  *    if one string is a prefix of the other, the shorter comes first (strcmp order). The payloads

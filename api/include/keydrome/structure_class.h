@@ -1,6 +1,6 @@
 /* Makes a structure of contract B (structure.h) from a C++20 class. The members of the class are
- * the functions of the structure. This header adds the table of functions, and converts handles and
- * exceptions.
+ * the functions of the structure. This header adds the table of functions. The functions in the
+ * table convert handles to objects of the class, and std::bad_alloc to KEYDROME_NO_MEMORY or NULL.
  *
  *     class Tree {
  *      public:
@@ -26,16 +26,17 @@
  *       void find_batch(uint32_t count, KeydromeLookup* lookups) const;
  *       int replace(KeydromeBytes key, KeydromeBytes before, KeydromeBytes now);
  *       int load(const KeydromeRun& run);
- *       int split(KeydromeBytes key, Tree& high);  // `high` is empty; 0 or KEYDROME_NO_MEMORY
+ *       int split(KeydromeBytes key, Tree& high);  // `high` is empty; returns 0, or
+ *                                                  // KEYDROME_NO_MEMORY
  *       int concat(Tree& high);  // takes the pairs of `high`; on success, `high` is then empty
  *       int check() const;
  *       uint64_t statistic(uint32_t which) const;
  *   - Members must be public and not overloaded. A private or overloaded member counts as absent.
  *   - If memory runs out, every member except accepts, check and statistic may throw
- *     std::bad_alloc. The function then returns KEYDROME_NO_MEMORY (split: NULL). A constructor
- *     that gets too little memory must free what it has allocated, and must throw std::bad_alloc.
- *     The function create then returns NULL. Every other exception ends the process. A noexcept
- *     member is called without the cost of a handler.
+ *     std::bad_alloc. The function in the table then returns KEYDROME_NO_MEMORY, or NULL if it is
+ *     split. A constructor that gets too little memory must free what it has allocated, and must
+ *     throw std::bad_alloc. The function create in the table then returns NULL. Every other
+ *     exception ends the process. A noexcept member is called without the cost of a handler.
  *
  * Thread safety: that of the class. */
 #ifndef KEYDROME_STRUCTURE_CLASS_H_

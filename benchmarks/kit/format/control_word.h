@@ -14,7 +14,8 @@
 // its calls from earlier results.
 //   - A transaction: begin, the words of its ops, commit.
 //   - A failed attempt: begin, the words of its ops, [commit], [abort], [rare calls], end of
-//     attempt.
+//     attempt. The rare calls restore its handles. If the thread gives the transaction up, they
+//     also open and close handles as programmed in the skipped ops.
 //   - A programmed abort: begin, the words of its ops, abort, end of attempt.
 //   - An auto-commit op: [time], the words of the op, [time].
 //   - A get, insert, delete or getNext: one evidence word.
@@ -25,8 +26,9 @@
 //   - An op that made no call, because its handle or record was missing: the word kNoCall.
 //
 // When an auto-commit op or a call outside of transactions is repeated after DEADLOCK, its new
-// words overwrite the old ones. The words of a failed attempt are overwritten too if no room is
-// left for them. If the thread gives the transaction up, the word for the attempt's end remains.
+// words overwrite the old ones. The words of a failed attempt need spare room in the outcome. If
+// there is none, the next words overwrite them. But if the thread gives the transaction up, the
+// word for the attempt's end is kept.
 //
 // The low byte tells the kinds of words apart: its high half is 1 to 12 in an evidence word and 13
 // to 15 in a control word. Only the key of a computed call and the result of a procedure are plain
@@ -48,10 +50,9 @@ namespace keydrome::format {
 
 // The low byte of a control word. kResult and kAbort contain a result code in their low half.
 enum class ControlWord : uint8_t {
-  kResult = 0xd0,  // result and time of beginTransaction or commitTransaction
-  kAbort = 0xf0,   // result and time of the last abortTransaction of an attempt
-  // The values from kAttemptEnds on contain an AttemptEnd in their low half.
-  kAttemptEnds = 0xe0,
+  kResult = 0xd0,        // result and time of beginTransaction or commitTransaction
+  kAbort = 0xf0,         // result and time of the last abortTransaction of an attempt
+  kAttemptEnds = 0xe0,   // 0xe0 to 0xe4: kAttemptEnds plus an AttemptEnd
   kTime = 0xe8,          // the time before or after an auto-commit op
   kRareCall = 0xe9,      // create, openIndex, closeIndex, or the delete of a record that was read
   kComputedCall = 0xea,  // a call of a procedure
@@ -65,7 +66,9 @@ enum class AttemptEnd : uint8_t {
   kAborted,     // as programmed, or because a procedure rolled back
   kFailed,      // given up; the rest of the transaction was skipped
   kDeadlocked,  // given up after DEADLOCK; the rest of the transaction was skipped
-  kContinued,   // the commit of a transaction with kAnyCode failed; nothing was skipped
+  // The commit failed. The transaction has the flag kAnyCode (program.h), so it had run to its
+  // programmed end, and nothing was skipped.
+  kContinued,
 };
 inline constexpr uint32_t kAttemptEnds = 5;
 

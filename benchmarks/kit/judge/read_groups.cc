@@ -1,5 +1,6 @@
 // Implements ReadGroups: finds records that a group of reads missed, returned twice, or returned in
-// the wrong order.
+// the wrong order. A group is a get with the getNext calls after it, or a series of getNext calls
+// without a get.
 #include "benchmarks/kit/judge/read_groups.h"
 
 #include <algorithm>
@@ -69,7 +70,8 @@ void ReadGroups::close() {
   // The inserts come in the order of their ranks. `at` moves forward with them, so most records are
   // found there, without a search.
   auto at = records.begin();
-  // covered_to() is the same before and after sorting, because the ranks were ascending.
+  // Sorting has only changed the order of records with equal ranks, because the ranks were
+  // ascending. So covered_to() is the same as before.
   expected_->for_each_required(
       group_.reader.index, group_.from, group_.covered_to(), group_.reader.moment,
       [&](const Change& insert) {

@@ -36,10 +36,11 @@ uint64_t PhaseWatch::word(std::size_t thread, uint64_t number) const {
   return value;
 }
 
-// Returns the index of a word that is 0, although the word before it is not 0 or does not exist.
-// Usually this is the end of the words. Procedures (small programs in an operation) may write words
-// that are 0, so there may be several such places. As long as the thread writes nothing, all
-// samples find the same place, so the result still shows whether the thread makes progress.
+// Finds, by bisection, a word that is 0, and that is the first word or follows a word that is not
+// 0. Returns its index, or the capacity if it finds no such word. Usually this is the end of the
+// words. Procedures (small programs in an operation) may write words that are 0, so there may be
+// several such places. As long as the thread writes nothing, all samples find the same place, so
+// the result still shows whether the thread makes progress.
 uint64_t PhaseWatch::end_of_words(std::size_t thread) const {
   uint64_t low = 0, high = header_.spans[thread].words_capacity;
   while (low < high) {
@@ -62,8 +63,9 @@ void PhaseWatch::sample(uint64_t now_ns) {
   }
 }
 
-// Counts the words up to the last one that is not 0. The words after it are unused, but words
-// before it may be 0, too.
+// If the position is kInWords, the thread's words show which operation it has reached. They end
+// with the last word that is not 0: words before it may be 0, too, but the words after it are
+// unused.
 uint64_t PhaseWatch::reached(std::size_t number, std::span<const format::Op> ops) const {
   const uint64_t position = threads_[number].position;
   if ((position & format::kInWords) == 0) return position;

@@ -81,8 +81,8 @@ std::vector<PlayedPhase> played_phases(const script::Script& script, const Sessi
     for (std::size_t t = 0; t < script.phases[p].threads.size(); ++t) {
       std::span<const Op> ops = script.phases[p].threads[t];
       if (p == last && result.positions[t] < ops.size()) {
-        // If the thread was waiting for another thread, leave out the wait: in the C program, the
-        // other thread may have ended already.
+        // If the thread was waiting for another thread, leave out the wait. In the C program, the
+        // other thread also ends where it was at the crash, so the wait might never end.
         const bool calls = calls_library(ops[result.positions[t]].code);
         ops = ops.first(result.positions[t] + (calls ? 1 : 0));
       }
@@ -257,9 +257,10 @@ std::string about(const std::string& end, std::span<const PlayedPhase> phases,
         "-fsanitize=thread.\n";
   }
   if (phases_left_out > 0) {
-    text += " *\n * Left out, because the phase of the crash uses none of their indexes: " +
-            std::to_string(phases_left_out) +
-            (phases_left_out == 1 ? " earlier phase.\n" : " earlier phases.\n");
+    text +=
+        " *\n * Earlier phases are left out if the phase of the crash uses none of their "
+        "indexes: " +
+        std::to_string(phases_left_out) + (phases_left_out == 1 ? " phase.\n" : " phases.\n");
   }
   return text + " */\n";
 }

@@ -10,8 +10,8 @@
 //
 // Ring and outcome are as large as the largest phase needs. The player maps them before it loads
 // the library, so that no timed phase has to map anything. Most of the outcome is for the scan of
-// all records at the end. This part has no memory before the scan, so the library cannot use it
-// unseen.
+// all records at the end. Before the scan, no pages are allocated for this part. If the library
+// wrote to it, the kernel would charge the pages to the library's cgroup.
 //
 // Not thread-safe.
 #pragma once
@@ -52,9 +52,10 @@ class SessionMemory {
   SharedMemory descriptors() const;
   std::span<const std::byte> stack_page() const { return stacks_->bytes(); }
 
-  // Prepares the outcome for a phase and returns its bytes. Clears what the library may have
-  // written there before: the whole outcome, if the session ends with a scan of all records.
-  // Without this, the library could keep records there, in memory for which it is not charged.
+  // Prepares the outcome for a phase and returns its bytes. Clears them, except for the traces (see
+  // clear_outcome() in outcome_layout.h). If the session ends with a scan of all records, clears
+  // the whole outcome, also the traces and the bytes that this phase does not use. Otherwise the
+  // library could keep records there, in memory for which it is not charged.
   // REQUIRES: no thread of the player executes operations.
   Result<std::span<std::byte>> begin_outcome(uint32_t phase, const script::OutcomeLayout& layout);
   // Copies the first piece of each thread into the ring. REQUIRES: no thread of the player executes

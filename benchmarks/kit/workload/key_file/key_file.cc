@@ -17,8 +17,8 @@ constexpr uint64_t kWord = sizeof(uint64_t);
 constexpr uint64_t kSignBit = uint64_t{1} << 63;
 constexpr uint64_t kLeftForChecks = uint64_t{1} << 20;
 // An upper bound of the memory for a text file, in bytes per byte of the file: the text itself, and
-// a view of each line. If a file has many different keys, its lines have at least 4 bytes on
-// average.
+// a string_view of each line. The keys must be different, so in a large file the lines have at
+// least 4 bytes on average.
 constexpr uint64_t kTextFactor = 1 + sizeof(std::string_view) / 4;
 
 Error at_byte(const std::string& path, uint64_t byte, const std::string& what) {
@@ -138,7 +138,8 @@ std::optional<std::pair<uint64_t, std::string>> fault_of(std::string_view line) 
                                                         std::to_string(MAX_VARCHAR_LEN));
   }
   if (line.front() == kFirstByteOfChecks) {
-    return std::pair(uint64_t{1}, "keys that begin with byte 1 are kept for checks: leave it out");
+    return std::pair(uint64_t{1},
+                     "keys that begin with byte 1 are kept for checks: leave this key out");
   }
   return std::nullopt;
 }

@@ -396,8 +396,9 @@ Result<uint32_t> TraceParser::string_number(const Field& field, std::string_view
       hash_bytes(text), next, [&](uint32_t candidate) { return pool[candidate] == text; });
   if (known != next) return known;
   if (pool.bytes().size() + text.size() > kTraceStringBytesMax) {
-    return fault(field, std::string("the different ") + what + " of a trace have at most " +
-                            std::to_string(kTraceStringBytesMax) + " bytes together: shorten it");
+    return fault(field, std::string("the different ") + what + " of this trace have more than " +
+                            std::to_string(kTraceStringBytesMax) +
+                            " bytes together, which is the limit: use fewer or shorter ones");
   }
   return pool.add(text);
 }
