@@ -1,7 +1,7 @@
 """Finds the library and the configuration that the arguments of a command name.
 
-A library is a file, or the name of a library or structure of this build. A structure is a data structure without
-transactions; a configuration says how Keydrome's runtime adds them.
+An argument names a library by the path of its file, or by the name of a library or structure of this build. A
+structure is a data structure without transactions; a configuration says how Keydrome's runtime adds them.
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     Heartbeat = Callable[[Progress], bool]
     Label = Callable[[Progress], str]
 
-# Before this part of a run is done, its total time cannot be estimated.
+# The fraction of a run that must be done before the time left is estimated.
 _ESTIMATE_FROM = 0.02
 _MINUTE_S = 60
 

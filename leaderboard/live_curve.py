@@ -1,4 +1,7 @@
-"""Stores and reads the throughput of the last session of a running run. The run's page shows it before the run ends."""
+"""Turns the throughput of a running run's newest ended session into JSON, and reads this JSON.
+
+The run's page shows this throughput before the run ends.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +28,7 @@ class LiveCurve:
 
     @classmethod
     def from_json(cls, value: dict[str, Any]) -> LiveCurve:
-        """Return the curves that `live_json` stored."""
+        """Return the curves in the JSON that `live_json` returned."""
         control = value.get("control")
         return cls(
             int(value["session"]),
@@ -46,7 +49,7 @@ def live_json(curves: SessionCurves) -> dict[str, Any]:
 def _short(curve: Throughput) -> Throughput:
     """Return the curve with so many neighbouring windows merged that at most WINDOWS_MAX are left.
 
-    The last windows are left out if they are too few for a merged window, whose rate would then be too low.
+    Windows at the end that do not fill a merged window are left out, because the rate of that window would be too low.
     """
     count = len(curve.committed)
     width = -(-count // WINDOWS_MAX) or 1

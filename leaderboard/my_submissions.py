@@ -95,7 +95,8 @@ class UploadPage:
 def my_submissions(user: User, *, before: int | None = None, limit: int = PAGE_ROWS) -> UploadPage:
     """Return a user's uploads whose first submission has an id below `before`, newest first.
 
-    5 SQL statements, 4 more if a run is queued, and 2 more if a contest hides entries of the boards.
+    5 SQL statements. 4 more if a run is queued, and 2 more if a contest hides entries of boards on which the user has
+    entries.
     """
     alive = Submission.objects.filter(upload=OuterRef("pk"), deleted_at__isnull=True)
     heads = Submission.objects.filter(

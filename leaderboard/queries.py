@@ -1,4 +1,4 @@
-"""Reads the database for pages, exports and commands. Each public function states how many SQL statements it executes.
+"""Reads the database for pages, exports and commands. Each function that executes SQL says how many statements.
 
 This module and contests/visibility.py decide what a viewer may see. Only the owner and organisers get
 `RunPage.private`; only organisers see a deleted submission. A *gate* is a correctness test that a board requires. An
@@ -207,8 +207,8 @@ def gate_state(runs: Iterable[Run]) -> str:
 def is_organiser(viewer: Viewer) -> bool:
     """Return True if the viewer is an organiser of the site, who may change everything.
 
-    If an organiser is in a team of a contest, the contest hides the same things from the organiser as from the other
-    contestants.
+    This function ignores contests. If an organiser is in a team of a contest, contests/visibility.py hides the same
+    things from the organiser as from the other contestants.
     """
     return bool(viewer.is_authenticated and viewer.is_staff)
 
@@ -264,8 +264,8 @@ def refused_upload(submission_id: int, viewer: Viewer) -> RefusedUpload | None:
 def run_page(run_id: int, viewer: Viewer) -> RunPage | None:
     """Return the content of a run's page for this viewer, or None if the viewer may not see the run.
 
-    At most 8 SQL statements, 10 for a queued run, 2 more if a contest hides entries of its boards, and one more for
-    each audit of its submission.
+    At most 8 SQL statements, or 10 for a queued run. 2 more if a contest hides entries of boards on which the run's
+    owner has entries, and one more for each audit of the run's submission.
     """
     run = visible_run(run_id, viewer)
     if run is None:

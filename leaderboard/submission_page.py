@@ -69,7 +69,8 @@ class SubmissionDetail:
 def submission_detail(submission_id: int, viewer: Viewer) -> SubmissionDetail | None:
     """Return the content of a submission's page, or None if the viewer may not see it.
 
-    7 SQL statements, 4 more if a run is queued, and 2 more if a contest hides entries of its boards.
+    7 SQL statements. 4 more if a run is queued, and 2 more if a contest hides entries of boards on which the owner has
+    entries.
     """
     runs = Run.objects.filter(~unseen_runs(viewer)).select_related("machine").order_by("id")
     found = Submission.objects.select_related("owner").prefetch_related(

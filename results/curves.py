@@ -90,7 +90,8 @@ def latency_curve(entry: LatencyClass) -> list[tuple[float, float]]:
     seen = 0
     points = []
     for bound_ns, count in sorted(entry.buckets):
-        # `seen` transactions are in lower buckets. `slower` is the fraction of all other transactions.
+        # `seen` transactions are in lower buckets. `slower` is the fraction of the transactions in this and higher
+        # buckets.
         slower = 1 - seen / total
         seen += count
         points.append((slower, bound_ns / 1e3))

@@ -141,7 +141,8 @@ class RuntimeUnder final : public Runtime {
     return run(state, transaction, [&](Transaction& own, Index& index, Cursor&) {
       const uint32_t size = payload_size(record->payload);
       if (size > payload_bytes_max()) [[unlikely]] {
-        return size > MAX_PAYLOAD_LEN ? FAILURE : ENTRY_DNE;  // the structure cannot hold the pair
+        // ENTRY_DNE: the structure cannot hold such a pair, so the pair does not exist.
+        return size > MAX_PAYLOAD_LEN ? FAILURE : ENTRY_DNE;
       }
       return with_encoded(record->key, index.type(), [&](KeydromeBytes key) {
         return size == 0 ? concurrency().erase_key(own, index, key)

@@ -199,7 +199,7 @@ def _all_relaxed(boards: tuple[Board, ...], scale: str) -> tuple[Board, ...]:
 
 
 def main_boards() -> tuple[Board, ...]:
-    """Return the boards that decide a contest, ordered by slug."""
+    """Return the boards whose field `main` is True, ordered by slug."""
     return tuple(board for board in all_boards() if board.main)
 
 

@@ -1,4 +1,7 @@
-"""Makes the rows of new runs, with fresh secret seeds. leaderboard/queue/claims.py saves them."""
+"""Makes the rows of new runs, with secret seeds. leaderboard/queue/claims.py saves the rows.
+
+The seeds are fresh, unless the organisers of a contest prescribe the seeds of a hidden instance.
+"""
 
 from __future__ import annotations
 

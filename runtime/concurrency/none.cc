@@ -66,14 +66,15 @@ bool NoConcurrency::may_change(const Transaction& transaction) {
   return false;
 }
 
-// Makes the pairs invalid that cursors on the index have copied in advance (content/run.h). With a
-// thread-safe structure this is not necessary, because get_next scans on every call.
+// Invalidates the pairs that cursors on the index have copied in advance (content/run.h). With a
+// thread-safe structure this is not necessary, because get_next drops these pairs on every call.
 void NoConcurrency::changed(Index& index) const {
   if (!thread_safe_) content_of(index).changed();
 }
 
-// With a thread-safe structure, other threads may change the index at any time. So every call scans
-// one pair: a pair from an older run may have been deleted.
+// With a thread-safe structure, other threads may change the index at any time. The pairs that the
+// cursor has copied in advance may have been deleted since. So every call drops them, and reads the
+// next pair from the structure.
 ErrCode NoConcurrency::get_next(Transaction& transaction, Index& index, Cursor& cursor) {
   if (thread_safe_) cursor.run.drop();
   return guarded<LatchlessRead>(transaction, [&] {

@@ -59,8 +59,8 @@ inline bool equal(KeydromeBytes a, KeydromeBytes b) {
   return a.size == b.size && (a.size == 0 || std::memcmp(a.data, b.data, a.size) == 0);
 }
 
-// Finds the first pair at or after the bound. Returns 1, 0 if there is none, or a negative number
-// for a failure.
+// Finds the first pair at or after the bound. Returns 1 if there is a pair, 0 if there is none, or
+// a negative number for a failure.
 int read_first(const Store& store, const Bound& bound, Pair& pair);
 
 // Marks the index as broken: every later call on it returns FAILURE. Prints one message on stderr
@@ -74,8 +74,9 @@ inline void refresh(const Content& content, Cursor& cursor) {
   cursor.run.drop();
   cursor.changes = changes;
 }
-// Finds the pair that follows the cursor, and does not move the cursor. Returns 1, 0 at the end, or
-// a negative number for a failure. Key and payload are valid until the cursor's next call.
+// Finds the pair that follows the cursor, and does not move the cursor. Returns 1 if there is a
+// pair, 0 at the end, or a negative number for a failure. Key and payload are valid until the
+// cursor's next call.
 int peek(const Content& content, const Store& store, Cursor& cursor, KeydromeBytes& key,
          KeydromeBytes& payload);
 // Moves the cursor to the pair. The caller must also ensure that the cursor's run, if it has pairs

@@ -8,8 +8,8 @@
 
 namespace keydrome::runtime {
 
-// A Bound with this payload is before all payloads of its key. If `after` is true, the Bound is
-// after all payloads of its key.
+// A Bound with this payload is before all payloads of its key if Bound::after is false, and after
+// all of them if Bound::after is true.
 inline constexpr KeydromeBytes kAnyPayload{nullptr, 0};
 
 // A place between two pairs of the sorted index. If `after` is false, the place is before the first

@@ -5,7 +5,8 @@
 
 namespace keydrome::runtime {
 
-// Precondition: no pair is left. Returns 1, 0 at the end, or a negative number for a failure.
+// Precondition: no pair is left. Returns 1 if there are further pairs, 0 at the end, or a negative
+// number for a failure.
 int Run::fetch(const Store& store, const Bound& from) {
   if (data_ == nullptr) {
     // Not make_unique, which would fill the memory with zeros.

@@ -33,9 +33,9 @@ class Run {
   }
 
   // Finds the pair that follows, and does not move past it. `from` says where the scan begins; it
-  // has no effect after a pass(). Returns 1, 0 at the end, or a negative number for a failure. Key
-  // and payload point into the run and are valid until the next peek() after a pass(). Throws
-  // std::bad_alloc.
+  // has no effect after a pass(). Returns 1 if there is a pair, 0 at the end, or a negative number
+  // for a failure. Key and payload point into the run and are valid until the next peek() after a
+  // pass(). Throws std::bad_alloc.
   int peek(const Store& store, const Bound& from, KeydromeBytes& key, KeydromeBytes& payload) {
     if (left_ == 0) [[unlikely]] {
       if (ended_ && !dropped_) return 0;

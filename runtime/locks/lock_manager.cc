@@ -254,10 +254,15 @@ void LockManager::release_all(LockOwner& owner) {
   wake_list.wake_all();
 }
 
-// Gives the lock to threads at the front of its queue, or invites them. An invited thread stays in
-// the queue. This function does not put an invited thread on the wake list, but wakes it at once,
-// while the caller still holds the mutexes. As soon as the mutexes are released, the thread could
-// leave the queue and destroy its Waiter.
+// Serves the threads at the front of the queue that could have the lock now. Invites each of them:
+// wakes it, and leaves it in the queue. The thread then takes the lock itself, unless another
+// thread is faster. If a thread was overtaken in this way at least kOvertakenMaxNs ago, this
+// function gives it the lock instead.
+//
+// This function wakes an invited thread at once, while the caller still holds the mutexes, and does
+// not put it on the wake list. After the mutexes are released, another thread could give this
+// thread the lock or make it a victim. The thread could then destroy its Waiter before wake_all()
+// uses it.
 void LockManager::serve_queue(Lock& lock, WakeList& wake_list) {
   for (Waiter* at = lock.queue_; at != nullptr && lock.grantable(*at);) {
     Waiter& waiter = *at;
@@ -292,8 +297,8 @@ void LockManager::resolve_deadlocks(Waiter& waiter, WakeList& wake_list) {
 // the path from `start` to `at`. The depth of the recursion is at most the number of waiting
 // threads.
 //
-// The function reads holders and queues without the locks' mutexes, because they do not change
-// while the caller holds graph_mutex_ (see the header).
+// The function reads holders and queues without the locks' mutexes. It reads only locks for which
+// threads wait. Their holders and queues change only under graph_mutex_, which the caller holds.
 Waiter* LockManager::youngest_on_cycle(Waiter& at, const Waiter& start,
                                        Waiter* youngest) KEYDROME_NO_THREAD_SAFETY_ANALYSIS {
   at.visited_ = last_visit_;

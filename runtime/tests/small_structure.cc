@@ -117,7 +117,8 @@ void destroy(KeydromeStructure* instance) {
 }
 
 // Publishes a copy of `old` with the entry inserted at `at` or, if `entry` is nullptr, without the
-// entry at `at`. Returns 1, 0 if another thread was faster, or a negative number.
+// entry at `at`. Returns 1 if it is published, 0 if another thread was faster, or a negative
+// number for a failure.
 int publish(KeydromeStructure* instance, Array* old, uint64_t at, const Entry* entry) {
   const uint64_t old_count = old->count;
   const uint64_t count = entry != nullptr ? old_count + 1 : old_count - 1;

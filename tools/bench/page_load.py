@@ -3,7 +3,8 @@
     .venv/bin/python -m tools.bench.page_load --sizes 300000
 
 The program starts PostgreSQL, fills it (many_runs.py), and starts the site with gunicorn as in production. Then 50
-clients request a page, each again and again with a pause between two requests, as people do. Run it as root, because
+clients request a page again and again. Each client starts a request every second (PAUSE_S), because people pause
+between pages. If a response takes longer, the client starts its next request at once. Run the program as root, because
 PostgreSQL runs as another user. With 10 million runs the database needs some 10 GB of disk.
 """
 
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 
 CLIENTS = 50
 SECONDS = 10.0  # for each page
-PAUSE_S = 1.0  # between two requests of a client
+PAUSE_S = 1.0  # from the start of a client's request to the start of its next one, at least
 TARGET_MS = 50.0
 SIZES = (300_000,)
 ROOT = Path(__file__).resolve().parents[2]

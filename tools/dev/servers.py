@@ -76,8 +76,8 @@ def make_postgres(data: Path, sockets: Path, connections: int = CONNECTIONS) -> 
     data.mkdir()
     for folder in (data, sockets):
         os.chown(folder, user.pw_uid, user.pw_gid)
-    # The server may search closed folders above its data, for example those of a checkout in /root. It may not write to
-    # them, and their permissions stay as they are.
+    # With this capability the server can pass through folders above its data that its user must not enter, such as
+    # /root if the checkout is there. It cannot write to them, and their permissions stay as they are.
     searches = "-all,+dac_read_search"
     as_user = ["setpriv", f"--reuid={user.pw_uid}", f"--regid={user.pw_gid}", "--clear-groups"]
     as_user += [f"--inh-caps={searches}", f"--ambient-caps={searches}"]

@@ -1,4 +1,4 @@
-"""Tests of the report on the time of the gate (tools/reports/gate_time.py)."""
+"""Tests of tools/reports/gate_time.py, which reports how long the gate (all correctness tests) takes."""
 
 from __future__ import annotations
 

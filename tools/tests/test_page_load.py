@@ -1,4 +1,7 @@
-"""Tests of tools/bench/many_runs.py and page_load.py. The measurement itself needs PostgreSQL and minutes."""
+"""Tests of tools/bench/many_runs.py, which fills a database with runs, and page_load.py, which measures pages.
+
+The measurement itself is not tested, because it needs PostgreSQL and takes minutes.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Tests of tools/reports/papers: every experiment can be run, and numbers are divided by the right reference."""
+"""Tests of tools/reports/papers, which repeats experiments of papers.
+
+Every experiment can be run, and each value is divided by the right reference value.
+"""
 
 from __future__ import annotations
 

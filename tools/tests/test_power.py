@@ -1,4 +1,8 @@
-"""Tests of tools/reports/power.py: each window (comparison of fifteen blocks) is judged by itself, and stored."""
+"""Tests of tools/reports/power.py, which measures how often `keydrome compare` finds that a library is slower.
+
+A window is one comparison, of fifteen blocks; in a block every library plays the same operations once. Each window is
+judged by itself, and stored.
+"""
 
 from __future__ import annotations
 

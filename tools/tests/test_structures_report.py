@@ -1,4 +1,7 @@
-"""Tests of tools/reports/structures.py: ratios, goals that are met or missed, and what a structure does not offer."""
+"""Tests of tools/reports/structures.py, which compares the structures with containers from packages (the peers).
+
+The page shows ratios to the peers, goals that are met or missed, and what a structure does not offer.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Tests of tools/reports/timed_share.py: the times of a series add up, and a missed target is marked."""
+"""Tests of tools/reports/timed_share.py, which measures how much of the machine time of a series is timed.
+
+A series is several sessions of one library. Its times must add up, and a missed target must be marked.
+"""
 
 from __future__ import annotations
 

@@ -199,7 +199,7 @@ def _text(value: object) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Live:
-    """The throughput of a running run's last session as a plot. `rates` names each line and its mean rate."""
+    """The throughput of a running run's newest ended session as a plot. `rates` has each line's name and mean rate."""
 
     session: int
     plot: Plot
@@ -207,7 +207,7 @@ class Live:
 
 
 def live(run: Run) -> Live | None:
-    """Return the curves of the last session of a running run, or None if the run has ended or has no curve yet."""
+    """Return the curves of a running run's newest ended session. None if the run has ended or has no curve yet."""
     if run.is_final or not run.live:
         return None
     stored = LiveCurve.from_json(run.live)

@@ -1,4 +1,4 @@
-"""Tests that the page of a running run shows the throughput of its last session."""
+"""Tests that the page of a running run shows the throughput of its newest ended session."""
 
 from __future__ import annotations
 

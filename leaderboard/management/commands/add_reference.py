@@ -90,7 +90,7 @@ class Command(BaseCommand):
         parser.add_argument(
             "--board",
             action="store_true",
-            help="at the end, print the boards that decide a contest",
+            help="at the end, print the main boards of the front page",
         )
 
     def handle(

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from leaderboard.models import BoardEntry
     from results.metrics import RankedBy
 
-# The value of the board's metric. Its heading is the label and the unit of the metric.
+# The column with the value of the board's metric. The table prints the metric's label and unit as its heading.
 RESULT = "result"
 HEAD = (
     "rank",
@@ -45,7 +45,7 @@ class Command(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Accept the boards to print."""
         parser.add_argument(
-            "slug", nargs="*", help="boards to print; default: the boards that decide a contest"
+            "slug", nargs="*", help="boards to print; default: the main boards of the front page"
         )
 
     def handle(self, *_args: object, slug: list[str], **_options: object) -> None:

@@ -100,8 +100,8 @@ class Buffered::RunSource {
             const Bound& from)
       : method_(method), transaction_(transaction), index_(index), run_(run), from_(from) {}
 
-  // Copies the next pair, and does not move past it. Returns 1, 0 at the end, or a negative number
-  // for a failure.
+  // Copies the next pair, and does not move past it. Returns 1 if there is a pair, 0 at the end, or
+  // a negative number for a failure.
   int peek(Pair& pair) {
     KeydromeBytes key, payload;
     int found;
@@ -236,7 +236,8 @@ ErrCode Buffered::get_next(Transaction& transaction, Index& index, Cursor& curso
     return SUCCESS;
   }
   // The cursor has not moved, but the run may have passed pairs that the transaction has deleted.
-  // If the transaction inserts such a pair again, a read from this run would miss it.
+  // If the transaction inserts such a pair again, the overlay only forgets the deletion, and reads
+  // must find the pair in the index. A read from this run would miss it.
   cursor.run.drop();
   return found == 0 ? DB_END : FAILURE;
 }

@@ -1,10 +1,11 @@
-// Attack: the player, the program that calls the library, receives its operations in pieces through
-// shared memory (the ring), which holds two pieces for each thread. The library sends requests for
-// pieces itself, as if it were the player, to see operations earlier. All its results are right.
+// Attack: the library requests pieces of the workload, as if it were the player, to see operations
+// earlier. The player is the program that calls the library. It receives its operations in pieces
+// through shared memory (the ring), which holds two pieces for each thread. All results of the
+// library are right.
 // Must be found by: the referee, the process that sends the pieces and judges the results. A piece
 // that comes early replaces operations that the player has not played yet, so the results do not
-// match the program. And when the player later requests the same piece, the request is out of
-// order.
+// match the operations that the referee sent. And when the player later requests the same piece,
+// the request is out of order.
 #include <sys/socket.h>
 
 #include "harness/protocol.h"

@@ -1,5 +1,8 @@
-// Implements fast_reads.h, and exports the functions of the library `array_tree`. `get`,
-// `insertRecord` and `commitTransaction` are weak symbols here; attacking libraries replace them.
+// Implements fast_reads.h: gives each index a search tree of its INT keys, which answers gets fast.
+// Gets of keys that have changed since the tree was built use the honest library.
+//
+// Exports the functions of the library `array_tree`. `get`, `insertRecord` and `commitTransaction`
+// are weak symbols here; attacking libraries replace them.
 #include "tests/faulty/attacks/fast_reads.h"
 
 #include <cstring>
@@ -10,12 +13,14 @@
 namespace attacks {
 namespace {
 
-// A read of a changed key builds the tree again if at least kChangesMin keys, and at least one key
-// in kChangedShare, have changed. Before the first build, every key counts as changed.
+// The tree of an index is a copy, which becomes out of date. A get of a key that has changed since
+// the last build builds the tree again if enough keys have changed: at least kChangesMin, and at
+// least a tenth (1 / kChangedShare) of the tree's keys. Before the first build, a get of any key
+// does so.
 constexpr size_t kChangesMin = 1000;
 constexpr size_t kChangedShare = 10;
 
-// Guarded by the lock of all data.
+// Guarded by the honest library's lock of all data, which a transaction holds.
 std::unordered_map<const honest::Index*, std::unique_ptr<FastIndex>> fast_indexes;
 
 // The last get that a tree answered in the thread's transaction. The cursor of its handle is placed

@@ -31,7 +31,8 @@ ErrCode honest_get(IdxState* idxState, TxnState* txn, Record* record);
 // Notes a get that a tree has answered. The cursor of its handle is placed only when it is needed.
 void remember(IdxState* idxState, TxnState* txn, const Key& key);
 
-// Commits the transaction. Its cursors then need no place, so the get of remember() is forgotten.
+// Commits the transaction. No cursor is valid afterwards, so the get that remember() noted is
+// forgotten.
 ErrCode commit(TxnState* txn);
 
 // Answers a get with a payload (nullptr: the key is missing), and remembers the place of the

@@ -15,7 +15,7 @@
 
 namespace attacks {
 
-// The next get of the program.
+// The next get among the player's operations.
 struct NextGet {
   int64_t key;
   const keydrome::format::Op* op;
