@@ -43,7 +43,7 @@ def request_of(
     require: JailLevel,
     control: bool,
 ) -> Request:
-    """Return the request for these operations. Options that only one command has are left to the caller.
+    """Return the request that these options describe. Options that only one command has are left to the caller.
 
     Raises RequestError if a file is wrong, or if the instance (a named set of parameters of the benchmark) cannot use
     it.

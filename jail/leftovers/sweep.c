@@ -146,9 +146,9 @@ static bool sweep_slot(struct cgroups* cgroups, const struct options* options, i
   return remove_groups(cgroups, lock, lock_was_there) && killed;
 }
 
-/* Sweeps one slot when the command line has no --slot. Skips the slot if another process holds its
- * name (slot_name.h): that process will start another jail, or is a test whose own processes run as
- * the slot's user. */
+/* Sweeps one slot when the command line has no --slot. Skips the slot if another process has
+ * reserved it by holding the slot's name (slot_name.h). Such a process will still start a jail with
+ * the slot, or is a test whose own processes run as the slot's user. */
 static bool sweep_unnamed_slot(struct cgroups* cgroups, const struct options* options, int slot) {
   int name;
   if (!slot_name_take(slot, &name)) {

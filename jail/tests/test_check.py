@@ -94,7 +94,7 @@ def test_a_setting_that_the_parent_group_lacks_is_named(jails: Jails) -> None:
     _code, facts, _stderr = check(f"mount --bind /dev/null {hidden} && JAIL --cpus 0")
     assert "cpuset" in facts["missing"].split(",")
     assert facts["note"] == "cpuset.mems of the parent group: No data available"
-    assert "cannot read them, or they are empty" in facts["remedy_cpuset"]
+    assert "or the setting is empty" in facts["remedy_cpuset"]
 
 
 def test_read_only_groups_with_a_writable_bind(jails: Jails) -> None:

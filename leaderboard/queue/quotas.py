@@ -32,7 +32,8 @@ _NOT_CHARGED = (Verdict.INFRASTRUCTURE, Verdict.REFUSED)
 
 @dataclass(frozen=True, slots=True)
 class Left:
-    """How many more submissions a user can make: `open` by the limit of unfinished ones, `day` by that for 24 hours."""
+    """How many more submissions a user can make: `open` is what the limit of unfinished submissions allows, and `day`
+    what the limit for 24 hours allows."""
 
     open: int
     day: int

@@ -4,7 +4,8 @@
 
 namespace {
 
-// The last getNext of the thread, if it was the first one of a scan.
+// The scan that the thread reads: its handle and transaction, the number of records that it has
+// returned, and its first record.
 struct Scan {
   IdxState* handle = nullptr;
   TxnState* transaction = nullptr;
