@@ -92,7 +92,7 @@ def test_few_calls_are_left(
     match = SHOWN.search(shown["detail"])
     assert match
     assert int(match.group(1)) <= calls, shown["detail"]
-    listed = shown["detail"][match.end() :].split("\nin the notation")[0].splitlines()
+    listed = shown["detail"][match.end() :].split("\nas a scenario")[0].splitlines()
     assert len(listed) <= lines, shown["detail"]
 
 
