@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 from playwright.sync_api import expect
 
-from leaderboard import catalogue, plots
+from leaderboard import catalogue
 from leaderboard.live_curve import live_json
 from leaderboard.models import Run
 from leaderboard.queue import claims
