@@ -32,8 +32,10 @@ _NOT_CHARGED = (Verdict.INFRASTRUCTURE, Verdict.REFUSED)
 
 @dataclass(frozen=True, slots=True)
 class Left:
-    """How many more submissions a user can make: `open` is what the limit of unfinished submissions allows, and `day`
-    what the limit for 24 hours allows."""
+    """How many more submissions a user can make.
+
+    `open` is what the limit of unfinished submissions allows, and `day` what the limit for 24 hours allows.
+    """
 
     open: int
     day: int
