@@ -11,18 +11,7 @@ import sys
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TextIO
 
-from cli.bench_text import Noise, Subject, closing, described
-from cli.common import (
-    UsageError,
-    check_rights,
-    history_folder,
-    prepared,
-    seed_series,
-    stream_for_people,
-    write_json,
-)
-from cli.input_files import chosen_benchmark, request_of
-from cli.libraries import (
+from cli.input.libraries import (
     Named,
     as_given,
     chosen_configuration,
@@ -31,8 +20,13 @@ from cli.libraries import (
     is_trusted,
     title,
 )
+from cli.input.request import chosen_benchmark, request_of
+from cli.input.values import UsageError, history_folder, seed_series
+from cli.local_jail import check_rights, prepared
 from cli.neighbours import Neighbours
-from cli.progress import announce, shown_progress
+from cli.output.bench_text import Noise, Subject, closing, described
+from cli.output.files import stream_for_people, write_json
+from cli.output.progress import announce, shown_progress
 from results.counts import counted
 from results.look_ahead import (
     PAIRS_MIN,
@@ -260,7 +254,7 @@ class _Outcome:
 
 
 def _show(outcome: _Outcome, stream: TextIO) -> None:
-    from cli import check_text, table  # noqa: PLC0415 - rich is slow to import; errors are printed without it
+    from cli.output import check_text, table  # noqa: PLC0415 - rich is slow to import; errors are printed without it
 
     out = table.console(stream)
     request, result, summary = outcome.request, outcome.result, outcome.summary

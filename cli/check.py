@@ -13,18 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from cli.check_proof import smallest_proof
-from cli.common import (
-    UsageError,
-    check_rights,
-    history_folder,
-    prepared,
-    seed_series,
-    stream_for_people,
-    write_json,
-)
-from cli.debug import how_to_debug, how_to_profile
-from cli.libraries import (
+from cli.input.libraries import (
     as_given,
     check_isolates,
     chosen_configuration,
@@ -33,7 +22,12 @@ from cli.libraries import (
     is_trusted,
     title,
 )
-from cli.progress import shown_progress
+from cli.input.values import UsageError, history_folder, seed_series
+from cli.local_jail import check_rights, prepared
+from cli.output.check_proof import smallest_proof
+from cli.output.debug_text import how_to_debug, how_to_profile
+from cli.output.files import stream_for_people, write_json
+from cli.output.progress import shown_progress
 from cli.witness_folder import README, WitnessFolder
 from results.counts import counted
 from runner.execute import Inspected, run_inspected
@@ -51,7 +45,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from cli.progress import Heartbeat
+    from cli.output.progress import Heartbeat
     from runner.contract import Progress
     from runner.manifest import Benchmark
     from runner.series import SeriesResult
@@ -394,7 +388,7 @@ def _scale(suite: Benchmark, instance: str, wanted: Scale) -> Scale:
 
 
 def _report(options: argparse.Namespace, check: _Check, tally: _Tally, seed: str) -> None:
-    from cli import check_text, table  # noqa: PLC0415 - rich is slow to import; errors are printed without it
+    from cli.output import check_text, table  # noqa: PLC0415 - rich is slow to import; errors are printed without it
 
     findings = list(tally.findings.values())
     out = table.console(stream_for_people(options.json))

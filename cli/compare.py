@@ -15,20 +15,15 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
-from cli.common import (
-    UsageError,
-    check_rights,
-    local_jail,
-    seed_series,
-    stream_for_people,
-    write_json,
-)
-from cli.compare_forecast import SESSIONS_MAX, Forecaster
-from cli.input_files import chosen_benchmark, request_of
-from cli.libraries import DEFAULT_CONFIGURATION, find_configuration, find_runnable, is_trusted
+from cli.input.libraries import DEFAULT_CONFIGURATION, find_configuration, find_runnable, is_trusted
+from cli.input.request import chosen_benchmark, request_of
+from cli.input.values import UsageError, seed_series
+from cli.local_jail import check_rights, local_jail
 from cli.machine_noise import settings_of
 from cli.neighbours import Neighbours
-from cli.progress import announce, duration, shown_progress
+from cli.output.compare_forecast import SESSIONS_MAX, Forecaster
+from cli.output.files import stream_for_people, write_json
+from cli.output.progress import announce, duration, shown_progress
 from results.compared import Compared, Library, compare_json
 from results.metrics import with_metric
 from results.stats.pairs import sessions_needed
@@ -46,7 +41,7 @@ from runner.text import display_name
 if TYPE_CHECKING:
     import argparse
 
-    from cli.progress import Heartbeat
+    from cli.output.progress import Heartbeat
     from runner.contract import Progress
     from runner.inspection.library import LibraryFacts
     from runner.request import Request
@@ -120,7 +115,7 @@ def _write(options: argparse.Namespace, compared: Compared) -> None:
     if options.json is not None:
         write_json(options.json, compare_json(compared))
     if options.markdown is not None:
-        from cli.compare_markdown import markdown  # noqa: PLC0415 - slow to import
+        from cli.output.compare_markdown import markdown  # noqa: PLC0415 - slow to import
 
         write_file(options.markdown, markdown(compared))
 
@@ -299,6 +294,6 @@ def _note(text: str) -> None:
 
 
 def _show(compared: Compared, stream: TextIO) -> None:
-    from cli import compare_table, table  # noqa: PLC0415 - rich is slow to import
+    from cli.output import compare_table, table  # noqa: PLC0415 - rich is slow to import
 
     compare_table.show(table.console(stream), compared)

@@ -13,7 +13,7 @@ import zlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, BinaryIO
 
-from cli.common import UsageError
+from cli.input.values import UsageError
 from runner.text import display_name
 
 if TYPE_CHECKING:

@@ -16,28 +16,27 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from cli.common import UsageError, seed_series, write_json
-from cli.input_files import chosen_benchmark, request_of
-from cli.libraries import chosen_configuration, configured, find_runnable, title
-from cli.progress import announce
+from cli.input.libraries import chosen_configuration, configured, find_runnable, title
+from cli.input.request import chosen_benchmark, request_of
+from cli.input.values import UsageError, seed_series
+from cli.output.debug_text import PROGRAM
+from cli.output.files import write_json
+from cli.output.progress import announce
 from runner.inspection.library import LibraryFacts, LibraryKind, inspect_library
 from runner.inspection.rules import sanitizer_runtimes
 from runner.referee import build_plan
 from runner.request import make_loadable
 from runner.settings import load_settings
-from runner.terms import JailLevel, Verdict
+from runner.terms import JailLevel
 from runner.text import display_name, printable
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Mapping
     from pathlib import Path
 
-    from runner.report import Report
     from runner.request import Request
     from runner.settings import Settings
 
-_PROGRAM = "debug_session"
 _COULD_NOT_PLAY = 2
 # What gdb returns with -return-child-result if the process has not exited.
 _GDB_NO_EXIT = 255
@@ -95,41 +94,11 @@ class Debugged:
         return ["gdb", "-q", *batch, *steps, "--args", *played]
 
 
-def debug_command(library: str, report: Report, seed: str, overrides: Mapping[str, int]) -> str:
-    """Return the command that plays a session again. `library` names the library as on the command line."""
-    changed = "".join(f" -p {name}={value}" for name, value in overrides.items())
-    return (
-        f"keydrome debug {library} --benchmark {report.benchmark} --instance {report.instance} "
-        f"--scale {report.scale.value} --seed {seed}{changed}"
-    )
-
-
-def how_to_debug(library: str, report: Report, seed: str, overrides: Mapping[str, int]) -> str:
-    """Return how to play a session again if a crash or a time limit has ended it, or "" for other sessions."""
-    played = debug_command(library, report, seed, overrides)
-    if report.verdict is Verdict.CRASHED:
-        return f"`{played} --tool stack` plays the crash in gdb, without a jail"
-    if report.verdict is Verdict.TIMED_OUT:
-        return (
-            f"`{played} --tool gdb` plays the session without a jail: while it takes too long, Ctrl-C stops it, and "
-            "`thread apply all backtrace` shows its calls"
-        )
-    return ""
-
-
-def how_to_profile(library: str, report: Report, seed: str) -> str:
-    """Return the advice how perf shows where a slow session spends its time."""
-    return (
-        f"`perf record -g {debug_command(library, report, seed, {})}` plays the session that used the most CPU time, "
-        f"without a jail; `perf report --no-children --comm {_PROGRAM}` then shows which functions take the time"
-    )
-
-
 def run(options: argparse.Namespace) -> int:
     """Run the command; return 0 if every call returned, 1 if not, 2 if the session could not be played."""
     settings = load_settings()
     tool = None if options.tool is None else Tool(options.tool)
-    program = settings.build / "bin" / _PROGRAM
+    program = settings.build / "bin" / PROGRAM
     if not program.is_file():
         raise UsageError(f"{program}: not built yet: run ./dev build, or set KEYDROME_BUILD")
     named = find_runnable(options.library, settings)

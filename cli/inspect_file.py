@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cli.common import stream_for_people, write_json
-from cli.libraries import find_library, is_trusted
+from cli.input.libraries import find_library, is_trusted
+from cli.output.files import stream_for_people, write_json
 from runner.inspection.library import inspect_library
 from runner.settings import load_settings
 from runner.text import display_name, printable

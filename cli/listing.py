@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from cli.common import UsageError, stream_for_people, write_json
+from cli.input.values import UsageError
+from cli.output.files import stream_for_people, write_json
 from results.metrics import rankable
 from runner.catalogue import (
     Reference,

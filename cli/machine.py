@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from rich.table import Table
 
-from cli.common import stream_for_people, write_json
 from cli.machine_noise import settings_of
-from cli.table import console
+from cli.output.files import stream_for_people, write_json
+from cli.output.table import console
 from results.counts import counted
 from runner.machine import machine_facts
 

@@ -18,10 +18,10 @@ from typing import TYPE_CHECKING
 
 from cli import commands
 from cli.arguments import Parser
-from cli.common import UsageError, gibibytes, percent, positive
 from cli.debug import Tool
-from cli.input_files import DEFAULT_BENCHMARK
-from cli.libraries import DEFAULT_CONFIGURATION
+from cli.input.libraries import DEFAULT_CONFIGURATION
+from cli.input.request import DEFAULT_BENCHMARK
+from cli.input.values import UsageError, gibibytes, percent, positive
 from results.stats.family import MARGIN_RATIO
 from runner.contract import Cancelled
 from runner.inspection.trace_file import TRACE_BENCHMARK

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from runner.slots import other_slots
 
 if TYPE_CHECKING:
-    from cli.progress import Heartbeat
+    from cli.output.progress import Heartbeat
     from runner.contract import Progress
 
 

@@ -11,9 +11,9 @@ import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from cli.common import UsageError, output_folder
-from cli.progress import announce
-from cli.read_result import read_result
+from cli.input.read_result import read_result
+from cli.input.values import UsageError, output_folder
+from cli.output.progress import announce
 from results.counts import counted
 from results.metrics import ranked_by
 from results.result_files import BENCH_SCHEMA, BenchResult, CompareResult

@@ -11,9 +11,11 @@ import hashlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from cli.common import UsageError, check_rights, prepared, stream_for_people, write_json
-from cli.libraries import find_configuration, find_runnable, is_trusted
-from cli.progress import announce, shown_progress
+from cli.input.libraries import find_configuration, find_runnable, is_trusted
+from cli.input.values import UsageError
+from cli.local_jail import check_rights, prepared
+from cli.output.files import stream_for_people, write_json
+from cli.output.progress import announce, shown_progress
 from results.bundle import BYTES_MAX, Bundle, BundleError, read_bundle
 from results.summary import Summary, summarise
 from runner.execute import run_file

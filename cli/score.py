@@ -8,8 +8,9 @@ from __future__ import annotations
 from statistics import median
 from typing import TYPE_CHECKING, TextIO
 
-from cli.common import UsageError, stream_for_people, write_json
-from cli.read_result import read_result
+from cli.input.read_result import read_result
+from cli.input.values import UsageError
+from cli.output.files import stream_for_people, write_json
 from results.counts import counted
 from results.result_files import COMPARE_SCHEMA
 from runner.settings import load_settings
@@ -57,7 +58,7 @@ def _show(score: SuiteScore, stream: TextIO) -> None:
     from rich.table import Table  # noqa: PLC0415 - slow to import
     from rich.text import Text  # noqa: PLC0415
 
-    from cli import compare_text, table  # noqa: PLC0415
+    from cli.output import compare_text, table  # noqa: PLC0415
 
     conditions = ", ".join(f"{what}: {value}" for what, value in score.counted[0].conditions)
     scores = Table(

@@ -10,7 +10,7 @@ import json
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from cli.debug import debug_command
+from cli.output.debug_text import debug_command
 from results.witness_picture import witness_svg
 from results.witness_text import witness_text
 from runner.output_file import move_file, write_file

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from cli.common import prepared, seed_series
+from cli.input.values import seed_series
+from cli.local_jail import prepared
 from runner.execute import run_file
 from runner.manifest import load_benchmarks
 from runner.request import Request

@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from cli.common import UsageError, parse_parameters
-from cli.input_files import DEFAULT_BENCHMARK
+from cli.input.request import DEFAULT_BENCHMARK
+from cli.input.values import UsageError, parse_parameters
 from cli.main import command_parser
 from runner.catalogue import configuration_names
 from runner.manifest import RequestError, find_benchmark, load_benchmarks

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import pytest
 from jsonschema import Draft202012Validator
 
-from cli.read_result import read_result
+from cli.input.read_result import read_result
 from results.plots.pictures import pictures
 from tests.binaries import built_settings, library
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from cli.bench_text import CONTROL, Noise, Subject, closing, noise_text, right, speed
+from cli.output.bench_text import CONTROL, Noise, Subject, closing, noise_text, right, speed
 from results.metrics import with_metric
 from results.summary import summarise
 from runner.contract import Session

@@ -7,8 +7,8 @@ from io import StringIO
 
 from rich.console import Console
 
-from cli.check_proof import smallest_proof
-from cli.check_text import show_findings
+from cli.output.check_proof import smallest_proof
+from cli.output.check_text import show_findings
 from runner.report import Finding
 from runner.terms import Severity
 from runner.tests.samples import make_witness

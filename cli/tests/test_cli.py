@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 from cli.__main__ import main as start
-from cli.common import UsageError, parse_parameters, positive, seed_series
+from cli.input.values import UsageError, parse_parameters, positive, seed_series
 from cli.main import main
 from runner.settings import load_settings
 

@@ -15,11 +15,12 @@ import pytest
 from jsonschema import Draft202012Validator
 from rich.console import Console
 
-from cli import compare, compare_table
-from cli.compare_forecast import Forecaster
-from cli.compare_markdown import markdown
-from cli.compare_text import verdict
+from cli import compare
 from cli.main import main
+from cli.output import compare_table
+from cli.output.compare_forecast import Forecaster
+from cli.output.compare_markdown import markdown
+from cli.output.compare_text import verdict
 from results import compared
 from results.compared import Compared, Library, compare_json
 from runner.blocks import CONTROL, FLOOR, Block, Blocks

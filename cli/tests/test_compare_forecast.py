@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from cli.compare_forecast import Forecaster, lines
+from cli.output.compare_forecast import Forecaster, lines
 from runner.blocks import FLOOR, Block, Blocks
 
 if TYPE_CHECKING:

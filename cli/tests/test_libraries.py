@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from cli.common import UsageError, check_rights
-from cli.libraries import (
+from cli.input.libraries import (
     DEFAULT_CONFIGURATION,
     Named,
     check_isolates,
@@ -18,6 +17,8 @@ from cli.libraries import (
     find_library,
     title,
 )
+from cli.input.values import UsageError
+from cli.local_jail import check_rights
 from runner.catalogue import configuration_names, load_configuration
 from runner.inspection.library import LibraryFacts, LibraryKind
 from runner.settings import Settings

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from cli.progress import announce, duration, shown_progress, time_left
+from cli.output.progress import announce, duration, shown_progress, time_left
 from runner.contract import Progress
 
 

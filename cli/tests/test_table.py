@@ -1,4 +1,4 @@
-"""Tests of cli/table.py: sessions that were discarded do not change the printed numbers.
+"""Tests of cli/output/table.py: sessions that were discarded do not change the printed numbers.
 
 A session (one run of the measured library and of a fixed library, the control) is discarded if the machine was too
 noisy.
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from rich.console import Console
 
-from cli import table
+from cli.output import table
 from results.summary import summarise
 from runner.contract import Session
 from runner.manifest import Benchmark, find_benchmark, load_benchmarks

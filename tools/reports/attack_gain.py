@@ -17,7 +17,7 @@ import sys
 from statistics import median
 from typing import TYPE_CHECKING
 
-from cli.common import prepared
+from cli.local_jail import prepared
 from runner.execute import run_file
 from runner.manifest import load_benchmarks
 from runner.request import Request

@@ -12,8 +12,8 @@ import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from cli.common import PERCENT_MAX
-from cli.progress import duration
+from cli.input.values import PERCENT_MAX
+from cli.output.progress import duration
 from results.counts import counted
 from results.stats.forecast import BLOCKS_MIN, Forecast, forecasts, reachable_margin
 from results.stats.signed_rank import DIFFERENCES_MAX

@@ -9,7 +9,7 @@ import re
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
-from cli import compare_text
+from cli.output import compare_text
 from runner.text import printable
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ import re
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
-from cli.common import UsageError
+from cli.input.values import UsageError
 from runner.strict import parse_object
 from runner.text import printable
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from statistics import median
 from typing import TYPE_CHECKING
 
-from cli.compare_forecast import SESSIONS_MAX
+from cli.output.compare_forecast import SESSIONS_MAX
 from results.compared import FLOOR_RATIO_MIN, weakest
 from results.stats.family import MARGIN_RATIO, SIGNIFICANCE
 from results.stats.pairs import Relation, sessions_needed

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cli.common import parse_parameters
+from cli.input.values import parse_parameters
 from runner.inspection.key_file import inspect_keys, instance_for
 from runner.inspection.trace_file import (
     TRACE_BENCHMARK,

@@ -1,31 +1,15 @@
-"""Contains what several commands use: parsing arguments, checking files and rights, a jail slot, writing JSON.
-
-The jail is the sandbox in which a library runs. A slot is a number that gives a jail a user of its own; one jail runs
-in a slot.
-"""
+"""Parses the values of options, such as seeds and parameters, and checks the folders that options name."""
 
 from __future__ import annotations
 
 import argparse
 import hashlib
-import json
 import os
 import re
 import secrets
-import sys
-from contextlib import contextmanager
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any, TextIO
-
-from runner.execute import copy_into
-from runner.output_file import is_standard_output, write_file
-from runner.settings import Settings, load_settings
-from runner.slots import hold_local_slot
-from runner.terms import JailLevel
-from runner.work_folder import work_folder
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
 _PRINTED_SEED = re.compile(r"[0-9a-f]{16}")
@@ -115,33 +99,6 @@ def parse_parameters(items: list[str], threads: int | None) -> dict[str, int]:
     return values
 
 
-def check_rights(level: JailLevel) -> None:
-    """Raise UsageError if a full jail is required and the user is not root."""
-    if level is JailLevel.FULL and os.geteuid() != 0:
-        raise UsageError(
-            "a full jail needs root: run this with sudo. Without root, --require weak or --require none runs the "
-            "library with weaker protection; use them only for libraries that you trust."
-        )
-
-
-@contextmanager
-def local_jail() -> Iterator[tuple[Settings, Path]]:
-    """Hold a free jail slot and a working folder. Yield the settings with this slot, and the folder."""
-    settings = load_settings()
-    with hold_local_slot() as slot, work_folder(settings.work) as folder:
-        yield replace(settings, slot=slot), folder
-
-
-@contextmanager
-def prepared(library: Path) -> Iterator[tuple[Settings, Path, Path]]:
-    """Hold a slot and a working folder as local_jail() does, and copy `library` into the folder.
-
-    Yields the settings, the folder and the path of the copy.
-    """
-    with local_jail() as (settings, folder):
-        yield settings, folder, copy_into(folder, library)
-
-
 def history_folder(folder: Path | None, option: str, *, everything: bool) -> Path | None:
     """Create and return the folder for recorded histories, or return None if `folder` is None.
 
@@ -169,14 +126,3 @@ def output_folder(folder: Path, option: str) -> None:
         ) from error
     if not os.access(folder, os.W_OK):
         raise UsageError(f"{option} {folder}: the folder is not writable: give another folder")
-
-
-def write_json(path: Path, value: dict[str, Any]) -> None:
-    """Write a result as JSON, by the rules of runner/output_file.py."""
-    write_file(path, json.dumps(value, indent=1, allow_nan=False) + "\n")
-
-
-def stream_for_people(*files: Path | None) -> TextIO:
-    """Return the stream for text: standard output, or standard error if one of `files` goes to standard output."""
-    to_output = any(path is not None and is_standard_output(path) for path in files)
-    return sys.stderr if to_output else sys.stdout

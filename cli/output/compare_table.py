@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from rich.table import Table
 from rich.text import Text
 
-from cli import compare_text
+from cli.output import compare_text
 from runner.text import printable
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
-from cli.check_proof import proof_lines, smallest_proof
+from cli.output.check_proof import proof_lines, smallest_proof
 from results.counts import counted
 from runner.terms import Severity
 from runner.text import printable

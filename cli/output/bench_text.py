@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from cli.debug import how_to_debug
-from cli.libraries import isolates
+from cli.input.libraries import isolates
+from cli.output.debug_text import how_to_debug
 from results.metrics import ranked_by
 from results.summary import (
     CONFIDENCE,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from cli.common import UsageError
+from cli.input.values import UsageError
 from results.result_files import BENCH_SCHEMA, COMPARE_SCHEMA
 from runner.strict import StrictError, parse_object
 from runner.text import display_name

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cli.common import UsageError
-from cli.configuration_file import check_configuration
+from cli.input.configuration_file import check_configuration
+from cli.input.values import UsageError
 from runner.catalogue import (
     configuration_names,
     load_configuration,

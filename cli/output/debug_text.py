@@ -1,0 +1,45 @@
+"""Says how to play a session again in a debugger or a profiler, with `keydrome debug`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from runner.terms import Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from runner.report import Report
+
+PROGRAM = "debug_session"
+"""The program that plays a session without a jail; perf lists its threads under this name."""
+
+
+def debug_command(library: str, report: Report, seed: str, overrides: Mapping[str, int]) -> str:
+    """Return the command that plays a session again. `library` names the library as on the command line."""
+    changed = "".join(f" -p {name}={value}" for name, value in overrides.items())
+    return (
+        f"keydrome debug {library} --benchmark {report.benchmark} --instance {report.instance} "
+        f"--scale {report.scale.value} --seed {seed}{changed}"
+    )
+
+
+def how_to_debug(library: str, report: Report, seed: str, overrides: Mapping[str, int]) -> str:
+    """Return how to play a session again if a crash or a time limit has ended it, or "" for other sessions."""
+    played = debug_command(library, report, seed, overrides)
+    if report.verdict is Verdict.CRASHED:
+        return f"`{played} --tool stack` plays the crash in gdb, without a jail"
+    if report.verdict is Verdict.TIMED_OUT:
+        return (
+            f"`{played} --tool gdb` plays the session without a jail: while it takes too long, Ctrl-C stops it, and "
+            "`thread apply all backtrace` shows its calls"
+        )
+    return ""
+
+
+def how_to_profile(library: str, report: Report, seed: str) -> str:
+    """Return the advice how perf shows where a slow session spends its time."""
+    return (
+        f"`perf record -g {debug_command(library, report, seed, {})}` plays the session that used the most CPU time, "
+        f"without a jail; `perf report --no-children --comm {PROGRAM}` then shows which functions take the time"
+    )

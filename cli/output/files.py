@@ -1,0 +1,23 @@
+"""Writes results as JSON, and chooses the stream for text that people read."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import TYPE_CHECKING, Any, TextIO
+
+from runner.output_file import is_standard_output, write_file
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def write_json(path: Path, value: dict[str, Any]) -> None:
+    """Write a result as JSON, by the rules of runner/output_file.py."""
+    write_file(path, json.dumps(value, indent=1, allow_nan=False) + "\n")
+
+
+def stream_for_people(*files: Path | None) -> TextIO:
+    """Return the stream for text: standard output, or standard error if one of `files` goes to standard output."""
+    to_output = any(path is not None and is_standard_output(path) for path in files)
+    return sys.stderr if to_output else sys.stdout
