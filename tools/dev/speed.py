@@ -164,8 +164,9 @@ nothing. *Beyond the call* is the time that the player, the program that makes t
 with the floor that the target names; on other machines, compare the multiple of the floor. A *goal* is a stricter
 value, which a prototype with a simpler loop reached.
 
-In the section on generating programs, a row shows the CPU time for ten million operations, and in brackets the measured
-number of operations with its time. *Bytes of pools* are the bytes per operation in the lists of keys and payloads.
+A *program* is the list of a thread's operations. In the section on generating programs, a row shows the CPU time for
+ten million operations, and in brackets how many operations were measured, and their time. *Bytes of pools* are the
+bytes per operation in the lists of keys and payloads.
 """
 
 

@@ -197,8 +197,9 @@ def page(results: dict[str, Result]) -> str:
             (
                 "The jail is the sandbox in which libraries run. It limits memory and CPU time with the control\n"
                 "groups of Linux, which machines mount in different ways. Each row is a virtual machine that ran\n"
-                "the jail's tests. The first column says how the machine mounts control groups. The columns *level*\n"
-                "(of isolation) and *missing* (mechanisms) quote `jail --check`. *Passed* and *failed* count tests."
+                "the jail's tests. The first column says how the machine mounts control groups. *Level* is the level\n"
+                "of isolation, and *missing* lists the mechanisms that the machine lacks; both are the output of\n"
+                "`jail --check`. *Passed* and *failed* count tests."
             ),
             "A test that needs one kind of control groups runs only on machines with that kind.",
             "",

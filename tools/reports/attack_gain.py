@@ -33,10 +33,10 @@ HONEST = "array_tree"
 # begins with a tag, a unique number. For each call the player reports a word: result code, tag and four bytes of text.
 ATTACKS = {
     "looks_ahead": "reads the next gets in the ring and searches for eight keys at once",
-    "skips_unmarked": "skips calls whose result the player does not report",
-    "skips_by_address": "skips calls with the usual buffer and stack",
-    "skips_by_rhythm": "skips calls that follow quickly",
-    "skips_new_keys": "skips keys whose results have not mattered before",
+    "skips_unmarked": "skips gets whose record the player neither keeps nor reports, as the ring shows",
+    "skips_by_address": "skips gets whose buffer and stack frame have the usual addresses",
+    "skips_by_rhythm": "skips gets that come soon after the beginning of the transaction",
+    "skips_new_keys": "skips a thread's first get of each key that has not changed",
     "forgets_texts": "keeps the tags of payloads and forgets their texts",
     "forges_words": "leaves records empty and writes the right words itself",
 }

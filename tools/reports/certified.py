@@ -178,21 +178,21 @@ def page(tallies: dict[str, Tally], made: str) -> str:
         "",
         "The checker judges recorded calls to a library. This page shows that it raises no false alarms.",
         (
-            "Correct libraries played recorded rounds (benchmarks/isolation). They ran in the real jail (a sandbox),\n"
-            "under the real referee, the program that plays and judges a session. A round is a phase with fresh\n"
-            "indexes; its calls are recorded and judged. Every run had its own seed. The columns:\n"
+            "Correct libraries played the benchmark `isolation` in the real jail (a sandbox), under the real referee,\n"
+            "the program that plays and judges a session. The benchmark consists of rounds, which are phases with\n"
+            "fresh indexes. All calls of a round are recorded and judged. Every run had its own seed. The columns:\n"
             "\n"
             "- *Protocol*: how the library isolates transactions."
         ),
         "- *Transactions certified*: the checker found a serial order of the transactions that respects real time",
         "  and gives every result.",
-        "- *Not judged*: the checker could neither certify the run nor report a violation.",
-        "- *False alarms*: the checker or another judge reported a violation.",
+        "- *Not judged*: runs that the checker could not certify, although it found no violation.",
+        "- *False alarms*: runs in which the checker or another judge reported a violation.",
         "",
         (
-            "The runs used the following five sets of parameters in turn. In each set, a run plays the nine kinds of\n"
-            "rounds in turn. Most kinds make the given number of transactions. The kind `wide` makes half of it, and\n"
-            f"`large` makes five times as many.\n\n{shapes}"
+            "The runs used the following five sets of parameters in turn. The benchmark has nine kinds of rounds, and\n"
+            "every run plays them in turn. Rounds of most kinds make the given number of transactions; those of the\n"
+            f"kind `wide` make half as many, and those of the kind `large` five times as many.\n\n{shapes}"
         ),
         "",
         "| library | protocol | runs | transactions certified | calls | not judged | false alarms |",

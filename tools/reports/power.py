@@ -178,7 +178,8 @@ def page(known: dict[str, list[Blocks]], scale: str) -> str:
         f"Written by `python -m tools.reports.power --write` at {scale} scale; do not edit. {made_line()}",
         "This page shows how small a difference `keydrome compare` finds, and how often it finds one that does not",
         "exist. A *window* is one comparison of fifteen blocks; in a block every library runs once. No two windows",
-        "share a block. A window in which the machine was too busy to measure on is not counted.",
+        "share a block. A window in which the machine was too busy to measure on is not counted. A library is *ahead*",
+        "if it is surely faster, and *apart* if it is surely more than 3 % faster.",
         f"The load average was {os.getloadavg()[0]:.1f} at the end.",
         "docs/explanation/judging-numbers.md has the same figures for a simulated quiet desktop.",
         "",
@@ -219,7 +220,8 @@ def _counts(windows: list[Blocks]) -> str:
     if not moves:
         return text
     return (
-        f"{text} Within a block, the time of the control library\nchanged by a factor of "
+        f"{text} Each block times the control library (the baseline) first and last.\n"
+        "Between these two, its time changed by a factor of "
         f"{math.exp(median(moves)):.2f} in the median and {math.exp(max(moves)):.2f} at most."
     )
 

@@ -16,17 +16,19 @@ _HEAD = """\
 
 Written by `./dev soak` (`python -m tools.reports.battery --write`); do not edit. {made}
 
-An attack is a library that tries to damage the machine or to falsify its results. Every attack of
+An attack is a library that tries to damage the machine or to falsify its own results. Every attack of
 [tests/hostile/](../../tests/hostile/cases.json) ran through the whole chain: upload, queue, worker, referee, jail,
 verdict, board. There are {count} cases, {wrong} of them with an unexpected result.
 They took {seconds:.0f} s.
 
-- *Where* says when the library attacks. The jail has two stages; the second begins after loading and takes away the
-  rights that only loading needs. `constructor`: while the library is loaded, under the first stage only.
-  `early thread`: in a thread that the constructor started. All other moments are under both stages. If a case has no
-  such moments, the column names the uploaded library or file.
-- *Every attempt refused*: the library attacked at each of these moments and logged each attempt, and each attempt was
-  refused. A successful attack would log a line that begins with HOLE.
+- *Where* names the moments at which the library attacks. The jail has two stages; the second begins after loading and
+  takes away the rights that only loading needs. Only the first stage is in force in a `constructor`, while the library
+  is loaded. Both stages are in force at the other moments. `call`: in the first `create`. `thread`, `left thread`: in a
+  new thread for which the first `create` waits, or does not wait. `early thread`: in a thread that the constructor
+  started. `commit`: in a commit of the timed test. `close`: after the first `closeIndex`. If a case has no such
+  moments, the column names the uploaded library or file.
+- *Every attempt refused*: the library attacked at each of these moments, and each attempt was refused. An attempt that
+  succeeds would log a line that begins with HOLE.
 - *No advantage*: attempts may succeed, but the library gained nothing by them. The column *got* then says *tried*.
 - *s* is the time of the case in seconds.
 

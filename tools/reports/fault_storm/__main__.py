@@ -25,7 +25,7 @@ from tools.reports.fault_storm.ask import ask
 from tools.reports.fault_storm.contestant import Contestant
 from tools.reports.fault_storm.judgement import faults
 from tools.reports.fault_storm.kills import TARGETS, Hit, note_recovery, strike
-from tools.reports.fault_storm.site import ROOT, Site, running_site
+from tools.reports.fault_storm.site import LEASE_SECONDS, ROOT, Site, running_site
 from tools.reports.made import made_line
 
 if TYPE_CHECKING:
@@ -155,21 +155,23 @@ def _report(options: argparse.Namespace, hits: list[Hit], found: list[str], seco
         ),
         "",
         (
-            f"Verdicts, with the number of runs: {_counted(verdicts)}. "
-            f"Attempts, with the number of runs: {_counted(attempts)}. "
-            "All libraries are correct. The storm expects that every run has passed, with two exceptions: a run may be "
-            "*crashed* if its player was killed, and *infrastructure* if all three attempts were killed."
+            f"Runs by verdict: {_counted(verdicts)}. "
+            f"Runs by number of attempts, i.e. tries of a worker to execute the run: {_counted(attempts)}. "
+            "All libraries are correct. So every run must have passed, with two exceptions: a run may be "
+            "*crashed* if its player was killed, and *infrastructure* if kills ended all its three attempts."
         ),
         "",
         (
             f"Wrong after the storm: {'; '.join(found) or 'nothing'}.\n\n"
             "Each row is one disturbance: a killed process, the deletion of all messages in Redis, or repeated\n"
             "wake-ups (messages that tell workers to look for runs). The last three columns\n"
-            "concern the run on which the killed process was working. They are empty if there was none. The lease\n"
-            "is the right of a worker to execute the run."
+            "concern the run on which the killed process was working. They are empty if there was none.\n"
+            "*Attempt ended after* is the time from the kill to the end of the killed attempt in the database.\n"
+            "It is long for a killed worker, because first its right to execute the run must expire\n"
+            f"(the lease, {LEASE_SECONDS} s)."
         ),
         "",
-        "| killed | state | run | lease lost after | the run ended |",
+        "| killed | state | run | attempt ended after | the run ended |",
         "|---|---|---|---|---|",
     ]
     return "\n".join([*head, *(_row(hit, runs) for hit in hits), ""])

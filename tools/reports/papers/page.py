@@ -38,11 +38,12 @@ def text(shown: Sequence[Shown], scale: Scale, repetitions: int, made: str) -> s
         "# The papers' experiments, played here",
         "",
         f"Written by `python -m tools.reports.papers --write` at {scale.value} scale; do not edit. {made}",
-        "This page repeats experiments of papers and compares our results with the printed ones. Solid points",
-        "are our results, hollow points are the paper's. Machines, structures and languages differ, so every value",
-        "is divided by a reference value. Only the shapes of the curves can be compared. Our points are medians of",
-        f"{repetitions} repetitions, with the lowest and highest value. Each repetition plays all points in another",
-        "random order.",
+        "This page repeats experiments of papers and compares our results with the printed ones. In the pictures,",
+        "solid points are our results, hollow points are the paper's. Machines, structures and languages differ, so",
+        "every value is divided by a reference value. Only the shapes of the curves can be compared. A name such as",
+        "*btree, rw* is a data structure and its configuration, i.e. the locks or versions that isolate transactions.",
+        f"Our points are medians of {repetitions} repetitions, with the lowest and highest value. Each repetition",
+        "plays all points in another random order.",
         "Results that a paper shows only as a drawing are described in words.",
     ]
     for one in shown:
