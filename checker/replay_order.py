@@ -19,9 +19,9 @@ HEADER = struct.Struct("<8sIIIIQQQQQ")
 EVENT = struct.Struct("<BBHIQQQ")
 _, OPEN, CLOSE, BEGIN, COMMIT, ABORT, GET, NEXT, INSERT, DELETE_PAIR, DELETE_KEY = range(11)
 SUCCESS, DB_END, KEY_NOTFOUND, ENTRY_EXISTS, ENTRY_DNE = 0, 3, 4, 7, 8
-VARCHAR, LONG = 2, 2**32 - 1
+VARCHAR, LONG, MANY_HANDLES = 2, 2**32 - 1, 7
 Key = int | bytes
-Events = list[tuple[int, ...]]  # call, code, index, duration, key, payload, end
+Events = list[tuple[int, ...]]  # call and handle, code, index, duration, key, payload, end
 
 
 def mix(a: int, b: int) -> int:
@@ -47,8 +47,8 @@ def read_history(path: Path) -> tuple[list[int], list[Events], dict[int, bytes]]
     """Return the types of the indexes, the events of each thread, and the varchar keys by their hashes."""
     data = path.read_bytes()
     magic, version, indexes, threads, cut, keys, tables, size, *_ = HEADER.unpack_from(data)
-    if (magic, version, size) != (b"KDHIST\r\n", 2, len(data)):
-        raise ValueError(f"{path} is no complete history of version 2: record another run")
+    if (magic, version, size) != (b"KDHIST\r\n", 3, len(data)):
+        raise ValueError(f"{path} is no complete history of version 3: record another run")
     if cut:
         raise ValueError(f"{path} lacks calls, because a log became full: record a shorter run")
     at, types, names, logs = HEADER.size, [], {}, []
@@ -67,25 +67,19 @@ def read_history(path: Path) -> tuple[list[int], list[Events], dict[int, bytes]]
     return types, logs, names
 
 
-def committed(events: Events) -> dict[int, list[tuple[int, int]]]:
-    """Map the position of each committed transaction's first event to the positions of all its events.
-
-    With each position comes the number of open handles of its index. With several, the cursor's position is unknown.
-    """
-    found, current, handles = {}, [], dict[int, int]()
-    for position, (call, code, index, *_) in enumerate(events):
-        if call in {OPEN, CLOSE} and code == SUCCESS:
-            handles[index] = max(0, handles.get(index, 0) + (1 if call == OPEN else -1))
-        event = (position, handles.get(index, 0))
+def committed(events: Events) -> dict[int, list[int]]:
+    """Map the position of each committed transaction's first event to the positions of all its events."""
+    found, current = {}, []
+    for position, (call, code, *_) in enumerate(events):
         if call >= 128:  # auto-commit: a transaction of its own
             if code in {SUCCESS, DB_END, KEY_NOTFOUND, ENTRY_EXISTS, ENTRY_DNE}:
-                found[position] = [event]
+                found[position] = [position]
         elif call == BEGIN:
-            current = [event] if code == SUCCESS else []
+            current = [position] if code == SUCCESS else []
         elif current:
-            current.append(event)
+            current.append(position)
             if call == COMMIT and code == SUCCESS:
-                found[current[0][0]] = current
+                found[current[0]] = current
             current = [] if call in {COMMIT, ABORT} else current
     return found
 
@@ -108,10 +102,12 @@ class Index:
     def __init__(self) -> None:
         self.payloads: dict[Key | None, set[int]] = {}
         self.keys: list[Key] = []
+        self.cursors: list[Cursor] = []  # by handle, in the current transaction
 
-    def explains(self, cursor: Cursor, event: tuple[int, int, Key, int]) -> bool:
+    def explains(self, handle: int, event: tuple[int, int, Key, int]) -> bool:
         """Execute one call, and return whether its result is right."""
         call, code, key, payload = event
+        cursor = self.cursors[handle]
         stored = self.payloads.get(key, set())
         if call == GET:
             cursor.__init__(key, {payload} if code == SUCCESS else set())  # type: ignore[misc]
@@ -125,9 +121,9 @@ class Index:
             if not stored:
                 insort(self.keys, key)
             self.payloads.setdefault(key, set()).add(payload)
-            if cursor.key == key:
-                cursor.shown.discard(payload)
-                cursor.optional.add(payload)
+            for scan in (one for one in self.cursors if one.key == key):
+                scan.shown.discard(payload)
+                scan.optional.add(payload)
             return True
         removed = set(stored) if call == DELETE_KEY else stored & {payload}
         if not removed:
@@ -135,7 +131,8 @@ class Index:
         stored -= removed
         if not stored:
             del self.payloads[key], self.keys[bisect_left(self.keys, key)]
-        cursor.loose |= call == DELETE_PAIR  # then the contract allows any position
+        for scan in self.cursors:
+            scan.loose |= call == DELETE_PAIR  # then the contract allows any position
         return code == SUCCESS
 
     def _next(self, cursor: Cursor, code: int, key: Key, payload: int) -> bool:
@@ -156,8 +153,8 @@ class Index:
         return not owed and self.keys[place : place + 1] == [key]
 
 
-def replay(history: Path, order: Path, *, strict: bool) -> str:
-    """Return what the order does not explain, or "" if it explains all results."""
+def replay(history: Path, order: Path, *, strict: bool, shared: bool) -> str:
+    """Return what the order does not explain, or "". With `shared`, the handles of an index share a cursor."""
     types, logs, names = read_history(history)
     head, *lines = order.read_text().splitlines()
     if head != "keydrome serial order 1":
@@ -168,20 +165,21 @@ def replay(history: Path, order: Path, *, strict: bool) -> str:
         events = left[thread].pop(first, None) if thread < len(left) else None
         if events is None:
             return f"{where} did not commit, or the order has it twice"
-        begin, end = logs[thread][first], logs[thread][events[-1][0]]
+        begin, end = logs[thread][first], logs[thread][events[-1]]
         if strict and end[6] < latest_begin:
             return f"{where} ended before an earlier transaction of the order began, so the order contradicts real time"
         latest_begin = max(latest_begin, begin[6] - begin[3] if begin[3] < LONG else 0)
-        cursors: dict[int, Cursor] = {}
-        for position, handles in events:
-            call, code, index, _, key, payload, _ = logs[thread][position]
-            if call in {OPEN, CLOSE} or (call == NEXT and handles > 1):
-                cursors[index] = Cursor(loose=True)
-            if call & 127 < GET:
+        for number in {logs[thread][position][2] for position in events}:
+            indexes[number].cursors = [Cursor() for _ in range(1 if shared else MANY_HANDLES + 1)]
+        for position in events:
+            call, code, number, _, key, payload, _ = logs[thread][position]
+            kind, handle, index = call & 15, 0 if shared else call >> 4 & 7, indexes[number]
+            if kind in {OPEN, CLOSE} or handle == MANY_HANDLES:
+                index.cursors = [Cursor(loose=True) for _ in index.cursors]
+            if kind < GET:
                 continue
-            named = names.get(key, b"") if types[index] == VARCHAR else key - (key >> 63 << 64)
-            cursor = cursors.setdefault(index, Cursor())
-            if not indexes[index].explains(cursor, (call & 127, code, named, payload)):
+            named = names.get(key, b"") if types[number] == VARCHAR else key - (key >> 63 << 64)
+            if not index.explains(handle, (kind, code, named, payload)):
                 return f"{where}: the result of event {position} is wrong in this order"
     return "the order lacks committed transactions" if any(left) else ""
 
@@ -192,7 +190,9 @@ if __name__ == "__main__":
         print(__doc__, file=sys.stderr)
         sys.exit(2)
     try:
-        wrong = replay(*map(Path, words), strict="--serialisable" not in sys.argv)
+        strict = "--serialisable" not in sys.argv
+        tries = (replay(*map(Path, words), strict=strict, shared=one) for one in (True, False))
+        wrong = next(tries) and next(tries)
     except (OSError, struct.error, ValueError) as error:
         print(f"replay_order: {error}", file=sys.stderr)
         sys.exit(2)

@@ -38,6 +38,7 @@ MORE = [
     ("mutant_41", {"missing_record", "wrong_delete", "wrong_insert", "internal"}, 10, 10),
     ("drops_1000th_write", {"missing_record"}, 2205, 10),
     ("wrong_payload", {"corrupt_payload"}, 15, 8),
+    ("skips_with_two_handles", {"missing_record", "internal"}, 100, 12),
     ("unsorted_scan", {"missing_record", "wrong_order"}, 40, 12),
     ("loses_aborts", {"aborted_read", "wrong_insert", "wrong_delete", "missing_record"}, 8, 8),
     ("success_only", {"corrupt_payload", "illegal_answer"}, 5, 5),

@@ -381,6 +381,7 @@ def test_every_library_has_a_case() -> None:
     named |= {"allows_phantoms", "refuses_configuration"}
     named |= {name for name, *_ in GATE_WRONG} | {"hang_in_create", "crashes_on_misuse"}
     named |= {"leaks_at_begin", "leaks_at_failed_commit", "repeats_records"}
+    named |= {"skips_with_two_handles"}  # test_differential.py
     # test_gate_time.py
     named |= {"fails_always", "slow_calls", "does_nothing", "sleeps_in_calls", "deadlocks_at_begin"}
     named |= {"forgets_until_scan", "stale_for_a_while", "scans_old_index"}

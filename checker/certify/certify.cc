@@ -17,6 +17,7 @@
 namespace keydrome::certify {
 
 using history::CallViolation;
+using history::CursorScope;
 using history::EventCall;
 using history::History;
 using history::Numbering;
@@ -46,7 +47,7 @@ void count(const History& history, const Transactions& transactions, Certificati
 bool has_some_order(History history, const CertifyOptions& options, Certification& out) {
   for (uint32_t i = 0; i < kMovesMax; ++i) {
     const Transactions transactions = split_into_transactions(history);
-    const Numbering numbering(history);
+    const Numbering numbering(history, options.cursors);
     Versions versions(history, numbering, transactions, /*readers_are_late=*/true);
     const Context moved{history, numbering, transactions, versions, options};
     Certification found;
@@ -174,7 +175,7 @@ void judge_inserted_again(const Context& context, Certification& out) {
 
 void judge_orders(const History& history, const Transactions& transactions,
                   const CertifyOptions& options, Certification& out) {
-  const Numbering numbering(history);
+  const Numbering numbering(history, options.cursors);
   Versions versions(history, numbering, transactions);
   const Context context{history, numbering, transactions, versions, options};
   if (!versions.problem.empty()) return judge_inserted_again(context, out);
@@ -213,9 +214,8 @@ void limit_to_recorded_part(Certification& out) {
   }
 }
 
-}  // namespace
-
-Certification certify(const History& history, const CertifyOptions& options) {
+// Judges the history with the cursors of the options.
+Certification judge_all(const History& history, const CertifyOptions& options) {
   Certification out;
   const Transactions transactions = split_into_transactions(history);
   out.reason = transactions.problem;
@@ -240,6 +240,20 @@ Certification certify(const History& history, const CertifyOptions& options) {
     if (lax == Verdict::kViolation || lax == Verdict::kCertified) out.reason.clear();
   }
   return out;
+}
+
+}  // namespace
+
+Certification certify(const History& history, const CertifyOptions& options) {
+  CertifyOptions tried = options;
+  tried.cursors = CursorScope::kHandle;
+  Certification found = judge_all(history, tried);
+  if (found.verdict == Verdict::kCertified || !has_several_handles(history)) return found;
+  tried.cursors = CursorScope::kIndex;
+  Certification shared = judge_all(history, tried);
+  const bool is_better =
+      shared.verdict == Verdict::kCertified || (has_required(found) && !has_required(shared));
+  return is_better ? shared : found;
 }
 
 }  // namespace keydrome::certify

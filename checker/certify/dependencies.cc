@@ -8,6 +8,7 @@
 #include "checker/certify/dependencies.h"
 
 #include "checker/certify/edges/active_elements.h"
+#include "checker/certify/edges/cursors.h"
 #include "checker/certify/edges/reader.h"
 #include "checker/certify/rules.h"
 #include "checker/model/cell_lists.h"
@@ -25,45 +26,6 @@ using model::CellLists;
 
 namespace {
 
-enum class CursorPlace : uint8_t {
-  kStart,   // before the first record
-  kAtCell,  // at the key `cell`
-  kLoose,   // unknown: the next getNext may return any record, and fixes the position
-};
-
-// The cursor of an index in the current transaction.
-struct Cursor {
-  // The transaction for which the members are valid. In another one the cursor is at kStart.
-  uint32_t transaction = kNoNumber;
-  uint32_t cell = 0;
-  uint32_t serial = 0;  // changes whenever the cursor moves to a key; see returned_
-  CursorPlace place = CursorPlace::kStart;
-  bool at_end = false;  // the last getNext returned DB_END
-  // True if a scan must return all records of the key before it leaves the key. False if a get had
-  // found no record of the key. Also false if the cursor was loose (CursorPlace) until getNext
-  // returned a record of this key.
-  bool owes_key = false;
-};
-
-// The cursors of the current transaction, one for each index.
-class Cursors {
- public:
-  explicit Cursors(std::size_t indexes) : cursors_(indexes) {}
-
-  // Returns the cursor of an index. It is at the start if the transaction has not used it yet.
-  Cursor& of(uint32_t index, uint32_t transaction) {
-    Cursor& at = cursors_[index];
-    if (at.transaction != transaction) {
-      at = Cursor{};
-      at.transaction = transaction;
-    }
-    return at;
-  }
-
- private:
-  std::vector<Cursor> cursors_;
-};
-
 // Visits all transactions and follows their cursors, to find the records that each call returned or
 // covers.
 class DependencyFinder {
@@ -72,8 +34,7 @@ class DependencyFinder {
       : context_(context),
         reader_(context, lean, sink),
         active_(context),
-        returned_(context.numbering.element_cells.size(), 0),
-        cursors_(context.history.indexes.size()) {}
+        cursors_(context.numbering) {}
 
   void run() {
     const std::vector<Transaction>& committed = context_.transactions.committed;
@@ -93,6 +54,7 @@ class DependencyFinder {
  private:
   void read(const Transaction& transaction) {
     const std::vector<Bound>& bounds = context_.numbering.bounds[transaction.thread];
+    cursors_.begin(reader_.number());
     for_each_call(context_.history, transaction, [&](uint32_t position, const Event& event) {
       reader_.set_call({transaction.thread, position}, event.end);
       call(event, bounds[position]);
@@ -103,7 +65,7 @@ class DependencyFinder {
     switch (call_of(event)) {
       case EventCall::kOpen:
       case EventCall::kClose:
-        cursor(event.index).place = CursorPlace::kLoose;
+        cursors_.loosen(event.index);
         break;
       case EventCall::kGet:
         get(event, bound);
@@ -127,24 +89,24 @@ class DependencyFinder {
 
   void get(const Event& event, Bound bound) {
     if (event.code != SUCCESS && event.code != KEY_NOTFOUND) return;
-    Cursor& at = cursor(event.index);
+    Cursor& at = cursors_.of(event);
     if (event.code == SUCCESS) {
-      move_to(at, bound, /*owes_key=*/true);
+      cursors_.move_to(at, bound, /*owes_key=*/true);
       reader_.present(bound.element, EdgeKind::kWriteRead);
       return;
     }
-    enter(at, bound.cell, /*owes_key=*/false);
+    cursors_.enter(at, bound.cell, /*owes_key=*/false);
     if (context_.rule(kRuleMissingKey)) cover_cell(bound.cell, Coverage::kMissingKey, nullptr);
   }
 
   void next(const Event& event, Bound bound) {
     if (event.code != SUCCESS && event.code != DB_END) return;
-    Cursor& at = cursor(event.index);
+    Cursor& at = cursors_.of(event);
     const bool returns = event.code == SUCCESS;
     if (bound.cell == kAnyCursor) at.place = CursorPlace::kLoose;
     if (returns) reader_.present(bound.element, EdgeKind::kWriteRead);
     if (at.place == CursorPlace::kLoose) {
-      if (returns && bound.cell != kAnyCursor) move_to(at, bound, /*owes_key=*/false);
+      if (returns && bound.cell != kAnyCursor) cursors_.move_to(at, bound, /*owes_key=*/false);
       return;
     }
     if (returns && at.place == CursorPlace::kAtCell && bound.cell <= at.cell) {
@@ -152,21 +114,23 @@ class DependencyFinder {
     }
     leave(event, at, returns ? bound.cell : context_.numbering.first_cells[event.index + 1]);
     at.at_end = !returns;
-    if (returns) move_to(at, bound, /*owes_key=*/true);
+    if (returns) cursors_.move_to(at, bound, /*owes_key=*/true);
   }
 
   // Handles a second scan after DB_END, from the first record; it breaks only an advisory promise.
   // A record that the transaction inserted under the cursor's key may also continue the first scan.
   void start_again(const Event& event, Cursor& at, Bound bound) {
-    const bool is_unclear = bound.cell == at.cell && returned_[bound.element] == at.serial * 2 + 1;
+    const bool is_unclear =
+        bound.cell == at.cell && cursors_.notes.is_optional(at.position, bound.element);
     at.place = CursorPlace::kStart;
     if (!is_unclear) leave(event, at, bound.cell);
-    move_to(at, bound, /*owes_key=*/!is_unclear);
+    cursors_.move_to(at, bound, /*owes_key=*/!is_unclear);
   }
 
   // Handles a getNext that returned a record of the cursor's key or of a smaller key.
   void step_back_or_stay(Cursor& at, Bound bound) {
-    const bool again = bound.cell == at.cell && returned_[bound.element] == at.serial * 2;
+    const bool again =
+        bound.cell == at.cell && cursors_.notes.is_returned(at.position, bound.element);
     if (reader_.is_judged() && context_.rule(kRuleScanOrder)) {
       if (again)
         reader_.report("duplicate_record", "A scan returned a record twice", bound.element);
@@ -174,8 +138,8 @@ class DependencyFinder {
         reader_.report("wrong_order", "A scan went backwards", bound.element);
       }
     }
-    if (bound.cell < at.cell) return move_to(at, bound, /*owes_key=*/false);
-    returned_[bound.element] = at.serial * 2;
+    if (bound.cell < at.cell) return cursors_.move_to(at, bound, /*owes_key=*/false);
+    cursors_.notes.set_returned(at.position, bound.element);
   }
 
   // Handles a getNext that moved the cursor to the key `target`, or to the end (DB_END). So the
@@ -204,17 +168,16 @@ class DependencyFinder {
     }
     if (event.code != SUCCESS) return;
     reader_.inserted(bound.element);
-    const Cursor& at = cursor(event.index);
-    if (at.place == CursorPlace::kAtCell && at.cell == bound.cell) {
-      returned_[bound.element] = at.serial * 2 + 1;
-    }
+    cursors_.for_each(event.index, [&](const Cursor& at) {
+      if (at.is_at(bound.cell)) cursors_.notes.set_optional(at.position, bound.element);
+    });
   }
 
   void delete_pair(const Event& event, Bound bound) {
     if (event.code == SUCCESS) {
       reader_.present(bound.element, EdgeKind::kWriteWrite);
       reader_.note_own_delete(bound.element);
-      cursor(event.index).place = CursorPlace::kLoose;
+      cursors_.loosen(event.index);
       return;
     }
     if (event.code != ENTRY_DNE && event.code != KEY_NOTFOUND) return;
@@ -236,35 +199,15 @@ class DependencyFinder {
     const CellLists& lists = active_.lists();
     for (uint32_t element = lists.first(cell); element != kNoNumber;
          element = lists.after(element)) {
-      if (at == nullptr || returned_[element] >> 1 != at->serial) reader_.absent(element, coverage);
+      const bool is_noted = at != nullptr && cursors_.notes.is_noted(at->position, element);
+      if (!is_noted) reader_.absent(element, coverage);
     }
-  }
-
-  Cursor& cursor(uint32_t index) { return cursors_.of(index, reader_.number()); }
-
-  void enter(Cursor& at, uint32_t cell, bool owes_key) {
-    at.place = CursorPlace::kAtCell;
-    at.at_end = false;
-    at.cell = cell;
-    at.serial = ++serial_;
-    at.owes_key = owes_key;
-  }
-
-  // Moves the cursor to a record that a call returned. `owes_key` is false if the scan may leave
-  // out other records of the key, for example because the cursor was loose before.
-  void move_to(Cursor& at, Bound bound, bool owes_key) {
-    enter(at, bound.cell, owes_key);
-    returned_[bound.element] = at.serial * 2;
   }
 
   const Context& context_;
   Reader reader_;
   ActiveElements active_;
-  // By element: serial * 2 if the cursor with this serial has returned the element. serial * 2 + 1
-  // if the cursor may leave the element out, because the reader inserted it at the cursor's key.
-  std::vector<uint32_t> returned_;
-  Cursors cursors_;  // by index
-  uint32_t serial_ = 0;
+  Cursors cursors_;
 };
 
 }  // namespace

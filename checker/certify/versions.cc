@@ -43,7 +43,7 @@ class VersionPass {
         transactions_(transactions),
         out_(out),
         sights_(numbering.cells.size()),
-        cursors_(history.indexes.size()) {
+        cursors_(numbering.first_cursors.back()) {
     inserted_ticks.resize(numbering.element_cells.size());
   }
 
@@ -66,7 +66,7 @@ class VersionPass {
     uint32_t element;
     uint32_t previous;
   };
-  // The cursor of an index: where the next getNext continues. A cursor is *loose* if its position
+  // A cursor (numbering.h): where the next getNext continues. A cursor is *loose* if its position
   // is unknown; then the next getNext may return any record. After DB_END, getNext may start again
   // at the first record.
   struct Cursor {
@@ -116,7 +116,7 @@ class VersionPass {
   void track(const Event& event, Bound bound) {
     const EventCall call = call_of(event);
     if (call == EventCall::kBegin || call == EventCall::kCommit) return;
-    Cursor& at = cursors_[event.index];
+    Cursor& at = cursors_[numbering_.cursor_of(event)];
     const bool inserts = call == EventCall::kInsert && succeeded(event);
     if (shows_record(event) || inserts) see(bound.element);
     switch (call) {
@@ -128,11 +128,11 @@ class VersionPass {
         track_next(event, bound, at);
         break;
       case EventCall::kDeletePair:
-        if (succeeded(event)) at = {.loose = true};
-        break;
+        if (!succeeded(event)) break;
+        [[fallthrough]];
       case EventCall::kOpen:
       case EventCall::kClose:
-        at = {.loose = true};
+        numbering_.for_each_cursor(event.index, [&](uint32_t i) { cursors_[i] = {.loose = true}; });
         break;
       default:
         break;
@@ -227,7 +227,7 @@ class VersionPass {
   const Transactions& transactions_;
   Versions& out_;
   std::vector<Sight> sights_;    // by cell
-  std::vector<Cursor> cursors_;  // by index
+  std::vector<Cursor> cursors_;  // by number
   std::vector<Seen> seen_;
   uint32_t number_ = 0;  // number of the current transaction
   bool tracks_ = false;  // true if the current transaction deletes all payloads of a key

@@ -1,6 +1,6 @@
 // Functions that read an Event (event.h), the record of one API call. They return which call was
-// made, when it began, whether it succeeded, and whether its result proves that a record existed.
-// Thread safety: pure functions.
+// made and on which handle, when it began, whether it succeeded, and whether its result proves that
+// a record existed. Thread safety: pure functions.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,13 @@
 namespace keydrome::history {
 
 inline EventCall call_of(const Event& event) {
-  return static_cast<EventCall>(event.call & ~kEventAutoCommit);
+  constexpr unsigned kCallBits = (1u << kEventHandleShift) - 1;
+  return static_cast<EventCall>(event.call & kCallBits);
+}
+
+// Returns the number of the handle that the call passed (event.h).
+inline uint32_t handle_of(const Event& event) {
+  return event.call >> kEventHandleShift & kEventManyHandles;
 }
 
 inline bool is_auto_commit(const Event& event) { return (event.call & kEventAutoCommit) != 0; }

@@ -41,6 +41,12 @@ enum class EventCall : uint8_t {
 // Bit of Event::call that is set if the call passed txn == NULL, so that the call was a transaction
 // of its own.
 inline constexpr uint8_t kEventAutoCommit = 0x80;
+// Bits of Event::call with the number of the handle that the call passed. A thread can have several
+// open handles of an index, and each has a number: the smallest number that no other open handle
+// of the index had when openIndex returned it. So the number is 0 in nearly all events.
+// kEventManyHandles stands for this number and all larger ones.
+inline constexpr uint8_t kEventHandleShift = 4;
+inline constexpr uint8_t kEventManyHandles = 7;
 // Value of Event::code if the library returned a number that does not fit into a byte.
 inline constexpr uint8_t kEventUnknownCode = 0xff;
 // Value of Event::duration if the call took this many ticks or more. The begin of such a call is
@@ -48,7 +54,7 @@ inline constexpr uint8_t kEventUnknownCode = 0xff;
 inline constexpr uint32_t kEventLongDuration = 0xffffffff;
 
 struct Event {
-  uint8_t call;       // EventCall, possibly with kEventAutoCommit
+  uint8_t call;       // EventCall, the handle's number, possibly kEventAutoCommit
   uint8_t code;       // ErrCode as returned, or kEventUnknownCode
   uint16_t index;     // number of the index; 0 for kBegin, kCommit, kAbort
   uint32_t duration;  // ticks from just before the call to `end`, at most kEventLongDuration

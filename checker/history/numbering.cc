@@ -54,11 +54,9 @@ class Binder {
     const std::vector<Event>& events = history_.threads[thread];
     std::vector<Bound>& bounds = out_.bounds[thread];
     bounds.resize(events.size());
-    std::vector<uint32_t> handles(history_.indexes.size(), 0);  // by index: open handles
-    // By index: true if the key argument of the thread's last get on the index was a varchar key
-    // that is not in History::varchar_keys. The cursor's position is then unknown until the next
-    // get.
-    std::vector<bool> is_lost(history_.indexes.size(), false);
+    // By cursor: true if the key argument of the last get was a varchar key that is not in
+    // History::varchar_keys. The cursor's position is then unknown until the next get.
+    std::vector<bool> is_lost(out_.first_cursors.back(), false);
     for (std::size_t i = 0; i < events.size(); ++i) {
       if (i + FlatTable::kAhead < events.size()) {
         elements_.prefetch(events[i + FlatTable::kAhead].payload);
@@ -67,18 +65,23 @@ class Binder {
       const Event& event = events[i];
       bounds[i] = bind(event);
       const EventCall call = call_of(event);
-      if (call == EventCall::kOpen && succeeded(event)) ++handles[event.index];
-      if (call == EventCall::kClose && succeeded(event) && handles[event.index] > 0) {
-        --handles[event.index];
-      }
-      if (call == EventCall::kGet) is_lost[event.index] = has_unknown_key(history_, event);
-      if (call == EventCall::kNext && (handles[event.index] > 1 || is_lost[event.index])) {
+      if (call != EventCall::kGet && call != EventCall::kNext) continue;
+      const uint32_t cursor = out_.cursor_of(event);
+      if (call == EventCall::kGet) {
+        is_lost[cursor] = has_unknown_key(history_, event);
+      } else if (is_lost[cursor] || is_ambiguous(event)) {
         bounds[i].cell = kAnyCursor;
       }
     }
   }
 
  private:
+  // Returns true if each handle has its own cursor, and the event does not say which handle it is.
+  bool is_ambiguous(const Event& event) const {
+    const uint32_t cursors = out_.first_cursors[event.index + 1] - out_.first_cursors[event.index];
+    return cursors > 1 && handle_of(event) == kEventManyHandles;
+  }
+
   Bound bind(const Event& event) {
     Bound bound;
     if (!has_key(event)) return bound;
@@ -97,9 +100,24 @@ class Binder {
   FlatTable elements_;
 };
 
+// Returns Numbering::first_cursors.
+std::vector<uint32_t> number_cursors(const History& history, CursorScope scope) {
+  std::vector<uint32_t> first(history.indexes.size() + 1, 1);
+  first[0] = 0;
+  for (const std::vector<Event>& events : history.threads) {
+    if (scope == CursorScope::kIndex) break;
+    for (const Event& event : events) {
+      if (handle_of(event) > 0) first[event.index + 1] = kEventManyHandles + 1u;
+    }
+  }
+  std::partial_sum(first.begin(), first.end(), first.begin());
+  return first;
+}
+
 }  // namespace
 
-Numbering::Numbering(const History& history) : bounds(history.threads.size()) {
+Numbering::Numbering(const History& history, CursorScope scope)
+    : bounds(history.threads.size()), first_cursors(number_cursors(history, scope)) {
   {
     Binder binder(history, *this);
     for (std::size_t thread = 0; thread < history.threads.size(); ++thread) {
@@ -128,6 +146,12 @@ Numbering::Numbering(const History& history) : bounds(history.threads.size()) {
   first_cells.assign(history.indexes.size() + 1, 0);
   for (const Cell& cell : cells) ++first_cells[cell.index + 1];
   std::partial_sum(first_cells.begin(), first_cells.end(), first_cells.begin());
+}
+
+bool has_several_handles(const History& history) {
+  return std::ranges::any_of(history.threads, [](const std::vector<Event>& events) {
+    return std::ranges::any_of(events, [](const Event& event) { return handle_of(event) > 0; });
+  });
 }
 
 }  // namespace keydrome::history

@@ -2,8 +2,8 @@
 // (keydrome/index.h). An *element* is a record, and a *cell* is a key of an index (numbering.h).
 //
 // contents_ contains the records that exist. Cursor::left counts the records of the cursor's key
-// that getNext must still return. notes_ remembers for each record whether a cursor has returned it
-// or may leave it out. The position of a *loose* cursor (Place::kLoose) is unknown; model.h says
+// that getNext must still return. notes_ remembers which records a cursor has returned or may leave
+// out. The position of a *loose* cursor (Place::kLoose) is unknown; model.h says
 // when a cursor becomes loose.
 #include "checker/model/model.h"
 
@@ -44,17 +44,24 @@ std::string text_of(Mismatch mismatch) {
 Model::Model(const Numbering& numbering)
     : numbering_(numbering),
       contents_(numbering),
-      notes_(numbering.element_cells.size(), 0),
-      cursors_(numbering.first_cells.size() - 1) {}
+      notes_(numbering.element_cells.size()),
+      cursors_(numbering.first_cursors.back(), Cursor{.position = {.is_further = true}}) {
+  for (const uint32_t first : numbering.first_cursors) {
+    if (first < cursors_.size()) cursors_[first].position.is_further = false;
+  }
+}
 
-void Model::begin() { ++transaction_; }
+void Model::begin() {
+  ++transaction_;
+  notes_.begin();
+}
 
 Mismatch Model::apply(const Event& event, Bound bound) {
   breaks_delete_code_ = false;
   switch (call_of(event)) {
     case EventCall::kOpen:
     case EventCall::kClose:
-      cursor(event.index).place = Place::kLoose;
+      loosen_cursors(event.index);
       return Mismatch::kNone;
     case EventCall::kGet:
       return get(event, bound);
@@ -85,7 +92,7 @@ void Model::rewind(std::size_t mark) {
 
 Mismatch Model::get(const Event& event, Bound bound) {
   if (event.code != SUCCESS && event.code != KEY_NOTFOUND) return Mismatch::kNone;
-  Cursor& at = cursor(event.index);
+  Cursor& at = cursor(event);
   move_to(at, bound.cell);
   if (event.code == KEY_NOTFOUND) return at.left == 0 ? Mismatch::kNone : Mismatch::kRecordIsThere;
   if (!contents_.contains(bound.element)) return Mismatch::kRecordIsMissing;
@@ -94,7 +101,7 @@ Mismatch Model::get(const Event& event, Bound bound) {
 
 Mismatch Model::next(const Event& event, Bound bound) {
   if (event.code != SUCCESS && event.code != DB_END) return Mismatch::kNone;
-  Cursor& at = cursor(event.index);
+  Cursor& at = cursor(event);
   if (bound.cell == kAnyCursor) at.place = Place::kLoose;
   if (event.code == DB_END) return end_of_scan(event, at);
   if (!contents_.contains(bound.element)) return Mismatch::kRecordIsMissing;
@@ -106,7 +113,7 @@ Mismatch Model::next(const Event& event, Bound bound) {
   // *anchors* the cursor: the scan may then return or leave out the other records of the key.
   const bool returns_back = at.at_end && at.place == Place::kAtCell && bound.cell <= at.cell;
   const bool is_unclear =
-      returns_back && bound.cell == at.cell && notes_[bound.element] == optional(at);
+      returns_back && bound.cell == at.cell && notes_.is_optional(at.position, bound.element);
   if (is_unclear || at.place == Place::kLoose) {
     anchor(at, bound.element);
     return Mismatch::kNone;
@@ -129,9 +136,9 @@ Mismatch Model::step_to(const Event& event, Cursor& at, Bound bound) {
 }
 
 Mismatch Model::step_in_key(Cursor& at, uint32_t element) {
-  if (notes_[element] == returned(at)) return Mismatch::kShownTwice;
-  if (notes_[element] != optional(at) && !at.anchored) --at.left;
-  notes_[element] = returned(at);
+  if (notes_.is_returned(at.position, element)) return Mismatch::kShownTwice;
+  if (!notes_.is_optional(at.position, element) && !at.anchored) --at.left;
+  notes_.set_returned(at.position, element);
   return Mismatch::kNone;
 }
 
@@ -152,8 +159,10 @@ Mismatch Model::insert(const Event& event, Bound bound) {
   if (there) return Mismatch::kRecordIsThere;
   contents_.insert(bound.element);
   journal_.push_back(uint64_t{bound.element} * 2 + 1);
-  const Cursor& at = cursor(event.index);
-  if (at.place == Place::kAtCell && at.cell == bound.cell) notes_[bound.element] = optional(at);
+  for_each_cursor(event.index, [&](const Cursor& at) {
+    const bool is_here = at.place == Place::kAtCell && at.cell == bound.cell;
+    if (is_here) notes_.set_optional(at.position, bound.element);
+  });
   return Mismatch::kNone;
 }
 
@@ -175,7 +184,7 @@ Mismatch Model::delete_pair(const Event& event, Bound bound) {
   if (event.code != SUCCESS) return Mismatch::kNone;
   if (!there) return Mismatch::kRecordIsMissing;
   erase(bound.element);
-  cursor(event.index).place = Place::kLoose;
+  loosen_cursors(event.index);
   return Mismatch::kNone;
 }
 
@@ -189,25 +198,29 @@ Mismatch Model::delete_key(const Event& event, Bound bound) {
     erase(element);
     element = following;
   }
-  Cursor& at = cursor(event.index);
-  if (at.place == Place::kAtCell && at.cell == bound.cell) at.left = 0;
+  for_each_cursor(event.index, [&](Cursor& at) {
+    if (at.place == Place::kAtCell && at.cell == bound.cell) at.left = 0;
+  });
   return Mismatch::kNone;
 }
 
-Model::Cursor& Model::cursor(uint32_t index) {
-  Cursor& at = cursors_[index];
+Model::Cursor& Model::cursor(uint32_t number) {
+  Cursor& at = cursors_[number];
   if (at.transaction != transaction_) {
-    at = Cursor{};
-    at.transaction = transaction_;
+    at = Cursor{.transaction = transaction_, .position = {.is_further = at.position.is_further}};
   }
   return at;
+}
+
+void Model::loosen_cursors(uint32_t index) {
+  for_each_cursor(index, [](Cursor& at) { at.place = Place::kLoose; });
 }
 
 void Model::move_to(Cursor& at, uint32_t cell) {
   at.place = Place::kAtCell;
   at.at_end = false;
   at.cell = cell;
-  at.serial = ++serial_;
+  at.position.serial = ++serial_;
   at.left = contents_.count(cell);
   at.anchored = false;
 }
@@ -216,14 +229,14 @@ void Model::anchor(Cursor& at, uint32_t element) {
   move_to(at, numbering_.element_cells[element]);
   at.left = 0;
   at.anchored = true;
-  notes_[element] = returned(at);
+  notes_.set_returned(at.position, element);
 }
 
-bool Model::owes(uint32_t index, uint32_t element) const {
-  const Cursor& at = cursors_[index];
+bool Model::owes(uint32_t cursor, uint32_t element) const {
+  const Cursor& at = cursors_[cursor];
   return at.transaction == transaction_ && at.place == Place::kAtCell && !at.anchored &&
          at.cell == numbering_.element_cells[element] && contains(element) &&
-         notes_[element] != returned(at) && notes_[element] != optional(at);
+         !notes_.is_noted(at.position, element);
 }
 
 uint32_t Model::occupied_from(uint32_t index, uint32_t cell) const {

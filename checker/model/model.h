@@ -1,8 +1,8 @@
 // Model: a reference implementation of contract A (keydrome/index.h) for one client at a time. It
 // replays recorded calls and decides for each call whether the recorded result is right.
 //
-// The state of the model is a set of payloads for each key of each index, and a cursor for each
-// index in the current transaction. Transactions run one after the other. rewind() undoes changes:
+// The state of the model is a set of payloads for each key of each index, and the cursors of the
+// current transaction (numbering.h). Transactions run one after the other. rewind() undoes changes:
 // callers use it for abortTransaction, and to try another order of transactions. For concurrent
 // transactions, certify() and search_orders() look for a serial order, and replay the transactions
 // on the model in this order.
@@ -14,11 +14,11 @@
 // - Deleting a missing pair returns ENTRY_DNE or KEY_NOTFOUND. If the key has other payloads,
 //   KEY_NOTFOUND breaks an advisory promise, i.e. causes only a warning (breaks_delete_code()).
 //
-// Each of these events makes the cursor of the index *loose*:
+// Each of these events makes all cursors of the index *loose*:
 // - The transaction deleted one pair, under any key of the index.
 // - The client called openIndex or closeIndex.
-// - getNext was called while the position of the cursor is unknown, for example because the thread
-//   had several open handles of the index (kAnyCursor in numbering.h).
+// A cursor is also loose if getNext was called while its position is unknown (kAnyCursor in
+// numbering.h).
 // The next getNext of a loose cursor may return any existing record, or DB_END. A returned record
 // *anchors* the cursor: from then on the scan must return every record of the later keys, in order.
 // Of the other records of the same key, the scan may return each once or leave it out.
@@ -44,6 +44,7 @@
 #include "checker/history/event.h"
 #include "checker/history/numbering.h"
 #include "checker/model/cell_lists.h"
+#include "checker/model/cursor_notes.h"
 
 namespace keydrome::model {
 
@@ -91,8 +92,9 @@ class Model {
   // of a key that has payloads. The contract asks for ENTRY_DNE there, but this rule is only
   // advisory.
   bool breaks_delete_code() const { return breaks_delete_code_; }
-  // Returns true if the element exists under the cursor's key, and getNext must still return it.
-  bool owes(uint32_t index, uint32_t element) const;
+  // Returns true if the element exists under the key of the cursor with this number, and getNext must
+  // still return it.
+  bool owes(uint32_t cursor, uint32_t element) const;
 
  private:
   enum class Place : uint8_t {
@@ -106,9 +108,9 @@ class Model {
     Place place = Place::kStart;
     bool at_end = false;  // true if the last getNext returned DB_END
     uint32_t cell = 0;
-    uint32_t serial = 0;    // changes whenever the cursor moves to a key; see notes_
-    uint32_t left = 0;      // records of the key that getNext must still return
-    bool anchored = false;  // the cursor was loose when it moved to the key, so `left` stays 0
+    CursorPosition position;  // for notes_
+    uint32_t left = 0;        // records of the key that getNext must still return
+    bool anchored = false;    // the cursor was loose when it moved to the key, so `left` stays 0
   };
 
   Mismatch get(const history::Event& event, history::Bound bound);
@@ -120,7 +122,15 @@ class Model {
   Mismatch delete_pair(const history::Event& event, history::Bound bound);
   Mismatch delete_key(const history::Event& event, history::Bound bound);
 
-  Cursor& cursor(uint32_t index);
+  // Returns the cursor of the call.
+  Cursor& cursor(const history::Event& event) { return cursor(numbering_.cursor_of(event)); }
+  Cursor& cursor(uint32_t number);
+  // Calls `visit` for every cursor of the index.
+  template <typename Visit>
+  void for_each_cursor(uint32_t index, Visit visit) {
+    numbering_.for_each_cursor(index, [&](uint32_t number) { visit(cursor(number)); });
+  }
+  void loosen_cursors(uint32_t index);
   void move_to(Cursor& cursor, uint32_t cell);
   void anchor(Cursor& cursor, uint32_t element);
   // Returns the first cell >= `cell` of the index that contains a record, or kNoNumber if there is
@@ -130,16 +140,10 @@ class Model {
   // Returns true if an earlier insert of the same record (Numbering::earlier) still stores it.
   bool is_there_from_before(uint32_t element) const;
 
-  // Values of notes_: returned() for an element that the cursor has returned, and optional() for an
-  // element that the cursor may return or leave out.
-  static uint32_t returned(const Cursor& cursor) { return cursor.serial * 2; }
-  static uint32_t optional(const Cursor& cursor) { return cursor.serial * 2 + 1; }
-
   const history::Numbering& numbering_;
   CellLists contents_;
-  // By element: returned(cursor) or optional(cursor). A note with another serial is ignored.
-  std::vector<uint32_t> notes_;
-  std::vector<Cursor> cursors_;    // by index
+  CursorNotes notes_;
+  std::vector<Cursor> cursors_;    // by number
   std::vector<uint64_t> journal_;  // one number per change: element * 2, plus 1 for an insert
   uint32_t transaction_ = 0;
   uint32_t serial_ = 0;

@@ -12,6 +12,7 @@
 namespace keydrome::model {
 
 using history::Bound;
+using history::CursorScope;
 using history::Event;
 using history::EventCall;
 using history::EventRef;
@@ -174,14 +175,9 @@ bool denies_a_pair(const History& history) {
   });
 }
 
-}  // namespace
-
-OrderSearch search_orders(const History& history, bool strict, uint64_t tries_max) {
-  OrderSearch result;
-  const Transactions transactions = split_into_transactions(history);
-  result.problem = transactions.problem;
-  if (!result.problem.empty()) return result;
-  const Numbering numbering(history);
+// Searches for an order with the cursors of the numbering. Adds what it finds to `result`.
+void search(const History& history, const Numbering& numbering, const Transactions& transactions,
+            bool strict, uint64_t tries_max, OrderSearch& result) {
   std::vector<Transaction> all = transactions.committed;
   for (const Transaction& other : transactions.others) {
     if (other.state == TransactionState::kUnfinished) all.push_back(other);
@@ -194,8 +190,23 @@ OrderSearch search_orders(const History& history, bool strict, uint64_t tries_ma
     result.order = advisory.order();
     result.delete_codes = advisory.delete_codes();
   }
-  result.gave_up = !result.order && (exact.gave_up() || advisory.gave_up());
+  result.gave_up |= exact.gave_up() || advisory.gave_up();
+  result.gave_up &= !result.order;
+}
 
+}  // namespace
+
+OrderSearch search_orders(const History& history, bool strict, uint64_t tries_max) {
+  OrderSearch result;
+  const Transactions transactions = split_into_transactions(history);
+  result.problem = transactions.problem;
+  if (!result.problem.empty()) return result;
+  const Numbering numbering(history);
+  search(history, numbering, transactions, strict, tries_max, result);
+  if (!result.order && has_several_handles(history)) {
+    const Numbering shared(history, CursorScope::kIndex);
+    search(history, shared, transactions, strict, tries_max, result);
+  }
   const Visibility visibility(history, numbering, transactions);
   const auto check = [&](const Transaction& reader) {
     for_each_call(history, reader, [&](uint32_t position, const Event& event) {

@@ -16,6 +16,7 @@ namespace keydrome::model {
 
 using history::Bound;
 using history::CallViolation;
+using history::CursorScope;
 using history::Event;
 using history::EventCall;
 using history::History;
@@ -39,8 +40,9 @@ struct OpenTransaction {
 // contradict the result.
 class Explainer {
  public:
-  Explainer(const std::vector<Event>& events, const Model& model, SessionTrace& trace)
-      : events_(events), model_(model), trace_(trace) {}
+  Explainer(const std::vector<Event>& events, const Numbering& numbering, const Model& model,
+            SessionTrace& trace)
+      : events_(events), numbering_(numbering), model_(model), trace_(trace) {}
 
   SessionViolation explain(uint32_t call, Bound bound, Mismatch mismatch,
                            const OpenTransaction& open) const {
@@ -86,13 +88,14 @@ class Explainer {
   // early.
   SessionViolation explain_step(uint32_t call, Bound bound, const OpenTransaction& open) const {
     const Event& event = events_[call];
-    const ScanTrace scan = trace_.scan(event.index);
+    const uint32_t cursor = numbering_.cursor_of(event);
+    const ScanTrace scan = trace_.scan(cursor);
     const bool ends = event.code == DB_END;
     if (!ends && scan.is_placed() && bound.cell < scan.cell) {
       return violation(call, "wrong_order", "the scan went backwards", {scan.call});
     }
     const uint32_t skipped =
-        trace_.skipped(event.index, scan, ends ? kNoNumber : bound.cell, model_);
+        trace_.skipped(event.index, cursor, ends ? kNoNumber : bound.cell, model_);
     if (!ends && skipped == kNoNumber) {
       return violation(call, "wrong_order", "that is not the next record of the scan", {scan.call});
     }
@@ -165,6 +168,7 @@ class Explainer {
 
  private:
   const std::vector<Event>& events_;
+  const Numbering& numbering_;
   const Model& model_;
   SessionTrace& trace_;
 };
@@ -172,12 +176,12 @@ class Explainer {
 // Replays the calls of the client on the model until the first violation.
 class SessionChecker {
  public:
-  explicit SessionChecker(const History& history)
+  SessionChecker(const History& history, CursorScope scope)
       : events_(history.threads[0]),
-        numbering_(history),
+        numbering_(history, scope),
         model_(numbering_),
         trace_(history, numbering_),
-        explainer_(events_, model_, trace_),
+        explainer_(events_, numbering_, model_, trace_),
         created_(history.indexes.size(), false) {}
 
   // Checks the events before `end`, up to the first violation.
@@ -225,7 +229,7 @@ class SessionChecker {
   void expect(const Event& event, ErrCode code) {
     if (event.code != code) return illegal();
     model_.apply(event, {});
-    trace_.reset_scan(event.index);
+    trace_.reset_scans(event.index);
   }
 
   void begin(const Event& event) {
@@ -338,7 +342,13 @@ SessionCheck check_session(const History& history) {
   for (const UnknownKey& unknown : history.unknown_keys) {
     note("corrupt_key", "no call ever passed that key", unknown.position);
   }
-  check = SessionChecker(history).run(end);
+  check = SessionChecker(history, CursorScope::kHandle).run(end);
+  if (check.violation && has_several_handles(history)) {
+    SessionCheck shared = SessionChecker(history, CursorScope::kIndex).run(end);
+    const bool is_later =
+        !shared.violation || shared.violation->position > check.violation->position;
+    if (is_later) check = std::move(shared);
+  }
   if (!check.violation && !first.name.empty()) check.violation = std::move(first);
   return check;
 }

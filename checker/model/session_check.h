@@ -6,6 +6,9 @@
 // Unlike certify(), it also judges records that are deleted and then inserted again with the same
 // payload.
 //
+// If the client had several open handles of an index, check_session() allows both kinds of cursors
+// (CursorScope in numbering.h). If both contradict the results, it reports the later violation.
+//
 // Cost: a Numbering of the history, and one call of the model for each event. Thread safety: pure
 // function.
 #pragma once

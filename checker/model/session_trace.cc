@@ -21,7 +21,7 @@ SessionTrace::SessionTrace(const History& history, const Numbering& numbering)
       records_(numbering.element_cells.size()),
       elements_(numbering.cells.size()),
       rolled_back_by_(history.threads[0].size(), kNoCall),
-      scans_(history.indexes.size()) {
+      scans_(numbering.first_cursors.back()) {
   for (uint32_t i = 0; i < numbering.element_cells.size(); ++i) {
     elements_[numbering.element_cells[i]].push_back(i);
   }
@@ -30,7 +30,7 @@ SessionTrace::SessionTrace(const History& history, const Numbering& numbering)
 void SessionTrace::note(uint32_t call, const Event& event, Bound bound) {
   switch (call_of(event)) {
     case EventCall::kGet: {
-      ScanTrace& at = scan(event.index);
+      ScanTrace& at = scan(numbering_.cursor_of(event));
       at.call = at.entered = call;
       at.cell = bound.cell;
       if (succeeded(event)) records_[bound.element].returned = call;
@@ -58,7 +58,7 @@ void SessionTrace::note_next(uint32_t call, const Event& event, Bound bound) {
   // The cell is taken from the record, because bound.cell is kAnyCursor if the cursor's position is
   // unknown.
   const uint32_t cell = numbering_.element_cells[bound.element];
-  ScanTrace& at = scan(event.index);
+  ScanTrace& at = scan(numbering_.cursor_of(event));
   if (!at.is_placed() || at.cell != cell) at.entered = call;
   at.call = call;
   at.cell = cell;
@@ -69,8 +69,12 @@ void SessionTrace::roll_back(uint32_t begin, uint32_t abort) {
   for (uint32_t call = begin; call < abort; ++call) rolled_back_by_[call] = abort;
 }
 
-ScanTrace& SessionTrace::scan(uint32_t index) {
-  ScanTrace& at = scans_[index];
+void SessionTrace::reset_scans(uint32_t index) {
+  numbering_.for_each_cursor(index, [&](uint32_t cursor) { scan(cursor).call = kNoCall; });
+}
+
+ScanTrace& SessionTrace::scan(uint32_t cursor) {
+  ScanTrace& at = scans_[cursor];
   if (at.transaction != transaction_) at = {.transaction = transaction_};
   return at;
 }
@@ -97,14 +101,14 @@ uint32_t SessionTrace::last_change(uint32_t element) const {
   return last;
 }
 
-uint32_t SessionTrace::skipped(uint32_t index, const ScanTrace& from, uint32_t to,
-                               const Model& model) const {
+uint32_t SessionTrace::skipped(uint32_t index, uint32_t cursor, uint32_t to, const Model& model) {
+  const ScanTrace from = scan(cursor);
   const uint32_t first = from.is_placed() ? from.cell : numbering_.first_cells[index];
   const uint32_t end = std::min(to, numbering_.first_cells[index + 1]);
   for (uint32_t cell = first; cell < end; ++cell) {
     const bool is_own_key = from.is_placed() && cell == from.cell;
     for (const uint32_t element : elements_[cell]) {
-      if (is_own_key ? model.owes(index, element) : model.contains(element)) return element;
+      if (is_own_key ? model.owes(cursor, element) : model.contains(element)) return element;
     }
   }
   return kNoNumber;

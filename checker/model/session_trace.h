@@ -2,7 +2,7 @@
 // cite the earlier calls that a wrong result contradicts. It remembers:
 // - for each record, the calls that last inserted, deleted and returned it
 // - for each call, the abort that rolled it back
-// - for each index, the position of the scan
+// - for each cursor, the position of its scan
 //
 // A call is identified by its position in the only thread. An *element* is the number of a record,
 // a *cell* the number of a key (numbering.h). Cost: O(1) for each call, except a deleteRecord of
@@ -35,7 +35,7 @@ struct RecordTrace {
   }
 };
 
-// The position of the scan of one index in the current transaction.
+// The position of the scan of one cursor (numbering.h) in the current transaction.
 struct ScanTrace {
   uint32_t transaction = 0;    // the other members are valid only in this transaction
   uint32_t call = kNoCall;     // the last read that moved the scan; kNoCall if none did
@@ -55,8 +55,8 @@ class SessionTrace {
   void begin_transaction() { ++transaction_; }
   // Remembers the effect of a call on records. The result of the call must be right.
   void note(uint32_t call, const history::Event& event, history::Bound bound);
-  // Must be called after openIndex or closeIndex, which reset the scan of the index.
-  void reset_scan(uint32_t index) { scan(index).call = kNoCall; }
+  // Must be called after openIndex or closeIndex, which reset the scans of the index.
+  void reset_scans(uint32_t index);
   // Must be called after abortTransaction. The abort at position `abort` undid the calls from
   // position `begin` to just before `abort`.
   void roll_back(uint32_t begin, uint32_t abort);
@@ -64,17 +64,18 @@ class SessionTrace {
   const RecordTrace& record(uint32_t element) const { return records_[element]; }
   // Returns the abort that undid a call, or kNoCall if no abort did.
   uint32_t rolled_back_by(uint32_t call) const { return rolled_back_by_[call]; }
-  ScanTrace& scan(uint32_t index);
+  // Returns the scan of the cursor with this number.
+  ScanTrace& scan(uint32_t cursor);
 
   // Returns a record that exists under the key according to `model`. If none exists, returns the
   // record of the key that was changed last. Returns kNoNumber if no call named a record of the
   // key.
   uint32_t record_under(uint32_t cell, const Model& model) const;
 
-  // Returns the first existing record that a scan at `from` skips when it moves to the cell `to`,
-  // or kNoNumber if it skips none. `model` knows which records exist. It also knows which records
-  // of the key of `from` the scan must still return.
-  uint32_t skipped(uint32_t index, const ScanTrace& from, uint32_t to, const Model& model) const;
+  // Returns the first existing record that the scan of `cursor`, a cursor of the index, skips when it
+  // moves to the cell `to`, or kNoNumber if it skips none. `model` knows which records exist. It also knows which records
+  // of its key the scan must still return.
+  uint32_t skipped(uint32_t index, uint32_t cursor, uint32_t to, const Model& model);
 
  private:
   void note_next(uint32_t call, const history::Event& event, history::Bound bound);
@@ -84,7 +85,7 @@ class SessionTrace {
   std::vector<RecordTrace> records_;             // by element
   std::vector<std::vector<uint32_t>> elements_;  // by cell
   std::vector<uint32_t> rolled_back_by_;         // by call
-  std::vector<ScanTrace> scans_;                 // by index
+  std::vector<ScanTrace> scans_;                 // by cursor
   uint32_t transaction_ = 0;
 };
 

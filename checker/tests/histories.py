@@ -36,6 +36,7 @@ class Call:
     begin: int = 0
     end: int = 0
     auto: bool = False
+    handle: int = 0
 
 
 @dataclass
@@ -75,7 +76,7 @@ def read(path: Path) -> History:
     """Read a complete file. Assert its magic number, version and size, but do not verify its checksums."""
     data = path.read_bytes()
     magic, version, indexes, threads, cut, keys, _tables, size, *_clock = HEADER.unpack_from(data)
-    assert (magic, version, size) == (MAGIC, 2, len(data))
+    assert (magic, version, size) == (MAGIC, 3, len(data))
     at = HEADER.size
     history = History([], [])
     for _ in range(indexes):
@@ -100,7 +101,8 @@ def _call(event: tuple[int, ...]) -> Call:
     call, code, index, duration, key, payload, end = event
     signed = key - (1 << 64) if key >> 63 else key
     auto = bool(call & AUTO_COMMIT)
-    return Call(call & 0x7F, code, index, signed, payload, end - duration, end, auto)
+    handle = call >> 4 & 7
+    return Call(call & 0x0F, code, index, signed, payload, end - duration, end, auto, handle)
 
 
 def write(history: History, path: Path) -> None:
@@ -116,7 +118,7 @@ def write(history: History, path: Path) -> None:
     table_bytes = HEADER.size + len(tables) + 8
     size = table_bytes + sum(len(body) + 8 for body in bodies)
     counts = (len(history.indexes), len(history.threads), 0, len(history.keys))
-    head = HEADER.pack(MAGIC, 2, *counts, table_bytes, size, 0, 10**9) + tables
+    head = HEADER.pack(MAGIC, 3, *counts, table_bytes, size, 0, 10**9) + tables
     data = head + struct.pack("<Q", hash_bytes(head))
     for body in bodies:
         data += body + struct.pack("<Q", hash_bytes(body))
@@ -124,7 +126,7 @@ def write(history: History, path: Path) -> None:
 
 
 def _event(call: Call) -> bytes:
-    kind = call.call | (AUTO_COMMIT if call.auto else 0)
+    kind = call.call | call.handle << 4 | (AUTO_COMMIT if call.auto else 0)
     duration = call.end - call.begin
     return EVENT.pack(
         kind, call.code, call.index, duration, call.key & MASK, call.payload, call.end

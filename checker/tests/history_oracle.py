@@ -101,19 +101,30 @@ def next_answers(state: State, index: int, cursor: Cursor | None) -> set[tuple[i
 
 
 class Run:
-    """Checks the calls of one transaction, and applies their changes to the state."""
+    """Checks the calls of one transaction, and applies their changes to the state.
+
+    With `shared`, all handles of an index share a cursor; otherwise each handle has its own. In `cursors`, an index and
+    a handle identify a cursor.
+    """
 
     LOOSE = "loose"
 
-    def __init__(self, state: State) -> None:
+    def __init__(self, state: State, *, shared: bool) -> None:
         self.state = state
-        self.cursors: dict[int, Cursor | str] = {}
+        self.shared = shared
+        self.cursors: dict[tuple[int, int], Cursor | str] = {}
+
+    def _cursor_of(self, call: Call) -> tuple[int, int]:
+        return call.index, 0 if self.shared else call.handle
+
+    def _loosen(self, index: int) -> None:
+        self.cursors |= {(index, handle): self.LOOSE for handle in range(8)}
 
     def allows(self, call: Call) -> bool:
         """Return whether the result of the call is right in the current state. If it is right, change the state."""
         records = self.state.get((call.index, call.key), set())
         if call.call in {OPEN, CLOSE}:
-            self.cursors[call.index] = self.LOOSE
+            self._loosen(call.index)
         judges = {
             GET: self._get,
             NEXT: self._next,
@@ -127,13 +138,14 @@ class Run:
         if call.code not in {SUCCESS, KEY_NOTFOUND}:
             return True
         found = call.code == SUCCESS
-        self.cursors[call.index] = Cursor(call.key, {call.payload} if found else set())
+        self.cursors[self._cursor_of(call)] = Cursor(call.key, {call.payload} if found else set())
         return call.payload in records if found else not records
 
     def _next(self, call: Call, _records: set[int]) -> bool:
         if call.code not in {SUCCESS, DB_END}:
             return True
-        cursor = self.cursors.get(call.index)
+        at = self._cursor_of(call)
+        cursor = self.cursors.get(at)
         answer = (call.key, call.payload) if call.code == SUCCESS else END
         there = answer is END or call.payload in self.state.get((call.index, call.key), set())
         if (
@@ -147,7 +159,7 @@ class Run:
             cursor = self.LOOSE if continues else None
         if isinstance(cursor, str):
             if answer is not END:
-                self.cursors[call.index] = Cursor(call.key, {call.payload}, anchored=True)
+                self.cursors[at] = Cursor(call.key, {call.payload}, anchored=True)
             return there
         if answer not in next_answers(self.state, call.index, cursor):
             return False
@@ -158,7 +170,7 @@ class Run:
             cursor.shown.add(call.payload)
             cursor.ended = False
         else:
-            self.cursors[call.index] = Cursor(call.key, {call.payload})
+            self.cursors[at] = Cursor(call.key, {call.payload})
         return True
 
     def _insert(self, call: Call, records: set[int]) -> bool:
@@ -168,10 +180,10 @@ class Run:
         if call.code == ENTRY_EXISTS or there:
             return there and call.code == ENTRY_EXISTS
         self.state.setdefault((call.index, call.key), set()).add(call.payload)
-        cursor = self.cursors.get(call.index)
-        if isinstance(cursor, Cursor) and cursor.key == call.key:
-            cursor.free.add(call.payload)
-            cursor.shown.discard(call.payload)
+        for (index, _), cursor in self.cursors.items():
+            if index == call.index and isinstance(cursor, Cursor) and cursor.key == call.key:
+                cursor.free.add(call.payload)
+                cursor.shown.discard(call.payload)
         return True
 
     def _delete_key(self, call: Call, records: set[int]) -> bool:
@@ -190,19 +202,19 @@ class Run:
         records.discard(call.payload)
         if not records:
             del self.state[call.index, call.key]
-        self.cursors[call.index] = self.LOOSE
+        self._loosen(call.index)
         return True
 
 
-def fits_an_order(state: State, left: list[Transaction]) -> bool:
+def fits_an_order(state: State, left: list[Transaction], *, shared: bool) -> bool:
     """Return whether some order of the transactions respects real time and gives all results."""
     for first in left:
         if any(other.end < first.begin for other in left):
             continue
-        run = Run(deepcopy(state))
+        run = Run(deepcopy(state), shared=shared)
         if all(run.allows(call) for call in first.calls):
             rest = [other for other in left if other is not first]
-            if not rest or fits_an_order(run.state, rest):
+            if not rest or fits_an_order(run.state, rest, shared=shared):
                 return True
     return not left
 
@@ -234,4 +246,5 @@ def is_right(history: History) -> bool:
     everyone = transactions_of(history)
     if any(sees_uncommitted(reader, everyone) for reader in everyone):
         return False
-    return fits_an_order({}, [one for one in everyone if one.committed])
+    committed = [one for one in everyone if one.committed]
+    return any(fits_an_order({}, committed, shared=shared) for shared in (False, True))

@@ -144,6 +144,19 @@ TEST(Minimal, TheWitnessOfManyWritersShows64Transactions) {
             static_cast<int64_t>(small.transactions.size()) - 64);
 }
 
+// The second handle skips the record of key 7, so both kinds of cursors are refuted.
+TEST(Minimal, TheProgramOpensASecondHandle) {
+  const History history = script(
+      "0:i!(5,x) 0:i!(7,y) 0:i!(9,z) 1:open 1:A2.open 1:b 1:n=5,x 1:A2.n=5,x 1:n=7,y 1:A2.n=9,z "
+      "1:c");
+  const Certification found = certify::certify(history);
+  ASSERT_FALSE(found.violations.empty());
+  const std::string text = witness::witness_json(history, found.violations[0]).dump();
+  EXPECT_NE(text.find("openIndex(names[attempt][0], &further[0][0])"), std::string::npos) << text;
+  EXPECT_NE(text.find("getNext(further[0][0], txn, &record)"), std::string::npos) << text;
+  EXPECT_NE(text.find("handle 2"), std::string::npos) << text;
+}
+
 TEST(Minimal, AStaleReadKeepsItsName) {
   const MinimalHistory small = minimal(script("0:i!(1,a) 1:g!(1)=NF 1:g!(1)=a"));
   EXPECT_EQ(small.violation.name, "stale_read");

@@ -47,6 +47,30 @@ TEST(Oracle, CertifyAgreesWithTheSearchOfAllOrders) {
   for (const auto& [name, count] : verdicts) std::printf("%8lu %s\n", count, name.c_str());
 }
 
+// Threads scan with several handles of an index.
+TEST(Oracle, CertifyAgreesIfThreadsHaveSeveralHandles) {
+  const uint64_t histories = rounds(20'000);
+  uint64_t wrong = 0;
+  for (uint64_t seed = 1; seed <= histories; ++seed) {
+    RandomHistoryOptions options;
+    options.transactions = static_cast<uint32_t>(2 + seed % 4);
+    options.threads = static_cast<uint32_t>(1 + seed % 2);
+    options.keys = static_cast<uint32_t>(2 + seed % 4);
+    options.indexes = 1;
+    options.handles = static_cast<uint32_t>(2 + seed % 2);
+    const History history = random_history(seed, options);
+    const bool right = is_right(history);
+    wrong += right ? 0 : 1;
+    const Certification found = certify::certify(history);
+    ASSERT_EQ(found.verdict, right ? Verdict::kCertified : Verdict::kViolation)
+        << "seed " << seed << "\n"
+        << found.reason << (found.violations.empty() ? "" : found.violations[0].name) << "\n"
+        << text_of(history);
+  }
+  EXPECT_GT(wrong, histories / 50);
+  EXPECT_LT(wrong, histories / 2);
+}
+
 // Returns true for a violation that certify() reports even if a serial order exists: lost data, or
 // a transaction that did not see an earlier change of its own thread.
 bool is_lost(const Violation& one) {

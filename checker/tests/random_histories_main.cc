@@ -19,6 +19,7 @@ int main(int argc, char** argv) {
     keydrome::RandomHistoryOptions options;
     options.transactions = static_cast<uint32_t>(2 + seed % 4);
     options.keys = static_cast<uint32_t>(1 + seed % 4);
+    options.handles = static_cast<uint32_t>(1 + seed % 3);
     const keydrome::history::History history = keydrome::random_history(seed, options);
     const std::string path = std::string(argv[1]) + "/" + std::to_string(seed);
     if (!keydrome::history::write_history(history, path).ok()) return 1;

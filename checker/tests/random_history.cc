@@ -36,7 +36,7 @@ struct Client {
   Contents snapshot;
   std::vector<Write> writes;
   std::vector<std::optional<std::pair<uint64_t, std::set<uint64_t>>>>
-      cursors;  // by index: the key, and its payloads that were returned
+      cursors;  // by index and handle: the key, and its payloads that were returned
 };
 
 // Makes one history. In half of the histories, each transaction reads a snapshot from the time of
@@ -56,6 +56,7 @@ class Generator {
     forgets_writes_ = chance(8);
     leaks_ = chance(10);
     peeks_ = chance(12);
+    shares_cursors_ = options.handles > 1 && chance(2);
   }
 
   History run() {
@@ -90,7 +91,7 @@ class Generator {
     if (chance(6)) {
       client.snapshot = committed_;
       client.writes.clear();
-      client.cursors.assign(options_.indexes, std::nullopt);
+      client.cursors.assign(std::size_t{options_.indexes} * options_.handles, std::nullopt);
       call(thread, true);
       apply(client.writes, committed_);
       client.writes.clear();
@@ -100,7 +101,7 @@ class Generator {
     client.calls_left = 1 + pick(4);
     client.snapshot = committed_;
     client.writes.clear();
-    client.cursors.assign(options_.indexes, std::nullopt);
+    client.cursors.assign(std::size_t{options_.indexes} * options_.handles, std::nullopt);
     note(thread, {static_cast<uint8_t>(EventCall::kBegin), SUCCESS, 0, 0, 0, 0, 0});
   }
 
@@ -118,6 +119,8 @@ class Generator {
     Event event{};
     event.index = static_cast<uint16_t>(pick(options_.indexes));
     event.key = 1 + pick(options_.keys);
+    const uint32_t handle = options_.handles > 1 ? pick(options_.handles) : 0;
+    cursor_ = event.index * options_.handles + (shares_cursors_ ? 0 : handle);
     if (!reads_snapshots_ || chance(20)) client.snapshot = committed_;
     Contents view = client.snapshot;
     if (!(forgets_writes_ && chance(3))) apply(client.writes, view);
@@ -151,6 +154,7 @@ class Generator {
     }
     if (auto_commit) event.call |= kEventAutoCommit;
     if (event.call == static_cast<uint8_t>(EventCall::kInsert) && chance(12)) event.code = DEADLOCK;
+    event.call |= static_cast<uint8_t>(handle << history::kEventHandleShift);
     note(thread, event);
     if (event.code == DEADLOCK && client.open) {
       client.open = false;
@@ -161,7 +165,7 @@ class Generator {
   void get(Client& client, const Keys& keys, Event& event) {
     event.call = static_cast<uint8_t>(EventCall::kGet);
     const auto found = keys.find(event.key);
-    auto& cursor = client.cursors[event.index];
+    auto& cursor = client.cursors[cursor_];
     cursor.emplace(event.key, std::set<uint64_t>{});
     if (found == keys.end()) {
       event.code = KEY_NOTFOUND;
@@ -173,7 +177,7 @@ class Generator {
 
   void next(Client& client, const Keys& keys, Event& event) {
     event.call = static_cast<uint8_t>(EventCall::kNext);
-    auto& cursor = client.cursors[event.index];
+    auto& cursor = client.cursors[cursor_];
     if (chance(60)) cursor.reset();  // a mistake: the scan starts again at the first record
     auto at = cursor ? keys.lower_bound(cursor->first) : keys.begin();
     if (cursor && at != keys.end() && at->first == cursor->first) {
@@ -232,7 +236,9 @@ class Generator {
       return;
     }
     client.writes.push_back({EventCall::kDeletePair, event.index, event.key, event.payload});
-    client.cursors[event.index].reset();
+    for (uint32_t i = 0; i < options_.handles; ++i) {
+      client.cursors[event.index * options_.handles + i].reset();
+    }
   }
 
   void delete_key(Client& client, const Keys& keys, Event& event) {
@@ -301,9 +307,11 @@ class Generator {
   std::vector<Client> clients_;
   uint64_t now_ = 0;
   uint32_t payloads_ = 0;
+  std::size_t cursor_ = 0;        // position in Client::cursors of the current call's cursor
   bool reads_snapshots_ = false;  // true: calls read a snapshot; false: the committed state
   bool forgets_writes_ = false;   // true: one call in three misses the transaction's own writes
   bool leaks_ = false;            // true: writes of aborted transactions remain
+  bool shares_cursors_ = false;   // true: all handles of an index share a cursor
   bool peeks_ = false;            // true: reads see uncommitted writes of other transactions
 };
 

@@ -54,9 +54,12 @@ class Reader {
       text.erase(0, 1);
     }
     step.thread = static_cast<uint32_t>(std::stoul(before(text, ':')));
-    if (text.size() > 1 && text[1] == '.') {
+    unsigned handle = 0;
+    const std::size_t dot = text.find('.');
+    if (dot == 1 || (dot == 2 && text[1] >= '1' && text[1] <= '8')) {
       step.event.index = static_cast<uint16_t>(text[0] - 'A');
-      text.erase(0, 2);
+      if (dot == 2) handle = static_cast<unsigned>(text[1] - '1');
+      text.erase(0, dot + 1);
     }
     std::string answer = text;
     std::string call = before(answer, '=');
@@ -72,6 +75,7 @@ class Reader {
     const std::string key = before(inside, ',');
     if (inside == "*") kind = EventCall::kDeleteKey;
     step.event.call |= static_cast<uint8_t>(kind);
+    step.event.call |= static_cast<uint8_t>(handle << history::kEventHandleShift);
     if (!key.empty()) step.event.key = key_of(key);
     if (!inside.empty() && inside != "*") step.event.payload = hash_bytes(inside);
     read_answer(kind, answer, step.event);
@@ -135,8 +139,9 @@ std::string text_of(const History& history) {
       text << "thread " << thread << " [" << event.end - event.duration << ", " << event.end << "] "
            << (is_auto_commit(event) ? "auto " : "")
            << kNames[static_cast<std::size_t>(call_of(event))] << " index " << event.index
-           << " key " << static_cast<int64_t>(event.key) << " payload " << std::hex
-           << (event.payload >> 48) << std::dec << " -> " << int{event.code} << "\n";
+           << " handle " << handle_of(event) << " key " << static_cast<int64_t>(event.key)
+           << " payload " << std::hex << (event.payload >> 48) << std::dec << " -> "
+           << int{event.code} << "\n";
     }
   }
   return text.str();

@@ -62,12 +62,15 @@ class SessionWriter {
 
   std::string session_function(uint32_t session) const {
     std::string text = "static void* session" + std::to_string(session + 1) +
-                       "(void* unused) {\n  IdxState* index[INDEXES] = {NULL};\n"
+                       "(void* unused) {\n  IdxState* index[INDEXES] = {NULL};\n" +
+                       declare_further_handles() +
                        "  TxnState* txn = NULL;\n  int call = -1;\n  int code;\n"
                        "  Record record, failed;\n  (void)unused;\n";
-    for (std::size_t index = 0; index < reproducer_.indexes.size(); ++index) {
+    for (uint32_t index = 0; index < reproducer_.indexes.size(); ++index) {
       if (opens_itself(session, index)) continue;
-      text += "  openIndex(" + index_name(index) + ", &index[" + std::to_string(index) + "]);\n";
+      for (uint32_t handle = 0; handle <= last_handle(session, index); ++handle) {
+        text += "  openIndex(" + index_name(index) + ", &" + handle_name(index, handle) + ");\n";
+      }
     }
     for (std::size_t i = 0; i < calls_.size(); ++i) {
       if (calls_[i].session == session) text += call(calls_[i], i);
@@ -89,11 +92,36 @@ class SessionWriter {
     });
   }
 
+  // Returns the largest number of a handle of the index that the session's calls pass, or 0.
+  uint32_t last_handle(uint32_t session, std::size_t index) const {
+    uint32_t last = 0;
+    for (const ReproducerCall& call : calls_) {
+      if (call.session == session && call.index == index) last = std::max(last, call.handle);
+    }
+    return last;
+  }
+
+  // Returns the declaration of the variables for handles other than the first of each index.
+  std::string declare_further_handles() const {
+    uint32_t last = 0;
+    for (const ReproducerCall& call : calls_) last = std::max(last, call.handle);
+    if (last == 0) return "";
+    return "  IdxState* further[" + std::to_string(last) + "][INDEXES] = {{NULL}};\n";
+  }
+
+  // Returns the variable of a handle as a C expression.
+  static std::string handle_name(uint32_t index, uint32_t handle) {
+    const std::string in_array = "[" + std::to_string(index) + "]";
+    return handle == 0 ? "index" + in_array
+                       : "further[" + std::to_string(handle - 1) + "]" + in_array;
+  }
+
   std::string close_handles(uint32_t session) const {
     std::string text;
-    for (std::size_t index = 0; index < reproducer_.indexes.size(); ++index) {
-      if (!opens_itself(session, index)) {
-        text += "  closeIndex(index[" + std::to_string(index) + "]);\n";
+    for (uint32_t index = 0; index < reproducer_.indexes.size(); ++index) {
+      if (opens_itself(session, index)) continue;
+      for (uint32_t handle = 0; handle <= last_handle(session, index); ++handle) {
+        text += "  closeIndex(" + handle_name(index, handle) + ");\n";
       }
     }
     return text;
@@ -138,7 +166,7 @@ class SessionWriter {
   }
 
   std::string expression(const ReproducerCall& call) const {
-    const std::string index = "index[" + std::to_string(call.index) + "]";
+    const std::string index = handle_name(call.index, call.handle);
     const std::string txn = call.auto_commit ? "NULL" : "txn";
     switch (call.call) {
       case EventCall::kOpen:

@@ -36,6 +36,7 @@ struct ReproducerCall {
   bool auto_commit = false;
   uint8_t code = 0;           // the result code in the failed run
   uint32_t index = 0;         // for calls that have an index
+  uint32_t handle = 0;        // which of the session's handles of the index the call passes
   ReproducerRecord passed;    // for calls on records
   ReproducerRecord returned;  // for get and getNext that found a record
   uint64_t begin_ticks = 0;

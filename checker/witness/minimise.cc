@@ -31,10 +31,14 @@ namespace {
 constexpr std::size_t kTransactionsMax = 16;
 constexpr std::size_t kCallsMax = 400;
 
-bool moves_cursor(const Event& event) {
+// Returns true if the call `event` moves the cursor that the getNext `scan` uses. Assumes that each
+// handle has its own cursor. If the handles share one, the minimiser may keep too many calls.
+bool moves_cursor_of(const Event& scan, const Event& event) {
+  if (event.index != scan.index) return false;
   const EventCall call = call_of(event);
-  return call == EventCall::kGet || call == EventCall::kNext || call == EventCall::kOpen ||
-         call == EventCall::kClose;
+  if (call == EventCall::kOpen || call == EventCall::kClose) return true;
+  const bool reads = call == EventCall::kGet || call == EventCall::kNext;
+  return reads && handle_of(event) == handle_of(scan);
 }
 
 // Decides which calls of a transaction must be kept, because the violation or another kept call
@@ -81,10 +85,10 @@ class CallDependencies {
   // is a getNext.
   bool has_continuation(const ReducedTransaction& kept, uint32_t at) const {
     const Event& call = event(kept.span, at);
-    if (!moves_cursor(call)) return false;
+    if (!moves_cursor_of(call, call)) return false;
     for (auto next = kept.calls.upper_bound(at); next != kept.calls.end(); ++next) {
       const Event& after = event(kept.span, *next);
-      if (!moves_cursor(after) || after.index != call.index) continue;
+      if (!moves_cursor_of(call, after)) continue;
       return call_of(after) == EventCall::kNext;
     }
     return false;
@@ -97,12 +101,12 @@ class CallDependencies {
 
   // Returns the last call of the transaction before `at` that moved the cursor of the call `at`.
   std::optional<uint32_t> cursor_move_before(const ReducedTransaction& whole, uint32_t at) const {
-    const uint16_t index = event(whole.span, at).index;
+    const Event& scan = event(whole.span, at);
     auto found = whole.calls.find(at);
     while (found != whole.calls.begin()) {
       --found;
       const Event& before = event(whole.span, *found);
-      if (moves_cursor(before) && before.index == index) return *found;
+      if (moves_cursor_of(scan, before)) return *found;
     }
     return std::nullopt;
   }

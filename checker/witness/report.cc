@@ -8,6 +8,7 @@
 #include "checker/history/transactions.h"
 #include "checker/names.h"
 #include "checker/witness/witness.h"
+#include "checker/witness/wording.h"
 
 namespace keydrome::witness {
 
@@ -38,6 +39,7 @@ std::string arguments_text(const History& history, const Event& event) {
     return "";
   }
   std::string text = event.index < history.indexes.size() ? history.indexes[event.index].name : "?";
+  text += handle_text(event);
   if (is_data_call(call) && call != EventCall::kNext) {
     text += ", " + key_text(history, event.index, event.key);
   }

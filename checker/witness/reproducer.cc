@@ -88,6 +88,7 @@ class ReproducerWriter {
   static bool can_be_reproduced(const Event& event) {
     const EventCall call = call_of(event);
     if (event.duration == kEventLongDuration) return false;
+    if (handle_of(event) == history::kEventManyHandles) return false;
     if (!is_data_call(call)) {
       return succeeded(event) &&
              (call == EventCall::kBegin || call == EventCall::kCommit || call == EventCall::kAbort);
@@ -122,6 +123,7 @@ class ReproducerWriter {
     call.text = name + " " + wording_.call(event);
     if (!is_data_call(kind)) return call;
     call.index = indexes_.at(event.index);
+    call.handle = handle_of(event);
     call.passed = record(event, passes);
     if (succeeded(event)) call.returned = record(event, true);
     return call;

@@ -36,7 +36,14 @@ std::string Wording::record(uint64_t payload) const {
 
 std::string Wording::index(const Event& event) const {
   if (event.index >= history_.indexes.size()) return "?";
-  return '"' + history_.indexes[event.index].name + '"';
+  return '"' + history_.indexes[event.index].name + '"' + handle_text(event);
+}
+
+std::string handle_text(const Event& event) {
+  const uint32_t handle = handle_of(event);
+  if (handle == 0) return "";
+  return ", handle " + std::to_string(handle + 1) +
+         (handle == history::kEventManyHandles ? " or higher" : "");
 }
 
 std::string Wording::call(const Event& event) const {

@@ -32,4 +32,8 @@ class Wording {
   std::map<uint64_t, std::string> records_;  // by payload
 };
 
+// Returns text such as ", handle 2" for a call that passed the thread's second handle of the index.
+// Returns "" for the first handle.
+std::string handle_text(const history::Event& event);
+
 }  // namespace keydrome::witness

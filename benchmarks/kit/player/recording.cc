@@ -83,11 +83,12 @@ inline uint64_t Recording::end_time() const {
                                                    : inputs_.clock->after();
 }
 
-void Recording::begin(EventCall call, bool alone, uint16_t index,
+void Recording::begin(EventCall call, bool alone, uint16_t index, uint8_t slot,
                       const RecordedArguments& arguments) {
   call_ = call;
   alone_ = alone;
   index_ = index;
+  slot_ = slot;
   key_ = 0;
   payload_ = 0;
   if (is_data_call()) note_arguments(arguments);
@@ -103,8 +104,9 @@ void Recording::end(uint32_t code) {
     return;
   }
   const uint8_t alone = is_data_call() && alone_ ? kEventAutoCommit : 0;
+  const uint8_t handle = has_handle() ? handles_.after(call_, slot_, index_, code) : 0;
   inputs_.log[events_++] =
-      Event{.call = static_cast<uint8_t>(static_cast<uint8_t>(call_) | alone),
+      Event{.call = static_cast<uint8_t>(static_cast<uint8_t>(call_) | handle | alone),
             .code = code < kEventUnknownCode ? static_cast<uint8_t>(code) : kEventUnknownCode,
             .index = index_,
             .duration = static_cast<uint32_t>(std::min<uint64_t>(end - begin_, kEventLongDuration)),

@@ -22,6 +22,7 @@
 #include <cstdint>
 #include <span>
 
+#include "benchmarks/kit/format/handle_numbers.h"
 #include "benchmarks/kit/player/event_clock.h"
 #include "checker/history/event.h"
 #include "keydrome/index.h"
@@ -48,9 +49,10 @@ class Recording {
 
   // The interpreter calls begin() before each call to the library. begin() stores the arguments and
   // the time. `alone` is true if the call passes NULL as its transaction. `index` is the number of
-  // the index, or 0 if the function has no index argument. For deleteRecord, `call` is kDeletePair.
+  // the index, or 0 if the function has no index argument. `slot` is the thread's variable for the
+  // handle; it is ignored for functions without a handle. For deleteRecord, `call` is kDeletePair.
   // If the payload of the Record is empty, end() logs kDeleteKey instead.
-  void begin(history::EventCall call, bool alone, uint16_t index,
+  void begin(history::EventCall call, bool alone, uint16_t index, uint8_t slot,
              const RecordedArguments& arguments);
   // The interpreter calls end() after the call has returned `code`. end() writes the Event.
   void end(uint32_t code);
@@ -66,6 +68,10 @@ class Recording {
 
  private:
   bool is_data_call() const { return call_ >= history::EventCall::kGet; }
+  bool has_handle() const {
+    return is_data_call() || call_ == history::EventCall::kOpen ||
+           call_ == history::EventCall::kClose;
+  }
   // Returns true if the call is inside a transaction, where a cheap timestamp suffices.
   bool is_inside() const { return is_data_call() && !alone_; }
   uint64_t begin_time() const;
@@ -78,10 +84,12 @@ class Recording {
   history::EventCall call_ = history::EventCall::kCreate;
   bool alone_ = false;
   uint16_t index_ = 0;
+  uint8_t slot_ = 0;
   KeyType type_ = SHORT;
   const Record* record_ = nullptr;
   const char* payload_text_ = nullptr;
   uint64_t key_ = 0, payload_ = 0, begin_ = 0;
+  format::HandleNumbers handles_;
   uint64_t events_ = 0;
   uint64_t last_end_ = 0;  // end of the previous call; 0: first call, or the thread paused since
   bool full_ = false;

@@ -95,6 +95,9 @@ void WordEvents::call(const FollowedCall& call) {
       break;
   }
   add(kind, code, call.index, key, payload);
+  if (kind != EventCall::kCreate) {
+    events_.back().call |= handles_.after(kind, call.slot, call.index, code);
+  }
   if (call.op != nullptr && (call.op->flags & format::kKeep) != 0 && code == SUCCESS) {
     kept_tags_[call.op->slot] = static_cast<uint32_t>(payload);
   }

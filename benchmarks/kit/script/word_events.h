@@ -26,6 +26,7 @@
 #include <utility>
 #include <vector>
 
+#include "benchmarks/kit/format/handle_numbers.h"
 #include "benchmarks/kit/script/script.h"
 #include "benchmarks/kit/script/word_follower.h"
 #include "checker/history/event.h"
@@ -74,6 +75,7 @@ class WordEvents : public CallObserver {
   std::size_t open_from_ = 0;  // the first event whose end is unknown
   std::vector<history::Event> events_;
   std::vector<uint32_t> unresolved_;
+  format::HandleNumbers handles_;
   std::array<uint32_t, format::kSlots> kept_tags_{};  // tag that each slot's last kKeep read found
 };
 

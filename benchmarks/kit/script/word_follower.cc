@@ -206,6 +206,7 @@ class CallReader {
     FollowedCall seen{};
     seen.call = call;
     seen.index = slots_[slot];
+    seen.slot = slot;
     seen.op = op;
     seen.alone = op != nullptr && (op->flags & format::kAutoCommit) != 0;
     return seen;

@@ -27,6 +27,7 @@ struct FollowedCall {
   history::EventCall call = history::EventCall::kCreate;
   bool alone = false;  // the call was passed NULL as its transaction
   uint32_t index = 0;  // number of the index
+  uint8_t slot = 0;    // the thread's variable for the handle
   // Null if no op makes the call: it closes or opens a handle after a failed attempt.
   const format::Op* op = nullptr;
   // True if a procedure computed the arguments. Only then are the next three members set.

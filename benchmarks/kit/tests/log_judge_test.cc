@@ -246,6 +246,10 @@ TEST(LogJudge, AForgedLogIsReported) {
        [](script::ThreadResult& t) { t.events[find(t, EventCall::kDeletePair)].payload ^= 1; }},
       {"another index",
        [](script::ThreadResult& t) { ++t.events[find(t, EventCall::kNext)].index; }},
+      {"another handle",
+       [](script::ThreadResult& t) {
+         t.events[find(t, EventCall::kNext)].call ^= 1u << history::kEventHandleShift;
+       }},
       {"another call",
        [](script::ThreadResult& t) {
          t.events[find(t, EventCall::kCommit)].call = static_cast<uint8_t>(EventCall::kAbort);

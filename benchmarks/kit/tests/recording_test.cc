@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
 #include <atomic>
 #include <string>
 #include <thread>
@@ -15,6 +17,7 @@
 #include "benchmarks/kit/script/script_builder.h"
 #include "benchmarks/kit/tests/play.h"
 #include "benchmarks/kit/tests/test_index.h"
+#include "checker/history/calls.h"
 
 namespace keydrome {
 
@@ -103,6 +106,50 @@ TEST_F(RecordingTest, EveryCallIsThere) {
     EXPECT_GE(event.end - event.duration, before);
     EXPECT_EQ(event.end - event.duration == before, inside);
     before = event.end;
+  }
+}
+
+// A handle has the smallest number that no other open handle of its index has. The events of a log
+// and those made from words must agree.
+TEST_F(RecordingTest, AnEventHasTheNumberOfItsHandle) {
+  for (const bool recorded : {true, false}) {
+    script::ScriptBuilder script;
+    script.add_class("all");
+    const uint32_t first = script.add_index("first", SHORT);
+    const uint32_t second = script.add_index("second", SHORT);
+    const uint32_t key = script.add_int32_key(1);
+    script::ThreadBuilder out =
+        script.thread(script.add_phase("test", 1, {.recorded = recorded}), 0);
+    out.create(first);
+    out.create(second);
+    const auto get = [&](uint8_t slot) { out.get(slot, key); };
+    std::vector<uint32_t> expected;
+    for (const uint8_t slot : std::to_array<uint8_t>({4, 2, 7})) {
+      out.open(slot, first);
+      get(slot);
+      expected.push_back(static_cast<uint32_t>(expected.size()));
+    }
+    out.open(3, second);
+    get(3);
+    expected.push_back(0);
+    out.close(2);
+    out.open(5, first);  // takes the free number
+    get(5);
+    expected.push_back(1);
+    get(7);
+    expected.push_back(2);
+    for (uint8_t slot = 8; slot < 14; ++slot) {
+      out.open(slot, first);
+      get(slot);
+      expected.push_back(std::min<uint32_t>(slot - 5u, history::kEventManyHandles));
+    }
+    const script::Outcome outcome =
+        testing::play(script.build(), testing::test_index({}), /*keep_calls=*/!recorded);
+    std::vector<uint32_t> found;
+    for (const Event& event : outcome.phases[0].threads[0].events) {
+      if (call_of(event) == EventCall::kGet) found.push_back(handle_of(event));
+    }
+    EXPECT_EQ(found, expected) << recorded;
   }
 }
 

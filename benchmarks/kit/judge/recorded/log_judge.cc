@@ -9,6 +9,7 @@
 #include <span>
 #include <vector>
 
+#include "benchmarks/kit/format/handle_numbers.h"
 #include "benchmarks/kit/format/legal_answers.h"
 #include "benchmarks/kit/judge/judge.h"
 #include "benchmarks/kit/judge/recorded/expected_events.h"
@@ -25,6 +26,7 @@ namespace {
 struct Call {
   EventCall call;
   uint32_t index = 0;
+  std::optional<uint8_t> slot = {};  // of the handle; unknown for the calls of a procedure
   bool alone = false;  // true: an auto-commit call, which passes NULL as its transaction
   std::optional<uint64_t> key = {}, payload = {};
 };
@@ -87,7 +89,8 @@ class Follower {
     const Event& event = result_.events[position_++];
     const bool alone = is_auto_commit(event);
     const bool fits = call_of(event) == wanted.call && (alone || !wanted.alone) &&
-                      is_index(event, wanted) && event.key == wanted.key.value_or(event.key) &&
+                      is_index(event, wanted) && is_handle(event, wanted) &&
+                      event.key == wanted.key.value_or(event.key) &&
                       event.payload == wanted.payload.value_or(event.payload);
     if (!fits) {
       stop("event " + std::to_string(position_ - 1) + " is not the next call of the program");
@@ -105,6 +108,14 @@ class Follower {
     if (event.index == wanted.index) return true;
     if (wanted.call == EventCall::kCreate || wanted.call == EventCall::kOpen) return false;
     return was_opened(event.index);
+  }
+
+  // Returns true if the event has the number of the handle that the call passes, or if this handle
+  // is unknown.
+  bool is_handle(const Event& event, const Call& wanted) {
+    if (!wanted.slot) return true;
+    const uint8_t bits = handles_.after(wanted.call, *wanted.slot, wanted.index, event.code);
+    return bits == handle_of(event) << history::kEventHandleShift;
   }
 
   bool was_opened(uint32_t index) const {
@@ -236,7 +247,7 @@ class Follower {
       save_slots();
       slot = {.index = op.argument, .open = false, .opening = ++openings_};
       kept_[op.slot].reset();
-      const uint32_t code = take({EventCall::kOpen, op.argument});
+      const uint32_t code = take({EventCall::kOpen, op.argument, op.slot});
       slot.open = code == SUCCESS;
       if (slot.open && !was_opened(slot.index)) opened_.push_back(slot.index);
       return judge(op, code);
@@ -247,7 +258,7 @@ class Follower {
       return scan(op, alone);
     if (op.code == format::OpCode::kClose) {
       save_slots();
-      const uint32_t code = take({EventCall::kClose, slot.index});
+      const uint32_t code = take({EventCall::kClose, slot.index, op.slot});
       slot.open = code == DEADLOCK;
       return judge(op, code);
     }
@@ -257,7 +268,7 @@ class Follower {
       // If the library returned an empty payload, the delete removes all payloads of the key.
       const bool whole = kept.payload == hash_bytes("");
       return judge(op, take({whole ? EventCall::kDeleteKey : EventCall::kDeletePair, slot.index,
-                             alone, kept.key, whole ? 0 : kept.payload}));
+                             op.slot, alone, kept.key, whole ? 0 : kept.payload}));
     }
     return data_call(op, slot.index, alone);
   }
@@ -283,7 +294,7 @@ class Follower {
   }
 
   Flow data_call(const format::Op& op, uint32_t index, bool alone) {
-    Call wanted{EventCall::kGet, index, alone, wording_.key(op, index), {}};
+    Call wanted{EventCall::kGet, index, op.slot, alone, wording_.key(op, index), {}};
     const bool pair = op.code == format::OpCode::kDeletePair && !wording_.is_empty(op);
     if (op.code == format::OpCode::kInsert || pair) {
       wanted.call =
@@ -303,7 +314,7 @@ class Follower {
     const bool to_end = op.code == format::OpCode::kNextToEnd;
     const uint32_t calls = op.argument + (to_end ? 1u : 0u);
     for (uint32_t number = 0; number < calls && !stopped_; ++number) {
-      const uint32_t code = take({EventCall::kNext, slots_[op.slot].index, alone});
+      const uint32_t code = take({EventCall::kNext, slots_[op.slot].index, op.slot, alone});
       if (code == SUCCESS) {
         if (to_end && number + 1 == calls) return Flow::kFailed;
         keep(op);
@@ -413,12 +424,13 @@ class Follower {
     for (std::size_t i = 0; i < format::kSlots; ++i) {
       Slot& now = slots_[i];
       const Slot before = saved_.slots[i];
+      const auto slot = static_cast<uint8_t>(i);
       if (now.open == before.open && now.opening == before.opening) continue;
-      if (now.open) take({EventCall::kClose, now.index});
+      if (now.open) take({EventCall::kClose, now.index, slot});
       now = before;
       if (!before.open) continue;
       now.opening = ++openings_;
-      now.open = take({EventCall::kOpen, before.index}) == SUCCESS;
+      now.open = take({EventCall::kOpen, before.index, slot}) == SUCCESS;
     }
   }
 
@@ -436,6 +448,7 @@ class Follower {
   bool has_null_ = false;
   std::string fault_;
   std::array<Slot, format::kSlots> slots_{};
+  format::HandleNumbers handles_;
   std::vector<uint32_t> opened_;  // every index that was opened, without duplicates
   std::array<std::optional<Kept>, format::kSlots> kept_{};
   Saved saved_;

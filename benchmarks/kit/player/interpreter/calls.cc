@@ -183,6 +183,7 @@ void Interpreter::begin_recording(Function function) {
   }
   recording_->begin(
       kCalls[static_cast<std::size_t>(function)], arguments_.transaction == nullptr, index,
+      arguments_.slot,
       {.record = arguments_.record, .key = arguments_.key, .payload = arguments_.payload});
 }
 
