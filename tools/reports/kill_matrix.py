@@ -152,8 +152,12 @@ def found_in_time(mutant: dict[str, Any], kills: Kills) -> int:
     The measured seconds include the start of the jail and the judging. Therefore a limit below MEASURED_MIN_S counts as
     MEASURED_MIN_S.
     """
-    limit = max(mutant["limit_s"], MEASURED_MIN_S) if mutant["limit_s"] else float("inf")
-    return sum(bool(part) and seconds <= limit for part, seconds in kills.gate.values())
+    return _found_within(max(mutant["limit_s"], MEASURED_MIN_S) if mutant["limit_s"] else 0, kills)
+
+
+def _found_within(limit_s: float, kills: Kills) -> int:
+    limit_s = limit_s or float("inf")
+    return sum(bool(part) and seconds <= limit_s for part, seconds in kills.gate.values())
 
 
 def _run(mutants: list[dict[str, Any]], wanted: Wanted, state: Path | None) -> dict[int, Kills]:
@@ -344,14 +348,15 @@ def _gate_lines(mutants: list[dict[str, Any]], rows: dict[int, Kills], scale: Sc
         "*Slowest* is the longest time for one seed in seconds, including jail and judging, on a machine that also ran",
         "other programs. A seed counts as *refused* only if the",
         f"mutant is refused within the *limit*. A limit below {MEASURED_MIN_S:.0f} s counts as {MEASURED_MIN_S:.0f} s,",
-        "because one session alone may take that long. A limit of 0 means that there is none.",
+        "because one session alone may take that long. *In the limit* counts the seeds that kept the limit itself.",
+        "A limit of 0 means that there is none.",
         "",
         f"The gate itself does not find these mutants: {', '.join(elsewhere) or 'none'}.",
         "Only the run that mutants.json names for them refuses them, and this run is not a part of the gate: it has",
         "other parameters, or is a recorded run of a timed benchmark.",
         "",
-        "| mutant | seeds | refused | by | slowest s | limit s |",
-        "|---|---|---|---|---|---|",
+        "| mutant | seeds | refused | in the limit | by | slowest s | limit s |",
+        "|---|---|---|---|---|---|---|",
     ]
     for mutant in mutants:
         gate = rows[mutant["number"]].gate
@@ -359,9 +364,10 @@ def _gate_lines(mutants: list[dict[str, Any]], rows: dict[int, Kills], scale: Sc
             continue
         by = ", ".join(sorted({part for part, _seconds in gate.values() if part}))
         slowest = max(seconds for _part, seconds in gate.values())
+        kills = rows[mutant["number"]]
         lines.append(
-            f"| M{mutant['number']} | {len(gate)} | {found_in_time(mutant, rows[mutant['number']])} | {by} "
-            f"| {slowest:.1f} | {mutant['limit_s']} |"
+            f"| M{mutant['number']} | {len(gate)} | {found_in_time(mutant, kills)} "
+            f"| {_found_within(mutant['limit_s'], kills)} | {by} | {slowest:.1f} | {mutant['limit_s']} |"
         )
     return [*lines, ""]
 
