@@ -114,10 +114,11 @@ static bool remove_groups(struct cgroups* cgroups, enum hierarchy lock, bool loc
     }
     const char* mount = cgroups->groups[hierarchy].mount;
     if (!cgroup_delete(cgroups, hierarchy)) {
-      dprintf(STDERR_FILENO,
-              "jail: cannot remove %s/%s: the processes in its cgroup.procs were killed but still "
-              "exist; if they do not disappear, restart the machine\n",
-              mount, cgroups->name);
+      const char* why = errno == EBUSY
+                            ? "the processes in its cgroup.procs were killed but still exist; if "
+                              "they do not disappear, restart the machine"
+                            : strerror(errno);
+      dprintf(STDERR_FILENO, "jail: cannot remove %s/%s: %s\n", mount, cgroups->name, why);
       removed = false;
     } else if (hierarchy != lock || lock_was_there) {
       printf("swept: group %s/%s\n", mount, cgroups->name);

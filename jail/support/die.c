@@ -21,6 +21,9 @@ void die_set_meta_fd(int fd) { meta_fd = fd; }
 void die_set_report_fd(int fd) { report_fd = fd; }
 void die_set_clean_up(void (*function)(void)) { clean_up = function; }
 
+/* The longest message: that of die_errno(). */
+enum { kMaxWithReason = kMaxMessage + 64, kMaxLine = kMaxWithReason + 32 };
+
 static _Noreturn void fail(char* message) {
   for (char* c = message; *c; c++) {
     if ((unsigned char)*c < ' ') {
@@ -36,7 +39,7 @@ static _Noreturn void fail(char* message) {
   if (clean_up) {
     clean_up();
   }
-  char line[kMaxMessage + 64];
+  char line[kMaxLine];
   int length = snprintf(line, sizeof line, "jail: %s\n", message);
   write_all(STDERR_FILENO, line, (size_t)length);
   if (meta_fd >= 0) {
@@ -58,7 +61,7 @@ void die(const char* format, ...) {
 void die_errno(const char* format, ...) {
   const char* meaning = strerror(errno);
   char what[kMaxMessage];
-  char message[kMaxMessage + 64];
+  char message[kMaxWithReason];
   va_list arguments;
   va_start(arguments, format);
   vsnprintf(what, sizeof what, format, arguments);
