@@ -28,11 +28,11 @@ from results.compared import Compared, Library, compare_json
 from results.metrics import with_metric
 from results.stats.pairs import sessions_needed
 from runner.blocks import CONTROL, FLOOR, run_blocks
+from runner.contract import RefereeError
 from runner.execute import copy_into
 from runner.inspection.library import LibraryKind, inspect_library
 from runner.manifest import Kind, RequestError
 from runner.output_file import is_standard_output, write_file
-from runner.referee import RefereeError
 from runner.request import Loadable, make_loadable
 from runner.settings import load_settings
 from runner.terms import JailLevel

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from django.db.models import QuerySet
 
     from leaderboard.boards import Board
-    from leaderboard.queries import Viewer
+    from leaderboard.viewer import Viewer
 
 HISTORY_ROWS = 50
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from leaderboard.models import Run, RunDetail
-    from leaderboard.queries import Viewer
+    from leaderboard.viewer import Viewer
     from results.stats.pairs import Comparison
 
 RUNS_MIN = 2

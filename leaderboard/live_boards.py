@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
     from leaderboard.boards import Board
-    from leaderboard.queries import Viewer
+    from leaderboard.viewer import Viewer
 
 
 def live_versions() -> dict[str, int]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 from django.db.models import Count, Exists, Min, OuterRef
 from django.db.models.functions import Coalesce
@@ -44,14 +44,12 @@ from runner.terms import Severity, Verdict
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from django.contrib.auth.models import AnonymousUser, User
     from django.db.models import QuerySet
 
     from leaderboard.machines.control_noise import Limits
+    from leaderboard.viewer import Viewer
     from results.look_ahead import Audit
     from runner.witness import Witness
-
-    Viewer: TypeAlias = User | AnonymousUser
 
 STALLED_SECONDS = 60
 PAGE_ROWS = 50  # the largest number of rows of a list on one page

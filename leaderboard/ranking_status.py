@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from leaderboard.boards import Board
     from leaderboard.models import Run, Submission
-    from leaderboard.queries import Viewer
+    from leaderboard.viewer import Viewer
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from django.db.models import QuerySet
 
     from leaderboard.models import BoardEntry
-    from leaderboard.queries import Viewer
+    from leaderboard.viewer import Viewer
 
 HISTORY_ROWS = 20
 

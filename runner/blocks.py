@@ -18,10 +18,10 @@ import shutil
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from runner.contract import Cancelled, Progress
+from runner.contract import Cancelled, Progress, RefereeError
 from runner.drift import Drift, judge_drift
 from runner.inspection.user_file import unchanged
-from runner.referee import RefereeError, build_plan, run_session
+from runner.referee import build_plan, run_session
 from runner.request import Loadable
 from runner.terms import Verdict
 

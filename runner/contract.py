@@ -38,6 +38,10 @@ class Cancelled(Exception):  # noqa: N818 - not an error: the run was cancelled 
     """
 
 
+class RefereeError(Exception):
+    """The session could not be judged, for a reason other than the library. The text says why."""
+
+
 @dataclass(frozen=True, slots=True)
 class SessionCurves:
     """The throughput in a session that has ended: of the candidate, and of the control library if it ran."""

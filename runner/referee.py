@@ -17,7 +17,7 @@ import time
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from runner.contract import Cancelled
+from runner.contract import Cancelled, RefereeError
 from runner.report import REPORT_SCHEMA, Report
 from runner.strict import StrictError, parse_object
 
@@ -54,10 +54,6 @@ _ECHOED = (
     "record",
     "verified",
 )
-
-
-class RefereeError(Exception):
-    """The session could not be judged, for a reason other than the library. The text says why."""
 
 
 def build_plan(

@@ -25,10 +25,10 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from runner import audit
-from runner.contract import Cancelled, Progress, Session, SessionCurves
+from runner.contract import Cancelled, Progress, RefereeError, Session, SessionCurves
 from runner.drift import VALUES_MIN, judge_drift, why_too_busy
 from runner.inspection.user_file import unchanged
-from runner.referee import RefereeError, build_plan, history_arguments, run_session
+from runner.referee import build_plan, history_arguments, run_session
 from runner.report import Finding
 from runner.request import Loadable
 from runner.terms import JailLevel, Severity, Verdict

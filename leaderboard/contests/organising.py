@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from leaderboard.models import Run
-    from leaderboard.queries import Viewer
+    from leaderboard.viewer import Viewer
 
 
 class Right(Enum):

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from django.core.files import File
 
     from leaderboard.contests.models import Entry
-    from leaderboard.queries import Viewer
+    from leaderboard.viewer import Viewer
 
 # The first bytes of the accepted archives, and the ending of a downloaded file.
 ARCHIVES = {

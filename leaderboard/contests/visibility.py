@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from django.contrib.auth.models import User
     from django.db.models import QuerySet
 
-    from leaderboard.queries import Viewer
+    from leaderboard.viewer import Viewer
 
 
 def unseen_runs(viewer: Viewer | None = None) -> Q:

@@ -22,7 +22,7 @@ from leaderboard.ranking import rank_intervals
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from leaderboard.queries import Viewer
+    from leaderboard.viewer import Viewer
     from results.stats.family import Rank
 
 CACHE_SECONDS = 600

@@ -12,8 +12,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from runner.contract import RefereeError
 from runner.manifest import RequestError
-from runner.referee import RefereeError
 from runner.strict import StrictError, parse_object
 from runner.text import display_name, printable
 

@@ -14,9 +14,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from runner.blocks import CONTROL, FLOOR, Block, Blocks, block_order, run_blocks
-from runner.contract import Cancelled, Progress
+from runner.contract import Cancelled, Progress, RefereeError
 from runner.manifest import RequestError, parse_benchmark
-from runner.referee import RefereeError
 from runner.request import Loadable, Request
 from runner.terms import JailLevel, Scale
 from runner.tests.samples import MANIFEST, key_file, report

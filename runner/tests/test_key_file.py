@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
+from runner.contract import RefereeError
 from runner.inspection.key_file import KeyFile, KeyType, inspect_keys, instance_for
 from runner.inspection.user_file import UserFile, unchanged
 from runner.manifest import RequestError, parse_benchmark
-from runner.referee import RefereeError
 from runner.settings import Settings
 from runner.strict import StrictError
 from runner.tests.samples import MANIFEST, key_file

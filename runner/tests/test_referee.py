@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from runner import referee
-from runner.contract import Cancelled
+from runner.contract import Cancelled, RefereeError
 from runner.manifest import find_benchmark, load_benchmarks, parse_benchmark
-from runner.referee import RefereeError, build_plan, run_session, validate_report
+from runner.referee import build_plan, run_session, validate_report
 from runner.request import Loadable, Request, timeout_factor_of
 from runner.strict import parse_object
 from runner.terms import JailLevel, Scale

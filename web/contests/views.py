@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from leaderboard.contests.models import HiddenInstance
     from leaderboard.contests.standings import ContestBoard
-    from leaderboard.queries import Viewer
+    from leaderboard.viewer import Viewer
     from web.contests.access import Visit
 
 FEED_ITEMS = 30
