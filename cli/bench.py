@@ -305,16 +305,22 @@ def _facts(outcome: _Outcome) -> Iterator[str]:
 
 def _audit_line(audit: Audit) -> str:
     if not audit.pairs and not audit.pairs_left_out:
-        return "audit: no session was played in both modes, because a session failed or has too many calls"
+        return (
+            "audit: no session was played in both timed and verified mode, because sessions failed or have too many "
+            "calls: if none failed, choose a smaller --scale"
+        )
     if not audit.pairs:
-        return "audit: not comparable: each thread needs two CPUs that no other process uses (see --threads)"
+        return (
+            "audit: not comparable: each thread needs two CPUs that no other process uses: lower --threads, or stop "
+            "other programs"
+        )
     text = (
         f"audit: verified mode adds {audit.candidate_added_ns:,.0f} ns per call to the library, "
         f"{audit.control_added_ns:,.0f} ns per call to the control; the difference is {audit.excess_ns:+,.0f} ns, "
         f"{audit.share:+.0%} of the {audit.candidate_timed_ns:,.0f} ns of a call in timed mode"
     )
     if not audit.is_decided:
-        return f"{text} - undecided: fewer than {PAIRS_MIN} audited sessions"
+        return f"{text} - undecided: fewer than {PAIRS_MIN} audited sessions: raise --sessions"
     if audit.looks_ahead:
         return f"{text} - look_ahead: the library may read its next calls"
     return f"{text} - no sign that the library reads its next calls"

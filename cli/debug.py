@@ -95,7 +95,10 @@ class Debugged:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Run the command; return 0 if every call returned, 1 if not, 2 if the session could not be played."""
+    """Run the command; return 0 if every call returned, and 1 if not.
+
+    Without a tool, return 2 if the session could not be played.
+    """
     settings = load_settings()
     tool = None if options.tool is None else Tool(options.tool)
     program = settings.build / "bin" / PROGRAM
@@ -187,8 +190,9 @@ def _introduction(name: str, request: Request, debugged: Debugged) -> list[str]:
         lines.append(f"valgrind: {shlex.join(debugged.command(Tool.VALGRIND))}")
     if debugged.has_thread_sanitizer:
         lines.append(
-            "note: the thread sanitizer does not see how Keydrome's own code orders threads, so it can report races "
-            "that do not exist if a benchmark orders its threads, as scenarios does; use ycsb or isolation instead"
+            "note: the thread sanitizer does not see how Keydrome's own code orders threads. In a benchmark that "
+            "orders its threads, such as `scenarios`, it can report races that do not exist: use ycsb or isolation "
+            "instead"
         )
     return lines
 
@@ -198,12 +202,12 @@ def _ending(status: int, debugged: Debugged, tool: Tool | None) -> str:
         return "debug: the session ended; nothing was judged"
     if tool is Tool.STACK and status == _GDB_NO_EXIT:
         return (
-            "debug: a signal stopped the process; its stack is above, then those of all threads. If it does not show "
-            "your library, the library has damaged memory earlier: build it with -fsanitize=address, and play the "
-            "session without --tool"
+            "debug: a signal stopped the process. Its name and the stack of the stopped thread are above, then the "
+            "stacks of all threads. If that stack does not show your library, the library has probably damaged memory "
+            "earlier: build it with -fsanitize=address, and play the session without --tool"
         )
     if tool is not None:
-        return f"debug: {tool.value} ended with status {status}; nothing was judged"
+        return f"debug: {tool.value} ended with status {status}: see its output above; nothing was judged"
     if status < 0:
         return (
             f"debug: the process was ended by {signal.Signals(-status).name}; for the stack, add --tool "

@@ -130,7 +130,7 @@ _RULES: tuple[tuple[str, Callable[[Path], str], Callable[[str], bool], str], ...
         "turbo",
         _turbo,
         lambda found: found == "off",
-        f"echo 1 > /{_CPU}/intel_pstate/no_turbo, or echo 0 > /{_CPU}/cpufreq/boost",
+        f"echo 1 > /{_CPU}/intel_pstate/no_turbo; if there is no such file, echo 0 > /{_CPU}/cpufreq/boost",
     ),
     (
         "hyper-threads",
@@ -142,7 +142,10 @@ _RULES: tuple[tuple[str, Callable[[Path], str], Callable[[str], bool], str], ...
         "isolated CPUs",
         _isolated,
         lambda found: found != "none",
-        "isolcpus=2-N nohz_full=2-N rcu_nocbs=2-N on the kernel's command line, and KEYDROME_CPUS=2-N for the worker",
+        (
+            "isolcpus=2-N nohz_full=2-N rcu_nocbs=2-N on the kernel's command line (N is the last CPU), and "
+            "KEYDROME_CPUS=2-N for the worker"
+        ),
     ),
     (
         "clock source",

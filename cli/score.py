@@ -101,6 +101,9 @@ def _notes(score: SuiteScore) -> Iterator[str]:
         "Libraries whose ranks overlap may be equally fast."
     )
     for instance, reason in score.left_out.items():
-        yield f"{instance} is left out: {reason}"
+        yield f"{instance} is left out: {reason}; the instance counts after a comparison in which every library passes"
     if score.provisional:
-        yield "An instance has fewer than 11 blocks: the intervals are rough, compare with more --sessions."
+        yield (
+            "An instance in the table has fewer than 11 blocks, so the intervals are rough: "
+            "compare on it with more blocks (--sessions)."
+        )

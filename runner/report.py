@@ -3,8 +3,8 @@
 The referee is the trusted process that runs an untrusted library in the jail (sandbox) and judges its results. It
 writes report.json, whose format is harness/schema/report.v1.schema.json. `Report.from_json` reads the file strictly: an
 unknown, missing or wrongly typed field raises StrictError. Later code uses attributes of `Report`, so the type checker
-finds misspelt fields. `to_json` returns JSON from which `from_json` makes an equal report. Default values may be added
-or left out.
+finds misspelt fields. `to_json` returns JSON from which `from_json` makes an equal report. This JSON can differ from
+the file: it may contain default values that the file leaves out, or lack some that the file contains.
 
 Code must not change the lists and dictionaries of a report, because several objects and threads may use it.
 """

@@ -60,8 +60,12 @@ def hold_slot(first: int, last: int, *, lock_files: Path | None = None) -> Itera
             ):
                 yield slot
                 return
-    where = f"slot {first} is" if first == last else f"slots {first} to {last} are"
-    raise SlotsTakenError(f"jail {where} in use by another process: wait until it ends")
+    taken = (
+        f"slot {first} is in use by another process: wait until it ends"
+        if first == last
+        else f"slots {first} to {last} are in use by other processes: wait until one ends"
+    )
+    raise SlotsTakenError(f"jail {taken}")
 
 
 def hold_worker_slot(first: int, last: int, var: Path) -> AbstractContextManager[int]:

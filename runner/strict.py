@@ -130,7 +130,9 @@ class ObjectReader:
         values = self.items(name, required=required)
         for index, value in enumerate(values):
             if not isinstance(value, str):
-                raise StrictError(f"{self._where}.{name}[{index}]: expected a string")
+                raise StrictError(
+                    f"{self._where}.{name}[{index}]: expected a string, found {type(value).__name__}"
+                )
         return tuple(values)
 
     def mapping(self, name: str, *, required: bool = True) -> dict[str, Any]:
@@ -150,7 +152,8 @@ class ObjectReader:
         values = self.mapping(name, required=required)
         for key, value in values.items():
             if not isinstance(value, int) or isinstance(value, bool):
-                raise StrictError(f"{self._where}.{name}.{key}: expected an integer")
+                found = type(value).__name__
+                raise StrictError(f"{self._where}.{name}.{key}: expected an integer, found {found}")
         return values
 
     def numbers(self, name: str) -> dict[str, float]:
@@ -158,7 +161,8 @@ class ObjectReader:
         values = self.mapping(name)
         for key, value in values.items():
             if not isinstance(value, int | float) or isinstance(value, bool):
-                raise StrictError(f"{self._where}.{name}.{key}: expected a number")
+                found = type(value).__name__
+                raise StrictError(f"{self._where}.{name}.{key}: expected a number, found {found}")
             if not math.isfinite(value):
                 raise StrictError(f"{self._where}.{name}.{key}: too large a number")
         return values
@@ -193,5 +197,8 @@ def flat_facts(facts: Mapping[str, Any], where: str) -> dict[str, Any]:
     """Return `facts` if all values are strings, numbers or booleans. Raises StrictError otherwise."""
     for key, value in facts.items():
         if not isinstance(value, str | int | float | bool):
-            raise StrictError(f"{where}.{key}: expected a string or a number")
+            found = type(value).__name__
+            raise StrictError(
+                f"{where}.{key}: expected a string, a number or a boolean, found {found}"
+            )
     return dict(facts)

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 BIN = BUILD / "bin"
-SECONDS = 60  # far less than the programs need if they do not check the file first
+# Timeout of a program. Those in LONG take far longer if they do not check the file first.
+SECONDS = 60
 FULL = "No space left on device"
 # Programs that measure for minutes, and the option that names the file of results.
 LONG: dict[str, list[str | Path]] = {

@@ -221,7 +221,8 @@ def test_measuring_programs_refuse_unknown_options(program: str) -> None:
 def loading_for_ever(case: Case, folder: Path) -> Iterator[subprocess.Popen[str]]:
     """Run the referee on a case that does not end by itself; yield when the library has begun to load."""
     plan = plan_of(case)
-    # Use another slot of this process, because this jail may still be ending when the next test starts.
+    # This jail may still be ending when the next test starts. So it gets another slot (the number that gives a jail its
+    # user and control group); this process has reserved several.
     plan["jail"]["slot"] = SLOT + 1
     (folder / "plan.json").write_text(json.dumps(plan))
     arguments = ["run", str(folder / "plan.json"), "--report", str(folder / "report.json")]

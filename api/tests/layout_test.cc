@@ -57,7 +57,8 @@ TEST(ContractA, RecordIsLaidOutAsTheContests) {
   EXPECT_EQ(sizeof(Record::payload), 101u);
 }
 
-// A later version that appends members appends checks to these tests, and changes only the sizes.
+// If a later header appends members to a struct, append checks to these tests. Of the checks that
+// are here, only those of sizes may then change.
 TEST(ContractB, StructsOfVersionOneAreFrozen) {
   EXPECT_EQ(KEYDROME_STRUCTURE_VERSION, 1u);
   EXPECT_EQ(KEYDROME_KEY_BYTES_MAX, 128u);

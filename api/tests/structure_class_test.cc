@@ -10,7 +10,7 @@
 namespace keydrome {
 namespace {
 
-// Counts blocks, and lets allocations fail after `budget` more, if it is not negative.
+// Counts the allocated blocks. If `budget` is not negative, only `budget` more allocations succeed.
 struct Environment {
   KeydromeEnvironment functions{sizeof(KeydromeEnvironment), 0, this, allocate, retire};
   int budget = -1;
@@ -118,7 +118,8 @@ TEST(StructureClass, OptionsAreRefused) {
 }
 
 TEST(StructureClass, CreateGivesBackWhatItAllocated) {
-  for (int budget = 0; budget < 2; ++budget) {  // the instance, and then memory of the constructor
+  // The allocation of the instance fails, and then the allocation in its constructor.
+  for (int budget = 0; budget < 2; ++budget) {
     Environment environment;
     environment.budget = budget;
     EXPECT_EQ(make(environment), nullptr);
@@ -141,7 +142,8 @@ TEST(StructureClass, SplitMakesAnInstanceOrNone) {
   KeydromeStructure* low = make(environment);
   ASSERT_EQ(kTable.put(low, bytes_of(kLong), bytes_of("")), 1);
   const int blocks = environment.blocks;
-  for (int budget = 0; budget < 3; ++budget) {  // the instance, its constructor, and its key
+  // The allocation of the instance fails, then that in its constructor, then that of its key.
+  for (int budget = 0; budget < 3; ++budget) {
     environment.budget = budget;
     EXPECT_EQ(kTable.split(low, bytes_of("a"), &environment.functions), nullptr);
     EXPECT_EQ(environment.blocks, blocks);

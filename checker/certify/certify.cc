@@ -79,11 +79,12 @@ void judge_without_real_time(const History& history, const Numbering& numbering,
   } else if (is_long) {
     out.verdict = Verdict::kUndecided;
     out.reason =
-        "no serial order respects real time, and the checker did not search for one that does not, "
-        "because the history has " +
+        "no serial order respects real time; the checker did not search for an order that "
+        "contradicts it, because the history has " +
         std::to_string(count) + " transactions and the limit is " +
         std::to_string(options.without_real_time_max) +
-        ": record a shorter run to learn whether stale reads are the only violation";
+        ": record a shorter run to learn whether there is one, i.e. whether all violations are "
+        "stale reads";
   } else if (has_some_order(history, options, out)) {
     out.verdict = Verdict::kCertified;
     out.reason.clear();
@@ -127,8 +128,8 @@ void merge(Certification lax, const CertifyOptions& options, Certification& out)
   for (Violation& violation : found) {
     const bool is_lost = std::ranges::count(kLostData, violation.name) > 0;
     lost |= is_lost;
-    // If a serial order exists, a violation other than lost data only shows that this order
-    // contradicts real time.
+    // If a serial order exists, it contradicts real time. A violation that is not lost data then
+    // proves nothing else.
     const bool required = violation.severity == Severity::kRequired;
     if (is_serial && !is_lost && required) rename_as_stale_read(violation);
     if (!options.strict && !is_lost) violation.severity = Severity::kAdvisory;
@@ -214,7 +215,7 @@ void limit_to_recorded_part(Certification& out) {
   }
 }
 
-// Judges the history with the cursors of the options.
+// Judges the history. `options.cursors` says which handles share a cursor.
 Certification judge_all(const History& history, const CertifyOptions& options) {
   Certification out;
   const Transactions transactions = split_into_transactions(history);

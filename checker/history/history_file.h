@@ -1,8 +1,9 @@
 // Reads and writes history files, which contain the recorded calls of a run.
 // docs/reference/history-format.md describes the format.
 //
-// A file contains hashes of varchar keys, not ranks. So callers must call write_history() before
-// rank_varchar_keys(), and must call rank_varchar_keys() after read_history().
+// A file contains hashes of varchar keys. In memory, rank_varchar_keys() replaces each hash by the
+// key's rank, its position among the sorted keys (history.h). So callers must call write_history()
+// before rank_varchar_keys(), and must call rank_varchar_keys() after read_history().
 #pragma once
 
 #include <string>

@@ -92,7 +92,7 @@ class SessionWriter {
     });
   }
 
-  // Returns the largest number of a handle of the index that the session's calls pass, or 0.
+  // Returns the largest handle number that the session's calls use for the index, or 0.
   uint32_t last_handle(uint32_t session, std::size_t index) const {
     uint32_t last = 0;
     for (const ReproducerCall& call : calls_) {

@@ -208,8 +208,8 @@ class Minimiser {
     return dropped;
   }
 
-  // Leaves out deletes of other transactions one by one, as long as the violation remains. Returns
-  // true if it left out any delete.
+  // Leaves out one by one the deletes that ReducedHistory added from transactions outside the
+  // violation, as long as the violation remains. Returns true if it left out any delete.
   bool drop_deletes() {
     bool dropped = false;
     // The last attempt may have failed, so this builds the history of the kept calls again. The

@@ -136,7 +136,10 @@ def _in_sessions(summary: Summary) -> str:
     others = sum((one < 1) != (ratio < 1) for one in ratios)
     if others == 0:
         return f" in all {len(ratios)} sessions"
-    return f" in the median of {len(ratios)} sessions, but the other way round in {others} of them"
+    votes = f"{len(ratios) - others} to {others}"
+    return (
+        f" in the median of {len(ratios)} sessions, which disagree on the better library ({votes})"
+    )
 
 
 def _certainty(summary: Summary) -> str:

@@ -1,7 +1,7 @@
-"""Prints the result of `keydrome check`: the smallest proof first, then one line for each other finding.
+"""Prints the findings of `keydrome check`: one of them in full, then one line for each other.
 
-One fault of a library often causes many findings. The smallest proof is the one to read, so only this one is printed
-in full.
+The text of a finding with the calls that show the fault is its *proof*. One fault of a library often causes many
+findings, so only the smallest proof, the easiest to read, is printed in full.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def _show_proof(out: Console, finding: Finding) -> None:
     if len(lines) > PROOF_LINES_MAX:
         _line(
             out,
-            f"  ... {counted(len(lines) - PROOF_LINES_MAX, 'more line')}; --witness DIR keeps all",
+            f"  ... {counted(len(lines) - PROOF_LINES_MAX, 'more line')}; --witness DIR writes all to files",
         )
 
 

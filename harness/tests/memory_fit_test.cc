@@ -87,9 +87,9 @@ TEST(FitMemory, ASessionHasAsManyKeysAsTheFile) {
   EXPECT_GE(followed * 5, replaceable * 4);
 }
 
-// On a machine with enough memory, only two numbers bound a session: that of its keys or payloads,
-// and that of the bytes of the strings that procedures use. A procedure is a list of instructions
-// that computes a call from earlier results (docs/decisions/0026-numbers-of-32-bits.md).
+// On a machine with enough memory, only two counts bound a session: how many keys or payloads it
+// has, and how many bytes of strings its procedures use. A procedure is a list of instructions that
+// computes a call from earlier results (docs/decisions/0026-numbers-of-32-bits.md).
 TEST(FitMemory, MemoryBoundsTheRecordsUntilTheNumbersEnd) {
   constexpr uint64_t kLargeMachine = 64 * 1024 * kGiB;
   const auto refusal = [](const std::string& name, std::string_view parameter, int64_t value) {

@@ -1,4 +1,4 @@
-// Tests which phases that reach a time limit count as slow, and which as hung. The tests write the
+// Tests whether a phase that reaches a time limit counts as slow or as hung. The tests write the
 // positions of the threads into the outcome themselves.
 #include "harness/referee/hang/pace.h"
 

@@ -170,7 +170,7 @@ class Game {
       Read answer;
       do {  // the loop ends, because the model accepts no more records than it contains
         answer = handles_[i]->next(txn);
-        ASSERT_TRUE(state_[i].accept_next(&cursor, answer)) << "final scan: " << answer;
+        ASSERT_TRUE(state_[i].accept_next(&cursor, answer)) << "wrong final scan: " << answer;
       } while (answer.code == SUCCESS);
     }
   }

@@ -1,9 +1,9 @@
 """Decides whether a run may be ranked on a board, from facts about the run. This file uses no database.
 
 A *board* ranks libraries on one benchmark instance. A *gate* is a correctness benchmark that a board requires the same
-library to pass. An *audit* repeats a run in verified mode, in which a process other than the library's makes every
-call. A *session* is one repetition of a run. `reasons_against` is the only function that decides, so the board, the
-run's page and the export always agree.
+library to pass. An *audit* repeats a run in verified mode, in which a process that does not contain the library makes
+every call. A *session* is one repetition of a run. `reasons_against` is the only function that decides, so the board,
+the run's page and the export always agree.
 """
 
 from __future__ import annotations

@@ -6,9 +6,9 @@ entry. So submitting the same file again adds sessions to the entry, and a lucky
 
 Each pair of entries is compared by an exact Mann-Whitney test on the logarithms of the ratios. The test is unpaired,
 because two entries never have a session in common. It is two-sided, counts differences of up to 3 % (the margin) as
-none, and is Holm-corrected over all pairs of the board. The rank interval of an entry begins with all ranks of the
-board. If the test shows that two entries differ, the interval of the better one loses its last rank. The interval of
-the worse one loses its first rank.
+none, and is Holm-corrected over all pairs of the board. At first, the rank interval of every entry contains all ranks
+of the board. For each pair that the test tells apart, the interval of the better entry then loses its last rank, and
+that of the worse entry its first rank.
 """
 
 from __future__ import annotations
@@ -106,7 +106,7 @@ def best_first(entries: Iterable[Entry], *, lower_is_better: bool) -> list[Entry
 
 
 def choose(candidates: Iterable[Candidate], *, per_user: int, lower_is_better: bool) -> list[Entry]:
-    """Return the entries for a board, best first: all reference entries, and those of `per_user` binaries of each user.
+    """Return a board's entries, best first: all reference entries, and those of each user's best `per_user` binaries.
 
     The entries of one binary under several configurations are *variants*. They count as one in the limit per user, so
     a user can compare all configurations of a structure. The limit does not count reference entries, which the

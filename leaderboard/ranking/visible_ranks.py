@@ -102,8 +102,8 @@ def ranks_in(gaps: set[Section], viewer: Viewer | None) -> VisibleRanks:
 def within_user_limit(wanted: Q) -> Q:
     """Return the condition that an entry is among its user's best public ones in its section.
 
-    The board's limit `per_user` says how many binaries these are. `wanted` is the condition on the entries of the
-    sections to search. If none of a user's entries is hidden from the public, the best ones are those that are not
+    The board's limit `per_user` says how many binaries these are. The result holds for the entries in the sections that
+    `wanted` selects. If none of a user's entries is hidden from the public, the best ones are those that are not
     *spare*: spare entries are stored beyond the limit. 1 SQL statement, and 1 more if something is hidden.
     """
     hidden = hidden_runs(submission="run__submission", finished_at="run__finished_at")
@@ -195,7 +195,7 @@ def _ranks(
 
 
 def cached_ranks(samples: Sequence[tuple[float, ...]], *, lower_is_better: bool) -> list[Rank]:
-    """Return the rank intervals of samples, best first. The tests take tens of milliseconds, so results are cached."""
+    """Return the rank intervals of samples, best first. rank() takes tens of milliseconds, so results are cached."""
     key = f"ranks:{hash((lower_is_better, tuple(samples)))}"
     found: list[Rank] | None = cache.get(key)
     if found is None:

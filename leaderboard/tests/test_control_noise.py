@@ -44,7 +44,7 @@ def test_little_is_known_of_a_new_machine() -> None:
 
 
 def test_noise_is_that_of_one_measurement() -> None:
-    """On a machine with 5 % noise, after / before varies by 5 % times the square root of 2, because both times vary."""
+    """Both of the control's times vary by 5 %, so the ratio after / before varies by 5 % times the square root of 2."""
     draw = random.Random(1)
     changes = tuple(draw.gauss(0, 0.05) - draw.gauss(0, 0.05) for _ in range(2000))
     found = control_noise.judge([Series(TARGET, 100.0, changes)], LIMITS)

@@ -1,4 +1,4 @@
-"""Tests the order of the queue: first properties of the pure function `virtual_times`, then the queue in the tables.
+"""Tests the order of the queue: first that of the pure function `virtual_times`, then that of runs in the database.
 
 Runs are ordered by priority, then by virtual time, which shares the machines fairly among users (queue/fairness.py).
 """
@@ -95,7 +95,7 @@ def test_one_users_runs_start_in_their_order(
 def test_two_waiting_users_get_equal_machine_time_within_one_run_of_each(
     story: list[tuple[int, int, list[int]] | None],
 ) -> None:
-    """While both users always have runs waiting, their machine times differ by at most one run of each.
+    """While both users always have runs waiting, their machine times differ by at most the sum of one run of each.
 
     This is the bound of start-time fair queueing (queue/fairness.py).
     """

@@ -1,4 +1,4 @@
-"""Tests the throughput of running runs: heartbeats store it, and the end of the run removes it."""
+"""Tests the throughput curve in the database during a run: heartbeats store it, and the end of the run removes it."""
 
 from __future__ import annotations
 

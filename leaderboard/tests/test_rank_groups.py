@@ -23,9 +23,9 @@ def test_groups_end_where_all_are_told_apart() -> None:
     assert tied_groups([]) == [range(0)]
     assert tied_groups([(1, 1)]) == [range(1)]
     assert tied_groups([(1, 2), (1, 2), (3, 3)]) == [range(2), range(2, 3)]
-    # A chain: no rank separates the entries, although the first differs from the last.
+    # The first entry differs from the third, but neither differs from the second: all three form one group.
     assert tied_groups([(1, 2), (1, 3), (2, 3), (4, 4)]) == [range(3), range(3, 4)]
-    # The best rows of a longer board, whose further entries may have the last of these ranks.
+    # The best three entries of a board with at least five. Entries that are not listed may have the ranks 3 to 5.
     assert tied_groups([(1, 1), (2, 4), (2, 5)]) == [range(1), range(1, 3)]
 
 

@@ -9,7 +9,7 @@ those of pairs.py. Choosing a number of blocks by the scatter alone is called a 
 The formula is that of the signed-rank test for normal differences (Guenther 1981). It is a sum. The first term is pi/3
 times the sample size of a z-test, because the relative efficiency of the signed-rank test is 3/pi. The second term is
 half of the squared normal quantile of the level. In simulations of the exact test (results/tests/test_forecast.py), the
-forecast number of blocks decides in about POWER of the cases.
+forecast number of blocks decides the comparison in about 80 % (POWER) of the cases.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ from results.stats.pairs import FORECAST_MAX, POWER
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-# If a scatter is more than this many times as large as that without the most distant block, this block is an outlier.
-# Of five normal differences, about 2 % have such a block by chance.
+# Let s be the scatter without the most distant block. This block is an outlier if the scatter of all blocks is larger
+# than this factor times s. About 2 % of the samples of five normal differences have an outlier by chance.
 _OUTLIER_FACTOR = 4.0
 # From fewer blocks than this, the scatter is too uncertain for a forecast.
 BLOCKS_MIN = 5
@@ -36,7 +36,7 @@ _PER_Z_TEST = math.pi / 3
 
 @dataclass(frozen=True, slots=True)
 class Forecast:
-    """How many blocks show with probability POWER how two libraries compare.
+    """The numbers of blocks that decide the comparison of two libraries with probability POWER.
 
     The margin is the largest difference that counts as equal (forecasts).
 

@@ -1,9 +1,9 @@
 """Estimates the difference of two unpaired samples, with exact intervals and p-values of the Mann-Whitney test.
 
 The test is also called rank-sum test. If the samples do not differ, all orderings of their values are equally likely.
-The code counts, with integers, the orderings with each value of the test's statistic, so the result is exact. The code
-does not use SciPy, because importing SciPy takes seconds in the process that records results. The unit tests compare
-the p-values here with those of SciPy.
+For each value of the test's statistic, the code counts the orderings that have this value. It counts in integers, so
+the result is exact. The code does not use SciPy, because importing SciPy takes seconds in the process that records
+results. The unit tests compare the p-values here with those of SciPy.
 """
 
 from __future__ import annotations

@@ -1,4 +1,8 @@
-"""Tests the forecast of results/stats/forecast.py against simulations with normal log ratios of known scatter."""
+"""Tests results/stats/forecast.py, which forecasts how many blocks show which of two libraries is better.
+
+A block runs every library once. The tests simulate blocks in which the log ratio of two libraries' times is normally
+distributed, with a known standard deviation (the scatter).
+"""
 
 from __future__ import annotations
 
@@ -21,7 +25,7 @@ if TYPE_CHECKING:
 
 SOAK = int(os.environ.get("KEYDROME_SOAK", "1"))
 PAIR = ("a", "b")
-# Wide enough that the number of blocks is not cut off at FORECAST_MAX, and far above the fewest blocks of the test.
+# With this wide margin, forecasts are below FORECAST_MAX, and far above the fewest blocks that the exact test needs.
 WIDE = math.log(1.1)
 
 
@@ -38,7 +42,7 @@ def blocks(
 
 
 def exact(scatter: float, family: int = 1, margin: float = WIDE) -> Forecast:
-    """Return the forecast for a known scatter: two differences that have it."""
+    """Return the forecast for a known scatter: that of two log ratios whose standard deviation is `scatter`."""
     half = scatter / math.sqrt(2)
     return forecast(PAIR, [-half, half], family, margin)
 
@@ -78,7 +82,7 @@ def decided(
 def test_the_forecast_number_of_blocks_decides_with_the_stated_probability(scatter: float) -> None:
     """For a true difference of the margin, and for equality, the exact tests reach POWER.
 
-    With few blocks the exact test has few levels, so it may do better.
+    With few blocks the exact test has few possible p-values, so it may decide more often than POWER.
     """
     trials = 400 * SOAK
     tolerance = 0.02 + 3 * math.sqrt(POWER * (1 - POWER) / trials)
@@ -101,10 +105,10 @@ def test_the_forecast_number_of_blocks_decides_with_the_stated_probability(scatt
 
 
 def test_a_user_who_follows_the_forecast_keeps_the_error_rate() -> None:
-    """Here the number of blocks is the forecast of the first five, which count too.
+    """Here the number of blocks is forecast from the first five blocks, which are among those that count.
 
-    `compare` cannot even do this: another number of blocks needs another run. The true ratio is exactly the margin, so
-    each claim is wrong in at most 2.5 % of the cases.
+    This is more than users of `compare` can do, because another number of blocks needs another run. The true ratio is
+    exactly the margin, so each claim is wrong in at most 2.5 % of the cases.
     """
     trials = 400 * SOAK
     generator = random.Random(7)

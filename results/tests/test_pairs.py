@@ -35,10 +35,10 @@ TABLES = st.integers(1, 8).flatmap(
 def blocks(
     seed: int, ratios: Sequence[float], count: int, noise: float = 0.02
 ) -> dict[str, list[float]]:
-    """Return `count` times of each library a, b, ..., one per block. `ratios` has the true ratios of the libraries.
+    """Return a list of times for each library a, b, ...: one time for each of `count` blocks.
 
-    The speed of the machine differs between blocks by about 30 %; it is the same for all libraries of a block. Each
-    time also has noise of its own.
+    `ratios` has the true ratios of the libraries. The speed of the machine differs between blocks by about 30 %; it is
+    the same for all libraries of a block. Each time also has noise of its own.
     """
     generator = random.Random(seed)
     drift = [generator.gauss(0, 0.3) for _ in range(count)]
@@ -243,7 +243,7 @@ def test_a_small_difference_is_ahead_and_shares_the_rank() -> None:
 
 @pytest.mark.parametrize("ratio", [1.06, 1.0])
 def test_the_forecast_is_about_right(ratio: float) -> None:
-    """The number of sessions forecast from twelve blocks decides most pairs. The forecast aims at 80 % of the pairs."""
+    """The forecast from twelve blocks gives a number of sessions that decides most pairs. It aims at 80 % of them."""
     undecided = []
     for seed in range(200):
         pair = compare(blocks(seed, (1.0, ratio), 12, 0.05), lower_is_better=True).pairs[0]
@@ -307,7 +307,7 @@ def test_error_rates_of_unrelated_sessions_stay_below_the_level() -> None:
 
 
 def test_the_forecast_for_unrelated_sessions_is_about_right() -> None:
-    """Here the sessions that are forecast decide about 80 % of the pairs, at which the forecast aims."""
+    """The forecast gives a number of unrelated sessions that decides most pairs. It aims at 80 % of them."""
     forecasts = []
     for seed in range(100):
         pair = compare_unpaired(unrelated(seed, (1.0, 1.07), 12), lower_is_better=True).pairs[0]

@@ -316,7 +316,7 @@ def test_a_pipe_and_a_folder_do_not_hang(tmp_path: Path, settings: Settings) -> 
 def test_a_busy_machine_is_no_fault_of_the_file(
     good_library: Path, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A reader that the machine stops never ends. A file that uses up the reader's CPU time is still refused."""
+    """A file is at fault if the process that reads it uses up its CPU time, but not if the process is stopped."""
     monkeypatch.setattr(library, "WALL_SECONDS", 0.1)
     monkeypatch.setattr(library, "_READER", ("/bin/sh", "-c", "kill -STOP $$"))
     facts = inspect_library(good_library, settings)

@@ -257,8 +257,8 @@ bool Serial::cut(Index& index) {
   content.cut_at = 2 * content.changes;
   // This transaction has the only partition, so no other transaction changes the index. Other
   // threads may still read the structure, because step() reads the next pair before it takes the
-  // pair's partition. Therefore this function takes the latch as a reader: if the latch is of kind
-  // kExclusive, only one thread at a time may read the structure.
+  // pair's partition. With a latch of kind kExclusive, only one thread at a time may read the
+  // structure. Therefore this function takes the latch as a reader.
   const ReadLatch latch(content.latch);
   try {
     const std::vector<std::string> keys = keys_of(index.store());

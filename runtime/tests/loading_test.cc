@@ -35,7 +35,8 @@ TEST(Loading, TablesOfOlderAndNewerHeadersAreRead) {
   EXPECT_TRUE(Runtime::make(setup_json(test_structure("cut"), "exclusive")).ok());
   EXPECT_TRUE(Runtime::make(setup_json(test_structure("longer"), "exclusive")).ok());
 
-  // A table that ends before `scan` lacks it, although the memory that follows has an address.
+  // A table that ends before `scan` has no `scan`, even if the memory after its end contains the
+  // address of a function.
   KeydromeStructureTable table = StructureLibrary::load(test_structure("plain"))->table();
   table.size = offsetof(KeydromeStructureTable, scan);
   const Result<StructureLibrary> cut = StructureLibrary::of(&table, "cut");

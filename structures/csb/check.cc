@@ -5,7 +5,8 @@
 namespace keydrome::csb {
 namespace {
 
-// The numbers that check() returns: the first broken invariant, or kNone.
+// The numbers that check() returns: the first broken invariant, or kNone. A head is eight bytes of
+// a key as a number (leaf.h).
 enum Broken {
   kNone,
   kLeafCount,       // a leaf has more records than it has room for

@@ -23,8 +23,8 @@ int smallest_after(State state, int after) {
   return Call::kNone;
 }
 
-// Returns the state after a replace. If `before` does not exist and `now` does, both 0 and 2 are
-// right results.
+// Returns the state after a replace. If the old payload, `call.payload`, does not exist and the new
+// one, `call.now`, does, two results are right: 0 (no old payload) and 2 (the new one exists).
 std::optional<State> after_replace(State state, const Call& call) {
   if (call.result == 0 && !contains(state, call.payload)) return state;
   if (call.result == 2 && contains(state, call.now)) return state;

@@ -1,5 +1,6 @@
-// No fault: tries to read /etc/shadow. It tries first in the constructor, when the jail still
-// allows opening files, and again in create. It works correctly if the file cannot be read.
+// Hostile, but not faulty: tries to read /etc/shadow. It tries first in the constructor, when the
+// jail still allows opening files, and again in create. It works correctly if the file cannot be
+// read.
 // Must pass: both attempts fail in the jail.
 #include <fcntl.h>
 

@@ -58,7 +58,9 @@ def bench() -> int:
             sections.append(_measure(name, command))
         except StepError as error:
             failed.append(str(error))
-            sections.append(f"## Not measured: {name}\n\nThe program failed.\n")
+            sections.append(
+                f"## Not measured: {name}\n\nThe program failed; `./dev bench` printed how to see why.\n"
+            )
     FIGURES.write_text("\n".join([_head(), *sections]))
     print(f"\nwrote {FIGURES.relative_to(ROOT)}", *failed, sep="\n")
     return 1 if failed else 0
@@ -161,8 +163,8 @@ The machine is virtual and shared, so single times vary. Compare only figures of
 In the first section, the *floor* is the smallest possible cost of a call: a loop that only calls a library that does
 nothing. *Beyond the call* is the time that the player, the program that makes the calls, adds to the floor. Rows with
 *B* measure a data structure (contract B), which the player calls through the runtime. A target in ns is for a machine
-with the floor that the target names; on other machines, compare the multiple of the floor. A *goal* is a stricter
-value, which a prototype with a simpler loop reached.
+whose floor is the one in the column "target". On other machines, compare the measured multiple of the floor with the
+multiple in that column. A *goal* is a stricter value, which a prototype with a simpler loop reached.
 
 A *program* is the list of a thread's operations. In the section on generating programs, a row shows the CPU time for
 ten million operations, and in brackets how many operations were measured, and their time. *Bytes of pools* are the

@@ -77,7 +77,9 @@ def main() -> int:
     parser.add_argument(
         "--benchmark", action="append", default=[], help="only this benchmark; repeatable"
     )
-    parser.add_argument("--state", type=output_path, help="JSON file to continue from")
+    parser.add_argument(
+        "--state", type=output_path, help="JSON file to continue from; updated after each instance"
+    )
     parser.add_argument("--write", action="store_true", help=f"write {PAGE.relative_to(ROOT)}")
     options = parser.parse_args()
     catalogue = load_benchmarks(ROOT)

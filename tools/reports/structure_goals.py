@@ -12,8 +12,9 @@ from enum import Enum
 class Figure(Enum):
     """What a goal is about: a title, a loop of the benchmark, and a second loop of the same structure, or None.
 
-    The figure is the ratio of the two loops. Without a second loop, it is the ratio to the peer, a container from a
-    package. Figures of memory have no loop (""). The page of tools/reports/structures.py explains the loops.
+    The figure is the speed of the first loop divided by that of the second. Without a second loop, it is the speed
+    divided by that of the peer, the container from a package (such as Abseil) with which the page compares the
+    structure. Figures of memory have no loop (""). The page of tools/reports/structures.py explains the loops.
     """
 
     INSERT = "insert", "insert", None
@@ -21,8 +22,8 @@ class Figure(Enum):
     CHAINED = "chained lookup", "chained", None
     SCAN = "scan of 100", "scan", None
     LOOKUP_THREADS = "lookups of 2 threads", "lookup_threads", None
-    BATCH = "batch / lookup of its own", "batch", "lookup"
-    BATCH_CHAINED = "batch / chained lookup of its own", "batch", "chained"
+    BATCH = "batch / the structure's own lookup", "batch", "lookup"
+    BATCH_CHAINED = "batch / the structure's own chained lookup", "batch", "chained"
     SCALING = "lookups of 2 threads / 1 thread", "lookup_threads", "lookup_threads_1"
     MIXED_SCALING = (
         "lookups and updates of 2 threads / 1 thread",

@@ -26,7 +26,7 @@ def run_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def sleeper() -> Iterator[subprocess.Popen[bytes]]:
-    """Start a process that plays the supervisor, or another process that has the supervisor's old pid."""
+    """Start a process that stands for the supervisor, or for a stranger that got the supervisor's old pid."""
     process = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
     yield process
     process.kill()

@@ -1,5 +1,5 @@
-// WriteJudge: decides whether the result of an insert or delete is possible, from all changes of
-// the script (expected_state.h).
+// WriteJudge: decides whether the result of an insert or delete is possible. It knows all inserts
+// and deletes of the script, the list of everything that a session does (expected_state.h).
 //
 // Refers to its arguments, which must outlive the object. Not thread-safe.
 #pragma once

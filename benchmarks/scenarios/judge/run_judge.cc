@@ -172,10 +172,11 @@ class RunJudge {
     } else if (!was_inserted(log_.history, event(read))) {
       report("impossible_record", "no call inserted this payload under this key: " + text(read));
     } else {
-      report("dirty_read",
-             "no other transaction may see a record before the transaction that inserts it begins "
-             "to commit: " +
-                 text(read));
+      report(
+          "dirty_read",
+          "no other transaction may see an inserted record before the inserting transaction begins "
+          "to commit: " +
+              text(read));
     }
   }
 

@@ -96,8 +96,8 @@ void Reader::add_absence(Version version, bool exists_later, Coverage coverage, 
 void Reader::deleted_key(uint32_t cell, const CellLists& lists) {
   if (!is_judged_ || !rule(kRuleDeleteAll)) return forget_own(cell, lists);
   bool deletes = false;
-  // The element that a finding names: one that another transaction deleted, preferably an open
-  // element, whose deleter is not known for certain (versions.h).
+  // The element that a finding names: preferably an open element, whose deleter is not known for
+  // certain (versions.h), and otherwise one that another transaction deleted.
   uint32_t suspect = kNoNumber;
   bool lost = false;  // another transaction deleted one of the elements of the key
   for (uint32_t element = lists.first(cell); element != kNoNumber; element = lists.after(element)) {
@@ -116,7 +116,8 @@ void Reader::deleted_key(uint32_t cell, const CellLists& lists) {
   // is off, `deletes` may be wrong, so only the replay on the model checks the call.
   if (deletes || !rule(kRuleRealTime) || context_.is_unfinished(cell)) return;
   const char* text =
-      lost ? "A transaction deleted all payloads of a key, but another one had deleted them before"
+      lost ? "deleteRecord returned SUCCESS instead of KEY_NOTFOUND for a key whose payloads "
+             "another transaction had deleted before"
            : "deleteRecord returned SUCCESS for a key without payloads, instead of KEY_NOTFOUND";
   sink_.add_finding({lost ? "lost_update" : "internal", text, suspect, event_, transaction_,
                      kNoNumber, /*is_about_deleter=*/true, /*blind_deleter=*/number_});

@@ -30,7 +30,7 @@ static inline void refused(const char* what, long result, int expected) {
 /* Checks a condition that the jail must fulfil. */
 static inline void required(const char* what, int is_true) {
   if (!is_true) {
-    printf("HOLE %s: not fulfilled (%s)\n", what, strerror(errno));
+    printf("HOLE %s: not fulfilled (last errno: %s)\n", what, strerror(errno));
     attempt_holes++;
   }
 }

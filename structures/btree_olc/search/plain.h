@@ -1,5 +1,6 @@
-// SearchPlain: the search among the heads of a node (node.h), for any processor. Another thread may
-// change the leaf meanwhile. The result is then meaningless, but not larger than kSlots.
+// SearchPlain: the search among the heads of a node, for any processor. A head is eight bytes of a
+// pair as a number, and eight heads are a group (node.h). Another thread may change the leaf
+// meanwhile. The result is then meaningless, but not larger than kSlots.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +13,9 @@ struct SearchPlain {
   static constexpr const char* kDescription =
       "B+-tree with optimistic lock coupling; searches nodes without vector instructions";
 
-  // Returns the group in which a search for `head` ends: the number of groups after group 0 whose
-  // first head is < `head`, or <= `head` if `or_equal`. No branch depends on the heads.
+  // Returns the number of the group in which a search for `head` ends. It is equal to the count
+  // of groups after group 0 whose first head is < `head`, or <= `head` if `or_equal`. No branch
+  // depends on the heads.
   template <bool or_equal>
   [[gnu::always_inline]] static uint32_t group_of(const Node& node, uint64_t head) {
     uint32_t group = 0;

@@ -8,7 +8,8 @@
 namespace keydrome::runtime {
 
 // Checks only what a transaction writes: that the pairs to insert are missing and the pairs to
-// delete exist. `sees(index, key, payload)` is Buffered::sees for the newest content.
+// delete exist. `sees(index, key, payload)` returns true if the pair is committed now; callers pass
+// Buffered::sees.
 template <class Running, class Sees>
 ErrCode only_writes_are_valid(const Running& transaction, Sees&& sees) {
   for (size_t at = 0; at < transaction.used; ++at) {

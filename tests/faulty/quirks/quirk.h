@@ -42,7 +42,7 @@ enum class Quirk {
   keeps_names,          // keeps the pointer to the name that create receives
   reserves_4_gib,       // 4 GiB of untouched address space for each index
   static_128_mib,       // 128 MiB of static data
-  writes_keys,          // writes the bytes of a Key after its number
+  writes_keys,          // zeroes the bytes of the caller's Key after its integer
   no_terminator,        // writes a payload without the zero byte
   locks_for_80_ms,      // waits 80 ms for a lock before DEADLOCK
   file_for_each_index,  // one file and one open descriptor for each index

@@ -42,7 +42,7 @@ class Point:
 
 @dataclass(frozen=True, slots=True)
 class Base:
-    """The reference by which a number is divided. A field that is None means the number's own library or point."""
+    """The result by which a number is divided. None stands for the library, or the point, of this number itself."""
 
     library: str | None
     point: int | None

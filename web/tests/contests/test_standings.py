@@ -155,7 +155,7 @@ def test_private_runs_and_anonymous_teams_are_hidden_until_the_results(
     else:
         teams.change(cup.heron, "Heron", anonymous=True)
     run = run_of_entry(cup.enter(name="zebra.so"))
-    other = cup.enter(name="zebra.so", tag=b"2")  # the history of the file name must not show it
+    other = cup.enter(name="zebra.so", tag=b"2")  # its page shows the history of zebra.so
     finish_all()
     board = client.get("/contests/cup/boards/preliminary1/").content.decode()
     front = client.get("/contests/cup/").content.decode()

@@ -4,8 +4,8 @@
 // the events into histories and certifies each history with the checker (checker/). Certification
 // proves that some serial order of the transactions gives every recorded result.
 //
-// A phase that opens only indexes that it creates begins a new history. Short histories are
-// certified faster, and their witnesses (the proofs of violations) are shorter.
+// A new history begins with each phase that itself creates all indexes that it opens. Short
+// histories are certified faster, and their witnesses (the proofs of violations) are shorter.
 //
 // Thread-safe.
 #pragma once

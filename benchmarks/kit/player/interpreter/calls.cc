@@ -79,8 +79,9 @@ Interpreter::Function Interpreter::open_call(uint8_t slot, uint32_t index) {
   return Function::kOpen;
 }
 
-// Prepares the call that deletes the pair which the last kKeep read of this slot (a variable for a
-// handle) returned. Passes a copy of the pair, because the library may write to its arguments.
+// Prepares the call that deletes a kept pair: the last pair that a read with the flag kKeep
+// returned through the same slot (a variable for a handle). Passes a copy of the pair, because the
+// library may write to its arguments.
 Interpreter::Function Interpreter::delete_read_call(const format::Op& op) {
   if ((kept_ >> op.slot & 1u) == 0) {
     write_word(static_cast<uint64_t>(format::ControlWord::kNoCall));
@@ -97,8 +98,8 @@ Interpreter::Function Interpreter::delete_read_call(const format::Op& op) {
 
 // Prepares a bare call, which may break the rules of the index API. The call may use a handle or a
 // transaction that has ended or never existed, or a key of the wrong type. Bytes that the library
-// need not read may contain garbage. The call changes only the slot's handle and the transaction of
-// later bare calls.
+// need not read may contain garbage. Of the interpreter's state, the call changes only the slot and
+// the transaction that later bare calls pass.
 Interpreter::Function Interpreter::bare_call(const format::Op& op) {
   const format::BareCall bare = format::BareCall::unpacked(op.argument);
   Record& record = buffers_.last_record(VARCHAR);
@@ -147,17 +148,17 @@ void Interpreter::bare_result(const format::Op& op, uint32_t code) {
   ++at_;
 }
 
-// Starts a scan op. In an auto-commit scan, each getNext is a transaction of its own and reads the
-// first record.
+// Starts a scan op. In an auto-commit scan, each getNext is a transaction of its own, which has no
+// earlier position, so each reads the first record.
 void Interpreter::start_scan(const format::Op& op) {
   at_ = static_cast<std::size_t>(&op - ops_.data());
   const bool to_end = op.code == format::OpCode::kNextToEnd;
   scan_.start(slots_[op.slot].type, op.argument + (to_end ? 1u : 0u));
 }
 
-// Returns the number of the index that the log of a recorded phase, which contains every call,
-// shows for a handle. This is the index of the first open slot with this handle. So if a library
-// returns one handle for several indexes, the log shows the same index for all of them.
+// Converts a handle to the number of an index, for the log of all calls of a recorded phase. This
+// is the index of the first open slot with this handle. So if a library returns one handle for
+// several indexes, the log shows the same index for all of them.
 uint16_t Interpreter::index_of(const IdxState* handle) const {
   // The number for a handle that is not open. No index has this number, so the checker does not
   // judge the history.

@@ -1,6 +1,6 @@
 // Computes how much memory the evidence of a script, i.e. the results of single calls, needs. Some
-// threads report whole results in a trace. In recorded phases, all calls of all threads are in
-// logs.
+// threads report whole results in a trace; the others report only 8 bytes per result. In recorded
+// phases, all calls of all threads are in logs.
 //
 // Thread safety: pure functions of their arguments.
 #pragma once
