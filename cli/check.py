@@ -215,7 +215,10 @@ def run(options: argparse.Namespace) -> int:
 def _witness_folder(options: argparse.Namespace) -> WitnessFolder | None:
     folder = history_folder(options.witness, "--witness", everything=options.all_histories)
     given = as_given(options.library, options.config)
-    return None if folder is None else WitnessFolder(folder, given, options.all_histories)
+    chosen = (
+        "".join(f" --suite {name}" for name in options.suite or ()) + f" --scale {options.scale}"
+    )
+    return None if folder is None else WitnessFolder(folder, given, chosen, options.all_histories)
 
 
 def _run_suites(check: _Check, library: Path, seed: str, seconds: int) -> _Tally:
@@ -428,7 +431,7 @@ def _notes(check: _Check, tally: _Tally, *, is_named: bool) -> Iterator[str]:
     elif check.witness is not None and is_named:
         yield f"files: {check.witness.path / README} says where to start"
     elif any(finding.witness is not None for finding in tally.findings.values()):
-        yield "next: --witness DIR writes every proof as text, picture and C program"
+        yield "next: with --witness DIR, this command writes the proofs as text, pictures and C programs"
     if tally.to_debug:
         yield f"debug: {tally.to_debug}"
     # The guide is about calls and transactions; a refused file or configuration has played none.

@@ -38,6 +38,14 @@ if TYPE_CHECKING:
     from runner.settings import Settings
 
 _COULD_NOT_PLAY = 2
+# Without fair scheduling, a thread that waits in a loop can keep all others from running. Memory that the library has
+# not freed at the end is reported, but it is no error: a library need not free everything before the process ends.
+_VALGRIND = (
+    "--fair-sched=yes",
+    "--leak-check=full",
+    "--errors-for-leak-kinds=none",
+    "--error-exitcode=1",
+)
 # What gdb returns with -return-child-result if the process has not exited.
 _GDB_NO_EXIT = 255
 # On some kernels, a program with the thread sanitizer exits at once if the kernel randomises addresses.
@@ -84,8 +92,7 @@ class Debugged:
             fixed = _FIXED_ADDRESSES if self.has_thread_sanitizer else ()
             return [*(["env", *added] if added else []), *fixed, *played]
         if tool is Tool.VALGRIND:
-            # Without fair scheduling, a thread that waits in a loop can keep all others from running.
-            return ["valgrind", "--fair-sched=yes", "--error-exitcode=1", *played]
+            return ["valgrind", *_VALGRIND, *played]
         setup = ["set startup-with-shell off", "set print thread-events off"]
         setup += [f"set environment {name} {value}" for name, value in self.variables(tool).items()]
         batch = ["-batch", "-return-child-result"] if tool is Tool.STACK else []
@@ -204,7 +211,8 @@ def _ending(status: int, debugged: Debugged, tool: Tool | None) -> str:
         return (
             "debug: a signal stopped the process. Its name and the stack of the stopped thread are above, then the "
             "stacks of all threads. If that stack does not show your library, the library has probably damaged memory "
-            "earlier: build it with -fsanitize=address, and play the session without --tool"
+            "earlier, or two threads have used it at the same time: build it with -fsanitize=address or "
+            "-fsanitize=thread, and play the session without --tool"
         )
     if tool is not None:
         return f"debug: {tool.value} ended with status {status}: see its output above; nothing was judged"

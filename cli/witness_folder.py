@@ -10,7 +10,7 @@ import json
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from cli.output.debug_text import debug_command
+from cli.output.debug_text import debug_command, keydrome_command
 from results.witness_picture import witness_svg
 from results.witness_text import witness_text
 from runner.output_file import move_file, write_file
@@ -41,6 +41,7 @@ class WitnessFolder:
 
     path: Path
     library: str  # as named on the command line
+    options: str = ""  # further options of the command, each after a space
     all_histories: bool = False
     problem: str = ""
     # By suite (correctness benchmark) and name of a finding: the file name, without suffix, of its files.
@@ -126,7 +127,7 @@ class WitnessFolder:
         if self.to_debug:
             lines += [f"To debug the crash: {self.to_debug}", f"How to debug: {_DEBUG_GUIDE}"]
         lines += [
-            f"To repeat the run: keydrome check {self.library} --seed {seed}",
+            f"To repeat the run: {keydrome_command()} check {self.library}{self.options} --seed {seed}",
             f"To read more: {_GUIDE}",
         ]
         return "\n".join(lines) + "\n"

@@ -103,7 +103,7 @@ def final_scan_note(summary: Summary) -> str | None:
         return None
     return (
         f"The final scan used {candidate / control:.1f} times the control's CPU time: "
-        "the library may have delayed work until this scan, which is not timed."
+        "its scans may be slow, or it may have delayed work until this scan, which is not timed."
     )
 
 

@@ -191,7 +191,7 @@ class Writer {
 
 std::string c_program(const Case& session, const History& history, const std::string& fault) {
   return "/* The calls of one thread that reveal an error of the library: " + fault +
-         ".\n *\n * Build and run, with your library as LIBRARY.so:\n"
+         ".\n *\n * Build and run, with this file as session.c and your library as LIBRARY.so:\n"
          " *   cc -std=c99 -I api/include session.c ./LIBRARY.so -o session && ./session\n"
          " * Exit status 1: every call returned the same as in the failed run. 0: some did not.\n"
          " */\n#define STEPS " +

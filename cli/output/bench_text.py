@@ -100,7 +100,8 @@ def speed(summary: Summary, metric: Metric, request: Request) -> str:
     text = f"{_compared(summary, metric)}{_in_sessions(summary)}"
     if metric.name != _TIME:
         text += f", {'less' if metric.direction is Direction.LOWER else 'more'} is better"
-    if ours is not None and theirs is not None:
+    # The ratio is the median of the sessions' ratios. The two medians can contradict it, and are then left out.
+    if ours is not None and theirs is not None and (ours > theirs) == ((summary.ratio or 1.0) > 1):
         unit = f" {shown.unit}" if shown.unit else ""
         text += f": {shown.label} {shown.text(ours)}{unit} against {shown.text(theirs)}{unit}"
     return text + _certainty(summary)

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import shlex
+import shutil
+import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from runner.terms import Verdict
@@ -15,11 +19,19 @@ PROGRAM = "debug_session"
 """The program that plays a session without a jail; perf lists its threads under this name."""
 
 
+def keydrome_command() -> str:
+    """Return `keydrome` as a person can type it here: the path by which it was started, unless the shell finds it."""
+    started = Path(sys.argv[0])
+    found = shutil.which("keydrome")
+    is_elsewhere = found is None or not started.exists() or not started.samefile(found)
+    return shlex.quote(sys.argv[0]) if started.name == "keydrome" and is_elsewhere else "keydrome"
+
+
 def debug_command(library: str, report: Report, seed: str, overrides: Mapping[str, int]) -> str:
     """Return the command that plays a session again. `library` names the library as on the command line."""
     changed = "".join(f" -p {name}={value}" for name, value in overrides.items())
     return (
-        f"keydrome debug {library} --benchmark {report.benchmark} --instance {report.instance} "
+        f"{keydrome_command()} debug {library} --benchmark {report.benchmark} --instance {report.instance} "
         f"--scale {report.scale.value} --seed {seed}{changed}"
     )
 
@@ -41,5 +53,6 @@ def how_to_profile(library: str, report: Report, seed: str) -> str:
     """Return the advice how perf shows where a slow session spends its time."""
     return (
         f"`perf record -g {debug_command(library, report, seed, {})}` plays the session that used the most CPU time, "
-        f"without a jail; `perf report --no-children --comm {PROGRAM}` then shows which functions take the time"
+        f"without a jail; `perf report --no-children --percentage relative --comm {PROGRAM}` then shows which "
+        "functions take the time"
     )

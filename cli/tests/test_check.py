@@ -179,7 +179,9 @@ def test_a_library_that_uses_too_much_cpu_time_is_too_slow(
     assert "not run: " in finding.detail
     assert tally.to_debug.startswith("`perf record -g keydrome debug ./mine.so --benchmark ")
     # Without --comm, the report would consist of Python's functions first.
-    assert "`perf report --no-children --comm debug_session`" in tally.to_debug
+    assert (
+        "`perf report --no-children --percentage relative --comm debug_session`" in tally.to_debug
+    )
     notes = list(check._notes(wanted(settings), tally, is_named=True))
     assert f"debug: {tally.to_debug}" in notes
     assert not any("--witness" in note for note in notes)
@@ -198,7 +200,9 @@ def test_only_a_proof_is_a_reason_to_ask_for_a_witness(settings: Settings) -> No
     tally = check._Tally("./mine.so", verdict=Verdict.FAILED)
     finding = Finding("isolation", "phantom", Severity.REQUIRED, "two phantoms", make_witness())
     tally.findings[("isolation", "phantom")] = finding
-    advice = "next: --witness DIR writes every proof as text, picture and C program"
+    advice = (
+        "next: with --witness DIR, this command writes the proofs as text, pictures and C programs"
+    )
     assert advice in check._notes(wanted(settings), tally, is_named=True)
 
 

@@ -55,9 +55,9 @@ class PlayWriter {
   std::string about(const RunViolation& violation) const {
     const std::string& id = scenario_.id;
     return id + ", " + scenario_.title + " (" + violation.name + ").\n\n" + scenario_.about +
-           "\n\nBuild and run, with your library as LIBRARY.so:\n  cc -std=c99 -pthread -I "
-           "api/include " +
-           id + ".c ./LIBRARY.so -o " + id + " && ./" + id +
+           "\n\nBuild and run, with this file as " + id +
+           ".c and your library as LIBRARY.so:\n  cc -std=c99 -pthread -I api/include " + id +
+           ".c ./LIBRARY.so -o " + id + " && ./" + id +
            "\nExit status 1: every call returned the same as in the failed run below. 0: some call "
            "did not.\n\nThe failed run:\n" +
            narrate(scenario_, variant_, vocabulary_, log_);
