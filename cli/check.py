@@ -54,6 +54,7 @@ if TYPE_CHECKING:
 CHECK_SCHEMA = "keydrome.check.v1"
 _FIRST = ("unit", "phantom", "scenarios", "differential", "isolation")
 _RIGHT, _WRONG, _COULD_NOT_JUDGE = 0, 1, 2
+_LEAK = "memory_growth"  # the name of the finding
 _LARGEST_FIRST = (Scale.PAPER, Scale.LAPTOP, Scale.SMOKE)
 # How much CPU time the library may use in the first round at each scale; `paper` has no limit. A limit of wall time
 # would count other work on the machine against the library.
@@ -117,7 +118,7 @@ class _Tally:
         self.sessions += len(result.sessions)
         self.cpu_seconds += sum(one.candidate.jail.cpu_us or 0 for one in result.sessions) / 1e6
         for one in result.sessions:
-            profile = how_to_profile(self.library, one.candidate, one.seed)
+            profile = how_to_profile(self.library, one.candidate, one.seed, {}, "slowest")
             self.slowest = max(self.slowest, (one.candidate.jail.cpu_us or 0, profile))
             debug = how_to_debug(self.library, one.candidate, one.seed, overrides={})
             self.to_debug = self.to_debug or debug
@@ -434,6 +435,8 @@ def _notes(check: _Check, tally: _Tally, *, is_named: bool) -> Iterator[str]:
         yield "next: with --witness DIR, this command writes the proofs as text, pictures and C programs"
     if tally.to_debug:
         yield f"debug: {tally.to_debug}"
+    if any(finding.name == _LEAK for finding in tally.findings.values()):
+        yield "leak: AddressSanitizer names the allocation: docs/how-to/debug-a-library.md, Find a leak"
     # The guide is about calls and transactions; a refused file or configuration has played none.
     if tally.findings and tally.verdict is not Verdict.UNSUPPORTED:
         yield "how to read it: docs/how-to/read-a-witness.md"

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from cli.input.libraries import isolates
-from cli.output.debug_text import how_to_debug
+from cli.output.debug_text import how_to_debug, how_to_profile
 from results.metrics import ranked_by
 from results.summary import (
     CONFIDENCE,
@@ -41,6 +41,7 @@ _NOT_JUDGED = {
     Verdict.REFUSED: "it was refused",
     Verdict.UNSUPPORTED: "it rejected its configuration",
 }
+_SLOW = 1.5  # from this ratio on, the output says how to find the slow functions
 _SAME = 1.05  # a ratio closer to 1 than this is shown as "about as fast", without a number
 
 
@@ -79,6 +80,10 @@ def closing(
     has_times = result.sessions and result.verdict is not Verdict.UNSUPPORTED
     if has_times and benchmark.kind is Kind.PERFORMANCE:
         yield "noise", noise_text(noise, result.sessions, summary.metric or _TIME)
+    if has_times and metric is not None and metric.name == _TIME and (summary.ratio or 0) >= _SLOW:
+        first = result.sessions[0]
+        how = how_to_profile(subject.given, first.candidate, first.seed, request.overrides, "first")
+        yield "slow", how
     if advice := what_next(subject.given, request, result, summary):
         yield "next", advice
 

@@ -40,7 +40,10 @@ def how_to_debug(library: str, report: Report, seed: str, overrides: Mapping[str
     """Return how to play a session again if a crash or a time limit has ended it, or "" for other sessions."""
     played = debug_command(library, report, seed, overrides)
     if report.verdict is Verdict.CRASHED:
-        return f"`{played} --tool stack` plays the crash in gdb, without a jail"
+        return (
+            f"`{played} --tool stack` plays the crash in gdb, without a jail; if several threads made calls, a build "
+            "with -fsanitize=thread shows whether they raced (docs/how-to/debug-a-library.md)"
+        )
     if report.verdict is Verdict.TIMED_OUT:
         return (
             f"`{played} --tool gdb` plays the session without a jail: while it takes too long, Ctrl-C stops it, and "
@@ -49,10 +52,12 @@ def how_to_debug(library: str, report: Report, seed: str, overrides: Mapping[str
     return ""
 
 
-def how_to_profile(library: str, report: Report, seed: str) -> str:
-    """Return the advice how perf shows where a slow session spends its time."""
+def how_to_profile(
+    library: str, report: Report, seed: str, overrides: Mapping[str, int], which: str
+) -> str:
+    """Return the advice how perf shows where a slow session spends its time; `which` says which session it is."""
     return (
-        f"`perf record -g {debug_command(library, report, seed, {})}` plays the session that used the most CPU time, "
+        f"`perf record -g {debug_command(library, report, seed, overrides)}` plays the {which} session, "
         f"without a jail; `perf report --no-children --percentage relative --comm {PROGRAM}` then shows which "
         "functions take the time"
     )

@@ -158,6 +158,17 @@ def test_a_failed_library_is_sent_to_check(request_of: Request) -> None:
     )
 
 
+def test_a_slow_library_learns_how_to_find_its_slow_functions(request_of: Request) -> None:
+    for ours, is_slow in ((18.0, True), (14.0, False), (5.0, False)):
+        found = sessions((ours, 10.0))
+        result = SeriesResult(Verdict.PASSED, "", sessions=found)
+        lines = dict(closing(MINE, request_of, result, summarise(found, "total_ms"), QUIET))
+        assert ("slow" in lines) == is_slow
+        if is_slow:
+            assert lines["slow"].startswith("`perf record -g keydrome debug ./mine.so --config rw ")
+            assert "--seed 0000000000000000" in lines["slow"]
+
+
 def test_a_run_that_could_not_be_carried_out_does_not_blame_the_library(
     request_of: Request,
 ) -> None:
@@ -206,7 +217,8 @@ def test_a_crash_is_sent_to_the_debugger(request_of: Request) -> None:
     assert lines["next"] == (
         f"`keydrome debug ./mine.so --config rw --benchmark {died.candidate.benchmark} "
         f"--instance {died.candidate.instance} --scale smoke --seed 0000000000000000 -p threads=4 --tool stack` "
-        "plays the crash in gdb, without a jail"
+        "plays the crash in gdb, without a jail; if several threads made calls, a build with -fsanitize=thread shows "
+        "whether they raced (docs/how-to/debug-a-library.md)"
     )
 
 

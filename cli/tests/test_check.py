@@ -206,6 +206,18 @@ def test_only_a_proof_is_a_reason_to_ask_for_a_witness(settings: Settings) -> No
     assert advice in check._notes(wanted(settings), tally, is_named=True)
 
 
+def test_a_leak_says_where_to_read_how_to_find_it(settings: Settings) -> None:
+    tally = check._Tally("./mine.so", verdict=Verdict.PASSED)
+    assert not any(
+        "Find a leak" in note for note in check._notes(wanted(settings), tally, is_named=False)
+    )
+    finding = Finding("scenarios", "memory_growth", Severity.ADVISORY, "memory grew by 10 MiB")
+    tally.findings[("scenarios", "memory_growth")] = finding
+    assert any(
+        "Find a leak" in note for note in check._notes(wanted(settings), tally, is_named=True)
+    )
+
+
 def test_a_crash_says_how_to_play_it_again(
     settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
