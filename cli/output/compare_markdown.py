@@ -6,6 +6,7 @@ The text is GitHub Flavored Markdown, which Pandoc reads too. Names of libraries
 from __future__ import annotations
 
 import re
+from datetime import UTC, datetime
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
@@ -49,6 +50,7 @@ def _conditions(compared: Compared) -> Iterator[str]:
     played = request.benchmark.resolve(request.instance, request.scale, request.overrides)
     files = [file.text() for file in (request.keys, request.trace) if file is not None]
     named = (
+        ("date", f"{datetime.now(tz=UTC):%Y-%m-%d}"),
         ("Keydrome", f"version {version('keydrome')}"),
         ("parameters", ", ".join(f"{name} {value}" for name, value in played.items())),
         ("checks", "none (--plain)" if request.plain else "on"),

@@ -132,7 +132,7 @@ def conditions(compared: Compared) -> Iterator[tuple[str, str]]:
     """
     facts = machine_facts()
     jail = weakest(compared.blocks.jail_levels) or "not used"
-    yield "machine", f"{facts['class']}; jail: {jail}"
+    yield "machine", f"{facts['class']}, Linux {facts['kernel']}; jail: {jail}"
     yield (
         "seed",
         f"{compared.request.seeds[0]} (--seed with this number plays the same operations again)",

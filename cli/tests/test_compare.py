@@ -193,6 +193,8 @@ def test_the_markdown_has_the_tables_of_the_screen_and_the_conditions() -> None:
     assert len(rows) == 7
     for words in (
         "**sample/small version 3, smoke scale: total_ms, less is better**",
+        "\n- date: 20",
+        ", Linux ",
         "- Keydrome: version ",
         "- parameters: ",
         "- sessions: 7 count, 7 were requested",
