@@ -119,8 +119,7 @@ class Generator {
     Event event{};
     event.index = static_cast<uint16_t>(pick(options_.indexes));
     event.key = 1 + pick(options_.keys);
-    const uint32_t handle = options_.handles > 1 ? pick(options_.handles) : 0;
-    cursor_ = event.index * options_.handles + (shares_cursors_ ? 0 : handle);
+    const uint32_t handle = choose_handle(event.index);
     if (!reads_snapshots_ || chance(20)) client.snapshot = committed_;
     Contents view = client.snapshot;
     if (!(forgets_writes_ && chance(3))) apply(client.writes, view);
@@ -160,6 +159,13 @@ class Generator {
       client.open = false;
       note(thread, {static_cast<uint8_t>(EventCall::kAbort), SUCCESS, 0, 0, 0, 0, 0});
     }
+  }
+
+  // Chooses the handle of the next call, and sets cursor_ to its cursor.
+  uint32_t choose_handle(uint32_t index) {
+    const uint32_t handle = options_.handles > 1 ? pick(options_.handles) : 0;
+    cursor_ = index * options_.handles + (shares_cursors_ ? 0 : handle);
+    return handle;
   }
 
   void get(Client& client, const Keys& keys, Event& event) {
