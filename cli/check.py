@@ -219,7 +219,11 @@ def _witness_folder(options: argparse.Namespace) -> WitnessFolder | None:
     chosen = (
         "".join(f" --suite {name}" for name in options.suite or ()) + f" --scale {options.scale}"
     )
-    return None if folder is None else WitnessFolder(folder, given, chosen, options.all_histories)
+    if folder is None:
+        return None
+    kept = WitnessFolder(folder, given, chosen, options.all_histories)
+    kept.earlier_files = sum(1 for _ in folder.iterdir())
+    return kept
 
 
 def _run_suites(check: _Check, library: Path, seed: str, seconds: int) -> _Tally:
@@ -431,6 +435,9 @@ def _notes(check: _Check, tally: _Tally, *, is_named: bool) -> Iterator[str]:
         yield f"warning: {check.witness.path}: {check.witness.problem}"
     elif check.witness is not None and is_named:
         yield f"files: {check.witness.path / README} says where to start"
+        if check.witness.earlier_files:
+            before = counted(check.witness.earlier_files, "file")
+            yield f"note: the folder had {before} before this run; README.txt names the files of this run"
     elif any(finding.witness is not None for finding in tally.findings.values()):
         yield "next: with --witness DIR, this command writes the proofs as text, pictures and C programs"
     if tally.to_debug:

@@ -47,6 +47,8 @@ class WitnessFolder:
     # By suite (correctness benchmark) and name of a finding: the file name, without suffix, of its files.
     stems: dict[tuple[str, str], str] = field(default_factory=dict)
     to_debug: str = ""  # the command that plays the first session with a crash in a debugger
+    # How many files the folder contained before this run.
+    earlier_files: int = 0
     history_bytes: int = 0
     histories_left_out: int = 0
 

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from argparse import Namespace
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -204,6 +205,28 @@ def test_only_a_proof_is_a_reason_to_ask_for_a_witness(settings: Settings) -> No
         "next: with --witness DIR, this command writes the proofs as text, pictures and C programs"
     )
     assert advice in check._notes(wanted(settings), tally, is_named=True)
+
+
+def test_a_folder_with_files_of_an_earlier_run_is_noted(settings: Settings, tmp_path: Path) -> None:
+    tally = check._Tally("./mine.so", verdict=Verdict.FAILED)
+    used = tmp_path / "used"
+    used.mkdir()
+    (used / "unit-unit-1.json").write_text("{}")
+    for folder, has_note in ((used, True), (tmp_path / "new", False)):
+        kept = check._witness_folder(
+            Namespace(
+                witness=folder,
+                all_histories=False,
+                library="./mine.so",
+                config=None,
+                suite=None,
+                scale="smoke",
+            )
+        )
+        notes = list(check._notes(replace(wanted(settings), witness=kept), tally, is_named=True))
+        assert any("had 1 file before this run" in note for note in notes) == has_note
+        assert kept is not None
+        assert kept.options == " --scale smoke"
 
 
 def test_a_leak_says_where_to_read_how_to_find_it(settings: Settings) -> None:
