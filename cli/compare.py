@@ -160,9 +160,12 @@ def _subjects(
     found: list[_Subject] = []
     taken = {CONTROL, FLOOR}
     seen: dict[tuple[str, str], str] = {}
+    read: set[Path] = set()
     for number, text in enumerate(options.libraries):
         named = find_runnable(text, settings)
-        announce(f"reading {display_name(named.path.name)}")
+        if named.path not in read:
+            announce(f"reading {display_name(named.path.name)}")
+        read.add(named.path)
         file = _inspected(named.path, folder / f"library-{number}", settings)
         for chosen in _configurations(file.facts, named.configuration, options.config):
             subject = _subject(file, chosen, request, settings)

@@ -263,5 +263,5 @@ def _counted_text(compared: Compared) -> str:
         f"up to {change:.2f}"
     )
     if math.isfinite(drift.band):
-        text += f"; a block with more than {math.exp(drift.band):.2f} is discarded"
+        text += f"; a factor above {math.exp(drift.band):.2f} discards a block"
     return text

@@ -110,7 +110,7 @@ def test_the_table_shows_leaders_and_excluded_libraries(capsys: pytest.CaptureFi
         "0.400",
         "apart: a leads",
         "7 of 8 blocks are valid (7 were requested; noisy blocks are repeated)",
-        "differed by a factor of up to 1.30; a block with more than 1.10 is discarded",
+        "differed by a factor of up to 1.30; a factor above 1.10 discards a block",
         "block 8 is discarded: the control library ran twice, and its second result is 1.30 times its first",
         "c is excluded: crashed in block 1: why",
         "text is excluded: the inspection refused it: not_elf: a text file",
