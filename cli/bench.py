@@ -299,7 +299,7 @@ def _facts(outcome: _Outcome) -> Iterator[str]:
     size = f"{facts['size_bytes']:,} bytes"
     yield f"library: {facts['kind']}, {size}, sha256 {outcome.library['sha256']}"
     yield f"machine: {machine_facts()['class']}; jail: {outcome.result.jail_level or 'not used'}"
-    if outcome.summary.ratio is not None:
+    if outcome.summary.ratio is not None and outcome.result.verdict is Verdict.PASSED:
         yield _ratio_line(outcome.summary)
 
 

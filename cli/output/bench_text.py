@@ -74,13 +74,17 @@ def closing(
     benchmark = request.benchmark
     yield "ran", f"{subject.name} on {described(request)}"
     metric = benchmark.metric
-    if summary.ratio is not None and metric is not None:
+    # A wrong library may be fast because it is wrong, so its speed is not stated.
+    if summary.ratio is not None and metric is not None and result.verdict is Verdict.PASSED:
         yield "speed", speed(summary, metric, request)
-    yield "right", right(request, result.verdict)
+    played, wanted = len(result.sessions), len(request.seeds)
+    rest = f"; {played} of {wanted} sessions were played" if 0 < played < wanted else ""
+    yield "right", right(request, result.verdict) + rest
     has_times = result.sessions and result.verdict is not Verdict.UNSUPPORTED
     if has_times and benchmark.kind is Kind.PERFORMANCE:
         yield "noise", noise_text(noise, result.sessions, summary.metric or _TIME)
-    if has_times and metric is not None and metric.name == _TIME and (summary.ratio or 0) >= _SLOW:
+    is_slow = metric is not None and metric.name == _TIME and (summary.ratio or 0) >= _SLOW
+    if is_slow and result.verdict is Verdict.PASSED:
         first = result.sessions[0]
         how = how_to_profile(subject.given, first.candidate, first.seed, request.overrides, "first")
         yield "slow", how

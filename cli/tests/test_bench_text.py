@@ -150,6 +150,10 @@ def test_a_failed_library_is_sent_to_check(request_of: Request) -> None:
         "mine.so under the configuration rw on sigmod2009/preliminary1 version "
     )
     assert "`keydrome check ./mine.so --config rw --witness DIR`" in lines["next"]
+    assert "speed" not in lines
+    three = replace(request_of, seeds=("0" * 16,) * 3)
+    lines = dict(closing(MINE, three, result, summarise(found, "total_ms"), QUIET))
+    assert lines["right"].endswith("did not pass; 1 of 3 sessions were played")
     result = replace(result, verdict=Verdict.PASSED)
     lines = dict(closing(MINE, request_of, result, summarise(found, "total_ms"), QUIET))
     assert lines["next"] == (
