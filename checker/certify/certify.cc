@@ -44,10 +44,11 @@ void count(const History& history, const Transactions& transactions, Certificati
 // judges again (relaxed_time.h), until a serial order exists, no transaction is left to move, or
 // kMovesMax attempts have failed. Returns true if it found an order, and then stores the order in
 // `out` if the options ask for it.
-bool has_some_order(History history, const CertifyOptions& options, Certification& out) {
+bool has_some_order(History history, const CertifyOptions& options, CursorScope scope,
+                    Certification& out) {
   for (uint32_t i = 0; i < kMovesMax; ++i) {
     const Transactions transactions = split_into_transactions(history);
-    const Numbering numbering(history, options.cursors);
+    const Numbering numbering(history, scope);
     Versions versions(history, numbering, transactions, /*readers_are_late=*/true);
     const Context moved{history, numbering, transactions, versions, options};
     Certification found;
@@ -65,7 +66,7 @@ bool has_some_order(History history, const CertifyOptions& options, Certificatio
 // record was derived only from times (Versions::unsure), it counts as unknown.
 void judge_without_real_time(const History& history, const Numbering& numbering,
                              const Transactions& transactions, Versions versions,
-                             const CertifyOptions& options, Certification& out) {
+                             const CertifyOptions& options, CursorScope scope, Certification& out) {
   const std::size_t count = transactions.committed.size() + transactions.others.size();
   const bool is_long = count > options.without_real_time_max;
   for (const uint32_t element : versions.unsure) versions.notes[element] |= kOpenDeleter;
@@ -85,7 +86,7 @@ void judge_without_real_time(const History& history, const Numbering& numbering,
         std::to_string(options.without_real_time_max) +
         ": record a shorter run to learn whether there is one, i.e. whether all violations are "
         "stale reads";
-  } else if (has_some_order(history, options, out)) {
+  } else if (has_some_order(history, options, scope, out)) {
     out.verdict = Verdict::kCertified;
     out.reason.clear();
   } else if (out.reason.empty()) {
@@ -175,8 +176,8 @@ void judge_inserted_again(const Context& context, Certification& out) {
 }
 
 void judge_orders(const History& history, const Transactions& transactions,
-                  const CertifyOptions& options, Certification& out) {
-  const Numbering numbering(history, options.cursors);
+                  const CertifyOptions& options, CursorScope scope, Certification& out) {
+  const Numbering numbering(history, scope);
   Versions versions(history, numbering, transactions);
   const Context context{history, numbering, transactions, versions, options};
   if (!versions.problem.empty()) return judge_inserted_again(context, out);
@@ -185,7 +186,8 @@ void judge_orders(const History& history, const Transactions& transactions,
   out.without_real_time = out.verdict;
   if (!has_required(out) || has_required(before)) return;
   Certification lax = before;
-  judge_without_real_time(history, numbering, transactions, std::move(versions), options, lax);
+  judge_without_real_time(history, numbering, transactions, std::move(versions), options, scope,
+                          lax);
   merge(std::move(lax), options, out);
 }
 
@@ -215,8 +217,8 @@ void limit_to_recorded_part(Certification& out) {
   }
 }
 
-// Judges the history. `options.cursors` says which handles share a cursor.
-Certification judge_all(const History& history, const CertifyOptions& options) {
+// Judges the history. `scope` says which handles share a cursor.
+Certification judge_all(const History& history, const CertifyOptions& options, CursorScope scope) {
   Certification out;
   const Transactions transactions = split_into_transactions(history);
   out.reason = transactions.problem;
@@ -231,7 +233,7 @@ Certification judge_all(const History& history, const CertifyOptions& options) {
     add_violation(describe_unknown_key(unknown), options, out);
   }
   const bool wrong_in_any_order = has_required(out);
-  judge_orders(history, transactions, options, out);
+  judge_orders(history, transactions, options, scope, out);
   if (wrong_in_any_order) out.without_real_time = Verdict::kViolation;
   if (!history.truncated_threads.empty()) limit_to_recorded_part(out);
   if (has_required(out)) {
@@ -246,12 +248,9 @@ Certification judge_all(const History& history, const CertifyOptions& options) {
 }  // namespace
 
 Certification certify(const History& history, const CertifyOptions& options) {
-  CertifyOptions tried = options;
-  tried.cursors = CursorScope::kHandle;
-  Certification found = judge_all(history, tried);
+  Certification found = judge_all(history, options, CursorScope::kHandle);
   if (found.verdict == Verdict::kCertified || !has_several_handles(history)) return found;
-  tried.cursors = CursorScope::kIndex;
-  Certification shared = judge_all(history, tried);
+  Certification shared = judge_all(history, options, CursorScope::kIndex);
   const bool is_better =
       shared.verdict == Verdict::kCertified || (has_required(found) && !has_required(shared));
   return is_better ? shared : found;

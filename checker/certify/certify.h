@@ -19,9 +19,9 @@
 // time (relaxed_time.h). If the library's only error was to return old but consistent states, this
 // second judgement finds a serial order, and certify() reports only stale reads.
 //
-// If a thread had several open handles of an index, certify() can judge the history twice. The first
-// judgement assumes that each handle has its own cursor. If it does not certify the history, the
-// second one assumes that the handles of an index share a cursor. The contract allows both.
+// If a thread had several open handles of an index, certify() can judge the history twice. It first
+// assumes that each handle has its own cursor. If this does not certify the history, it assumes that
+// the handles of an index share a cursor. The contract allows both.
 //
 // Cost for a million transactions of about 11 operations: about two seconds of CPU time, and 0.7 GB
 // including the history (docs/reference/figures.md).
@@ -31,7 +31,6 @@
 
 #include "checker/certify/violation.h"
 #include "checker/history/history.h"
-#include "checker/history/numbering.h"
 
 namespace keydrome::certify {
 
@@ -55,8 +54,6 @@ struct CertifyOptions {
   uint32_t deleter_tries_max = 150;
   // True: Certification::order is set if the verdict is kCertified.
   bool keep_order = false;
-  // Which handles share a cursor. certify() sets it: it tries both.
-  history::CursorScope cursors = history::CursorScope::kHandle;
   // Rules to switch off, as bits of Rule (rules.h). For the checker's own tests.
   uint32_t disabled_rules = 0;
 };

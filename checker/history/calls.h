@@ -29,6 +29,11 @@ inline bool is_data_call(EventCall call) {
   return call >= EventCall::kGet && call <= EventCall::kDeleteKey;
 }
 
+// Returns true for the calls that pass or return a handle of an index.
+inline bool has_handle(EventCall call) {
+  return is_data_call(call) || call == EventCall::kOpen || call == EventCall::kClose;
+}
+
 // Returns true if the result proves that one particular record existed. The call returned the
 // record, deleted it, or reported it as a duplicate.
 inline bool shows_record(const Event& event) {

@@ -89,6 +89,11 @@ class Splitter {
                     "and deleteRecord can be auto-commit calls; the log is damaged, so record "
                     "another run");
     }
+    if (handle_of(event) != 0 && !has_handle(call)) {
+      return refuse(position,
+                    "the log gives this call a handle, but only openIndex, closeIndex and calls on "
+                    "records have one; the log is damaged, so record another run");
+    }
     const bool has_index =
         call != EventCall::kBegin && call != EventCall::kCommit && call != EventCall::kAbort;
     if (has_index && event.index >= history_.indexes.size()) {

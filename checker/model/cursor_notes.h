@@ -1,4 +1,5 @@
-// CursorNotes: remembers which records of its key a cursor has returned, and which it may leave out.
+// CursorNotes: remembers which records of its key a cursor has returned, and which it may leave
+// out.
 //
 // A cursor has a serial number, which must change whenever the cursor moves to a key. A note is
 // valid for one record and one serial number. Nearly always an index has one cursor, so an array

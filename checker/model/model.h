@@ -92,8 +92,8 @@ class Model {
   // of a key that has payloads. The contract asks for ENTRY_DNE there, but this rule is only
   // advisory.
   bool breaks_delete_code() const { return breaks_delete_code_; }
-  // Returns true if the element exists under the key of the cursor with this number, and getNext must
-  // still return it.
+  // Returns true if the element exists under the key of the cursor with this number, and getNext
+  // must still return it.
   bool owes(uint32_t cursor, uint32_t element) const;
 
  private:

@@ -34,8 +34,8 @@ struct OrderSearch {
 
 // If `strict` is true, the order must respect real time: if T1 had returned before T2 began, T1
 // precedes T2. A try is the replay of one transaction. `history` must have ranked keys
-// (rank_varchar_keys). If a thread had several open handles of an index, the search tries both kinds
-// of cursors (CursorScope in numbering.h).
+// (rank_varchar_keys). If a thread had several open handles of an index, the search tries both
+// kinds of cursors (CursorScope in numbering.h).
 OrderSearch search_orders(const history::History& history, bool strict = true,
                           uint64_t tries_max = UINT64_MAX);
 

@@ -72,9 +72,9 @@ class SessionTrace {
   // key.
   uint32_t record_under(uint32_t cell, const Model& model) const;
 
-  // Returns the first existing record that the scan of `cursor`, a cursor of the index, skips when it
-  // moves to the cell `to`, or kNoNumber if it skips none. `model` knows which records exist. It also knows which records
-  // of its key the scan must still return.
+  // Returns the first existing record that the scan of `cursor`, a cursor of the index, skips when
+  // it moves to the cell `to`, or kNoNumber if it skips none. `model` knows which records exist. It
+  // also knows which records of its key the scan must still return.
   uint32_t skipped(uint32_t index, uint32_t cursor, uint32_t to, const Model& model);
 
  private:

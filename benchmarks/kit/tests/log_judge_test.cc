@@ -250,6 +250,10 @@ TEST(LogJudge, AForgedLogIsReported) {
        [](script::ThreadResult& t) {
          t.events[find(t, EventCall::kNext)].call ^= 1u << history::kEventHandleShift;
        }},
+      {"a handle of a commit",
+       [](script::ThreadResult& t) {
+         t.events[find(t, EventCall::kCommit)].call |= 1u << history::kEventHandleShift;
+       }},
       {"another call",
        [](script::ThreadResult& t) {
          t.events[find(t, EventCall::kCommit)].call = static_cast<uint8_t>(EventCall::kAbort);

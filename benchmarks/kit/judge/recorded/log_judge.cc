@@ -113,6 +113,7 @@ class Follower {
   // Returns true if the event has the number of the handle that the call passes, or if this handle
   // is unknown.
   bool is_handle(const Event& event, const Call& wanted) {
+    if (!history::has_handle(wanted.call)) return handle_of(event) == 0;
     if (!wanted.slot) return true;
     const uint8_t bits = handles_.after(wanted.call, *wanted.slot, wanted.index, event.code);
     return bits == handle_of(event) << history::kEventHandleShift;
