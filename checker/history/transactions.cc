@@ -42,6 +42,12 @@ bool is_documented(EventCall call, uint8_t code) {
   return code < FAILURE && (kDocumented.at(static_cast<std::size_t>(call)) >> code & 1) != 0;
 }
 
+// Returns true if the library carried out the call, so that its result depends on the records.
+bool was_carried_out(const Event& event) {
+  return event.code != DEADLOCK && event.code != TXN_DNE && event.code != FAILURE &&
+         event.code != DB_DNE;
+}
+
 // Splits the events of one thread.
 class Splitter {
  public:
@@ -89,18 +95,7 @@ class Splitter {
                     "and deleteRecord can be auto-commit calls; the log is damaged, so record "
                     "another run");
     }
-    if (handle_of(event) != 0 && !has_handle(call)) {
-      return refuse(position,
-                    "the log gives this call a handle, but only openIndex, closeIndex and calls on "
-                    "records have one; the log is damaged, so record another run");
-    }
-    const bool has_index =
-        call != EventCall::kBegin && call != EventCall::kCommit && call != EventCall::kAbort;
-    if (has_index && event.index >= history_.indexes.size()) {
-      return refuse(position, "the log is damaged, so record another run: the call names index " +
-                                  std::to_string(event.index) + ", but the number of indexes is " +
-                                  std::to_string(history_.indexes.size()));
-    }
+    if (!check_index(position, event)) return false;
     const bool is_long = event.duration == kEventLongDuration;
     if (event.end < before_ || (!is_long && event.end < event.duration)) {
       return refuse(position,
@@ -110,6 +105,24 @@ class Splitter {
       add_violation("undocumented_code", Severity::kRequired, position);
     } else if (event.code == FAILURE && is_data_call(call)) {
       add_violation("unexpected_failure", Severity::kAdvisory, position);
+    }
+    return true;
+  }
+
+  // Checks the index and the handle that the event names.
+  bool check_index(uint32_t position, const Event& event) {
+    const EventCall call = call_of(event);
+    if (handle_of(event) != 0 && !has_handle(call)) {
+      return refuse(position,
+                    "the log gives a handle to a call that has none; the log is damaged, so record "
+                    "another run");
+    }
+    const bool has_index =
+        call != EventCall::kBegin && call != EventCall::kCommit && call != EventCall::kAbort;
+    if (has_index && event.index >= history_.indexes.size()) {
+      return refuse(position, "the log is damaged, so record another run: the call names index " +
+                                  std::to_string(event.index) + ", but the number of indexes is " +
+                                  std::to_string(history_.indexes.size()));
     }
     return true;
   }
@@ -201,12 +214,6 @@ class Splitter {
              "the call passes a transaction, but none is open; the log is damaged, so record "
              "another run");
     }
-  }
-
-  // Returns true if the library carried out the call, so that its result depends on the records.
-  static bool was_carried_out(const Event& event) {
-    return event.code != DEADLOCK && event.code != TXN_DNE && event.code != FAILURE &&
-           event.code != DB_DNE;
   }
 
   // Returns true if a call of an open transaction, which no DEADLOCK has ended, reports that the

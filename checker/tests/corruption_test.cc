@@ -250,5 +250,18 @@ TEST(Meaningless, ChangesDoNotChangeTheVerdict) {
   }
 }
 
+// A damaged log can give a handle to a call that has none, with any number of an index.
+TEST(Corruption, AHandleOfACallWithoutOneIsNotJudged) {
+  for (const uint16_t index : {uint16_t{0}, uint16_t{0xffff}}) {
+    History history = script("0:b 0:i(1,a) 0:c");
+    history.threads[0][0].call |= 1u << history::kEventHandleShift;
+    history.threads[0][0].index = index;
+    EXPECT_EQ(certify::certify(history).verdict, certify::Verdict::kCouldNotJudge);
+    history.indexes.clear();
+    history.threads[0].erase(history.threads[0].begin() + 1);
+    EXPECT_EQ(certify::certify(history).verdict, certify::Verdict::kCouldNotJudge);
+  }
+}
+
 }  // namespace
 }  // namespace keydrome
