@@ -117,8 +117,7 @@ class Splitter {
                     "the log gives a handle to a call that has none; the log is damaged, so record "
                     "another run");
     }
-    const bool has_index =
-        call != EventCall::kBegin && call != EventCall::kCommit && call != EventCall::kAbort;
+    const bool has_index = has_handle(call) || call == EventCall::kCreate;
     if (has_index && event.index >= history_.indexes.size()) {
       return refuse(position, "the log is damaged, so record another run: the call names index " +
                                   std::to_string(event.index) + ", but the number of indexes is " +
