@@ -27,12 +27,18 @@ SIZES = {"threads": 1, "records": 20_000, "lookups_per_thread": 5_000}
 SEVERAL_PIECES = {**SIZES, "lookups_per_thread": 50_000}
 
 
-def play(name: str, *, audited: bool = False, sizes: dict[str, int] | None = None) -> SeriesResult:
+def play(
+    name: str,
+    *,
+    instance: str = "hits",
+    audited: bool = False,
+    sizes: dict[str, int] | None = None,
+) -> SeriesResult:
     settings = built_settings()
     seeds = seed_series(None, 1)
     request = Request(
         benchmark=load_benchmarks(settings.root)["lookups"],
-        instance="hits",
+        instance=instance,
         scale=Scale.SMOKE,
         overrides=sizes or SIZES,
         seeds=seeds,
@@ -84,6 +90,23 @@ def test_a_library_that_writes_words_itself_must_find_the_records() -> None:
     result = play("forges_words", audited=True, sizes=SEVERAL_PIECES)
     (session,) = result.sessions
     assert session.candidate.verdict is Verdict.PASSED, session.candidate.reason
+
+
+@pytest.mark.parametrize("name", ["array_tree", "looks_ahead", "honest"])
+def test_hidden_keys_accuse_no_right_library(name: str) -> None:
+    """The keys of `serial` are hidden until the lookup before has its answer, in both modes of the audit."""
+    result = play(name, instance="serial", audited=True, sizes=SEVERAL_PIECES)
+    assert (result.verdict, result.reason) == (Verdict.PASSED, "")
+
+
+@pytest.mark.parametrize("name", ["skips_unmarked", "skips_new_keys", "forgets_texts"])
+def test_a_library_with_wrong_answers_to_hidden_keys_is_found_out(name: str) -> None:
+    """The wrong answers make later keys wrong. The result names the first wrong answers, and no other fault."""
+    result = play(name, instance="serial")
+    assert result.verdict is Verdict.FAILED, result.reason
+    found = {f.name for f in result.findings if f.severity is Severity.REQUIRED}
+    assert "impossible_record" in found
+    assert not found & {"outcome_mismatch", "forged_log", "protocol_violation"}, found
 
 
 @pytest.mark.parametrize("name", ["array_tree", "looks_ahead", "honest"])

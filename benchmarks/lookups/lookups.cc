@@ -1,5 +1,6 @@
 // Generates the operations of the benchmark "lookups": each transaction looks up one key that
 // exists or is missing (README.md).
+#include <bit>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -29,14 +30,20 @@ Misses misses_of(std::string_view instance) {
 // key 2 * i of the pool, and key 2 * i + 1 is missing.
 class Generator : public workload::ClientScript {
  public:
-  Generator(Misses misses, const Parameters& parameters, uint64_t seed, const CheckPolicy& policy)
+  // `serial` hides the keys of hits, so that a library learns each key only from its answer to the
+  // get before.
+  Generator(Misses misses, bool serial, const Parameters& parameters, uint64_t seed,
+            const CheckPolicy& policy)
       : ClientScript(seed, policy),
         misses_(misses),
+        serial_(serial),
         records_(parameters.u32("records")),
         lookups_(parameters.u64("lookups_per_thread")),
         hit_percent_(parameters.u64("hit_percent")) {
     index_ = builder().add_index("index", misses_ == Misses::kSuffix ? VARCHAR : INT);
     for (uint32_t i = 0; i < records_; ++i) add_keys(i);
+    // The key of record i is 2 * i. So all bits of i below the highest one are random.
+    if (serial_) builder().hide_bits((std::bit_floor(records_) - 1) << 1);
     hit_ = builder().add_class("hit");
     miss_ = builder().add_class("miss");
     add_clients(parameters.u32("threads"), [this](Rng& rng, uint32_t) { return any_record(rng); });
@@ -66,7 +73,8 @@ class Generator : public workload::ClientScript {
     run_phase("run", lookups_, 1, [this](Client& client) {
       const bool hit = client.rng().below(100) < hit_percent_;
       client.begin(index_, hit ? hit_ : miss_);
-      client.out().get(kSlot, any_record(client.rng()) + (hit ? 0 : 1));
+      const uint32_t key = any_record(client.rng()) + (hit ? 0 : 1);
+      hit&& serial_ ? client.out().get_hidden(kSlot, key) : client.out().get(kSlot, key);
       client.commit();
     });
   }
@@ -74,6 +82,7 @@ class Generator : public workload::ClientScript {
   uint32_t any_record(Rng& rng) const { return 2 * static_cast<uint32_t>(rng.below(records_)); }
 
   Misses misses_;
+  bool serial_;
   uint32_t records_;
   uint64_t lookups_, hit_percent_;
   uint32_t index_ = 0, hit_ = 0, miss_ = 0;
@@ -83,7 +92,7 @@ constexpr double kKeyBytes = 8, kStringBytes = 24, kTagBytes = 8;
 
 class Lookups : public workload::Workload {
  public:
-  explicit Lookups(Misses misses) : misses_(misses) {}
+  Lookups(Misses misses, bool serial) : misses_(misses), serial_(serial) {}
 
   workload::Demand demand(const workload::Parameters& parameters) const override {
     const double threads = parameters.number("threads"), records = parameters.number("records");
@@ -98,18 +107,19 @@ class Lookups : public workload::Workload {
 
   Result<script::Script> generate(const workload::Parameters& parameters, uint64_t seed,
                                   const workload::CheckPolicy& policy) override {
-    return Generator(misses_, parameters, seed, policy).write();
+    return Generator(misses_, serial_, parameters, seed, policy).write();
   }
 
  private:
   Misses misses_;
+  bool serial_;
 };
 
 }  // namespace
 }  // namespace lookups
 
 std::unique_ptr<workload::Workload> make_lookups(std::string_view instance) {
-  return std::make_unique<lookups::Lookups>(lookups::misses_of(instance));
+  return std::make_unique<lookups::Lookups>(lookups::misses_of(instance), instance == "serial");
 }
 
 }  // namespace keydrome

@@ -1,6 +1,7 @@
 """Measures what the attacks of tests/faulty/attacks gain over the honest library `array_tree`.
 
-Usage, as root, after a build: .venv/bin/python -m tools.reports.attack_gain [--rounds N] [--records N] [--lookups N]
+Usage, as root, after a build:
+    .venv/bin/python -m tools.reports.attack_gain [--instance NAME] [--rounds N] [--records N] [--lookups N]
 
 An attack is a library that cheats to be faster. In each round every library plays the same operations once, in random
 order. The result is a table in Markdown with the verdict on each attack, and its gain. The gain is the time of the
@@ -42,12 +43,14 @@ ATTACKS = {
 }
 
 
-def play(library: str, seed: str, sizes: dict[str, int], settings: Settings) -> Report:
-    """Play one session of lookups/hits with one thread, and return its report."""
+def play(
+    library: str, instance: str, seed: str, sizes: dict[str, int], settings: Settings
+) -> Report:
+    """Play one session of an instance of lookups with one thread, and return its report."""
     path = settings.build / "lib" / "faulty" / f"{library}.so"
     request = Request(
         benchmark=load_benchmarks(settings.root)["lookups"],
-        instance="hits",
+        instance=instance,
         scale=Scale.SMOKE,
         overrides={"threads": 1, **sizes},
         seeds=(seed,),
@@ -60,7 +63,7 @@ def play(library: str, seed: str, sizes: dict[str, int], settings: Settings) -> 
     return result.sessions[0].candidate
 
 
-def measure(rounds: int, sizes: dict[str, int]) -> dict[str, list[Report]]:
+def measure(instance: str, rounds: int, sizes: dict[str, int]) -> dict[str, list[Report]]:
     """Return the reports of each library, one for each round."""
     settings = load_settings()
     names = [HONEST, *ATTACKS]
@@ -69,7 +72,7 @@ def measure(rounds: int, sizes: dict[str, int]) -> dict[str, list[Report]]:
         seed = secrets.token_hex(8)
         for name in random.sample(names, len(names)):
             print(f"round {number + 1}/{rounds}: {name}", file=sys.stderr)
-            reports[name].append(play(name, seed, sizes, settings))
+            reports[name].append(play(name, instance, seed, sizes, settings))
     return reports
 
 
@@ -96,12 +99,13 @@ def main() -> int:
     parser = argparse.ArgumentParser(
         description="Measure what attacks gain over an honest library."
     )
+    parser.add_argument("--instance", choices=("hits", "serial"), default="hits")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--records", type=int, default=1_000_000)
     parser.add_argument("--lookups", type=int, default=1_000_000)
     options = parser.parse_args()
     sizes = {"records": options.records, "lookups_per_thread": options.lookups}
-    print(table(measure(options.rounds, sizes)))
+    print(table(measure(options.instance, options.rounds, sizes)))
     return 0
 
 

@@ -21,7 +21,7 @@
 
 namespace keydrome::format {
 
-inline constexpr uint32_t kProgramVersion = 6;
+inline constexpr uint32_t kProgramVersion = 7;
 inline constexpr uint32_t kSlots = 16;              // handles that a thread can have open
 inline constexpr uint32_t kTransactionClasses = 8;  // such as get or scan; each has a histogram
 inline constexpr uint32_t kEvents = 16;             // counters for kSignal and kWait
@@ -43,7 +43,8 @@ enum class OpCode : uint8_t {
   kBegin,
   kCommit,
   kAbort,
-  // Calls get for the key.
+  // Calls get for the key. In a piece, an `argument` other than 0 says that the key is hidden: it is
+  // the bits of the key that the thread's earlier answer hides (hidden_key.h).
   kGet,
   // Calls getNext `argument` times. Continues after DB_END, as the driver of the SIGMOD 2009
   // contest did.
@@ -115,6 +116,9 @@ inline constexpr uint8_t kMayExist = 1u << 5;
 // For kGet, kNext and kNextToEnd: keep the returned record, because a later kDeleteRead may delete
 // it.
 inline constexpr uint8_t kKeep = 1u << 6;
+// For kGet: the key is hidden (hidden_key.h). In a script, `key` is the key itself, and `argument`
+// holds the bits with which the piece changes it.
+inline constexpr uint8_t kHidden = 1u << 7;
 
 // A call whose result the judge or the program itself uses.
 inline constexpr uint8_t kObserved = kEvidence | kEvidenceAll | kKeep;

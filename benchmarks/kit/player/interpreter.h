@@ -69,6 +69,7 @@ class Interpreter : InterpreterState {
   void begin(const format::Op& op, uint64_t* word);
   template <format::OpCode kCode>
   void prepare(const format::Op& op, KeyType type, uint64_t*& word, Arguments& with);
+  Record& hidden_record(const format::Op& op, uint64_t* word);
   template <format::OpCode kCode>
   bool continues(const format::Op& op, KeyType type, uint64_t*& word, Arguments& with);
   void start_single(uint64_t*& word);
@@ -140,6 +141,12 @@ class Interpreter : InterpreterState {
   Flow no_handle();
   void observe_read(const format::Op& op, uint32_t code, uint32_t call_number);
   void keep(const format::Op& op);
+  // Returns the key that the last get passed, in the form of pool_key_bytes(). The library may have
+  // overwritten it in the Record.
+  std::string_view key_of_get(const format::Op& op, KeyType type) const {
+    if (op.argument == 0) return pool_key_bytes(*pools_, type, op.key);
+    return {reinterpret_cast<const char*>(&hidden_key_), sizeof hidden_key_};
+  }
 
   // interpreter/procedure.cc runs procedures.
   Function next_of_procedure();

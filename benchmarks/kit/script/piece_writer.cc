@@ -124,6 +124,9 @@ class PieceWriter::Converter {
         types_[op.slot] = writer_.script_.indexes[op.argument].type;
         break;
       case format::OpCode::kGet:
+        op.key = pools_.key(types_[op.slot], op.key, op.argument);
+        op.argument = (from.flags & format::kHidden) != 0 ? writer_.script_.hidden_bits : 0;
+        break;
       case format::OpCode::kDeleteKey:
         op.key = pools_.key(types_[op.slot], op.key);
         break;
@@ -168,7 +171,7 @@ class PieceWriter::Counter {
  public:
   explicit Counter(const Script& script) : pools_(script.pools) {}
 
-  uint32_t key(KeyType type, uint32_t number) {
+  uint32_t key(KeyType type, uint32_t number, uint32_t /*hiding*/ = 0) {
     if (type == VARCHAR) {
       ++counts_.varchar_keys;
       counts_.varchar_bytes += pools_.varchar_keys[number].size();
@@ -216,13 +219,14 @@ class PieceWriter::Filler {
         varchar_(image, header.varchar_offset, header.varchar_count),
         texts_(image, header.payload_offset, header.payload_count) {}
 
-  uint32_t key(KeyType type, uint32_t number) {
+  // `hiding` is the bits that hide an int64 key, or 0 (format/hidden_key.h).
+  uint32_t key(KeyType type, uint32_t number, uint32_t hiding = 0) {
     if (type == VARCHAR) return varchar_.add(pools_.varchar_keys[number]);
     if (type == SHORT) {
       int32_[int32_count_] = pools_.int32_keys[number];
       return int32_count_++;
     }
-    int64_[int64_count_] = pools_.int64_keys[number];
+    int64_[int64_count_] = pools_.int64_keys[number] ^ int64_t { hiding };
     return int64_count_++;
   }
   uint32_t text(uint32_t number) { return texts_.add(pools_.payloads[number]); }

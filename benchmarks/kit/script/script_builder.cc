@@ -10,6 +10,7 @@
 #include "benchmarks/kit/format/evidence_word.h"
 #include "benchmarks/kit/format/program_walk.h"
 #include "benchmarks/kit/script/evidence/capacities.h"
+#include "benchmarks/kit/script/hidden_keys.h"
 
 namespace keydrome::script {
 
@@ -107,6 +108,11 @@ void ThreadBuilder::get(uint8_t slot, uint32_t key, uint8_t flags) {
   append_data({.code = format::OpCode::kGet, .flags = flags, .slot = slot, .key = key});
 }
 
+void ThreadBuilder::get_hidden(uint8_t slot, uint32_t key) {
+  KEYDROME_CHECK(in_transaction() && (*ops_)[state_->begin_at].flags == 0);
+  get(slot, key, format::kHidden);
+}
+
 void ThreadBuilder::next(uint8_t slot, uint32_t calls, uint8_t flags) {
   KEYDROME_CHECK(calls > 0);
   append_data({.code = format::OpCode::kNext, .flags = flags, .slot = slot, .argument = calls});
@@ -148,8 +154,10 @@ void ThreadBuilder::delete_read(uint8_t slot, uint8_t flags) {
     format::Op& op = (*ops_)[at];
     const bool reads = op.code == format::OpCode::kGet || op.code == format::OpCode::kNext ||
                        op.code == format::OpCode::kNextToEnd;
-    if (reads && op.slot == slot && (op.flags & format::kAutoCommit) == 0)
+    if (reads && op.slot == slot && (op.flags & format::kAutoCommit) == 0) {
+      KEYDROME_CHECK((op.flags & format::kHidden) == 0);
       op.flags |= format::kKeep;
+    }
   }
 }
 
@@ -381,6 +389,7 @@ Script ScriptBuilder::build() {
   }
   KEYDROME_CHECK(!script_.class_names.empty());
   set_windows();
+  hide_keys(script_);
   for (std::size_t p = 0; p < script_.phases.size(); ++p) {
     PhaseScript& phase = script_.phases[p];
     for (std::size_t t = 0; t < phase.threads.size(); ++t) {

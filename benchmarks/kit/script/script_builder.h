@@ -68,6 +68,10 @@ class ThreadBuilder {
   void commit();
   void abort();
   void get(uint8_t slot, uint32_t key, uint8_t flags = 0);
+  // Appends a get whose key is hidden by the thread's hidden get before (format/hidden_key.h).
+  // REQUIRES (checked): the open transaction is retried after DEADLOCK, and the script fulfils the
+  // conditions of hidden_keys.h.
+  void get_hidden(uint8_t slot, uint32_t key);
   void next(uint8_t slot, uint32_t calls, uint8_t flags = 0);
   void next_to_end(uint8_t slot, uint32_t records_max, uint8_t flags = 0);
   void insert(uint8_t slot, uint32_t key, Payload payload, uint8_t flags = 0);
@@ -171,6 +175,9 @@ class ScriptBuilder {
   // Announces that no procedure ever uses these keys. REQUIRES: no scan of a procedure can return a
   // record with one of these keys.
   void keep_from_procedures(KeyType type, KeyRange keys) { script_.pools.kept_keys[type] = keys; }
+  // Sets which bits of a key get_hidden() hides. REQUIRES: for each combination of these bits, there
+  // is a key that get_hidden() chooses with the same probability.
+  void hide_bits(uint32_t bits) { script_.hidden_bits = bits; }
   // Adds a text and returns its number. The empty text has number 0. REQUIRES (checked): the text
   // has at most MAX_PAYLOAD_LEN - kTagBytes bytes and contains no zero byte.
   uint32_t add_text(std::string_view text);

@@ -129,6 +129,13 @@ TEST_P(InterpreterPaths, AgreeOnEveryKindOfOp) {
   expect_same_outcome(script.build(), GetParam().faults);
 }
 
+// After a wrong answer, the next hidden keys are wrong, and both paths ask for the same wrong keys.
+TEST_P(InterpreterPaths, AgreeOnHiddenKeys) {
+  Faults faults = GetParam().faults;
+  if (faults.deadlock_every > 0) faults.deadlock_every = 20'011;  // as above
+  expect_same_outcome(make_script("lookups", "serial", kSeed, {{"threads", 1}}), faults);
+}
+
 INSTANTIATE_TEST_SUITE_P(, InterpreterPaths,
                          ::testing::Values(Case{"correct", {}},
                                            Case{"deadlocks", {.deadlock_every = 97}},

@@ -24,12 +24,14 @@ void add_strings(Sha256& sha, const script::Strings& strings) {
 // Adds a thread's ops (operations) without the flags that ask for evidence (whole results) and
 // without the windows of reads, the payload bytes that their words contain
 // (format/evidence_word.h). These flags and windows change only what the judge looks at. They do
-// not change the calls that the library receives.
+// not change the calls that the library receives. For the same reason, leaves out the bits that
+// hide a key (format/hidden_key.h), which depend on the windows.
 void add_ops(Sha256& sha, const std::vector<format::Op>& ops) {
   std::vector<format::Op> asked = ops;
   for (format::Op& op : asked) {
     op.flags &= static_cast<uint8_t>(~(format::kEvidence | format::kEvidenceAll));
     if (op.code == format::OpCode::kGet || format::is_scan(op.code)) op.payload = 0;
+    if (op.code == format::OpCode::kGet) op.argument = 0;
   }
   sha.update(std::as_bytes(std::span(asked)));
 }

@@ -29,6 +29,9 @@ class CallBuffers {
     return integer_record_.set_integer(type, pool_bits(pools, type, number));
   }
 
+  // Returns a Record with this int64 key. All other bytes are zero.
+  Record& int64_record(uint64_t key) { return integer_record_.set_integer(INT, key); }
+
   // Returns a Key with key `number` of the same pool. All other bytes are zero.
   Key& key(const PoolsView& pools, KeyType type, uint32_t number) {
     if (type == VARCHAR) return string_key_.set_string(pools.varchar_keys[number]);

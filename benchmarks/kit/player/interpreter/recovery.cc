@@ -245,6 +245,8 @@ void Interpreter::end_attempt(format::AttemptEnd end) {
 // Continues at the transaction's kBegin for a retry. Otherwise starts to skip the remaining ops of
 // the transaction.
 void Interpreter::restored() {
+  // Do not continue from an answer of this attempt, whose words may be overwritten.
+  if (answer_ != nullptr && answer_ >= saved_.word) answer_ = answer_before_;
   if (retries_) {
     set_task(Task::kProgram);
     end_attempt(format::AttemptEnd::kRetried);

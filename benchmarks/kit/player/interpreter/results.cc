@@ -97,8 +97,7 @@ void Interpreter::observe_read(const format::Op& op, uint32_t code, uint32_t cal
   const KeyType type = slots_[op.slot].type;
   const Record& record = buffers_.last_record(type);
   if (code == SUCCESS) {
-    key = op.code == format::OpCode::kGet ? pool_key_bytes(*pools_, type, op.key)
-                                          : key_bytes(record.key, type);
+    key = op.code == format::OpCode::kGet ? key_of_get(op, type) : key_bytes(record.key, type);
     payload = payload_bytes(record);
   }
   evidence_.write_read(position(), call_number, code, key, payload);
@@ -114,7 +113,7 @@ void Interpreter::keep(const format::Op& op) {
   // byte of an integer index's record.
   kept.key.type = type;
   if (op.code != format::OpCode::kGet) return;
-  const std::string_view key = pool_key_bytes(*pools_, type, op.key);
+  const std::string_view key = key_of_get(op, type);
   std::memset(&kept.key.keyval, 0, sizeof kept.key.keyval);
   std::memcpy(&kept.key.keyval, key.data(), key.size());
 }

@@ -224,6 +224,11 @@ class InterpreterState {
   uint64_t known_start_ticks_ = 0;
   uint32_t round_ = 0;  // current repetition of the kRepeat body
   Single single_;
+  // The words of the last hidden get (format/hidden_key.h), and of the last one before the current
+  // transaction, from which a retry continues. Null if there is none.
+  const uint64_t* answer_ = nullptr;
+  const uint64_t* answer_before_ = nullptr;
+  uint64_t hidden_key_ = 0;  // the key of the last hidden get
   ScanPosition scan_;
   Flow scan_flow_ = Flow::kNext;  // what to do after the last result of the current scan
   uint16_t kept_ = 0;             // bit s is 1 if kept_records_[s] is valid in this transaction
