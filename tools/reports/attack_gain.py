@@ -1,12 +1,12 @@
-"""Measures what the attacks of tests/faulty/attacks gain over the honest library `array_tree`.
+"""Measures what the attacks of tests/faulty/attacks gain over an honest library.
 
 Usage, as root, after a build:
-    .venv/bin/python -m tools.reports.attack_gain [--instance NAME] [--rounds N] [--records N] [--lookups N]
+    .venv/bin/python -m tools.reports.attack_gain [hits|serial|shared] [--rounds N] [-p NAME=VALUE ...]
 
 An attack is a library that cheats to be faster. In each round every library plays the same operations once, in random
 order. The result is a table in Markdown with the verdict on each attack, and its gain. The gain is the time of the
 honest library divided by the time of the attack: median, smallest and largest value of the rounds.
-docs/explanation/security.md has the table.
+docs/explanation/security.md has the tables.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import argparse
 import random
 import secrets
 import sys
+from dataclasses import dataclass, replace
 from statistics import median
 from typing import TYPE_CHECKING
 
@@ -29,10 +30,9 @@ if TYPE_CHECKING:
     from runner.report import Report
     from runner.settings import Settings
 
-HONEST = "array_tree"
 # The player, the program that calls the library, gets its operations through shared memory, the ring. Each payload
 # begins with a tag, a unique number. For each call the player reports a word: result code, tag and four bytes of text.
-ATTACKS = {
+READS = {
     "looks_ahead": "reads the next gets in the ring and searches for eight keys at once",
     "skips_unmarked": "skips gets whose record the player neither keeps nor reports, as the ring shows",
     "skips_by_address": "skips gets whose buffer and stack frame have the usual addresses",
@@ -41,18 +41,43 @@ ATTACKS = {
     "forgets_texts": "keeps the tags of payloads and forgets their texts",
     "forges_words": "leaves records empty and writes the right words itself",
 }
+LOOKUPS = {"threads": 1, "records": 200_000, "lookups_per_thread": 400_000}
 
 
-def play(
-    library: str, instance: str, seed: str, sizes: dict[str, int], settings: Settings
-) -> Report:
-    """Play one session of an instance of lookups with one thread, and return its report."""
+@dataclass(frozen=True)
+class Comparison:
+    """Attacks, each with what it does, and the honest library and the operations with which they are compared."""
+
+    honest: str
+    attacks: dict[str, str]
+    benchmark: str
+    instance: str
+    sizes: dict[str, int]
+
+
+COMPARISONS = {
+    "hits": Comparison("array_tree", READS, "lookups", "hits", LOOKUPS),
+    # The key of each get is hidden until the get before has its answer.
+    "serial": Comparison("array_tree", READS, "lookups", "serial", LOOKUPS),
+    # All threads write the same keys.
+    "shared": Comparison(
+        "reads_shared_copies",
+        {"reads_own_copies": "answers gets from a copy of the thread's own, without a lock"},
+        "ycsb",
+        "int64_a",
+        {"threads": 2, "records": 200_000, "operations_per_thread": 200_000},
+    ),
+}
+
+
+def play(library: str, comparison: Comparison, seed: str, settings: Settings) -> Report:
+    """Play one session and return its report."""
     path = settings.build / "lib" / "faulty" / f"{library}.so"
     request = Request(
-        benchmark=load_benchmarks(settings.root)["lookups"],
-        instance=instance,
+        benchmark=load_benchmarks(settings.root)[comparison.benchmark],
+        instance=comparison.instance,
         scale=Scale.SMOKE,
-        overrides={"threads": 1, **sizes},
+        overrides=comparison.sizes,
         seeds=(seed,),
         plain=False,
         require=JailLevel.FULL,
@@ -63,27 +88,27 @@ def play(
     return result.sessions[0].candidate
 
 
-def measure(instance: str, rounds: int, sizes: dict[str, int]) -> dict[str, list[Report]]:
+def measure(comparison: Comparison, rounds: int) -> dict[str, list[Report]]:
     """Return the reports of each library, one for each round."""
     settings = load_settings()
-    names = [HONEST, *ATTACKS]
+    names = [comparison.honest, *comparison.attacks]
     reports: dict[str, list[Report]] = {name: [] for name in names}
     for number in range(rounds):
         seed = secrets.token_hex(8)
         for name in random.sample(names, len(names)):
             print(f"round {number + 1}/{rounds}: {name}", file=sys.stderr)
-            reports[name].append(play(name, instance, seed, sizes, settings))
+            reports[name].append(play(name, comparison, seed, settings))
     return reports
 
 
-def table(reports: dict[str, list[Report]]) -> str:
+def table(comparison: Comparison, reports: dict[str, list[Report]]) -> str:
     """Return the table in Markdown. The times are measured outside the library's process."""
-    honest = [report.metrics["total_ms"] for report in reports[HONEST]]
+    honest = [report.metrics["total_ms"] for report in reports[comparison.honest]]
     lines = [
         "| attack | what the library does | verdict | honest time / time |",
         "|---|---|---|---|",
     ]
-    for name, does in ATTACKS.items():
+    for name, does in comparison.attacks.items():
         verdicts = sorted({report.verdict.value for report in reports[name]})
         ratios = [
             one / report.metrics["total_ms"]
@@ -99,13 +124,14 @@ def main() -> int:
     parser = argparse.ArgumentParser(
         description="Measure what attacks gain over an honest library."
     )
-    parser.add_argument("--instance", choices=("hits", "serial"), default="hits")
-    parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--records", type=int, default=1_000_000)
-    parser.add_argument("--lookups", type=int, default=1_000_000)
+    parser.add_argument("comparison", choices=COMPARISONS, nargs="?", default="hits")
+    parser.add_argument("--rounds", type=int, default=11)
+    parser.add_argument("-p", dest="sizes", action="append", default=[], metavar="NAME=VALUE")
     options = parser.parse_args()
-    sizes = {"records": options.records, "lookups_per_thread": options.lookups}
-    print(table(measure(options.instance, options.rounds, sizes)))
+    comparison = COMPARISONS[options.comparison]
+    sizes = {name: int(value) for name, _, value in (size.partition("=") for size in options.sizes)}
+    comparison = replace(comparison, sizes=comparison.sizes | sizes)
+    print(table(comparison, measure(comparison, options.rounds)))
     return 0
 
 
