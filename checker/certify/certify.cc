@@ -129,8 +129,8 @@ void merge(Certification lax, const CertifyOptions& options, Certification& out)
   for (Violation& violation : found) {
     const bool is_lost = std::ranges::count(kLostData, violation.name) > 0;
     lost |= is_lost;
-    // If a serial order exists, it contradicts real time. A violation that is not lost data then
-    // proves nothing else.
+    // If a serial order exists, it contradicts real time. Every violation except lost data then
+    // proves only this contradiction, which is called a stale read.
     const bool required = violation.severity == Severity::kRequired;
     if (is_serial && !is_lost && required) rename_as_stale_read(violation);
     if (!options.strict && !is_lost) violation.severity = Severity::kAdvisory;

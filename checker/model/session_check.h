@@ -7,7 +7,8 @@
 // payload.
 //
 // If the client had several open handles of an index, check_session() allows both kinds of cursors
-// (CursorScope in numbering.h). If both contradict the results, it reports the later violation.
+// (CursorScope in numbering.h). If the results contradict both kinds, there is a first violation
+// for each kind, and check_session() reports the later one of these two.
 //
 // Cost: a Numbering of the history, and one call of the model for each event. Thread safety: pure
 // function.

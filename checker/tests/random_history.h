@@ -14,8 +14,8 @@ struct RandomHistoryOptions {
   uint32_t threads = 3;
   uint32_t keys = 4;
   uint32_t indexes = 2;
-  // Largest number of open handles of an index. The cursors of a history belong to handles, or are
-  // shared by the handles of an index.
+  // Largest number of open handles of an index. In some histories each handle has its own cursor,
+  // and in others the handles of an index share a cursor.
   uint32_t handles = 1;
   bool blind_deletes = true;     // true: some deletes remove all payloads of a key; false: one pair
   bool reuses_payloads = false;  // true: inserts may pass a payload that was inserted before

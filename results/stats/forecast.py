@@ -38,13 +38,13 @@ _PER_Z_TEST = math.pi / 3
 class Forecast:
     """The numbers of blocks that decide the comparison of two libraries with probability POWER.
 
-    The margin is the largest difference that counts as equal (forecasts).
+    The margin is the largest difference that counts as equal (an argument of forecasts()).
 
     - `scatter`: the standard deviation of the differences of log(metric).
     - `for_difference`: blocks that show which library is better if the true difference is the margin.
     - `for_equality`: blocks that show that two equal libraries are equal within the margin.
 
-    Both numbers of blocks are None if they are above FORECAST_MAX.
+    Each of the two numbers is None if it is above FORECAST_MAX.
 
     - `without_outlier`: the scatter without the most distant block, or None if no block is an outlier.
     """
@@ -96,7 +96,7 @@ def _without_outlier(differences: Sequence[float], scatter: float) -> float | No
 def reachable_margin(scatter: float, family: int, blocks: int) -> float | None:
     """Return the logarithm of the smallest margin within which this many blocks show that equal libraries are equal.
 
-    They show it with probability POWER. Returns None if so few blocks can show nothing.
+    They show it with probability POWER. Returns None if there are too few blocks to show it.
     """
     level = _level(family)
     if blocks < _least(level):

@@ -107,8 +107,8 @@ def test_the_forecast_number_of_blocks_decides_with_the_stated_probability(scatt
 def test_a_user_who_follows_the_forecast_keeps_the_error_rate() -> None:
     """Here the number of blocks is forecast from the first five blocks, which are among those that count.
 
-    This is more than users of `compare` can do, because another number of blocks needs another run. The true ratio is
-    exactly the margin, so each claim is wrong in at most 2.5 % of the cases.
+    Users of `compare` cannot reuse the first blocks, because another number of blocks needs another run. The true ratio
+    is exactly the margin, so each claim is wrong in at most 2.5 % of the cases.
     """
     trials = 400 * SOAK
     generator = random.Random(7)
@@ -131,7 +131,7 @@ ROWS = st.lists(st.floats(0.5, 2.0), min_size=BLOCKS_MIN, max_size=15)
 def test_the_forecast_does_not_depend_on_which_library_leads(
     row: list[float], factor: float
 ) -> None:
-    """It is blind: it is the same however fast one of the libraries is."""
+    """The forecast is blind: it is the same however fast one of the libraries is."""
     (one,) = forecasts({"a": row, "b": [1.0] * len(row)}, MARGIN)
     (other,) = forecasts({"a": [factor * value for value in row], "b": [1.0] * len(row)}, MARGIN)
     assert other.scatter == pytest.approx(one.scatter, abs=1e-9)

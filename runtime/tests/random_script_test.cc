@@ -35,7 +35,7 @@ constexpr size_t kActors = 3;
 constexpr int64_t kDistance = 8;
 
 struct ScriptVariant : Variant {
-  bool cut;  // whether the indexes are filled and emptied before the script, so that `serial` cuts
+  bool cut;  // true: before the script, the first index is filled and emptied, so `serial` cuts it
 };
 
 void PrintTo(const ScriptVariant& variant, std::ostream* out) {

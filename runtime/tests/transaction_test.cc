@@ -30,7 +30,8 @@ class TransactionTest : public testing::Test {
     ASSERT_EQ(runtime_->create(INT, "index"), SUCCESS);
   }
 
-  // Runs `body` in a thread of its own, so that the thread's client ends before the runtime.
+  // Runs `body` in a thread of its own. When the thread exits, the runtime closes the handles of
+  // the thread's client (client.h). This must happen before the runtime is destroyed.
   static void as_client(const std::function<void()>& body) { std::thread(body).join(); }
 
   IdxState* open(const char* name = "index") {
@@ -103,7 +104,7 @@ TEST_F(TransactionTest, InventedHandlesAreMisuseAndDoNothing) {
     EXPECT_EQ(runtime_->commit(transaction), TXN_DNE);
     EXPECT_EQ(runtime_->close_index(mine), SUCCESS);
     EXPECT_EQ(runtime_->close_index(mine), DB_DNE);
-    // Numbers that lead to closed handles, or to this one.
+    // Numbers that no open handle has. Some of them differ from `mine` in a few bits only.
     for (const uintptr_t bits :
          {~uintptr_t{0}, ~reinterpret_cast<uintptr_t>(mine), reinterpret_cast<uintptr_t>(mine) + 1,
           reinterpret_cast<uintptr_t>(mine) ^ 2}) {
