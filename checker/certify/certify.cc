@@ -139,7 +139,7 @@ void merge(Certification lax, const CertifyOptions& options, Certification& out)
   // read best, so violations with such an edge come first.
   if (is_serial) found = real_time_first(std::move(found));
   // If `strict` is false, the violations of `lax` come first, because the violations of `found` are
-  // mostly advisory.
+  // mostly advisory (warnings).
   if (!options.strict) found.swap(lax.violations);
   for (Violation& violation : found) add_violation(std::move(violation), options, out);
   for (Violation& violation : lax.violations) add_violation(std::move(violation), options, out);

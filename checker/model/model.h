@@ -1,5 +1,6 @@
-// Model: a reference implementation of contract A (keydrome/index.h) for one client at a time. It
-// replays recorded calls and decides for each call whether the recorded result is right.
+// Model: a reference implementation of contract A, the ten functions of an index library
+// (keydrome/index.h), for one client at a time. It replays recorded calls and decides for each call
+// whether the recorded result is right.
 //
 // The state of the model is a set of payloads for each key of each index, and the cursors of the
 // current transaction (numbering.h). Transactions run one after the other. rewind() undoes changes:

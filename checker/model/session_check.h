@@ -1,5 +1,5 @@
 // check_session(): checks a session, which is the recorded calls of a single client, against the
-// model of contract A (model.h, keydrome/index.h).
+// model of contract A, the ten functions of an index library (model.h, keydrome/index.h).
 //
 // With a single client the earlier calls determine the right result of each call, except in the
 // cases that model.h lists. So check_session() judges each call without looking at later calls.

@@ -278,8 +278,8 @@ def _more_sessions(test: SignedRank | RankSum, family: int, margin: float) -> in
     """Estimate how many further sessions like the present ones would decide the pair with probability POWER.
 
     Returns None if the number is above FORECAST_MAX. The function uses the formulas of Noether (1987) for the two
-    tests. They need only the fraction of averages (signed-rank test) or differences (rank-sum test) that support a
-    claim. The level of significance is that of the first step of Holm's procedure.
+    tests. The formulas need only the fraction of averages (signed-rank test) or differences (rank-sum test) that
+    support a claim. The level of significance is that of the first step of Holm's procedure.
     """
     above = 1 - test.share_below(margin)
     below = test.share_below(-margin)

@@ -1,6 +1,6 @@
 // Tests what each concurrency control promises in addition to isolation: which transaction waits
-// for which, what is counted, and what is reclaimed. Further tests play a script for each known
-// anomaly, call by call.
+// for which, what is counted, and which old versions of records are removed. Further tests play a
+// script for each known anomaly, call by call.
 //
 // A script is a list of words ACTOR:CALL, where an actor is a thread. For example, "1:b 1:g5
 // 2:@d5*" means: actor 1 begins a transaction and gets key 5; then actor 2 deletes key 5 with

@@ -203,8 +203,8 @@ TEST(GraceInTheRuntime, AReadMayUseMemoryThatIsRetiredDuringTheRead) {
       EXPECT_STREQ(record.payload, "x");
     });
     gate.wait(0);
-    // An insertion looks for the key first. These lookups do not pause, because pause_next_find()
-    // lets only one lookup pause, and this was the reader's.
+    // The following insertions look for their keys first. Their lookups do not pause, because
+    // pause_next_find() lets only one lookup pause, and this was the reader's.
     for (int64_t key = 1; key < 300; ++key) EXPECT_EQ(client->insert(key, "y"), SUCCESS);
     gate = 2;
     gate.notify_all();

@@ -286,7 +286,10 @@ template <class Function>
 bool find(void* library, const char* name, Function*& function) {
   function = reinterpret_cast<Function*>(dlsym(library, name));
   if (function == nullptr)
-    std::fprintf(stderr, "stress_test: the library does not export %s\n", name);
+    std::fprintf(stderr,
+                 "stress_test: the library does not export %s; give --library the path of "
+                 "runtime.so\n",
+                 name);
   return function != nullptr;
 }
 
