@@ -132,7 +132,7 @@ class Index:
         if not stored:
             del self.payloads[key], self.keys[bisect_left(self.keys, key)]
         for scan in self.cursors:
-            scan.loose |= call == DELETE_PAIR  # then the contract allows any position
+            scan.loose |= call == DELETE_PAIR  # then the contract lets a scan continue anywhere
         return code == SUCCESS
 
     def _next(self, cursor: Cursor, code: int, key: Key, payload: int) -> bool:

@@ -144,7 +144,7 @@ def _surely_better(
     tested: Sequence[bool],
     order: Sequence[int],
 ) -> list[tuple[int, int]]:
-    """Return the places (winner, loser) in `order` of each pair that the data tell apart."""
+    """Return the places (winner, loser) in `order` of each pair of libraries that differ significantly."""
     pairs = [
         (first, second)
         for first, second in combinations(range(len(order)), 2)

@@ -104,7 +104,7 @@ class Model {
     kLoose,   // unknown: getNext may return any existing record, which anchors the cursor
   };
   struct Cursor {
-    // The transaction for which the members are valid. In another one the cursor is at kStart.
+    // The transaction for which the members are valid. In any other one, the cursor is at kStart.
     uint32_t transaction = 0;
     Place place = Place::kStart;
     bool at_end = false;  // true if the last getNext returned DB_END

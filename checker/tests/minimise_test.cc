@@ -84,8 +84,8 @@ TEST(Minimal, LeavesOutCallsThatTheViolationDoesNotDependOn) {
       "0:c 1:i(71,x) 1:d(1,v) 1:c"));
   EXPECT_EQ(small.violation.name, "lost_update");
   ASSERT_EQ(small.transactions.size(), 2u);
-  // Threads 0 and 1 keep begin, deleteRecord and commit. The last thread inserts the initial
-  // record.
+  // Threads 0 and 1 keep begin, deleteRecord and commit. The last thread inserts the *initial*
+  // record, i.e. the one that existed before these transactions.
   EXPECT_EQ(small.history.threads[0].size(), 3u);
   EXPECT_EQ(small.history.threads[1].size(), 3u);
   ASSERT_EQ(small.history.threads.back().size(), 1u);

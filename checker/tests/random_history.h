@@ -1,6 +1,6 @@
-// random_history(): makes a small random history of a store that often makes mistakes. Right and
-// wrong histories are both frequent. On these histories, tests compare the verdict of certify()
-// with search_orders(), which tries every serial order.
+// random_history(): makes a small random history (the calls of a run) of a store that often makes
+// mistakes. Right and wrong histories are both frequent. On these histories, tests compare the
+// verdict of certify() with search_orders(), which tries every serial order.
 #pragma once
 
 #include <cstdint>

@@ -19,7 +19,7 @@ namespace keydrome::witness {
 //   same results.
 // - A transaction never ended, or contains a create, openIndex or closeIndex.
 // - The duration of a call is unknown, or there is no call on records.
-// - There are more than 200 initial records or 200 calls.
+// - There are more than 200 initial records (which existed before these calls), or 200 calls.
 // Thread safety: pure function.
 std::optional<Reproducer> reproducer_of(const MinimalHistory& small, const Wording& words);
 

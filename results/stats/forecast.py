@@ -2,9 +2,9 @@
 
 A block runs every library once. A metric is a measured result such as the time. For a pair of libraries, each block
 gives one difference of log(metric). The forecast uses only how far these differences scatter about their own mean. It
-does not use the mean, so it does not show which library leads, and it changes no decision: the tests at the end are
-those of pairs.py. Choosing a number of blocks by the scatter alone is called a blinded review of the sample size
-(Wittes and Brittain 1990).
+does not use the mean, so it does not show which library leads, and it changes no decision: at the end of the
+comparison, pairs.py tests the differences. Choosing a number of blocks by the scatter alone is called a blinded review
+of the sample size (Wittes and Brittain 1990).
 
 The formula is that of the signed-rank test for normal differences (Guenther 1981). It is a sum. The first term is pi/3
 times the sample size of a z-test, because the relative efficiency of the signed-rank test is 3/pi. The second term is
