@@ -37,7 +37,8 @@ inline std::string code_text(const history::Event& event) {
   return code_text(uint32_t{event.code});
 }
 
-// Returns the name of a call, such as "insertRecord". Both kinds of delete are "deleteRecord".
+// Returns the name of a call, such as "insertRecord". The delete of one record and the delete of
+// all records of a key have the same name, "deleteRecord".
 // Safe for any byte: if no call has this number, returns "an unknown call".
 inline std::string_view call_name(history::EventCall call) {
   constexpr std::array<std::string_view, 11> kCallNames = {

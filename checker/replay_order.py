@@ -21,7 +21,7 @@ _, OPEN, CLOSE, BEGIN, COMMIT, ABORT, GET, NEXT, INSERT, DELETE_PAIR, DELETE_KEY
 SUCCESS, DB_END, KEY_NOTFOUND, ENTRY_EXISTS, ENTRY_DNE = 0, 3, 4, 7, 8
 VARCHAR, LONG, MANY_HANDLES = 2, 2**32 - 1, 7
 Key = int | bytes
-Events = list[tuple[int, ...]]  # call and handle, code, index, duration, key, payload, end
+Events = list[tuple[int, ...]]  # call + 16 * handle, code, index, duration, key, payload, end
 
 
 def mix(a: int, b: int) -> int:
@@ -90,10 +90,10 @@ class Cursor:
 
     key: Key | None = None  # None: before the first record
     shown: set[int] = field(default_factory=set)  # payloads of `key` that the scan has returned
-    optional: set[int] = field(default_factory=set)  # own inserts under `key`; may be left out
+    optional: set[int] = field(default_factory=set)  # inserts under `key` that a scan may leave out
     ended: bool = False  # the last getNext returned DB_END
     loose: bool = False  # the position is unknown
-    anchored: bool = False  # the position was unknown before `key`: its payloads may be left out
+    anchored: bool = False  # unknown which payloads of `key` were returned, so any may be left out
 
 
 class Index:
@@ -132,7 +132,7 @@ class Index:
         if not stored:
             del self.payloads[key], self.keys[bisect_left(self.keys, key)]
         for scan in self.cursors:
-            scan.loose |= call == DELETE_PAIR  # then the contract allows any position
+            scan.loose |= call == DELETE_PAIR  # then the contract lets a scan continue anywhere
         return code == SUCCESS
 
     def _next(self, cursor: Cursor, code: int, key: Key, payload: int) -> bool:

@@ -38,7 +38,7 @@ BUNDLE_SCHEMA = "keydrome.bundle.v1"
 RUN, MANIFEST, SIGNATURE = "run.json", "manifest.json", "signature.json"
 FILES_MAX = 32
 BYTES_MAX = 64 << 20
-"""The largest content of all files of a bundle, unpacked."""
+"""The largest total size of a bundle's unpacked files, in bytes."""
 _NAME = re.compile(r"[a-z0-9][a-z0-9_.-]{0,63}")
 _ZIP_EPOCH = (1980, 1, 1, 0, 0, 0)
 # zipfile raises these errors for damaged archives. BadZipFile is its own error. The others come from its decoders, or

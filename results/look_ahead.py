@@ -10,8 +10,8 @@ The library that is judged is called the candidate. A pair contains the times of
 both modes. A pair is comparable if the machine had enough free CPUs in verified mode.
 
 A processor also looks ahead: it overlaps calls that do not depend on each other, for example lookups in a hash table.
-Verified mode prevents this too, so an honest library can have a large excess. Therefore the finding is advisory. It
-asks a person to look at the source or the machine code.
+Verified mode prevents this too, so an honest library can have a large excess. Therefore the finding is advisory: it is
+a warning that changes no verdict, and asks a person to look at the source or the machine code.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ if TYPE_CHECKING:
 
 LOOK_AHEAD = "look_ahead"
 PAIRS_MIN = 5  # fewer pairs allow no conclusion
-# A finding needs two things. The lower end of the excess's interval is above EXCESS_NS_MIN, in ns per call. The excess
-# is above SHARE_MIN, as a fraction of the candidate's time per call in timed sessions.
+# A finding needs two things. The lower end of the confidence interval of the median excess is above EXCESS_NS_MIN, in
+# ns per call. The excess is above SHARE_MIN, as a fraction of the candidate's time per call in timed sessions.
 EXCESS_NS_MIN = 30.0
 SHARE_MIN = 0.5
 
@@ -45,8 +45,8 @@ class Audit:
 
     A pair is one session in both modes. A pair is comparable if each thread had two processors that no other process
     used. `pairs` counts the comparable pairs, and `pairs_left_out` counts the others. `share` is the excess divided by
-    the candidate's time. `excess_low_ns` is the lower end of the interval of the median. All numbers are 0 if there
-    are no comparable pairs.
+    the candidate's time. `excess_low_ns` is the lower end of the confidence interval of the median excess. All numbers
+    are 0 if there are no comparable pairs.
     """
 
     pairs: int

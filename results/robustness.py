@@ -1,10 +1,10 @@
 """Computes how robust libraries are: how much each one loses at most, over several workloads, against the best library.
 
-A *cost* is a ratio for which lower is better, such as the time of the library / the time of a fixed control library. A
-cell of the table has the costs of one library on one workload, one for each session (repetition). Its level is their
-median. The *loss* in a cell is its level divided by the best level of the workload. The *robustness* of a library is
-its largest loss, as in robust optimisation (the minimax ratio): 1 means that the library is the best one on every
-workload.
+A *cost* is a ratio for which lower is better, such as the time of the library / the time of a fixed control library.
+The input is a table with a row for each library and a column for each workload. A cell contains one cost for each
+session (repetition). The *level* of a cell is the median of its costs. The *loss* in a cell is its level divided by the
+best level of the workload. The *robustness* of a library is its largest loss, as in robust optimisation (the minimax
+ratio): 1 means that the library is the best one on every workload.
 
 Intervals and ranks come from a bootstrap over sessions. The method of Mogstad, Romano, Shaikh and Wilhelm (2024,
 "Inference for Ranks") decides which libraries differ. It makes simultaneous confidence intervals for the differences of
@@ -144,7 +144,7 @@ def _surely_better(
     tested: Sequence[bool],
     order: Sequence[int],
 ) -> list[tuple[int, int]]:
-    """Return the places (winner, loser) in `order` of each pair that the data tell apart."""
+    """Return the places (winner, loser) in `order` of each pair of libraries that differ significantly."""
     pairs = [
         (first, second)
         for first, second in combinations(range(len(order)), 2)
@@ -168,5 +168,5 @@ def _surely_better(
 
 
 def heat(loss: float) -> int:
-    """Return the step of the colour of a loss: 0 up to 3 %, then 1 to 4 with limits 1.25, 1.6 and 2.5."""
+    """Return the step of the colour of a loss: 0 up to 1.03, 1 up to 1.25, 2 up to 1.6, 3 up to 2.5, and 4 above."""
     return sum(loss > limit for limit in (math.exp(MARGIN), 1.25, 1.6, 2.5))

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 # If `keydrome compare` compares ten libraries in fewer sessions than this, no difference can be significant. The
 # smallest possible p-value of the signed-rank test is then too large after Holm's correction.
 RANKED_SESSIONS_MIN = 11
-# After the timed phases, the final scan reads all records. If it takes more than this many times the control's CPU
-# time, the result has a note.
+# After the timed phases, the final scan reads all records. If it takes more than this many times the CPU time of the
+# control's final scan, the result has a note.
 LONG_FINAL_SCAN = 3
 CONFIDENCE = 0.95
 # sessions_to_differ() forecasts up to this many sessions.
@@ -102,8 +102,8 @@ def final_scan_note(summary: Summary) -> str | None:
     if not candidate or not control or candidate <= LONG_FINAL_SCAN * control:
         return None
     return (
-        f"The final scan used {candidate / control:.1f} times the control's CPU time: "
-        "its scans may be slow, or it may have delayed work until this scan, which is not timed."
+        f"The library's final scan used {candidate / control:.1f} times the CPU time of the control's final scan. "
+        "Scans of the library may be slow, or it may have delayed work until this scan, which is not timed."
     )
 
 

@@ -1,4 +1,4 @@
-// Implements the catalog of all indexes: a map from names to indexes, guarded by one mutex.
+// Implements Catalog, the list of all indexes: a map from names to indexes, guarded by one mutex.
 #include "runtime/catalog.h"
 
 #include <utility>

@@ -1,5 +1,5 @@
-// The catalog: finds and adds the indexes of a runtime by name. The catalog owns the indexes, and
-// keeps them until it is destroyed.
+// The catalog: finds and adds the indexes of a runtime (the library that adds transactions to a
+// data structure) by name. The catalog owns the indexes, and keeps them until it is destroyed.
 //
 // Thread safety: any thread may call any function.
 #pragma once

@@ -258,7 +258,7 @@ Result<void> check_threads(const Configuration& configuration, const KeydromeStr
   if (threads == 1 || method_of(configuration).isolates || is_thread_safe(table)) return {};
   return Error{
       std::to_string(threads) + " threads will call, but concurrency \"" +
-      configuration.concurrency + "\" adds no latch, and the structure " + table.name +
+      configuration.concurrency + "\" does not lock the structure, and " + table.name +
       " does not have the capability KEYDROME_THREAD_SAFE; use a benchmark that calls from one "
       "thread (for example ycsb with auto_commit=1 and threads=1), or a configuration with another "
       "concurrency"};

@@ -46,7 +46,8 @@ struct Setup {
 Result<Setup> parse_setup(std::string_view json);
 
 // Returns an error if the structure lacks a capability that the configuration needs, or has a limit
-// that the configuration does not allow.
+// that the configuration does not allow. A capability is a promise of the structure about its
+// behaviour, such as that threads may read at the same time (structure.h).
 Result<void> check_capabilities(const Configuration& configuration,
                                 const KeydromeStructureTable& table);
 

@@ -1,6 +1,6 @@
-// Index: one index of the runtime, with its name, its key type, its data, and the data that the
-// concurrency control keeps for it. The catalog (catalog.h) owns all indexes, and destroys them
-// when it is destroyed itself.
+// Index: one index of the runtime (the library that adds transactions to a data structure). It
+// consists of a name, a key type, the records, and the data that the concurrency control keeps for
+// the index. The catalog (catalog.h) owns all indexes, and destroys them when it is destroyed.
 #pragma once
 
 #include <memory>

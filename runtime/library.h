@@ -1,6 +1,6 @@
 // install(): sets the runtime that the exported calls of this library use. Only a library with a
-// built-in structure calls it, such as the libraries with deliberate faults in tests/faulty.
-// Otherwise, the program that has loaded the library calls keydrome_configure.
+// built-in data structure calls it, such as the libraries with deliberate faults in tests/faulty.
+// In all other cases, the program that has loaded the library calls keydrome_configure instead.
 #pragma once
 
 #include <memory>

@@ -2,8 +2,9 @@
 // certify() needs for synthetic histories, by default of a million transactions.
 //
 // certify() decides whether a recorded history of transactions is right (checker/certify/
-// certify.h). A shape is a kind of history, such as "16 threads". The program runs each shape three
-// times and prints a line for each run:
+// certify.h). A shape is a kind of history. For example, "int64, 16 threads, 2 x 1,000 keys" has
+// two indexes of 1,000 keys each. The program runs each shape three times and prints a line for
+// each run:
 // - the shape
 // - committed transactions
 // - events

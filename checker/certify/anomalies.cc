@@ -1,6 +1,8 @@
 // Implements anomalies.h: describes violations for people. An edge of a cycle says that one
 // transaction must precede another, and the kind of the edge says why (EdgeKind). The kinds of all
-// edges of a cycle decide the name of the anomaly (Adya 1999).
+// edges of a cycle decide the name of the anomaly. Texts about cycles contain the symbol that Adya
+// 1999 gives to the anomaly, such as G1c. An *edge of real time* (kRealTime) says that the first
+// transaction had returned before the second one began.
 //
 // A *read-write edge* (kReadWrite or kPredicateWrite) leads from a transaction that saw an old
 // state of a record to the transaction that changed this state. The code calls such an edge "anti",

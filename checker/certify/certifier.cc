@@ -1,5 +1,5 @@
 // Implements certifier.h: judges a history, given the inserter and the deleter of each record
-// (versions.h). An attempt has four steps:
+// (versions.h). It makes one or more attempts. Each attempt has four steps:
 // 1. Collect the dependencies between transactions.
 // 2. Report their cycles, which are violations. A cycle that depends on a current deleter (see
 //    below) is no violation: it only shows that another deleter must be tried.
@@ -357,8 +357,8 @@ class Certifier {
     return report_cycles(Graph(count_ * 2, edges), sides);
   }
 
-  // Reports the graph's cycles. Returns true if there are any. If they may depend on the unknown
-  // outcome of a transaction that never ended, sets the verdict kCouldNotJudge instead.
+  // Reports the graph's cycles. Returns true if there are any. If the cycles may depend on the
+  // unknown outcome of a transaction that never ended, sets the verdict kCouldNotJudge instead.
   bool report_cycles(const Graph& graph, const std::vector<Observation>& added) {
     std::vector<std::vector<uint32_t>> components = graph.components();
     if (components.empty()) return false;

@@ -129,8 +129,8 @@ void merge(Certification lax, const CertifyOptions& options, Certification& out)
   for (Violation& violation : found) {
     const bool is_lost = std::ranges::count(kLostData, violation.name) > 0;
     lost |= is_lost;
-    // If a serial order exists, it contradicts real time. A violation that is not lost data then
-    // proves nothing else.
+    // If a serial order exists, it contradicts real time. Every violation except lost data then
+    // proves only this contradiction, which is called a stale read.
     const bool required = violation.severity == Severity::kRequired;
     if (is_serial && !is_lost && required) rename_as_stale_read(violation);
     if (!options.strict && !is_lost) violation.severity = Severity::kAdvisory;
@@ -139,7 +139,7 @@ void merge(Certification lax, const CertifyOptions& options, Certification& out)
   // read best, so violations with such an edge come first.
   if (is_serial) found = real_time_first(std::move(found));
   // If `strict` is false, the violations of `lax` come first, because the violations of `found` are
-  // mostly advisory.
+  // mostly advisory (warnings).
   if (!options.strict) found.swap(lax.violations);
   for (Violation& violation : found) add_violation(std::move(violation), options, out);
   for (Violation& violation : lax.violations) add_violation(std::move(violation), options, out);

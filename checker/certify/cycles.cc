@@ -1,7 +1,7 @@
-// Implements cycles.h: picks one short cycle from each strongly connected component of a graph. Its
-// nodes are transactions, and an edge says that one transaction must precede another. First
-// searches for a cycle that has only write-write edges. If there is none, allows more and more
-// kinds of edges. In a large component, searches only among transactions that are on short cycles.
+// Implements cycles.h: picks one short cycle from each strongly connected component of a graph. The
+// nodes of the graph are transactions, and an edge says that one transaction must precede another.
+// First searches for a cycle that has only write-write edges. If there is none, allows more and
+// more kinds of edges. In a large component, searches only among transactions on short cycles.
 #include "checker/certify/cycles.h"
 
 #include <algorithm>

@@ -117,8 +117,9 @@ class DependencyFinder {
     if (returns) cursors_.move_to(at, bound, /*owes_key=*/true);
   }
 
-  // Handles a second scan after DB_END, from the first record; it breaks only an advisory promise.
-  // A record that the transaction inserted under the cursor's key may also continue the first scan.
+  // Handles a getNext that started a second scan after DB_END: it returned the first record again.
+  // This breaks only an advisory promise of the contract, which causes a warning. If the
+  // transaction inserted the record under the cursor's key, the first scan may have returned it.
   void start_again(const Event& event, Cursor& at, Bound bound) {
     const bool is_unclear =
         bound.cell == at.cell && cursors_.notes.is_optional(at.position, bound.element);

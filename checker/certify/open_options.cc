@@ -87,7 +87,8 @@ bool OpenOptions::next(const std::vector<std::vector<uint32_t>>& conflicts,
 
 // For each conflict, changes the option of one of its elements: the element whose option was
 // changed least often so far. If there are several such elements, chooses the one with the smallest
-// margin_ticks (versions.h). Returns false if no conflict contains an element.
+// margin_ticks (versions.h), because its option is the least certain. Returns false if no conflict
+// contains an element.
 bool OpenOptions::next_locally(const Conflicts& conflicts) {
   bool changed = false;
   std::set<std::size_t> moved;

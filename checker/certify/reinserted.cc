@@ -165,8 +165,8 @@ class Splitter {
   }
 
   // In each call of a transaction, replaces the element by the element of the insert that the call
-  // saw. Returns false if another transaction, which overlaps this one, inserted a record of these
-  // calls again. It is then unknown which insert a call saw.
+  // saw. Returns false if it is unknown which insert a call saw. This happens if a transaction that
+  // overlaps this one inserted the record of the call again.
   bool rename(const Transaction& transaction) {
     bool known = true;
     for_each_call(history_, transaction, [&](uint32_t position, const Event& /*event*/) {

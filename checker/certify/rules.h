@@ -2,7 +2,8 @@
 // An edge from T1 to T2 means that transaction T1 precedes T2 in every serial order.
 //
 // Tests switch rules off one by one with CertifyOptions::disabled_rules. They show that certify()
-// needs each rule: without the rule, it gives a wrong verdict on some history.
+// needs each rule: without the rule, it gives a wrong verdict on some history. In the comments, a
+// call *reads* a key also if its result shows that the key has no record.
 #pragma once
 
 #include <cstdint>

@@ -82,9 +82,11 @@ struct Versions {
   std::map<uint32_t, std::vector<uint32_t>> blind_deleters;
   std::vector<uint32_t>
       elements_of_cell;  // by cell: number of its elements; empty without blind deletes
-  // True if a transaction whose end is not in the history wrote records. It may have committed.
+  // True if a transaction whose end is not in the history wrote records. This transaction may have
+  // committed.
   bool unfinished_writes = false;
-  // By cell: true if such a transaction wrote records of this key. Empty if there is none.
+  // By cell: true if such a transaction wrote records of this key. Empty if there is no such
+  // transaction.
   std::vector<bool> unfinished_cells;
   std::string problem;  // why the versions are unknown; empty if they are known
 };

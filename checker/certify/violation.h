@@ -82,7 +82,7 @@ inline constexpr std::string_view kViolationNames[] = {
     "corrupt_key",                // returned a key that no call ever passed
     "corrupt_payload",            // returned a payload that no call inserted under that key
     "deleted_record",             // a committed delete deleted nothing: the record is still found
-    "delete_code",                // advisory: KEY_NOTFOUND for a missing pair of a stored key
+    "delete_code",                // a warning: KEY_NOTFOUND for a missing pair of a stored key
     "dirty_read",                 // saw a write before its transaction called commitTransaction
     "dirty_write",                // G0: a cycle of writes, or a write over an uncommitted one
     "duplicate_record",           // one scan returned a record twice

@@ -76,7 +76,8 @@ class Binder {
   }
 
  private:
-  // Returns true if each handle has its own cursor, and the event does not say which handle it is.
+  // Returns true if each handle has its own cursor, and the event does not say which handle the
+  // call passed.
   bool is_ambiguous(const Event& event) const {
     const uint32_t cursors = out_.first_cursors[event.index + 1] - out_.first_cursors[event.index];
     return cursors > 1 && handle_of(event) == kEventManyHandles;

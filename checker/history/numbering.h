@@ -70,8 +70,8 @@ struct Numbering {
   std::vector<uint32_t> first_cursors;
   std::vector<uint32_t> element_cells;  // cell of each element
   // Usually empty. If a record was inserted several times, certify/reinserted.h can give each
-  // insert an element of its own. Then this contains, for each element, the element of the previous
-  // insert of the same record, or kNoNumber.
+  // insert an element of its own. `earlier` then contains, for each element, the element of the
+  // previous insert of the same record, or kNoNumber.
   std::vector<uint32_t> earlier;
 };
 

@@ -1,10 +1,11 @@
-// Implements model.h: checks recorded calls against a sequential model of contract A
-// (keydrome/index.h). An *element* is a record, and a *cell* is a key of an index (numbering.h).
+// Implements model.h: checks recorded calls against a sequential model of contract A, the ten
+// functions of an index library (keydrome/index.h). An *element* is a record, and a *cell* is a key
+// of an index (numbering.h).
 //
 // contents_ contains the records that exist. Cursor::left counts the records of the cursor's key
 // that getNext must still return. notes_ remembers which records a cursor has returned or may leave
-// out. The position of a *loose* cursor (Place::kLoose) is unknown; model.h says
-// when a cursor becomes loose.
+// out. The position of a *loose* cursor (Place::kLoose) is unknown; model.h says when a cursor
+// becomes loose.
 #include "checker/model/model.h"
 
 #include "checker/history/calls.h"
@@ -107,10 +108,11 @@ Mismatch Model::next(const Event& event, Bound bound) {
   if (!contents_.contains(bound.element)) return Mismatch::kRecordIsMissing;
   if (bound.cell == kAnyCursor) return Mismatch::kNone;
   // After DB_END, a record under a larger key continues the scan. A record under the cursor's key
-  // or a smaller key starts the scan again, which breaks only an advisory promise. It must then be
-  // the first record of the index. Exception: a record that the transaction inserted under the
-  // cursor's key may continue the scan or start it again, and the model cannot tell which. So it
-  // *anchors* the cursor: the scan may then return or leave out the other records of the key.
+  // or a smaller key starts the scan again. This breaks only an advisory promise, i.e. causes a
+  // warning. The record must be the first one of the index. Exception: a record that the
+  // transaction inserted under the cursor's key may continue the scan or start it again, and the
+  // model cannot tell which. So the record *anchors* the cursor: the scan may then return or leave
+  // out the other records of the key.
   const bool returns_back = at.at_end && at.place == Place::kAtCell && bound.cell <= at.cell;
   const bool is_unclear =
       returns_back && bound.cell == at.cell && notes_.is_optional(at.position, bound.element);

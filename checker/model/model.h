@@ -1,5 +1,6 @@
-// Model: a reference implementation of contract A (keydrome/index.h) for one client at a time. It
-// replays recorded calls and decides for each call whether the recorded result is right.
+// Model: a reference implementation of contract A, the ten functions of an index library
+// (keydrome/index.h), for one client at a time. It replays recorded calls and decides for each call
+// whether the recorded result is right.
 //
 // The state of the model is a set of payloads for each key of each index, and the cursors of the
 // current transaction (numbering.h). Transactions run one after the other. rewind() undoes changes:
@@ -103,7 +104,7 @@ class Model {
     kLoose,   // unknown: getNext may return any existing record, which anchors the cursor
   };
   struct Cursor {
-    // The transaction for which the members are valid. In another one the cursor is at kStart.
+    // The transaction for which the members are valid. In any other one, the cursor is at kStart.
     uint32_t transaction = 0;
     Place place = Place::kStart;
     bool at_end = false;  // true if the last getNext returned DB_END

@@ -1,5 +1,5 @@
 // check_session(): checks a session, which is the recorded calls of a single client, against the
-// model of contract A (model.h, keydrome/index.h).
+// model of contract A, the ten functions of an index library (model.h, keydrome/index.h).
 //
 // With a single client the earlier calls determine the right result of each call, except in the
 // cases that model.h lists. So check_session() judges each call without looking at later calls.
@@ -7,7 +7,8 @@
 // payload.
 //
 // If the client had several open handles of an index, check_session() allows both kinds of cursors
-// (CursorScope in numbering.h). If both contradict the results, it reports the later violation.
+// (CursorScope in numbering.h). If the results contradict both kinds, there is a first violation
+// for each kind, and check_session() reports the later one of these two.
 //
 // Cost: a Numbering of the history, and one call of the model for each event. Thread safety: pure
 // function.

@@ -1,7 +1,8 @@
 // Tests certify(), which decides whether a recorded history of concurrent transactions is right. It
 // must find and name each anomaly, and certify histories that only look wrong. A *blind* delete
 // removes all payloads of a key that its transaction has not read. The deleter of a record that
-// such a delete may have removed is *open*.
+// such a delete may have removed is *open*. A serial order respects *real time* if T1 precedes T2
+// whenever transaction T1 had returned before T2 began.
 //
 // script.h explains the notation of the histories. For example, in "0:b 0:i(5,x) 0:c 1:g!(5)=NF",
 // thread 0 begins, inserts payload x under key 5 and commits. Then a get of thread 1 outside a
@@ -298,8 +299,8 @@ TEST(Certify, AnUnfinishedTransactionCausesNoViolation) {
   EXPECT_EQ(verdict(script("1:b 1:i(1,a) 1:a 0:b 0:i(1,a) 2:g!(1)=a")), "undecided");
 }
 
-// The transaction of thread 2 never ends. Cycles about keys that it did not write are violations
-// all the same.
+// The transaction of thread 2 never ends. Cycles about keys that it did not write must still be
+// reported as violations.
 TEST(Certify, AnUnfinishedWriterHidesOnlyViolationsOfItsOwnKeys) {
   const std::string unfinished = "2:b 2:i(7,z) 2:d(8,w)=NONE ";
   for (const auto& [name, steps] : std::initializer_list<std::pair<std::string, std::string>>{
@@ -340,7 +341,7 @@ TEST(Certify, ARecordThatIsInsertedAgainIsJudged) {
             "wrong_order");
 }
 
-// A witness begins with the meaning of its violation.
+// A witness (the calls that prove a violation) begins with a sentence that explains the violation.
 TEST(Certify, EveryNameOfAViolationHasAMeaning) {
   for (const std::string_view name : certify::kViolationNames) {
     EXPECT_NE(witness::violation_meaning(name), "") << name;

@@ -250,7 +250,8 @@ TEST(Meaningless, ChangesDoNotChangeTheVerdict) {
   }
 }
 
-// A damaged log can give a handle to a call that has none, with any number of an index.
+// In a damaged log, a call that has no handle, such as beginTransaction, can have the number of a
+// handle and of an index that does not exist.
 TEST(Corruption, AHandleOfACallWithoutOneIsNotJudged) {
   for (const uint16_t index : {uint16_t{0}, uint16_t{0xffff}}) {
     History history = script("0:b 0:i(1,a) 0:c");

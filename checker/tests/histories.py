@@ -49,7 +49,7 @@ class History:
 
 
 def hash_mix(a: int, b: int) -> int:
-    """Return the 128-bit product of two mixed numbers, with its two halves combined by XOR."""
+    """Combine each number with a constant by XOR, multiply both, and combine the halves of the product by XOR."""
     product = (a ^ 0x8BB84B93962EACC9) * (b ^ 0x2D358DCCAA6C78A5)
     return (product ^ (product >> 64)) & MASK
 

@@ -1,7 +1,8 @@
 """Decides independently of the C++ checker whether a small history is right.
 
-It tries every serial order of the transactions on its own model of contract A. It was written from
-docs/reference/index-api.md and docs/reference/history-format.md alone, so it does not repeat errors of the C++ code.
+It tries every serial order of the transactions on its own model of contract A, the ten functions of an index library.
+It was written from docs/reference/index-api.md and docs/reference/history-format.md alone, so it does not repeat errors
+of the C++ code.
 """
 
 from __future__ import annotations
@@ -154,7 +155,8 @@ class Run:
             and answer is not END
             and call.key <= cursor.key
         ):
-            # The scan starts again, or it continues with an own insert under the cursor's key.
+            # The scan starts again at the first record. Or it continues with a record that its
+            # transaction inserted under the cursor's key.
             continues = call.key == cursor.key and call.payload in cursor.free - cursor.shown
             cursor = self.LOOSE if continues else None
         if isinstance(cursor, str):
@@ -207,7 +209,10 @@ class Run:
 
 
 def fits_an_order(state: State, left: list[Transaction], *, shared: bool) -> bool:
-    """Return whether some order of the transactions respects real time and gives all results."""
+    """Return whether some order of the transactions respects real time and gives all results.
+
+    An order respects real time if no transaction comes before one that had ended before it began.
+    """
     for first in left:
         if any(other.end < first.begin for other in left):
             continue

@@ -84,8 +84,8 @@ TEST(Minimal, LeavesOutCallsThatTheViolationDoesNotDependOn) {
       "0:c 1:i(71,x) 1:d(1,v) 1:c"));
   EXPECT_EQ(small.violation.name, "lost_update");
   ASSERT_EQ(small.transactions.size(), 2u);
-  // Threads 0 and 1 keep begin, deleteRecord and commit. The last thread inserts the initial
-  // record.
+  // Threads 0 and 1 keep begin, deleteRecord and commit. The last thread inserts the *initial*
+  // record, i.e. the one that existed before these transactions.
   EXPECT_EQ(small.history.threads[0].size(), 3u);
   EXPECT_EQ(small.history.threads[1].size(), 3u);
   ASSERT_EQ(small.history.threads.back().size(), 1u);
@@ -124,7 +124,8 @@ TEST(Minimal, KeepsTheFailedWriterOfARecord) {
             "insertRecord(\"A\", 5, r1) abortTransaction() ");
 }
 
-// Readers of reports accept at most 64 transactions, so the witness leaves the last writers out.
+// Programs that read reports accept at most 64 transactions. So the witness (the calls that prove a
+// violation) leaves out the last transactions that only wrote records.
 TEST(Minimal, TheWitnessOfManyWritersShows64Transactions) {
   // Thread 0 scans 70 records that 70 other transactions insert after its begin, and misses the
   // record (75,m), which existed before its begin.
@@ -144,7 +145,8 @@ TEST(Minimal, TheWitnessOfManyWritersShows64Transactions) {
             static_cast<int64_t>(small.transactions.size()) - 64);
 }
 
-// The second handle skips the record of key 7, so both kinds of cursors are refuted.
+// The second handle skips the record of key 7. So the results are wrong whether each handle has its
+// own cursor or both handles share one.
 TEST(Minimal, TheProgramOpensASecondHandle) {
   const History history = script(
       "0:i!(5,x) 0:i!(7,y) 0:i!(9,z) 1:open 1:A2.open 1:b 1:n=5,x 1:A2.n=5,x 1:n=7,y 1:A2.n=9,z "

@@ -195,7 +195,7 @@ TEST(Model, AChangeMattersToTheCursorsOfAllHandles) {
   const std::string remove = kTwoHandles + "0:b 0:g(5)=x 0:A2.g(5)=x 0:A2.d(7,*) ";
   EXPECT_TRUE(has_order(remove + "0:n=9,z 0:A2.n=9,z 0:c"));
   EXPECT_FALSE(has_order(remove + "0:n=7,y 0:A2.n=9,z 0:c"));
-  // After the delete of a pair, the next step of each scan is free.
+  // After the delete of a pair, the next getNext of each scan may return any record or DB_END.
   const std::string pair = kTwoHandles + "0:b 0:g(5)=x 0:A2.g(5)=x 0:A2.d(7,y) ";
   EXPECT_TRUE(has_order(pair + "0:n=5,x 0:A2.n=9,z 0:n=9,z 0:A2.n=END 0:c"));
   EXPECT_FALSE(has_order(pair + "0:n=5,x 0:n=END 0:c"));
@@ -226,16 +226,16 @@ TEST(Model, AfterDbEndAScanMayStartAgain) {
   // The first scan leaves out a record that its own transaction inserted under the cursor's key.
   // The second scan returns the record.
   EXPECT_TRUE(has_order("0:b 0:i(1,x) 0:g(1)=x 0:i(1,y) 0:n=END 0:n=1,y 0:n=1,x 0:n=END 0:c"));
-  // The second scan is judged as the first.
+  // The rules for the second scan are the same as for the first.
   const std::string again = "0:i!(5,x) 0:i!(7,y) 0:i!(9,z) 0:b 0:g(9)=z 0:n=END ";
   EXPECT_TRUE(has_order(again + "0:n=5,x 0:n=7,y 0:n=9,z 0:n=END 0:c"));
   EXPECT_FALSE(has_order(again + "0:n=5,x 0:n=9,z 0:c"));
   EXPECT_FALSE(has_order(again + "0:n=5,x 0:n=5,x 0:c"));
   EXPECT_FALSE(has_order(again + "0:n=5,x 0:n=7,y 0:n=END 0:c"));
-  // It must start at the first record.
+  // The second scan must start at the first record.
   EXPECT_FALSE(has_order(again + "0:n=7,y 0:n=9,z 0:n=END 0:c"));
   EXPECT_FALSE(has_order(again + "0:n=9,z 0:n=END 0:c"));
-  // It must return each payload of the first key.
+  // The second scan must return each payload of the first key.
   const std::string two = "0:i!(5,x) 0:i!(5,y) 0:i!(7,z) 0:b 0:g(7)=z 0:n=END ";
   EXPECT_TRUE(has_order(two + "0:n=5,y 0:n=5,x 0:n=7,z 0:c"));
   EXPECT_FALSE(has_order(two + "0:n=5,y 0:n=7,z 0:c"));

@@ -1,5 +1,7 @@
 // Tests certify(), which decides whether a recorded history is right. On many small random
-// histories, it must give the same verdict as search_orders(), which tries every serial order.
+// histories, it must give the same verdict as search_orders(), which tries every serial order. An
+// order respects *real time* if T1 precedes T2 whenever transaction T1 had returned before T2
+// began.
 #include <gtest/gtest.h>
 
 #include <algorithm>

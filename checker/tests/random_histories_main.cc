@@ -1,7 +1,7 @@
-// The program random_histories DIR FIRST COUNT writes COUNT small random histories into DIR, one
-// file for each seed from FIRST on. For each history it prints the seed and the verdict of
-// certify(). test_second_opinion.py runs it, and judges the same files with an independent
-// implementation.
+// The program random_histories DIR FIRST COUNT writes COUNT small random histories (the calls of a
+// run) into DIR, one file for each seed from FIRST on. For each history it prints the seed and the
+// verdict of certify(). test_second_opinion.py runs the program, and judges the same files with an
+// independent implementation.
 #include <cstdio>
 #include <cstdlib>
 #include <string>

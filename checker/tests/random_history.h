@@ -1,6 +1,6 @@
-// random_history(): makes a small random history of a store that often makes mistakes. Right and
-// wrong histories are both frequent. On these histories, tests compare the verdict of certify()
-// with search_orders(), which tries every serial order.
+// random_history(): makes a small random history (the calls of a run) of a store that often makes
+// mistakes. Right and wrong histories are both frequent. On these histories, tests compare the
+// verdict of certify() with search_orders(), which tries every serial order.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +14,8 @@ struct RandomHistoryOptions {
   uint32_t threads = 3;
   uint32_t keys = 4;
   uint32_t indexes = 2;
-  // Largest number of open handles of an index. The cursors of a history belong to handles, or are
-  // shared by the handles of an index.
+  // Largest number of open handles of an index. In some histories each handle has its own cursor,
+  // and in others the handles of an index share a cursor.
   uint32_t handles = 1;
   bool blind_deletes = true;     // true: some deletes remove all payloads of a key; false: one pair
   bool reuses_payloads = false;  // true: inserts may pass a payload that was inserted before

@@ -15,8 +15,10 @@
 // Without '=' the result is SUCCESS.
 //
 // '!' after the letter makes the call auto-committed. "B." before the call means index 1; "A." or
-// nothing means index 0. '~' before THREAD makes the call begin at the same time as the call of the
-// previous step, so that the two calls overlap.
+// nothing means index 0. A digit after this letter says which of the thread's handles of the index
+// the call passes: "A2.n=END" passes the second handle. Without a digit, the call passes the first.
+// '~' before THREAD makes the call begin at the same time as the call of the previous step, so that
+// the two calls overlap.
 #pragma once
 
 #include <string>

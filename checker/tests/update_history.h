@@ -1,8 +1,8 @@
 // update_history(): makes a history of a correct library in which transactions read and replace
 // records. They replace a record by a deleteRecord of all payloads and an insert, as the updates of
-// the benchmark ycsb do. In a run, most histories are made from words, the 8 bytes that each call
-// leaves (benchmarks/kit/script/word_events.h). Words have no times within a transaction, so the
-// history of update_history() has none either.
+// the benchmark ycsb do. In most runs, only 8 bytes of each call are recorded, called a word, and
+// the history is made from the words (benchmarks/kit/script/word_events.h). Words contain no times
+// within a transaction, so the history of update_history() has none either.
 //
 // Each transaction takes effect at one moment between its begin and its end, as in a library with
 // one lock. A few threads stall before or after this moment, as on a busy machine. Many updates of
@@ -19,9 +19,9 @@ struct UpdateOptions {
   uint64_t seed = 1;
   uint32_t threads = 4;
   uint32_t transactions = 2000;
-  uint32_t keys = 100;             // every fourth transaction uses the first of them
-  uint32_t stalls_one_in = 200;    // transactions
-  uint32_t stall_ticks = 100'000;  // a transaction takes a few hundred ticks otherwise
+  uint32_t keys = 100;             // every fourth transaction uses the first key
+  uint32_t stalls_one_in = 200;    // about one transaction in this many stalls
+  uint32_t stall_ticks = 100'000;  // longest stall; otherwise a transaction takes up to 200 ticks
 };
 
 // Returns a history. The same options give the same history on every machine.

@@ -24,8 +24,9 @@ struct ReproducerRecord {
   int64_t number = 0;   // the key of an int32 or int64 index
   std::string text;     // the key of a varchar index
   std::string payload;  // empty if the call passes none
-  // True if the failed run returned a key, or a payload, that no call inserted. Its value is not
-  // known: any value that the program does not insert counts as the same.
+  // True if the failed run returned a key, or a payload, that no call inserted. The value of this
+  // key or payload is not known. So every key or payload that the program does not insert counts as
+  // the same.
   bool is_unknown_key = false;
   bool is_unknown_payload = false;
 };

@@ -5,7 +5,7 @@
 // - The violation's transactions keep the calls that the violation depends on, and the scan steps
 //   that led to such a call.
 // - Other transactions are kept if they inserted or deleted a record that these calls read or
-//   write. They keep only their begin, their end, and this insert or delete.
+//   write. Such a transaction keeps only its begin, its end, and this insert or delete.
 // - Such a record may have been inserted and committed before the first of the violation's
 //   transactions began. An additional thread then inserts it at the beginning of the small history
 //   instead.

@@ -179,7 +179,8 @@ class ReproducerWriter {
   const MinimalHistory& small_;
   const Wording& wording_;
   Reproducer out_;
-  // The program's numbers of sessions and indexes, by the history's numbers of threads and indexes.
+  // The program's numbers of sessions (its threads) and indexes, by the history's numbers of
+  // threads and indexes.
   std::map<uint32_t, uint32_t> sessions_, indexes_;
   uint64_t start_ = UINT64_MAX;
 };

@@ -15,10 +15,11 @@ namespace keydrome::witness {
 // cases:
 // - A call returned DEADLOCK, FAILURE, an undocumented code, or a code for misuse, such as TXN_DNE.
 // - The violation is that a call returned a key or payload that no call passed.
-// - The violation is the advisory delete_code: a serialisable library may return the same results.
+// - The violation is delete_code, which is only a warning: a serialisable library may return the
+//   same results.
 // - A transaction never ended, or contains a create, openIndex or closeIndex.
 // - The duration of a call is unknown, or there is no call on records.
-// - There are more than 200 initial records or 200 calls.
+// - There are more than 200 initial records (which existed before these calls), or 200 calls.
 // Thread safety: pure function.
 std::optional<Reproducer> reproducer_of(const MinimalHistory& small, const Wording& words);
 

@@ -2,9 +2,9 @@
 
 A block runs every library once. A metric is a measured result such as the time. For a pair of libraries, each block
 gives one difference of log(metric). The forecast uses only how far these differences scatter about their own mean. It
-does not use the mean, so it does not show which library leads, and it changes no decision: the tests at the end are
-those of pairs.py. Choosing a number of blocks by the scatter alone is called a blinded review of the sample size
-(Wittes and Brittain 1990).
+does not use the mean, so it does not show which library leads, and it changes no decision: at the end of the
+comparison, pairs.py tests the differences. Choosing a number of blocks by the scatter alone is called a blinded review
+of the sample size (Wittes and Brittain 1990).
 
 The formula is that of the signed-rank test for normal differences (Guenther 1981). It is a sum. The first term is pi/3
 times the sample size of a z-test, because the relative efficiency of the signed-rank test is 3/pi. The second term is
@@ -38,13 +38,13 @@ _PER_Z_TEST = math.pi / 3
 class Forecast:
     """The numbers of blocks that decide the comparison of two libraries with probability POWER.
 
-    The margin is the largest difference that counts as equal (forecasts).
+    The margin is the largest difference that counts as equal (an argument of forecasts()).
 
     - `scatter`: the standard deviation of the differences of log(metric).
     - `for_difference`: blocks that show which library is better if the true difference is the margin.
     - `for_equality`: blocks that show that two equal libraries are equal within the margin.
 
-    Both numbers of blocks are None if they are above FORECAST_MAX.
+    Each of the two numbers is None if it is above FORECAST_MAX.
 
     - `without_outlier`: the scatter without the most distant block, or None if no block is an outlier.
     """
@@ -96,7 +96,7 @@ def _without_outlier(differences: Sequence[float], scatter: float) -> float | No
 def reachable_margin(scatter: float, family: int, blocks: int) -> float | None:
     """Return the logarithm of the smallest margin within which this many blocks show that equal libraries are equal.
 
-    They show it with probability POWER. Returns None if so few blocks can show nothing.
+    They show it with probability POWER. Returns None if there are too few blocks to show it.
     """
     level = _level(family)
     if blocks < _least(level):

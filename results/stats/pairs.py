@@ -73,7 +73,7 @@ class Pair:
     more_sessions: int | None
 
     def to_json(self) -> dict[str, Any]:
-        """Return the JSON form (harness/schema/compare.v1.schema.json), in which `relation` has its older name."""
+        """Return the JSON form (harness/schema/compare.v1.schema.json), which still calls `relation` `standing`."""
         value = asdict(self)
         value["standing"] = value.pop("relation").value
         return value
@@ -278,16 +278,16 @@ def _more_sessions(test: SignedRank | RankSum, family: int, margin: float) -> in
     """Estimate how many further sessions like the present ones would decide the pair with probability POWER.
 
     Returns None if the number is above FORECAST_MAX. The function uses the formulas of Noether (1987) for the two
-    tests. These formulas need only the fraction of the test's averages or differences that support a claim. The level
-    of significance is that of the first step of Holm's procedure.
+    tests. The formulas need only the fraction of averages (signed-rank test) or differences (rank-sum test) that
+    support a claim. The level of significance is that of the first step of Holm's procedure.
     """
     above = 1 - test.share_below(margin)
     below = test.share_below(-margin)
     share = max(above, below, 1 - max(above, below))
     level = SIGNIFICANCE / (2 * family)
     spread = NormalDist().inv_cdf(1 - level) + NormalDist().inv_cdf(POWER)
-    # If `share` is 0.5, `share - 0.5` is 0, and the formula below would divide by 0. So `evidence` is never less than
-    # half of the share of one average or difference.
+    # If `share` is 0.5, `share - 0.5` is 0, and the formula below would divide by 0. So `evidence` is at least half of
+    # the share of a single average or difference.
     evidence = max(share - 0.5, 0.5 / test.evidences)
     more = max(math.ceil(test.wanted(spread, evidence)), test.least(level)) - test.count
     return max(more, 1) if more <= FORECAST_MAX else None

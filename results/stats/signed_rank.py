@@ -6,8 +6,9 @@ Walsh averages above a bound is the signed-rank statistic for this bound (Tukey 
 list, so they never contradict each other.
 
 Test and interval are exact if the differences are symmetric about their centre. The differences are symmetric if the
-same noise affects both samples. A Walsh average that is equal to a bound counts against the claim, and intervals
-include their end points (Noether 1967). So equal values make p-values larger and intervals wider, never the reverse.
+noise of both samples has the same distribution. A Walsh average that is equal to a bound counts against the claim, and
+intervals include their end points (Noether 1967). So equal values make p-values larger and intervals wider, never the
+reverse.
 
 The unit tests compare the p-values here with those of SciPy. SciPy has no function for the estimate or the interval.
 """

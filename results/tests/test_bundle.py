@@ -1,4 +1,7 @@
-"""Tests of bundles: a reader gets exactly the files that were signed, and notices every change."""
+"""Tests of bundles, which are signed ZIP files with the results of a run.
+
+A reader gets exactly the files that were signed, and notices every change.
+"""
 
 from __future__ import annotations
 

@@ -42,7 +42,7 @@ def blocks(
 
 
 def exact(scatter: float, family: int = 1, margin: float = WIDE) -> Forecast:
-    """Return the forecast for a known scatter: that of two log ratios whose standard deviation is `scatter`."""
+    """Return the forecast for a known scatter: forecast from two log ratios whose standard deviation is `scatter`."""
     half = scatter / math.sqrt(2)
     return forecast(PAIR, [-half, half], family, margin)
 
@@ -52,7 +52,7 @@ def exact(scatter: float, family: int = 1, margin: float = WIDE) -> Forecast:
 def test_the_mean_forecast_is_that_of_the_true_scatter(count: int, scatter: float) -> None:
     """The mean over many series is within 10 % of the forecast that the true scatter gives.
 
-    A single forecast is uncertain: that of five blocks has a standard deviation of about 70 %.
+    A single forecast is uncertain: a forecast from five blocks has a standard deviation of about 70 %.
     """
     generator = random.Random(count)
     found = [forecasts(blocks(generator, 1.0, count, scatter), WIDE)[0] for _ in range(2000 * SOAK)]
@@ -80,7 +80,7 @@ def decided(
 
 @pytest.mark.parametrize("scatter", [0.03, 0.1, 0.15, 0.2])
 def test_the_forecast_number_of_blocks_decides_with_the_stated_probability(scatter: float) -> None:
-    """For a true difference of the margin, and for equality, the exact tests reach POWER.
+    """If the true difference is the margin, or 0, the exact tests decide with probability POWER.
 
     With few blocks the exact test has few possible p-values, so it may decide more often than POWER.
     """
@@ -107,8 +107,8 @@ def test_the_forecast_number_of_blocks_decides_with_the_stated_probability(scatt
 def test_a_user_who_follows_the_forecast_keeps_the_error_rate() -> None:
     """Here the number of blocks is forecast from the first five blocks, which are among those that count.
 
-    This is more than users of `compare` can do, because another number of blocks needs another run. The true ratio is
-    exactly the margin, so each claim is wrong in at most 2.5 % of the cases.
+    Users of `compare` cannot reuse the first blocks, because another number of blocks needs another run. The true ratio
+    is exactly the margin, so each claim is wrong in at most 2.5 % of the cases.
     """
     trials = 400 * SOAK
     generator = random.Random(7)
@@ -131,7 +131,7 @@ ROWS = st.lists(st.floats(0.5, 2.0), min_size=BLOCKS_MIN, max_size=15)
 def test_the_forecast_does_not_depend_on_which_library_leads(
     row: list[float], factor: float
 ) -> None:
-    """It is blind: it is the same however fast one of the libraries is."""
+    """The forecast is blind: it is the same however fast one of the libraries is."""
     (one,) = forecasts({"a": row, "b": [1.0] * len(row)}, MARGIN)
     (other,) = forecasts({"a": [factor * value for value in row], "b": [1.0] * len(row)}, MARGIN)
     assert other.scatter == pytest.approx(one.scatter, abs=1e-9)

@@ -1,4 +1,8 @@
-"""Tests of results/look_ahead.py with invented times: honest libraries, libraries that look ahead, too few pairs."""
+"""Tests of results/look_ahead.py with invented times: honest libraries, libraries that look ahead, too few pairs.
+
+A library looks ahead if it reads its next calls in its caller's memory. It can do so in timed mode, but not in verified
+mode, which adds some time to each call. A pair contains the times of one session in both modes.
+"""
 
 from __future__ import annotations
 

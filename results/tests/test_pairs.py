@@ -98,7 +98,7 @@ def test_fewer_sessions_than_needed_decide_nothing(libraries: int, sessions: int
 def test_the_sessions_of_the_guide_find_a_difference(
     noise: float, faster: float, sessions: int
 ) -> None:
-    """docs/how-to/choose-sessions.md says which number finds the difference with a probability of 80 %."""
+    """docs/how-to/choose-sessions.md says how many sessions find the difference with a probability of 80 %."""
     trials = 150
     found = 0
     for seed in range(trials):

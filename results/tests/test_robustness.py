@@ -54,7 +54,10 @@ def test_enough_sessions_tell_clear_differences_apart() -> None:
 
 
 def test_equal_libraries_are_rarely_told_apart() -> None:
-    """At a level of 5 %, at most 10 of 200 tables are wrong on average. The probability of 22 or more is 1/2,000."""
+    """At a level of 5 %, the ranks of at most 10 of 200 tables are wrong on average.
+
+    The probability of 22 or more wrong tables is 1/2,000.
+    """
     wrong = 0
     for seed in range(200):
         table = tuple(

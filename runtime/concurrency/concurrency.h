@@ -16,9 +16,9 @@
 //   if (code != DEADLOCK) code = occ->commit(transaction);  // DEADLOCK: rolled back already
 //
 // Results are ErrCodes of index.h. DEADLOCK means that the transaction has been rolled back and has
-// released its locks; the next call with this object must be begin. Every other code from a read or
-// a write leaves the transaction open, and the failed call changes nothing. The exception is
-// erase_key of none.h, which may have deleted some payloads when it fails.
+// released its locks; the next call with this Transaction must be begin. Every other code from a
+// read or a write leaves the transaction open. A call that returns another code than SUCCESS has
+// changed no pair. The exception is erase_key of none.h, which may have deleted some payloads.
 //
 // Threads: one thread at a time uses a Transaction or a Cursor. Apart from this, several threads
 // may call all functions at the same time.

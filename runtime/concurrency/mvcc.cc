@@ -154,7 +154,7 @@ struct Mvcc::Versioned final : Content {
     std::string pair;
   };
   // The pairs that commits have written, oldest first. collect() removes their old lives. Only the
-  // thread inside the critical section uses `garbage` and `newest_commit`.
+  // thread that commits uses `garbage` and `newest_commit`: one thread at a time installs writes.
   std::deque<Written> garbage;
   uint64_t newest_commit = 0;
 };

@@ -48,7 +48,7 @@ std::unique_ptr<ClientConcurrency> NoConcurrency::make_client() {
     say_once(
         warned_of_thread_,
         "a second thread has made a call; its calls return FAILURE, because the structure is not "
-        "KEYDROME_THREAD_SAFE and concurrency \"none\" adds no latch. Use one thread "
+        "KEYDROME_THREAD_SAFE and concurrency \"none\" does not lock it. Use one thread "
         "(--threads 1), or a configuration with another concurrency.");
     return nullptr;
   }

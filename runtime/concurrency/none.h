@@ -96,7 +96,7 @@ template <class Guard, class Call>
   });
 }
 
-// See methods.h.
+// Returns the entry of this method for the table of methods (methods.h).
 ConcurrencyMethod none_method();
 
 }  // namespace keydrome::runtime

@@ -16,7 +16,8 @@
 // has changed. No commit was half installed then, because a commit keeps the versions of all its
 // indexes odd until its end.
 //
-// If a version is odd or has changed, the reads are repeated inside the critical section.
+// If a version is odd or has changed, the transaction enters the critical section, so that no other
+// commit installs meanwhile, and repeats its reads there (families/buffered.h).
 //
 // A read takes the latch of its index even if the structure is thread-safe. Without it, a read
 // could see a part of a commit, and report that a record is missing although every commit keeps it.

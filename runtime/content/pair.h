@@ -24,8 +24,8 @@ struct Bound {
 inline Bound before_key(KeydromeBytes key) { return {key, kAnyPayload, false}; }
 inline Bound after_key(KeydromeBytes key) { return {key, kAnyPayload, true}; }
 
-// A key and a payload. The object has its own copy of the bytes, in the form of a KeydromeRun, so
-// that a structure can write a pair directly into it.
+// A key and a payload. The object has its own copy of the bytes. It stores them in the encoding of
+// a KeydromeRun (a buffer of pairs, structure.h), so that a structure can write a pair into it.
 class Pair {
  public:
   KeydromeBytes key() const { return {data_ + 2, data_[0]}; }

@@ -1,5 +1,5 @@
-// Implements ReadLog, the reads of one transaction in one index. It is one array of bytes, which
-// contains a header and up to two bounds for each step of a read.
+// Implements ReadLog, the reads of one transaction in one index. The log is an array of bytes. It
+// contains a header and up to two bounds (places in the index) for each step of a read.
 #include "runtime/content/read_log.h"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// Implements UndoLog, the changes that a transaction can roll back. It is one array of bytes, which
-// contains key, payload and footer of each change.
+// Implements UndoLog, the changes that a transaction can roll back. The log is an array of bytes,
+// which contains key, payload and footer of each change.
 #include "runtime/content/undo_log.h"
 
 #include <algorithm>

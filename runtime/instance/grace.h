@@ -1,6 +1,7 @@
-// Grace periods: memory that a thread-safe structure retires is freed only after the end of every
-// call that ran at that time. Only calls without a latch need this. With a latch, no other call
-// runs while a structure retires memory, so the memory is freed at once (heap.h).
+// Grace periods: a thread-safe structure *retires* memory that it no longer uses, but that other
+// threads may still read. The memory is freed only after the end of every call that ran when it was
+// retired. Only calls without a latch need this. With a latch, no other call runs while a structure
+// retires memory, so the memory is freed at once (heap.h).
 //
 //   GracePeriods periods;
 //   CallSlot slot(periods);      // one per thread
@@ -99,7 +100,7 @@ class alignas(kCacheLine) CallSlot {
   void begin_period();
   static void free(std::vector<Retired>& blocks);
 
-  // The slot of the LatchlessCall that runs on this thread. The TLS model: see runtime.cc.
+  // The slot of the LatchlessCall that runs on this thread. runtime.cc explains the TLS model.
   [[gnu::tls_model("initial-exec")]] static constinit thread_local CallSlot* t_current;
 
   // Odd during a call. With kInEachCall, other threads read it with a read-modify-write, see

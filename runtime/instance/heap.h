@@ -1,5 +1,5 @@
-// Heap: the memory of all data structures of a runtime. It implements `allocate` and `retire` of
-// KeydromeEnvironment (keydrome/structure.h).
+// Heap: the memory of all data structures of a runtime. It implements `allocate` and `retire` (give
+// memory back) of KeydromeEnvironment (keydrome/structure.h).
 //
 // A block is the memory of one allocation. The caller of `retire` names the block's size and
 // alignment, so blocks need no headers. Small blocks have one of about a hundred sizes (size
@@ -83,8 +83,8 @@ class Heap {
   struct alignas(kCacheLine) Shard {
     SpinLock lock;
     std::array<Class, kClasses> classes;
-    // Allocated minus freed by threads of this shard; may be negative. Only a thread with the lock
-    // writes it.
+    // The bytes that threads of this shard have allocated, minus those that they have freed. May be
+    // negative. Only a thread with the lock writes it.
     std::atomic<int64_t> bytes = 0;
   };
 

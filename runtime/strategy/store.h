@@ -50,17 +50,18 @@ class Store {
   }
   // Returns true if the structure holds only a limited number of payloads of a key.
   bool limits_payloads() const { return payloads_max_ != 0; }
-  // Returns true if the structure has the pair, or can hold it too. The caller makes sure that no
-  // other thread inserts a payload of the key before its put().
+  // Returns true if the structure has the pair, or can hold it besides the key's other payloads.
+  // The caller makes sure that no other thread inserts a payload of the key before its put().
   bool has_room(KeydromeBytes key, KeydromeBytes payload) const {
     return !limits_payloads() || has_room_within_limit(key, payload);
   }
-  // Returns the smallest key that the index can contain: zeros, if `create` has promised the
-  // structure that all keys have one size, and otherwise the empty key.
+  // Returns the smallest key that the index can contain: zeros if all keys have one size, and
+  // otherwise the empty key.
   KeydromeBytes smallest_key() const { return {kZeros, key_bytes_}; }
 
  protected:
-  // `key_bytes`: the size of all keys, as `create` has promised it (KeydromeSetup).
+  // `key_bytes`: the size of all keys, or 0 if sizes differ. It is the same number that the
+  // structure's `create` has received (KeydromeSetup::key_bytes).
   Store(const KeydromeStructureTable& functions, KeydromeStructure* structure, uint32_t key_bytes)
       : structure_(structure),
         find_(functions.find),

@@ -1,7 +1,7 @@
-// Runs several threads at full speed under every concurrency control, records all calls, and
-// certifies the history (proves that a serial order explains all results). Most rounds have few
-// keys, and threads yield between calls, so that their transactions overlap. The environment
-// variable KEYDROME_SOAK multiplies the number of rounds.
+// In each round, several threads run at full speed under one concurrency control. The test records
+// all calls, and certifies the history (proves that a serial order explains all results). Most
+// rounds have few keys, and threads yield between calls, so that their transactions overlap. The
+// environment variable KEYDROME_SOAK multiplies the number of rounds.
 #include <gtest/gtest.h>
 
 #include <cstdlib>

@@ -1,6 +1,6 @@
 // Tests what each concurrency control promises in addition to isolation: which transaction waits
-// for which, what is counted, and what is reclaimed. Further tests play a script for each known
-// anomaly, call by call.
+// for which, what is counted, and which old versions of records are removed. Further tests play a
+// script for each known anomaly, call by call.
 //
 // A script is a list of words ACTOR:CALL, where an actor is a thread. For example, "1:b 1:g5
 // 2:@d5*" means: actor 1 begins a transaction and gets key 5; then actor 2 deletes key 5 with
@@ -210,19 +210,21 @@ TEST(Occ, ReadersTakeNoLock) {
 TEST(Occ, AReaderIsValidatedAfterAnotherCommit) {
   World world("occ");
   world.play("0:@i1=a 0:@i5=b");
-  EXPECT_EQ(world.play("1:b 1:g1 2:@i9=x 1:c"), SUCCESS) << "what it read has not changed";
+  EXPECT_EQ(world.play("1:b 1:g1 2:@i9=x 1:c"), SUCCESS) << "key 1 has not changed";
   EXPECT_EQ(world.counted("validations"), 1);
   EXPECT_EQ(world.play("1:b 1:g1 1:n 2:@i3=x 1:c"), DEADLOCK) << "a phantom between 1 and 5";
   EXPECT_EQ(world.counted("deadlocks"), 1);
-  EXPECT_EQ(world.play("1:b 1:g9 1:n 2:@i10=x 1:c"), DEADLOCK) << "after the end";
-  EXPECT_EQ(world.play("1:b 1:g4 2:@i4=x 1:c"), DEADLOCK) << "a key that was missing";
-  EXPECT_EQ(world.play("1:b 1:g4 2:@d4* 2:@i4=x 1:c"), SUCCESS) << "the same content again";
+  EXPECT_EQ(world.play("1:b 1:g9 1:n 2:@i10=x 1:c"), DEADLOCK) << "a phantom after the last key";
+  EXPECT_EQ(world.play("1:b 1:g4 2:@i4=x 1:c"), DEADLOCK) << "key 4 was missing, and now exists";
+  EXPECT_EQ(world.play("1:b 1:g4 2:@d4* 2:@i4=x 1:c"), SUCCESS)
+      << "key 4 was deleted, but has the same payload again";
 }
 
 TEST(Occ, AWriterFailsEarly) {
   World world("occ");
   world.play("0:@i1=a 1:b 1:g1 2:@d1* 1:d1=a");
-  EXPECT_EQ(world.stage().result(1), DEADLOCK) << "not ENTRY_DNE";
+  EXPECT_EQ(world.stage().result(1), DEADLOCK)
+      << "ENTRY_DNE would be wrong, because the transaction has read the record";
 }
 
 TEST(Mvcc, AReaderKeepsItsSnapshotAndNeverFails) {
@@ -234,7 +236,7 @@ TEST(Mvcc, AReaderKeepsItsSnapshotAndNeverFails) {
   EXPECT_EQ(world.play("1:g1 1:n"), SUCCESS);
   EXPECT_EQ(world.play("1:n"), DB_END);
   EXPECT_EQ(world.play("1:c"), SUCCESS);
-  EXPECT_EQ(world.counted("commit_sections"), sections) << "it commits without a check";
+  EXPECT_EQ(world.counted("commit_sections"), sections) << "a reader commits without a check";
   EXPECT_EQ(world.play("1:b 1:g1"), KEY_NOTFOUND);
 }
 
@@ -242,10 +244,10 @@ TEST(Mvcc, OldVersionsAreReclaimedWhenNoSnapshotSeesThem) {
   World world("mvcc");
   world.play("0:@i1=a 0:@i2=b");
   world.play("0:@d1*");
-  EXPECT_EQ(world.pairs(), 1u) << "no snapshot saw it";
+  EXPECT_EQ(world.pairs(), 1u) << "no snapshot saw the deleted pair";
   EXPECT_EQ(world.counted("collected"), 1);
   world.play("1:b 2:@d2* 2:@i2=c 2:@d2* 2:@i2=b 2:@d2*");
-  EXPECT_EQ(world.counted("collected"), 1) << "an open transaction may read them";
+  EXPECT_EQ(world.counted("collected"), 1) << "actor 1 may still read the deleted pairs";
   EXPECT_EQ(world.pairs(), 2u);
   EXPECT_EQ(world.play("1:g2 1:n"), DB_END);
   world.play("1:c 2:@i9=x");

@@ -1,6 +1,7 @@
-// Tests the limits that a structure states in its table. Calls that need more return FAILURE and
-// change nothing, and configurations that need more are refused in words. Also tests that a
-// thread-safe structure may use retired memory until the end of each call (small_structure.cc).
+// Tests the limits that a structure (a data structure without transactions) states in its table of
+// functions. Calls that exceed a limit return FAILURE and change nothing. Configurations that
+// exceed a limit are refused with a message. Also tests that a thread-safe structure may use
+// retired memory until the end of each call (small_structure.cc).
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 
@@ -53,7 +54,8 @@ class LimitedClient {
   IdxState* state_ = nullptr;
 };
 
-// Runs `body` in a thread of its own, so that the thread's client ends before the runtime.
+// Runs `body` in a thread of its own. When the thread exits, the runtime closes the handles of the
+// thread's client (client.h). This must happen before the runtime is destroyed.
 template <class Body>
 void in_thread(Body&& body) {
   std::thread(body).join();
@@ -111,7 +113,7 @@ TEST_P(Limits, ASecondPayloadIsRefused) {
 }
 
 TEST_P(Limits, ATransactionReplacesAPayloadAndAnAbortRestoresIt) {
-  if (!has_transactions()) return;  // calls only commit alone
+  if (!has_transactions()) return;  // "none" refuses changes inside a transaction
   play([](LimitedClient& client) {
     EXPECT_EQ(client.insert(1, "a"), SUCCESS);
     TxnState* transaction = nullptr;
@@ -183,8 +185,8 @@ TEST(GraceInTheRuntime, AReadMayUseMemoryThatIsRetiredDuringTheRead) {
     auto* pause_next_find = reinterpret_cast<void (*)(void (*)())>(
         dlsym(dlopen(path.c_str(), RTLD_NOW), "small_structure_pause_next_find"));
     ASSERT_NE(pause_next_find, nullptr);
-    // Only this program waits and notifies. Each shared object has its own list of waiting threads,
-    // so a notification from another one may wake no thread.
+    // Only code of this program waits for `gate` and notifies the waiting threads. The library of
+    // the structure has its own list of waiting threads, so a notification from there may be lost.
     static std::atomic<int> gate = 0;
     gate = 0;
     const auto pause = [] {
@@ -201,7 +203,8 @@ TEST(GraceInTheRuntime, AReadMayUseMemoryThatIsRetiredDuringTheRead) {
       EXPECT_STREQ(record.payload, "x");
     });
     gate.wait(0);
-    // An insertion looks for the key first. That lookup does not pause, because only one does.
+    // The following insertions look for their keys first. Their lookups do not pause, because
+    // pause_next_find() lets only one lookup pause, and this was the reader's.
     for (int64_t key = 1; key < 300; ++key) EXPECT_EQ(client->insert(key, "y"), SUCCESS);
     gate = 2;
     gate.notify_all();

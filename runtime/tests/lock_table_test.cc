@@ -27,7 +27,7 @@ struct Taken {
 
 class LockTableTest : public testing::Test {
  protected:
-  // Returns one of `count` names. The names are keys, gaps and ends of two indexes.
+  // Returns the name with this number. The names are keys, gaps and ends of two indexes.
   LockName name(uint32_t number) const {
     const std::string key(number / 6 % 40, 'k');
     const std::string text = key + std::to_string(number / 6);

@@ -1,5 +1,6 @@
-// Tests of the memory of data structures: the heap (instance/heap.h), and the grace periods after
-// which memory is freed that calls without a latch have retired (instance/grace.h).
+// Tests of the memory of data structures: the heap (instance/heap.h) and grace periods
+// (instance/grace.h). If a call without a latch retires memory, i.e. gives it back, the memory is
+// freed after a grace period, when no other call can still read it.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -25,8 +25,8 @@ class NoConcurrencyTest : public testing::Test {
     ASSERT_EQ(runtime_->create(INT, "index"), SUCCESS);
   }
 
-  // Runs `body` in a thread of its own. The Client of this thread (client.h) is then destroyed
-  // before the runtime.
+  // Runs `body` in a thread of its own. When the thread exits, the runtime closes the handles of
+  // the thread's client (client.h). This must happen before the runtime is destroyed.
   static void as_client(const std::function<void()>& body) { std::thread(body).join(); }
 
   IdxState* open() {

@@ -1,6 +1,7 @@
-// Plays thousands of small random scripts under every concurrency control. A serial order that
-// respects real time must explain the committed transactions of a script. No transaction may see
-// uncommitted data of another transaction.
+// Plays thousands of small random scripts under every concurrency control. A serial order must
+// explain all results of the committed transactions of a script. In this order, a transaction that
+// ended before another one began must come first (real time). No transaction may see uncommitted
+// data of another transaction.
 //
 // A script has few keys, which are close together, so that scans, gaps, missing keys, deletions and
 // aborts overlap. The environment variable KEYDROME_SOAK multiplies the number of scripts.
@@ -35,7 +36,7 @@ constexpr size_t kActors = 3;
 constexpr int64_t kDistance = 8;
 
 struct ScriptVariant : Variant {
-  bool cut;  // whether the indexes are filled and emptied before the script, so that `serial` cuts
+  bool cut;  // true: before the script, the first index is filled and emptied, so `serial` cuts it
 };
 
 void PrintTo(const ScriptVariant& variant, std::ostream* out) {

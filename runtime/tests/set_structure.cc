@@ -1,6 +1,7 @@
 // A bare structure (a data structure without transactions and locks) for tests: a std::set that
-// declares no capabilities and can run out of memory on demand. CMakeLists.txt builds one variant
-// without a fault and two variants with one fault each.
+// declares no capabilities and can run out of memory on demand. CMakeLists.txt builds five
+// variants: one without a fault, two whose function table has another size, and two with one fault
+// each.
 #include <cstddef>
 #include <cstring>
 #include <set>
@@ -9,9 +10,10 @@
 
 #include "keydrome/structure.h"
 
-// Tests find these functions with dlsym. The next `successes` puts and deletions succeed. After a
-// call of set_structure_fail_after, all later puts and deletions fail. After a call of
-// set_structure_fail_at, only one more fails. If `successes` is negative, none fails.
+// Tests find these functions with dlsym. The next `successes` changes (puts, deletions and
+// replacements) succeed. After a call of set_structure_fail_after, all later changes fail. After a
+// call of set_structure_fail_at, only the first later change fails. If `successes` is negative, no
+// change fails.
 extern "C" __attribute__((visibility("default"))) void set_structure_fail_after(int successes);
 extern "C" __attribute__((visibility("default"))) void set_structure_fail_at(int successes);
 // Returns the number of successful replacements.
@@ -29,7 +31,7 @@ int g_budget = -1;
 bool g_only_one = false;
 int g_replaced = 0;
 
-// Returns true if this put or deletion must fail, as if memory had run out.
+// Returns true if this change must fail, as if memory had run out.
 bool fails() {
   if (g_budget == 0) {
     if (g_only_one) g_budget = -1;

@@ -56,7 +56,8 @@ struct Entry {
   }
 };
 
-// An array of entries, which follow it in memory. It never changes.
+// The header of an array. The entries follow the header in memory. Both never change while the
+// array exists.
 struct Array {
   uint64_t magic;  // depends on `count`
   uint64_t count;

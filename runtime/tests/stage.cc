@@ -118,7 +118,9 @@ void Stage::play(const std::string& script) {
       all_returned = all_returned && !waits(actor) && queues[actor].empty();
     }
     if (all_returned || moved) continue;
-    std::fprintf(stderr, "the actors of the script \"%s\" wait for each other for ever\n",
+    std::fprintf(stderr,
+                 "the actors of the script \"%s\" wait for ever: the script leaves a transaction "
+                 "open, so end it in the script; or the concurrency control missed a deadlock\n",
                  script.c_str());
     std::abort();
   }

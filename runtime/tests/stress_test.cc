@@ -28,8 +28,9 @@ namespace {
 constexpr uint64_t kSeed = 61;
 constexpr int kThreads = 8;
 
-// Tests divide their numbers of transactions by this. ThreadSanitizer finds a race by the order of
-// accesses, so it needs few transactions, and there is a test for each structure and configuration.
+// Tests divide their numbers of transactions by kLess. With a sanitizer they make fewer, to save
+// time: they run for each structure and configuration. Few transactions suffice, because
+// ThreadSanitizer derives a race from the order of two accesses, even if they did not collide.
 #ifdef KEYDROME_SANITIZED
 constexpr int kLess = 4;
 #else
@@ -285,7 +286,10 @@ template <class Function>
 bool find(void* library, const char* name, Function*& function) {
   function = reinterpret_cast<Function*>(dlsym(library, name));
   if (function == nullptr)
-    std::fprintf(stderr, "stress_test: the library does not export %s\n", name);
+    std::fprintf(stderr,
+                 "stress_test: the library does not export %s; give --library the path of "
+                 "runtime.so\n",
+                 name);
   return function != nullptr;
 }
 

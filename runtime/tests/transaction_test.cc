@@ -1,5 +1,5 @@
 // Tests of the runtime for cases that contract_test, the common test of all libraries, does not
-// cover: ends of threads, deletion of indexes, invented handles, and changes that run out of
+// cover: ends of threads, many indexes, closed and invented handles, and changes that run out of
 // memory.
 #include <dlfcn.h>
 #include <gtest/gtest.h>
@@ -30,7 +30,8 @@ class TransactionTest : public testing::Test {
     ASSERT_EQ(runtime_->create(INT, "index"), SUCCESS);
   }
 
-  // Runs `body` in a thread of its own, so that the thread's client ends before the runtime.
+  // Runs `body` in a thread of its own. When the thread exits, the runtime closes the handles of
+  // the thread's client (client.h). This must happen before the runtime is destroyed.
   static void as_client(const std::function<void()>& body) { std::thread(body).join(); }
 
   IdxState* open(const char* name = "index") {
@@ -103,7 +104,7 @@ TEST_F(TransactionTest, InventedHandlesAreMisuseAndDoNothing) {
     EXPECT_EQ(runtime_->commit(transaction), TXN_DNE);
     EXPECT_EQ(runtime_->close_index(mine), SUCCESS);
     EXPECT_EQ(runtime_->close_index(mine), DB_DNE);
-    // Numbers that lead to closed handles, or to this one.
+    // Numbers that no open handle has. Some differ in few bits from `mine`, which is closed.
     for (const uintptr_t bits :
          {~uintptr_t{0}, ~reinterpret_cast<uintptr_t>(mine), reinterpret_cast<uintptr_t>(mine) + 1,
           reinterpret_cast<uintptr_t>(mine) ^ 2}) {

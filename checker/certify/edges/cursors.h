@@ -20,7 +20,8 @@ enum class CursorPlace : uint8_t {
 };
 
 struct Cursor {
-  // The transaction for which the members are valid. In another one the cursor is at kStart.
+  // The transaction for which the members are valid. In any other transaction the cursor is at
+  // kStart.
   uint32_t transaction = history::kNoNumber;
   uint32_t cell = 0;
   model::CursorPosition position;  // for Cursors::notes

@@ -64,7 +64,7 @@ class Reader {
 
   // Handles a deleteRecord that returned KEY_NOTFOUND for a pair of key and payload that is not
   // stored. The key is `cell`. If real time proves that the key has a payload, reports an advisory
-  // finding, because the contract then asks for ENTRY_DNE.
+  // finding (a warning), because the contract then asks for ENTRY_DNE.
   void denied_key(uint32_t cell, const model::CellLists& lists);
 
   void report(const char* name, const char* text, uint32_t element,
