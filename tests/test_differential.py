@@ -1,6 +1,7 @@
 """Tests of the benchmark `differential`, which compares random calls of one thread with a model, in the real jail.
 
-Correct libraries pass. For a wrong library, the benchmark reports the few calls that reproduce the fault.
+The model is a simple implementation that is known to be right. Correct libraries pass. For a wrong library, the
+benchmark reports the few calls that reproduce the fault.
 """
 
 from __future__ import annotations

@@ -69,7 +69,10 @@ def hold_port() -> socket.socket:
 
 
 def environment(var: Path) -> dict[str, str]:
-    """Return the environment of the embedded demo with its data in `var`, without this process's own settings."""
+    """Return the environment of a site like that of `./dev up`, with its data in `var`.
+
+    It has none of this process's own settings except KEYDROME_BUILD.
+    """
     kept = {key: value for key, value in os.environ.items() if "KEYDROME" not in key}
     for name in ("DATABASE_URL", "CELERY_BROKER_URL", "DJANGO_SETTINGS_MODULE"):
         kept.pop(name, None)
@@ -80,7 +83,8 @@ def environment(var: Path) -> dict[str, str]:
         "PYTHONPATH": str(ROOT),
         "KEYDROME_VAR": str(var),
         "KEYDROME_BOARD_SCALE": "smoke",
-        # The developer's own site may use slot 0, so the test uses another slot.
+        # A slot is a number that gives a jail its own user. The developer's own site may use slot 0, so the test uses
+        # another one.
         "KEYDROME_SLOT": str(slots_for_tests()[0]),
     }
 

@@ -142,7 +142,7 @@ FACTORS: dict[str, float] = {
     "skew/shifting_zipf": 2.5,  # the estimate counts all operations, but the clock ends the phases
     "tpcw/browsing": 1.8,
     "tpcw/ordering": 2.3,
-    "trace/recorded": 1.7,  # the example is so small that the fixed part decides
+    "trace/recorded": 1.7,  # the example is so small that the estimate is mostly its fixed part
     "ycsb": 1.7,
 }
 """The largest factors of the instances whose estimates are less exact. The name of a benchmark stands for all its

@@ -1,5 +1,6 @@
 """Tests that every mutant is refused. A mutant is the runtime with one deliberate fault.
 
+The runtime is the code that adds transactions to a data structure.
 Two kinds of tests can refuse a mutant. One is the program contract_test (indexes/tests), which calls a library
 directly. The other is the gate: the correctness benchmarks that a library must pass before it is ranked.
 faulty/mutants.json describes the mutants, and faulty/mutants/ has the patches that make the faults.

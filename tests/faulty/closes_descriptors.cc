@@ -1,5 +1,5 @@
 // Fault: closes every descriptor of the process, including the socket to the referee, the trusted
-// process outside.
+// process outside the jail.
 // Must be found by: the referee, which sees the socket close and does not wait for the deadline;
 // verdict failed or crashed.
 #include <unistd.h>

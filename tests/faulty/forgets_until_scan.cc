@@ -20,7 +20,7 @@ struct PutOff {
 
 std::atomic<uint64_t> inserts{0};  // relaxed order, because it protects no other data
 std::mutex mutex;
-std::vector<PutOff> put_off;  // guarded by the mutex; of the only index
+std::vector<PutOff> put_off;  // guarded by the mutex; the benchmark has only one index
 thread_local bool has_read = false;
 
 void store_all(IdxState* index, TxnState* txn) {

@@ -207,8 +207,8 @@ void push_characters(Where) {
   not_there("/dev/tty", O_RDWR);
 }
 
-// A18: looks for descriptors that were left open. Only the standard ones, the command channel and
-// sealed memory from the referee may be open.
+// A18: looks for descriptors that were left open. Only the standard ones, the command channel (the
+// socket to the referee, the process that judges) and sealed memory from the referee may be open.
 void scan_descriptors(Where) {
   for (int fd = 0; fd < 70000; ++fd) {
     struct stat status{};

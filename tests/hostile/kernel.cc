@@ -284,9 +284,9 @@ void make_code_otherwise(Where) {
   munmap(page, kPage);
 }
 
-// C27: tries to change the rules of the jail. After the constructor, the filter of the second stage
-// must be in force in all threads. The second stage's rules for files do not bind threads that a
-// constructor started (may_not_open).
+// C27: tries to change the rules of the jail. The jail has two stages; the second begins after
+// loading. After the constructor, the filter of the second stage must be in force in all threads.
+// The second stage's rules for files do not bind threads that a constructor started (may_not_open).
 void change_the_rules(Where where) {
   refused("chroot", chroot("/"), EPERM);
   if (where == kConstructor) return;

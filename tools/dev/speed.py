@@ -1,7 +1,8 @@
 """Implements `./dev bench`: measures the speed of Keydrome's parts and writes docs/reference/figures.md.
 
 `./dev bench-harness` measures only the first two sections, and replaces them on the page. They say what the harness,
-the code that makes the calls, adds to each call to a library, and what judging a session costs.
+the code that makes the calls, adds to each call to a library, and what judging a session (one repetition of a
+benchmark) costs.
 
 Each section comes from a program that can also run alone. If a program compares things, it measures them alternately in
 one run, and prints medians. A figure that misses its target fails no test, because a slow machine is no bug.

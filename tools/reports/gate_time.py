@@ -50,7 +50,10 @@ GOALS = {Scale.SMOKE: Goal(60.0, only_right=False), Scale.LAPTOP: Goal(100.0, on
 
 @dataclass(frozen=True, slots=True)
 class Library:
-    """A library to check. A structure, which has no transactions of its own, also has a configuration."""
+    """A library to check.
+
+    A structure, a data structure without transactions, also has a configuration, which says how they are added.
+    """
 
     name: str
     file: str  # path below the build's lib/

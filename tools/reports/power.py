@@ -9,9 +9,9 @@ There are two kinds of windows:
 - The boards: the library and the same file under another name, on the instance of every board (ranking). Every
   difference that `compare` finds there is wrong.
 
-A window during which the machine was too busy to measure (runner/drift.py) is not judged. It enters only the number of
-all windows and the changes of the control library's times. With --state the program stores the windows, and continues
-after an interruption.
+Each block also times the control library (the baseline), first and last. A window during which the machine was too busy
+to measure (runner/drift.py) is not judged. It counts only in the number of all windows and in the figures on how much
+the control library's time changed. With --state the program stores the windows, and continues after an interruption.
 """
 
 from __future__ import annotations

@@ -150,7 +150,8 @@ OPEN = {node: "" for node in directions.MAY_INCLUDE if node.endswith(".h")}
 def test_wrong_direction(make: MakeTree, name: str, include: str) -> None:
     tree = make({**WINGS, **OPEN, name: f'#include "{include}"\n'})
     assert directions.check_directions(tree) == [
-        f"{name}: may not include {include} (MAY_INCLUDE in tools/tree/directions.py)"
+        f"{name}: may not include {include}, because MAY_INCLUDE in tools/tree/directions.py does not "
+        "allow it; remove the include"
     ]
 
 
@@ -217,8 +218,8 @@ def test_rooms_need_a_page(make: MakeTree) -> None:
     del pages["jail/README.md"]
     pages["api/README.md"] = "line\n" * 61
     assert sizes.check_readmes(make(pages)) == [
-        "api/README.md is longer than 60 lines",
-        "jail/README.md is missing",
+        "api/README.md is longer than 60 lines; shorten it",
+        "jail/README.md is missing; every top-level folder needs one",
     ]
 
 

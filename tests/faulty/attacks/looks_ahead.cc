@@ -50,8 +50,8 @@ bool read_ahead(Batch& all, int64_t key) {
 }
 
 // Returns the place of this get in the batch, or kBatch if the get is not in the batch or the ring.
-// The player repeats some gets. So the batch does not end at the first get of another key than the
-// next one of the batch, but after kMissesMax such gets in a row.
+// The player repeats some gets, so a get may have another key than the next one of the batch. Only
+// kMissesMax such gets in a row end the batch.
 size_t place_of(Batch& all, int64_t key) {
   const bool in_batch = all.next < all.count;
   if (in_batch && all.keys[all.next] == key) {

@@ -115,7 +115,8 @@ class Chain:
             asked = replace(job, parameters=tuple(sizes.items()), recorded_seed=None)
             return execute(asked, beat, replace(self.place, root=self._limits(case.deadline_ms)))
 
-        # A machine name for each case, because runs of this size would make the history of one machine look noisy.
+        # Each case has its own machine name. The site computes the noise of a machine from all runs with its name. Runs
+        # of this size vary so much that it would take a common machine for noisy.
         machine = registry.seen(f"battery {case.id}", "battery", {})
         worker = Worker(Slot(machine, self.place.slot), small)
         if runs.get().state == State.QUEUED and not worker.run_one():
