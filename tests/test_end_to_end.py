@@ -1,7 +1,8 @@
 """Tests the whole chain on a temporary site: build a library, sign up, upload the library in a browser, see it ranked.
 
 The test starts the same programs as `./dev up`: gunicorn with collected static files, both Celery workers and the
-scheduler. They use SQLite and the filesystem transport below a temporary folder, and a free port.
+scheduler. The SQLite database and the messages of Celery are files in a temporary folder. The web server uses a free
+port.
 """
 
 from __future__ import annotations

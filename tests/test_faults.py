@@ -40,7 +40,7 @@ CANCEL_SECONDS = 3.0
 
 @pytest.fixture
 def place(own_var: Path) -> Iterator[Settings]:
-    """Return settings of this build with a data folder of their own and a free jail slot."""
+    """Return settings of this build with a data folder of their own and a free slot: the number of the jail's user."""
     with hold_local_slot() as slot:
         yield replace(built_settings(), var=own_var, slot=slot)
 

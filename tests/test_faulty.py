@@ -1,8 +1,8 @@
 """Tests what the referee reports about the libraries of tests/faulty.
 
-Most of these libraries have one fault, and others only look suspicious. They run through the real referee, jail and
-player. No correctness suite runs before, so the benchmark of the test must find the fault alone. Usually this is the
-timed benchmark `sigmod2009`.
+Most of these libraries have one fault, and others only look suspicious. The real referee plays and judges the sessions,
+and the player, the program in the real jail, calls the library. No correctness suite runs before, so the benchmark of
+the test must find the fault alone. Usually this is the timed benchmark `sigmod2009`.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
-// Fault: closes every descriptor of the process, including the socket to the referee, the trusted
-// process outside the jail.
-// Must be found by: the referee, which sees the socket close and does not wait for the deadline;
-// verdict failed or crashed.
+// A library with one fault, for tests: it closes every descriptor of the process, including the
+// socket to the referee. The referee is the trusted process outside the jail. It must see that the
+// socket is closed, and must not wait for the deadline. The verdict must be failed or crashed.
 #include <unistd.h>
 
 #include "tests/faulty/honest.h"

@@ -1,7 +1,8 @@
-// Fault: the constructor starts a thread and waits for it. The thread writes to an invalid address.
-// Must be found by: loading the library, as a crash. Here the player's signal handler cannot find
-// the names of the functions on the stack, because the dynamic loader holds its lock. The handler
-// must not wait for this lock for ever.
+// A library with one fault, for tests: its constructor starts a thread and waits for it, and the
+// thread writes to an invalid address. The player, the process that calls the library, must report
+// a crash while it loads the library. Its signal handler cannot find the names of the functions on
+// the stack, because the dynamic loader holds its lock. The handler must not wait for this lock for
+// ever.
 #include <thread>
 
 #include "tests/faulty/honest.h"

@@ -1,5 +1,5 @@
-// Installs the runtime of a mutant when the library is loaded, so that a mutant is a whole library
-// and needs no configuration.
+// Installs the runtime of a mutant (a library with one deliberate fault) when the library is
+// loaded. So a mutant is a whole library, and needs no configuration.
 #include "runtime/library.h"
 #include "tests/faulty/mutant_runtime.h"
 

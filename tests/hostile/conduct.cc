@@ -145,7 +145,7 @@ void patch_vdso(Where) {
 }
 
 // D16: computes without end in a thread that the library leaves running. The thread would also run
-// between the phases if the referee, the process outside, did not freeze the jail.
+// between the phases if the referee, the process that measures, did not freeze the jail.
 void work_in_the_background(Where) {
   for (volatile uint64_t turn = 0;;) turn = turn + 1;
 }

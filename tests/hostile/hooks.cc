@@ -17,7 +17,8 @@ namespace {
 constexpr int kCommitOfTheAttack = 20;
 
 std::atomic<bool> called{false};
-pthread_t early;  // not a std::thread: when_loaded() may run before global constructors
+// A pthread_t and no std::thread, because when_loaded() may run before constructors of globals.
+pthread_t early;
 
 bool wants(Where where) { return (the_case.where & where) != 0; }
 

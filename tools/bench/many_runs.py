@@ -68,7 +68,10 @@ def _text(value: object) -> object:
 
 @dataclass(frozen=True)
 class Best:
-    """A user's library on a board: score, timed run, SHA-256 of the file, and the ratio to the baseline per session."""
+    """A user's library on a board: its score, timed run, SHA-256 of the file, and ratios.
+
+    A run has several sessions (repetitions). A session's ratio is the library's time divided by the baseline's time.
+    """
 
     score: float
     run: int

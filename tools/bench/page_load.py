@@ -123,7 +123,7 @@ def _server() -> Iterator[str]:
             except httpx.TransportError:
                 if server.poll() is not None or time.monotonic() > deadline:
                     raise SystemExit(
-                        "the web server did not start: see its message above"
+                        f"the web server ended or did not answer within {START_TIMEOUT_S} s: see its message above"
                     ) from None
                 time.sleep(0.1)
         yield f"http://{address}"

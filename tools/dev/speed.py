@@ -163,9 +163,10 @@ The machine is virtual and shared, so single times vary. Compare only figures of
 
 In the first section, the *floor* is the smallest possible cost of a call: a loop that only calls a library that does
 nothing. *Beyond the call* is the time that the player, the program that makes the calls, adds to the floor. Rows with
-*B* measure a data structure (contract B), which the player calls through the runtime. A target in ns is for a machine
-whose floor is the one in the column "target". On other machines, compare the measured multiple of the floor with the
-multiple in that column. A *goal* is a stricter value, which a prototype with a simpler loop reached.
+*B* measure a data structure (contract B). The player calls it through the runtime, the code that adds transactions to
+it. A target in ns is for a machine whose floor is the one in the column "target". On other machines, compare the
+measured multiple of the floor with the multiple in that column. A *goal* is a stricter value, which a prototype with a
+simpler loop reached.
 
 A *program* is the list of a thread's operations. In the section on generating programs, a row shows the CPU time for
 ten million operations, and in brackets how many operations were measured, and their time. *Bytes of pools* are the

@@ -269,7 +269,7 @@ def _pytest(
     report = LOGS / f"pytest-{name}.xml"
     command = [*prefix, str(PYTHON), "-m", "pytest", "-q", "--continue-on-collection-errors"]
     command += [f"--junitxml={report}", *places]
-    # Tests create their own data folders and must not see the developer's site or its servers.
+    # The tests use the release build of this clone. Fixtures hide the developer's site and its data (conftest.py).
     clean = {"KEYDROME_BUILD": str(ROOT / "build" / "release"), **(env or {})}
     return _counted(report, lambda: run(command, log=f"pytest-{name}", hint=CURE, env=clean))
 

@@ -77,7 +77,7 @@ SHAPES = (
 
 @dataclass(slots=True)
 class Tally:
-    """The totals of the runs of one library."""
+    """The totals of the runs (sessions) of one library."""
 
     runs: int = 0
     transactions: int = 0  # certified
@@ -131,7 +131,8 @@ def _run(library: Library, tally: Tally, state: Path | None) -> None:
     elif result.verdict in FAULTS_OF_LIBRARY:
         tally.alarms += 1
         sys.stdout.write(
-            f"\nFALSE ALARM: {library.name}, seed {gate.seed}, {gate.overrides}: {result.reason}\n"
+            f"\nFALSE ALARM: {library.name}, seed {gate.seed}, {gate.overrides}: {result.reason}; "
+            "the checker or the library is wrong, so find out which and fix it\n"
         )
         if state is not None:
             kept = state.with_name(f"{state.stem}-{library.name.replace(', ', '-')}-{gate.seed}")

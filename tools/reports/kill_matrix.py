@@ -96,7 +96,7 @@ class Kills:
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """How much to run: seeds of each cell of the matrix, seeds of the gate, and the scale."""
+    """How much to run: the number of seeds for each cell of the matrix and for the gate, and the scale."""
 
     seeds: int
     gate_seeds: int

@@ -69,7 +69,7 @@ class Found:
     windows: int
     ahead: int  # the base is ahead, or apart
     apart: int  # the base is apart
-    wrong: int  # the other leads
+    wrong: int  # the other library is ahead, although it is not faster
     equal: int
 
 
@@ -142,7 +142,7 @@ def changes(blocks: Blocks) -> list[float]:
 
 
 def quiet(windows: list[Blocks]) -> list[list[dict[str, float]]]:
-    """Return the valid blocks' values of each window during which the machine was not too busy."""
+    """Return the values of each window during which the machine was not too busy, without its discarded blocks."""
     return [
         [block["values"] for block in blocks if not block["void"]]
         for blocks in windows

@@ -1,8 +1,10 @@
-// Attack: reads ahead. The player, the program that calls the library, gets its operations through
-// the ring, a piece of shared memory. This library finds the next gets there and searches for eight
-// keys at once, so that the processor waits for their cache misses together.
-// Passes, because all results are right. Must be shown by: audits, which play a session again with
-// the calls made from another process; finding look_ahead (results/look_ahead.py).
+// A library that attacks the measurement: it reads coming operations before the player, the program
+// that calls the library, executes them. The player gets its operations through the ring, a piece
+// of shared memory. This library finds the next gets there and searches for eight keys at once, so
+// that the processor waits for their cache misses together.
+//
+// The library passes, because all its results are right. An audit, which plays a session again with
+// the calls made from another process, must report the finding look_ahead (results/look_ahead.py).
 #include "tests/faulty/attacks/fast_reads.h"
 #include "tests/faulty/attacks/ring_reader.h"
 

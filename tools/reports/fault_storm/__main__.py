@@ -2,8 +2,8 @@
 
 A run is a request to judge one library on one benchmark. The program starts a whole site on this machine, with several
 bench workers (processes that take runs from the queue and execute them), and uploads libraries through the web pages.
-At random moments it kills one process: a worker, the web server, Redis, PostgreSQL, or a process of a run. The latter
-are the referee, which judges, the jail, which confines the library, and the player, which calls it. Afterwards every
+At random moments it kills one process: a worker, the web server, Redis, PostgreSQL, or a process of a run. A run has
+three kinds of processes: the referee judges, the jail confines the library, and the player calls it. Afterwards every
 submission must exist once, and every run must have exactly one final verdict. The program prints a table of the kills;
 `--write` writes the table to
 docs/reference/fault-storm.md. Storms with the same seed kill the same targets at the same intervals. But what the
