@@ -3,9 +3,10 @@
     .venv/bin/python -m tools.bench.page_load --sizes 300000
 
 The program starts PostgreSQL and fills it with invented runs (many_runs.py). A run judges one library on one benchmark.
-The program then starts the site with gunicorn as in production, and 50 clients request a page again and again. Each client starts a request every second (PAUSE_S), because people pause
-between pages. If a response takes longer, the client starts its next request at once. Run the program as root, because
-PostgreSQL runs as another user. With 10 million runs the database needs some 10 GB of disk.
+The program then starts the site with gunicorn as in production, and 50 clients request a page again and again. Each
+client starts a request every second (PAUSE_S), because people pause between pages. If a response takes longer, the
+client starts its next request at once. Run the program as root, because PostgreSQL runs as another user. With 10
+million runs the database needs some 10 GB of disk.
 """
 
 from __future__ import annotations

@@ -187,7 +187,8 @@ def search_ms() -> float:
     from leaderboard import services  # noqa: PLC0415 - needs Django set up
     from leaderboard.queue import wakeup  # noqa: PLC0415 - needs Django set up
 
-    wakeup.wake = lambda _queue: None  # no message broker runs here, and only the search is measured
+    # No message broker runs here, and only the search is measured.
+    wakeup.wake = lambda _queue: None
     times = []
     for _ in range(SWEEPS):
         begin = time.perf_counter()

@@ -150,8 +150,10 @@ OPEN = {node: "" for node in directions.MAY_INCLUDE if node.endswith(".h")}
 def test_wrong_direction(make: MakeTree, name: str, include: str) -> None:
     tree = make({**WINGS, **OPEN, name: f'#include "{include}"\n'})
     assert directions.check_directions(tree) == [
-        f"{name}: may not include {include}, because MAY_INCLUDE in tools/tree/directions.py does not "
-        "allow it; remove the include"
+        (
+            f"{name}: may not include {include}, because MAY_INCLUDE in tools/tree/directions.py does not "
+            "allow it; remove the include"
+        )
     ]
 
 

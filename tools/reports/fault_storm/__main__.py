@@ -5,9 +5,8 @@ bench workers (processes that take runs from the queue and execute them), and up
 At random moments it kills one process: a worker, the web server, Redis, PostgreSQL, or a process of a run. A run has
 three kinds of processes: the referee judges, the jail confines the library, and the player calls it. Afterwards every
 submission must exist once, and every run must have exactly one final verdict. The program prints a table of the kills;
-`--write` writes the table to
-docs/reference/fault-storm.md. Storms with the same seed kill the same targets at the same intervals. But what the
-targets are doing at these moments depends on the machine.
+`--write` writes the table to docs/reference/fault-storm.md. Storms with the same seed kill the same targets at the same
+intervals. But what the targets are doing at these moments depends on the machine.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Runs the papers' experiments: `python -m tools.reports.papers --write`, as root, writes docs/reference/papers.md.
 
 A session is one library at one point of an experiment with one seed. Every repetition runs the sessions of all
-libraries and points with the same seed, in random order, each in a fresh jail (sandbox). Each value is divided by a reference value of the same repetition; experiments.toml names the reference. The
-page shows the median, lowest and highest of these ratios. With --state the program stores its results, and continues
-after an interruption.
+libraries and points with the same seed, in random order, each in a fresh jail (sandbox). Each value is divided by a
+reference value of the same repetition; experiments.toml names the reference. The page shows the median, lowest and
+highest of these ratios. With --state the program stores its results, and continues after an interruption.
 """
 
 from __future__ import annotations
