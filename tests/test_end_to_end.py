@@ -202,7 +202,7 @@ def look_at_the_run(page: Page, digest: str) -> None:
     for name in ("Transactions per second over time", "Latency of"):
         picture = page.get_by_role("img", name=name).first
         expect(picture).to_be_visible(timeout=RUNS_MS)
-        expect(picture.locator("polyline")).to_have_count(2)  # the library and the control
+        expect(picture.locator("polyline")).to_have_count(2)  # the library and the control library
     # A table has at most 40 rows, so each row has two or more windows.
     windows = page.locator('[aria-label^="Throughput of"] tbody tr').count()
     assert windows >= MINIMUM_WINDOWS // 2, windows

@@ -76,7 +76,10 @@ def killing(name: str, place: Settings) -> RunReport:
 def test_the_run_has_a_verdict_if_any_process_of_a_session_is_killed(
     name: str, verdict: Verdict, words: str, place: Settings
 ) -> None:
-    """A killed player counts as a fault of the library, which may have killed it. Other kills give `infrastructure`."""
+    """A killed player, the process that calls the library, counts as a fault of the library, which may have killed it.
+
+    If another process is killed, the verdict is `infrastructure`.
+    """
     report = killing(name, place)
     assert report.verdict is verdict, report.reason
     assert words in report.reason

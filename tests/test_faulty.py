@@ -208,8 +208,8 @@ def test_phantoms_are_found_by_the_phantom_benchmark(tmp_path: Path) -> None:
 
 def test_recorded_run_shows_what_went_wrong(tmp_path: Path) -> None:
     # With one index and few keys, threads usually compete for the same gaps. On a busy machine the threads may hardly
-    # overlap. The checker may then find no serial order and not be able to prove that there is none. So the test tries
-    # several seeds.
+    # overlap. The checker, which judges recorded calls, may then find no serial order, but not be able to prove that
+    # there is none. So the test tries several seeds.
     hot = {"indices": 1, "inserts_per_thread": 50, "tests_per_thread": 1500}
     for seed in range(1, 21):
         case = Case("allows_phantoms", record=True, parameters=hot, seed=f"{seed:016x}")

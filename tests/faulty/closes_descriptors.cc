@@ -1,6 +1,7 @@
 // A library with one fault, for tests: it closes every descriptor of the process, including the
-// socket to the referee. The referee is the trusted process outside the jail. It must see that the
-// socket is closed, and must not wait for the deadline. The verdict must be failed or crashed.
+// socket to the referee. The referee is the trusted process outside the jail (the sandbox of the
+// library). It must see that the socket is closed, and must not wait for the deadline. The verdict
+// must be failed or crashed.
 #include <unistd.h>
 
 #include "tests/faulty/honest.h"

@@ -1,5 +1,5 @@
 // A library with one fault, for tests: the process ends when a transaction undoes 8,000 or more
-// changes. The script S95b of the benchmark scenarios must find the fault, and the library must
+// changes. The script S95b of the benchmark `scenarios` must find the fault, and the library must
 // fail with the verdict crashed.
 #include <cstdlib>
 

@@ -1,5 +1,5 @@
 // A library with one fault, for tests: it copies names of indexes into an array that has room for
-// 15 bytes, and a longer name ends the process. The script S92b of the benchmark scenarios must
+// 15 bytes, and a longer name ends the process. The script S92b of the benchmark `scenarios` must
 // find the fault. No other script finds it.
 #include <cstdlib>
 #include <cstring>

@@ -1,7 +1,7 @@
 // A library with one fault, for tests: deleteRecord outside of a transaction finds the place of its
 // key in the index before it waits for the lock. When it has the lock, it deletes the record that
 // is then at this place. Meanwhile another transaction may have put another key there. The script
-// S25c of the benchmark scenarios must find the fault.
+// S25c of the benchmark `scenarios` must find the fault.
 #include <iterator>
 
 #include "tests/faulty/honest.h"

@@ -1,5 +1,5 @@
 // A library with one fault, for tests: every beginTransaction allocates 1 KiB that is never freed.
-// The instance `extremes` of the benchmark scenarios must report the warning `memory_growth`.
+// The instance `extremes` of the benchmark `scenarios` must report the warning `memory_growth`.
 #include <atomic>
 #include <cstdlib>
 #include <cstring>

@@ -1,5 +1,5 @@
 // A library with one fault, for tests: an abort of 32 or more inserts undoes nothing, so the next
-// transaction finds the records. The script S95b of the benchmark scenarios must find the fault,
+// transaction finds the records. The script S95b of the benchmark `scenarios` must find the fault,
 // and the library must fail.
 #include "tests/faulty/honest.h"
 

@@ -1,5 +1,5 @@
 // A correct library for tests that tries to open a network socket, and works correctly only if the
-// call fails. It must pass, because the jail refuses the socket.
+// call fails. It must pass, because the jail (its sandbox) refuses the socket.
 #include <netinet/in.h>
 #include <sys/socket.h>
 

@@ -1,6 +1,7 @@
-// Attacks on files and privileges (cases A of the battery, the list of attacks in cases.json). Each
-// function whose only parameter is a Where is one attack. The comment above an attack, or above a
-// group of attacks, names its cases.
+// Attacks on files and privileges (cases A of the battery, the list of attacks in cases.json). The
+// library runs in the jail, a sandbox, in the process of the player, the program that calls it.
+// Each function whose only parameter is a Where is one attack. The comment above an attack, or
+// above a group of attacks, names its cases.
 #include <dirent.h>
 #include <fcntl.h>
 #include <linux/capability.h>

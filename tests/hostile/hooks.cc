@@ -48,7 +48,7 @@ void run(Where where) {
 }
 
 [[gnu::constructor]] void when_loaded() {
-  // stdout is line buffered, because text in a larger buffer is lost when the jail is killed.
+  // stdout is line buffered, because text in a larger buffer is lost when the process is killed.
   std::setvbuf(stdout, nullptr, _IOLBF, 0);
   if (wants(kConstructor)) run(kConstructor);
   if (!wants(kEarlyThread)) return;

@@ -1,7 +1,8 @@
 // Attacks through kernel facilities that could lead out of a jail, or that often had security bugs
-// (cases C of the battery, the list of attacks in cases.json). Each function whose only parameter
-// is a Where is one attack. The comment above an attack, or above a group of attacks, names its
-// cases.
+// (cases C of the battery, the list of attacks in cases.json). The jail is a sandbox. In it, the
+// library runs in the process of the player, the program that calls it. Each function whose only
+// parameter is a Where is one attack. The comment above an attack, or above a group of attacks,
+// names its cases.
 #include <fcntl.h>
 #include <linux/audit.h>
 #include <linux/filter.h>

@@ -126,7 +126,7 @@ def stamped(name: str, stamp: str, action: Callable[[], None], *, made: Path | N
 
 
 def become_root() -> None:
-    """Restart `./dev` under sudo if the user is not root, because the jail needs root."""
+    """Restart `./dev` under sudo if the user is not root, because the jail (the sandbox of libraries) needs root."""
     if os.geteuid() == 0:
         return
     print("Keydrome's jail needs root (namespaces, control groups); restarting under sudo.")

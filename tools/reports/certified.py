@@ -1,4 +1,6 @@
-"""Tests the checker for false alarms: `python -m tools.reports.certified`, as root, after a build.
+"""Tests the checker, which judges recorded calls, for false alarms: `python -m tools.reports.certified`, as root.
+
+Needs a build.
 
 Plays the benchmark `isolation`, which records concurrent transactions, on correct libraries. Fresh sessions run in the
 real jail (sandbox) under the real referee (the program that plays and judges a session), until the checker has

@@ -1,4 +1,4 @@
-"""Runs sessions (repetitions of a benchmark) with one library in the jail, for the reports of this folder."""
+"""Runs sessions (repetitions of a benchmark) with one library in the jail (a sandbox), for the reports of tools."""
 
 from __future__ import annotations
 

@@ -5,7 +5,7 @@
 //
 // The library passes, because all words are right: to know them, the library must find the record.
 // tools/reports/attack_gain.py measures how much time the attack saves. In verified mode the
-// library cannot write words, because a process outside the jail writes them.
+// library cannot write words, because a process outside the jail (the sandbox) writes them.
 #include <cstring>
 
 #include "benchmarks/kit/format/evidence_word.h"

@@ -3,8 +3,9 @@
 // of shared memory. This library finds the next gets there and searches for eight keys at once, so
 // that the processor waits for their cache misses together.
 //
-// The library passes, because all its results are right. An audit, which plays a session again with
-// the calls made from another process, must report the finding look_ahead (results/look_ahead.py).
+// The library passes, because all its results are right. An audit, which plays a session (one
+// repetition of a benchmark) again with the calls made from another process, must report the
+// finding look_ahead (results/look_ahead.py).
 #include "tests/faulty/attacks/fast_reads.h"
 #include "tests/faulty/attacks/ring_reader.h"
 

@@ -73,7 +73,7 @@ struct Undo {
 };
 
 // All data of the library. With the quirk static_destructors it is freed when the process ends,
-// although the threads of the player may still exist.
+// although threads of the player, the program that calls the library, may still exist.
 struct Everything {
   std::mutex catalogue_lock;
   std::vector<std::unique_ptr<Index>> indexes;

@@ -1,5 +1,8 @@
 """Runs one attack through the whole chain: upload service, queue, worker, runner, referee, jail, verdict, board.
 
+The worker takes the run, a request to judge the library, from the queue. It calls the runner, which starts the referee.
+The referee judges the library, which runs in the jail (a sandbox). A board is a ranking.
+
 All parts are those of a real site. Only the sizes are smaller: few transactions, little memory, short deadlines. On a
 real site, a library must also pass correctness benchmarks (gates) before a board ranks it. Here these runs are marked
 as passed without being executed. So the run of the attack alone decides whether the library gets on the board.
