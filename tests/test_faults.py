@@ -60,7 +60,7 @@ def killing(name: str, place: Settings) -> RunReport:
     asked = job(place, library(place, "faulty", "hang_in_create"), seeds=("00000000000000aa",))
     with leaves_nothing(place):
         report = execute(asked, beat, place)
-    assert killed, f"no {name} was found"
+    assert killed, f"no process {name} ran during the phase create, so the test killed none"
     return report
 
 

@@ -80,7 +80,10 @@ def test_the_gate_has_an_expected_finding_for_a_mutant(
         found.append(finding_names(report) or {report["verdict"]})
         if found[-1] & set(mutant["names"]):
             return
-    pytest.fail(f"no run had an expected finding (`names` in mutants.json); the runs had {found}")
+    pytest.fail(
+        f"no run had an expected finding (`names` in mutants.json); the runs had {found}: "
+        "correct the benchmark, or the fields `gate` and `names` of this mutant"
+    )
 
 
 def contract_test(number: int, tests: str) -> subprocess.CompletedProcess[str]:

@@ -58,7 +58,7 @@ class Child:
             return
         if time.monotonic() - self.started >= RESTART_PAUSE_S:
             print(
-                f"{self.name} ended with status {self.process.returncode}; restarting it",
+                f"{self.name} ended with status {self.process.returncode}; restarting it; its output is in {self.log}",
                 flush=True,
             )
             self.start()

@@ -191,7 +191,7 @@ def test_the_table_has_no_cycle() -> None:
     left = {node: allowed - {node} for node, allowed in directions.MAY_INCLUDE.items()}
     while left:
         ground = {node for node, allowed in left.items() if not allowed & left.keys()}
-        assert ground, f"these include each other: {sorted(left)}"
+        assert ground, f"these nodes may include each other; remove an entry: {sorted(left)}"
         left = {node: allowed for node, allowed in left.items() if node not in ground}
 
 
@@ -287,8 +287,8 @@ def test_comment_names_a_missing_file(make: MakeTree) -> None:
         }
     )
     assert named_files.check_named_files(tree) == [
-        "base/w.py:1: names gone.py, which does not exist",
-        "base/x.cc:1: names base/z.md, which does not exist",
+        "base/w.py:1: names gone.py, which does not exist; correct the name",
+        "base/x.cc:1: names base/z.md, which does not exist; correct the name",
     ]
 
 

@@ -185,5 +185,7 @@ def _migrate(env: dict[str, str]) -> None:
             if done.returncode == 0:
                 break
             if tries_left == 0:
-                raise SystemExit(f"{arguments[0]} failed: {done.stderr}")
+                raise SystemExit(
+                    f"`web.manage {arguments[0]}` failed 20 times, so the site cannot start: {done.stderr}"
+                )
             time.sleep(0.5)
