@@ -3,10 +3,10 @@
 // find the fault in the results of reads.
 //
 // Each read leaves a word of 8 bytes for the judge (benchmarks/kit/format/evidence_word.h). The
-// word has the result code, the payload's tag, and four bytes of the payload at some position, the
-// window. Byte 12 can be the first byte of the window. The high half of this byte has no bits of
-// its own in the word, because the result code uses them. Instead, it is XORed into the bits of the
-// second byte, so the fault changes the word.
+// word has the result code, the payload's tag (its unique number), and four bytes of the payload at
+// some position, the window. Byte 12 can be the first byte of the window. The high half of this
+// byte has no bits of its own in the word, because the result code uses them. Instead, it is XORed
+// into the bits of the second byte, so the fault changes the word.
 #include <cstring>
 
 #include "tests/faulty/honest.h"
