@@ -80,7 +80,7 @@ def library_file(tmp_path: Path, library: bytes) -> Path:
 
 
 def fill_the_site(world: World) -> list[str]:
-    """Create every kind of row and state; return the addresses of the pages that show them."""
+    """Create submissions and runs in every state; return the addresses of the pages that show them."""
     good = world.submit(description="a prefix tree with a description that is rather long")
     finish_all()
     refused = world.submit(content=b"\x7fELF" + bytes(100), description="not even a library")

@@ -1,4 +1,7 @@
-"""Tests of the benchmark `affinity` in the real jail: only the instance `affine` pins threads to CPUs (phase `run`)."""
+"""Tests of the benchmark `affinity` in the real jail (a sandbox).
+
+Only its instance `affine` binds threads to CPUs, in the phase `run`.
+"""
 
 from __future__ import annotations
 

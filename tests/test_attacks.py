@@ -1,7 +1,7 @@
 """Tests the libraries of tests/faulty/attacks, which cheat to be faster: which are refused, and which pass.
 
 An audit plays a session again in verified mode, in which a process outside the jail makes the calls and records the
-results. How much faster the libraries are depends on the machine. So no test asks this, but
+results. The time that an attack saves depends on the machine. So no test checks this time;
 tools/reports/attack_gain.py measures it.
 """
 

@@ -168,7 +168,10 @@ def form(file: io.BytesIO | None, **changes: object) -> dict[str, object]:
 
 
 def upload(browser: Client, path: Path, name: str = "") -> tuple[Run, str]:
-    """Upload a file by the form and delete its queued runs except `unit`; return the run of `unit` and the page."""
+    """Upload a file by the form, which makes one run for each benchmark; delete the queued runs except that of `unit`.
+
+    Return the run of `unit` and the page.
+    """
     file = io.BytesIO(path.read_bytes())
     file.name = name or path.name
     page = browser.post("/submit/", form(file), follow=True).content.decode()

@@ -79,7 +79,7 @@ def test_a_change_in_a_transaction_is_refused_with_advice(tmp_path: Path) -> Non
 
 
 def test_the_gate_refuses_it(tmp_path: Path) -> None:
-    """The correctness suites refuse a structure under `bare`, so boards cannot rank such runs."""
+    """The correctness suites refuse a structure under `bare`, so no ranking (board) can contain it."""
     answer = tmp_path / "bench.json"
     options = ("--benchmark", "unit", "--json", str(answer))
     outcome = keydrome("bench", "btree:bare", *options, var=tmp_path)

@@ -1,7 +1,8 @@
 """Runs the fast attacks of tests/hostile through upload, worker, referee and jail, and tests the battery itself.
 
-The battery is the program that runs all attacks: `python -m tools.reports.battery`. Some tests here weaken the jail or
-change expectations, to prove that the battery notices.
+The worker takes uploaded libraries from the queue, the referee judges them, and the jail is the sandbox in which they
+run. The battery is the program that runs all attacks: `python -m tools.reports.battery`. Some tests here weaken the
+jail or change expectations, to prove that the battery notices.
 """
 
 from __future__ import annotations

@@ -153,7 +153,7 @@ def test_states_change_without_a_reload_and_polling_stops(
     expect(page.locator("#live")).to_have_text("The state of the run is now: passed")
     plot = page.get_by_role("img", name="Transactions per second over time")
     expect(plot).to_be_visible()
-    expect(plot.locator("polyline")).to_have_count(2)  # the library and the control
+    expect(plot.locator("polyline")).to_have_count(2)  # the library and the control library
     expect(body).not_to_have_attribute("hx-trigger", "every 2s")
     assert page.evaluate("window.keydromeMark") == "same page"
 

@@ -26,7 +26,7 @@ CRASHES = [
 
 
 def crash(name: str, benchmark: str, instance: str, folder: Path) -> dict[str, Any]:
-    """Play a session and return the finding of its crash."""
+    """Play a session (one repetition of a benchmark) and return the finding of its crash."""
     require_root_and_build()
     report = run_case(Case(name, benchmark, instance), folder)
     found = [entry for entry in report["findings"] if entry["name"] == "crashed"]

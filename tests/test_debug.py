@@ -1,6 +1,7 @@
 """Tests `keydrome debug`, which plays a session without a jail, so that gdb or a sanitizer can find a library's fault.
 
-Most libraries here are the example api/examples/minimal.c, with or without a fault.
+A session is one repetition of a benchmark; the jail is the sandbox in which other commands play it. Most libraries here
+are the example api/examples/minimal.c, with or without a fault.
 """
 
 from __future__ import annotations

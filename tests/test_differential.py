@@ -1,6 +1,7 @@
 """Tests of the benchmark `differential`, which compares random calls of one thread with a model, in the real jail.
 
-Correct libraries pass. For a wrong library, the benchmark reports the few calls that reproduce the fault.
+The model is a simple implementation that is known to be right; the jail is a sandbox. Correct libraries pass. For a
+wrong library, the benchmark reports the few calls that reproduce the fault.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 # Each entry: library, accepted names of the finding, maximum number of reported calls, maximum number of lines that
-# describe them. tests/faulty/mutants.json says what is wrong with each mutant.
+# describe them. A mutant is a library with one deliberate fault, which tests/faulty/mutants.json describes.
 QUICK = [
     ("mutant_52", {"corrupt_payload"}, 4, 4),
     ("throws_exception", {"exception"}, 3, 3),

@@ -42,7 +42,8 @@ OWN = {"mine", "theirs"}
 BLOCK = re.compile(r"^```\w*\n(.*?)^```", re.DOTALL | re.MULTILINE)
 LOOP = re.compile(r"for (\w+) in ([\w ]+); do (.+); done")
 MODULE = re.compile(r"python3? -m ((?:tools|web|runner|cli|results)[a-z_.]*[a-z])\b")
-# There are some forty lines; a change of the notation must not make the test empty.
+# The pages have some forty command lines. If their notation changed, the tests could find no line, and pass without a
+# check. Therefore they must find at least this many.
 LINES_MIN = 35
 
 

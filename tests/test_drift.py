@@ -1,7 +1,7 @@
 """Tests what happens to a run on a machine that is too busy to measure on, with the real referee and jail.
 
-The test injects the noise. Each session times the control library twice; this library is the same for all runs. A
-wrapper around the referee replaces these times, so that the second is 1.5 times the first.
+The referee plays and judges a session. The test injects the noise: each session times the control library, which is the
+same for all runs, twice. A wrapper around the referee replaces these times, so that the second is 1.5 times the first.
 """
 
 from __future__ import annotations

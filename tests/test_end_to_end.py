@@ -1,7 +1,8 @@
 """Tests the whole chain on a temporary site: build a library, sign up, upload the library in a browser, see it ranked.
 
 The test starts the same programs as `./dev up`: gunicorn with collected static files, both Celery workers and the
-scheduler. They use SQLite and the filesystem transport below a temporary folder, and a free port.
+scheduler. The SQLite database and the messages of Celery are files in a temporary folder. The web server uses a free
+port.
 """
 
 from __future__ import annotations
@@ -69,7 +70,10 @@ def hold_port() -> socket.socket:
 
 
 def environment(var: Path) -> dict[str, str]:
-    """Return the environment of the embedded demo with its data in `var`, without this process's own settings."""
+    """Return the environment of a site like that of `./dev up`, with its data in `var`.
+
+    It has none of this process's own settings except KEYDROME_BUILD.
+    """
     kept = {key: value for key, value in os.environ.items() if "KEYDROME" not in key}
     for name in ("DATABASE_URL", "CELERY_BROKER_URL", "DJANGO_SETTINGS_MODULE"):
         kept.pop(name, None)
@@ -80,7 +84,8 @@ def environment(var: Path) -> dict[str, str]:
         "PYTHONPATH": str(ROOT),
         "KEYDROME_VAR": str(var),
         "KEYDROME_BOARD_SCALE": "smoke",
-        # The developer's own site may use slot 0, so the test uses another slot.
+        # A slot is a number that gives a jail its own user. The developer's own site may use slot 0, so the test uses
+        # another one.
         "KEYDROME_SLOT": str(slots_for_tests()[0]),
     }
 
@@ -197,7 +202,7 @@ def look_at_the_run(page: Page, digest: str) -> None:
     for name in ("Transactions per second over time", "Latency of"):
         picture = page.get_by_role("img", name=name).first
         expect(picture).to_be_visible(timeout=RUNS_MS)
-        expect(picture.locator("polyline")).to_have_count(2)  # the library and the control
+        expect(picture.locator("polyline")).to_have_count(2)  # the library and the control library
     # A table has at most 40 rows, so each row has two or more windows.
     windows = page.locator('[aria-label^="Throughput of"] tbody tr').count()
     assert windows >= MINIMUM_WINDOWS // 2, windows

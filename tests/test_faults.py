@@ -40,7 +40,7 @@ CANCEL_SECONDS = 3.0
 
 @pytest.fixture
 def place(own_var: Path) -> Iterator[Settings]:
-    """Return settings of this build with a data folder of their own and a free jail slot."""
+    """Return settings of this build with a data folder of their own and a free slot: the number of the jail's user."""
     with hold_local_slot() as slot:
         yield replace(built_settings(), var=own_var, slot=slot)
 
@@ -60,7 +60,7 @@ def killing(name: str, place: Settings) -> RunReport:
     asked = job(place, library(place, "faulty", "hang_in_create"), seeds=("00000000000000aa",))
     with leaves_nothing(place):
         report = execute(asked, beat, place)
-    assert killed, f"no {name} was found"
+    assert killed, f"no process {name} ran during the phase create, so the test killed none"
     return report
 
 
@@ -76,7 +76,10 @@ def killing(name: str, place: Settings) -> RunReport:
 def test_the_run_has_a_verdict_if_any_process_of_a_session_is_killed(
     name: str, verdict: Verdict, words: str, place: Settings
 ) -> None:
-    """A killed player counts as a fault of the library, which may have killed it. Other kills give `infrastructure`."""
+    """A killed player, the process that calls the library, counts as a fault of the library, which may have killed it.
+
+    If another process is killed, the verdict is `infrastructure`.
+    """
     report = killing(name, place)
     assert report.verdict is verdict, report.reason
     assert words in report.reason

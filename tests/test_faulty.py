@@ -1,8 +1,8 @@
 """Tests what the referee reports about the libraries of tests/faulty.
 
-Most of these libraries have one fault, and others only look suspicious. They run through the real referee, jail and
-player. No correctness suite runs before, so the benchmark of the test must find the fault alone. Usually this is the
-timed benchmark `sigmod2009`.
+Most of these libraries have one fault, and others only look suspicious. The real referee plays and judges the sessions,
+and the player, the program in the real jail, calls the library. No correctness suite runs before, so the benchmark of
+the test must find the fault alone. Usually this is the timed benchmark `sigmod2009`.
 """
 
 from __future__ import annotations
@@ -208,8 +208,8 @@ def test_phantoms_are_found_by_the_phantom_benchmark(tmp_path: Path) -> None:
 
 def test_recorded_run_shows_what_went_wrong(tmp_path: Path) -> None:
     # With one index and few keys, threads usually compete for the same gaps. On a busy machine the threads may hardly
-    # overlap. The checker may then find no serial order and not be able to prove that there is none. So the test tries
-    # several seeds.
+    # overlap. The checker, which judges recorded calls, may then find no serial order, but not be able to prove that
+    # there is none. So the test tries several seeds.
     hot = {"indices": 1, "inserts_per_thread": 50, "tests_per_thread": 1500}
     for seed in range(1, 21):
         case = Case("allows_phantoms", record=True, parameters=hot, seed=f"{seed:016x}")
@@ -311,7 +311,7 @@ def test_the_gate_requires_what_clients_could_rely_on(
 def test_timed_runs_do_not_find_old_states_of_shared_keys(
     benchmark: str, instance: str, tmp_path: Path
 ) -> None:
-    """By chance, a read of an old state may also be found, so one of several seeds must pass."""
+    """By chance, a run may find a read of an old state. So the test requires only that one of several seeds passes."""
     seeds = [f"5eed5eed5eed{number:04x}" for number in range(5)]
     cases = (Case("caches_per_thread", benchmark, instance, seed=seed) for seed in seeds)
     assert any(run_case(case, tmp_path)["verdict"] == "passed" for case in cases)
@@ -331,9 +331,9 @@ def test_memory_that_grows_with_every_transaction_is_a_warning(
 
 
 def test_a_handle_with_an_old_address_is_no_forgery(tmp_path: Path) -> None:
-    """Scenario S59 closes an index and opens it again, so the new handle may have the address of the old one.
+    """Scenario S59, a scripted test, closes an index and opens it again. The new handle may have the old address.
 
-    The commit comes later, and this library ends it with DEADLOCK.
+    The judge must not take the old address for a forgery, although this library then ends the commit with DEADLOCK.
     """
     report = run_case(Case("leaks_at_failed_commit", "scenarios", "transactions"), tmp_path)
     assert report["verdict"] == "passed", report["findings"]

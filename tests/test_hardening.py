@@ -15,7 +15,8 @@ from elftools.elf.sections import SymbolTableSection
 from tests.binaries import built_settings
 
 PROGRAMS = ["driver", "jail", "player", "referee"]
-WITH_GLIBC = ["driver", "player", "referee"]  # docs/decisions/0018
+# The jail is linked with musl (docs/decisions/0018-jail-on-musl.md).
+WITH_GLIBC = ["driver", "player", "referee"]
 EXECUTE, WRITE = 1, 2
 BIND_NOW, NOW, PIE = 8, 1, 0x08000000
 ENDBR64 = b"\xf3\x0f\x1e\xfa"

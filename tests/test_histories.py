@@ -63,7 +63,9 @@ def test_a_kept_history_is_judged_again_to_the_same_witness(tmp_path: Path) -> N
         for violation in report["violations"]:
             found.setdefault(violation["name"], violation["witness"])
     reported = [f for f in json.loads(answer.read_text())["findings"] if "witness" in f]
-    assert reported, "no finding has a witness: the fault did not show"
+    assert reported, (
+        "no finding has a witness, so the fault did not show with seed 7: choose another seed"
+    )
     # The referee shows at most five violations.
     assert {f["name"] for f in reported} <= set(found)
     for finding in reported:
@@ -143,7 +145,10 @@ def test_the_program_of_a_cycle_shows_the_fault(number: int, tmp_path: Path) -> 
             assert wrongly_refused(program, tmp_path) == []
         if shown:
             return
-    pytest.fail("no program showed the fault")
+    pytest.fail(
+        f"no program showed the fault of mutant M{number} with {SEEDS_MAX} seeds: "
+        "see checker/witness, which writes the programs"
+    )
 
 
 @pytest.mark.parametrize("name", ["indexes/global_lock", "indexes/berkeley"])

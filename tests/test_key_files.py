@@ -1,4 +1,4 @@
-"""Tests of `keydrome bench --keys` and `compare --keys`, which play a benchmark in the jail with a user's keys."""
+"""Tests of `keydrome bench --keys` and `compare --keys`, which play a benchmark with the keys of a user's file."""
 
 from __future__ import annotations
 

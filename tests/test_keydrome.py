@@ -1,4 +1,7 @@
-"""Tests of the commands `keydrome bench`, `check`, `compare` and `plot` with the real referee, player and jail."""
+"""Tests of the commands `keydrome bench`, `check`, `compare` and `plot` with the real referee, player and jail.
+
+The referee plays and judges a session. The player, the program in the jail (a sandbox), calls the library.
+"""
 
 from __future__ import annotations
 

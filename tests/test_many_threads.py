@@ -1,4 +1,7 @@
-"""Tests that a session may have 1,024 threads, as on the papers' largest machines, even if the machine has few CPUs."""
+"""Tests that a session may have 1,024 threads, as on the papers' largest machines, even if the machine has few CPUs.
+
+A session is one repetition of a benchmark.
+"""
 
 from __future__ import annotations
 

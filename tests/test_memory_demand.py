@@ -127,7 +127,8 @@ FACTORS: dict[str, float] = {
     # The log of a recorded phase has room for attempts that a correct library does not make.
     "differential/differential": 3.8,
     "isolation/isolation": 1.8,
-    # The peak is 85 to 89 of the estimated 159 MiB. It depends on how much of the keys' ranking overlaps with the load.
+    # The peak is 85 to 89 MiB, the estimate 159 MiB. The peak depends on how long the ranking of the keys and their
+    # loading run at the same time.
     "keys of lookups/half": 2.0,
     "keysets": 1.9,
     "keys of lookups/misses_suffix": 2.1,  # the keys are freed before the session is played
@@ -142,7 +143,7 @@ FACTORS: dict[str, float] = {
     "skew/shifting_zipf": 2.5,  # the estimate counts all operations, but the clock ends the phases
     "tpcw/browsing": 1.8,
     "tpcw/ordering": 2.3,
-    "trace/recorded": 1.7,  # the example is so small that the fixed part decides
+    "trace/recorded": 1.7,  # the example is so small that the estimate is mostly its fixed part
     "ycsb": 1.7,
 }
 """The largest factors of the instances whose estimates are less exact. The name of a benchmark stands for all its

@@ -1,5 +1,6 @@
 """Tests that every mutant is refused. A mutant is the runtime with one deliberate fault.
 
+The runtime is the code that adds transactions to a data structure.
 Two kinds of tests can refuse a mutant. One is the program contract_test (indexes/tests), which calls a library
 directly. The other is the gate: the correctness benchmarks that a library must pass before it is ranked.
 faulty/mutants.json describes the mutants, and faulty/mutants/ has the patches that make the faults.
@@ -79,7 +80,10 @@ def test_the_gate_has_an_expected_finding_for_a_mutant(
         found.append(finding_names(report) or {report["verdict"]})
         if found[-1] & set(mutant["names"]):
             return
-    pytest.fail(f"no run had an expected finding (`names` in mutants.json); the runs had {found}")
+    pytest.fail(
+        f"no run had an expected finding (`names` in mutants.json); the runs had {found}: "
+        "correct the benchmark, or the fields `gate` and `names` of this mutant"
+    )
 
 
 def contract_test(number: int, tests: str) -> subprocess.CompletedProcess[str]:

@@ -1,7 +1,8 @@
 """Tests that the gate accepts what the contract permits: a correct library with one quirk passes every suite.
 
-The gate is the set of correctness suites that a library must pass. faulty/quirks/quirk.h lists the quirks. Some break a
-promise that is only advisory; others are habits of entries of the contest of 2009, such as a file for each index.
+The gate is the set of correctness suites that a library must pass. A quirk is an unusual behaviour that is permitted;
+faulty/quirks/quirk.h lists the quirks. Some break a promise that is only advisory. Others are habits of entries of the
+contest of 2009, such as a file for each index.
 `./dev soak` runs each library with 20 seeds at the full size of smoke scale.
 """
 

@@ -1,4 +1,7 @@
-"""Tests of the runner, which turns a job and a library file into a report, with the real referee, player and jail."""
+"""Tests of the runner, which turns a job and a library file into a report, with the real referee, player and jail.
+
+The referee plays and judges a session. The player, the program in the jail (a sandbox), calls the library.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +40,7 @@ FIRST_UID = 60000
 
 @pytest.fixture
 def settings(tmp_path: Path) -> Iterator[Settings]:
-    """Return settings with a store and working folders of their own, and a free jail slot."""
+    """Return settings with a store and working folders of their own, and a free slot: the number of the jail's user."""
     with hold_local_slot() as slot:
         yield replace(built_settings(), var=tmp_path / "var", slot=slot)
 

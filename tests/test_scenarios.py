@@ -21,7 +21,7 @@ from tests.witness_programs import played, wrongly_refused
 if TYPE_CHECKING:
     from pathlib import Path
 
-ALL = 1000  # more programs than a witness has
+ALL = 1000  # larger than the number of programs, so that all of them must show the fault
 
 
 @pytest.mark.parametrize(
@@ -111,7 +111,7 @@ def test_what_happens_on_misuse_is_a_warning(tmp_path: Path) -> None:
 def test_the_program_of_a_witness_shows_the_fault(
     name: str, programs_min: int, shown_min: int, tmp_path: Path
 ) -> None:
-    """There are programs for the witness. They show the fault of the wrong library, and no fault of a correct one.
+    """The command writes C programs. They show the fault of the wrong library, and no fault of a correct one.
 
     The faults of two libraries depend on how many calls the process has made before. unsorted_scan is wrong at every
     tenth getNext, so some programs show the fault. drops_1000th_write is wrong at every thousandth insert, and the
@@ -132,7 +132,7 @@ def test_the_program_of_a_witness_shows_the_fault(
         status, said = played(program, [wrong], tmp_path)
         assert status == 1 or "The violation did not occur" in said, (source.name, said)
         if status != 1:
-            # The other 99 attempts print almost the same.
+            # The program makes 100 attempts, which print almost the same. So it prints only the first.
             assert "attempt 1\n" in said
             assert "attempt 2\n" not in said
             silent[source.name] = said

@@ -1,4 +1,7 @@
-"""Tests of the benchmark `tatp` with the real referee, jail and player, without the correctness suites."""
+"""Tests of the benchmark `tatp` with the real referee, jail and player, without the correctness suites.
+
+The referee plays and judges a session. The player, the program in the jail (a sandbox), calls the library.
+"""
 
 from __future__ import annotations
 

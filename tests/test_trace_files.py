@@ -1,6 +1,7 @@
 """Tests of `keydrome bench --trace` and `compare --trace`, which play a user's recorded calls, and of `convert-ycsb`.
 
-The referee, the player and the jail are the real ones.
+The referee, which plays and judges a session, is the real one. So are the jail (a sandbox) and the player in it, which
+calls the library.
 """
 
 from __future__ import annotations

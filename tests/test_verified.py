@@ -1,4 +1,7 @@
-"""Tests of verified mode, in which a process outside the jail makes the library's calls: all verdicts stay the same."""
+"""Tests that all verdicts stay the same in verified mode.
+
+In this mode a process outside the jail, the sandbox of the library, chooses the calls and receives their results.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
 """Tests of the performance benchmarks in the real jail: correct libraries pass, and wrong libraries are detected.
 
-No correctness suite runs before. One instance of each benchmark is tested here, and under `./dev soak` every instance.
-Faster tests in benchmarks/*/tests check every instance in one process, without the jail.
+The jail is the sandbox of the library. No correctness suite runs before. One instance (set of parameter values) of each
+benchmark is tested here, and under `./dev soak` every instance. Faster tests in benchmarks/*/tests check every instance
+in one process, without the jail.
 """
 
 from __future__ import annotations

@@ -15,7 +15,8 @@ from tests.binaries import built_settings, library
 ROOT = Path(__file__).resolve().parent.parent
 RUN_SECONDS = 60
 FLAGS = ["-std=c99", "-Wall", "-Wextra", "-Werror", "-pthread", "-I", str(ROOT / "api/include")]
-# A C source that configures the runtime when the program starts. Linked with the runtime, it makes a correct library.
+# A C source that configures the runtime, which adds transactions to a data structure, when the program starts. Linked
+# with the runtime, it makes a correct library.
 CONFIGURED = """#include <stdio.h>
 #include <stdlib.h>
 

@@ -1,8 +1,8 @@
 """Plays every instance at paper scale: `python -m tools.paper_scale --write`, as root, after a build.
 
 An instance is a set of parameter values of a benchmark; paper scale is the size in the benchmark's paper. The program
-plays one session (repetition) of each instance, with checks, in the jail, with a time limit. The library is `btree`
-under the configuration `rw`. The sessions that need least memory come first.
+plays one session (repetition) of each instance, with checks, in the jail (a sandbox), with a time limit. The library is
+`btree` under the configuration `rw`. The sessions that need least memory come first.
 
 After each session the program stores the result in a state file. The program can be stopped at any time. When it is
 started again, it continues with the next instance. To begin from the start, delete the state file. An instance that

@@ -4,8 +4,8 @@ clang-tidy spends most of its time on reading the standard library. Therefore up
 options are checked as one. If a group has findings, it is halved until each source is checked alone; only findings of
 single sources are reported. A clean source gets a stamp in .state/tidy, and is checked again only when the source, a
 header, .clang-tidy or uv.lock has changed. The path-sensitive analyser (`clang-analyzer-*`) takes five times as long as
-all other checks, so only `./dev soak` runs it on all sources. The jail's sources are always analysed, because a fault
-there is dangerous.
+all other checks together, so only `./dev soak` runs it on all sources. The sources of the jail, the sandbox, are always
+analysed, because a fault there is dangerous.
 """
 
 from __future__ import annotations

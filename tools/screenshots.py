@@ -65,7 +65,10 @@ def launch_options() -> dict[str, object]:
 
 
 def pages(url: str) -> dict[str, str]:
-    """Return the paths of the public pages by name, including two boards and the first run that each board shows."""
+    """Return the paths of the public pages by name.
+
+    They include two boards (rankings), and for each board the page of the first run (judged library) that it shows.
+    """
     found = dict(PUBLIC)
     for slug in ("preliminary1", "preliminary2"):
         found[slug] = f"/boards/{slug}/"

@@ -77,7 +77,9 @@ def main() -> int:
     parser.add_argument("command", nargs=argparse.REMAINDER)
     command = parser.parse_args().command
     if not command:
-        parser.error("give a command")
+        parser.error(
+            "the command to measure is missing: give it, such as `python -m tools.silence keydrome list`"
+        )
     output, seconds = run(command)
     print(f"{seconds:.1f} s: {' '.join(command)}")
     for one in silences(output, seconds)[:SHOWN]:

@@ -1,5 +1,5 @@
 -- Creates the database role of the bench worker, the process that judges and times submitted libraries. A run is the
--- request to do this for one library on one benchmark. The role has only the rights to claim, execute and record runs.
+-- request to judge and time one library on one benchmark. The role may only claim, execute and record runs.
 --
 -- The bench worker's machine executes code that strangers have written. Therefore the role has no right to read
 -- accounts, to create runs, or to change the submission, the benchmark or the seeds of a run.

@@ -1,7 +1,6 @@
-// Fault: strict two-phase locking on existing records only. Neither the gap between two records nor
-// a missing key is locked. So a transaction that scans twice may see a record only in its second
-// scan.
-// Must be found by: the benchmark phantom.
+// A library with one fault, for tests: its strict two-phase locking locks only existing records.
+// Neither the gap between two records nor a missing key is locked. So a transaction that scans
+// twice may see a record only in its second scan. The benchmark `phantom` must find the fault.
 //
 // Everything else is right. Reads see committed records and the transaction's own records. Other
 // transactions cannot delete a record that was read. A conflict returns DEADLOCK at once.

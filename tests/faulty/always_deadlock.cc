@@ -1,6 +1,6 @@
-// Fault: every data call in a transaction returns DEADLOCK, so no transaction ever commits.
-// Must be found by: the player, the program that calls the library. The player gives up long before
-// the deadline of the phase; finding no_progress.
+// A library with one fault, for tests: every data call in a transaction returns DEADLOCK, so no
+// transaction ever commits. The player, the program that calls the library, must give up long
+// before the deadline of the phase. The report must then have the finding no_progress.
 #include "tests/faulty/honest.h"
 
 extern "C" {

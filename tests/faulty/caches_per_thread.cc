@@ -1,6 +1,6 @@
-// Fault: in transactions, each thread answers gets from what it has read or written itself,
-// although another thread may have changed the key since.
-// Must be found by: the benchmark scenarios. Timed runs do not find the fault
+// A library with one fault, for tests: in transactions, each thread answers gets from what it has
+// read or written itself, although another thread may have changed the key since. The benchmark
+// `scenarios` must find the fault. Timed runs do not find it
 // (docs/decisions/0024-shared-reads-without-times.md).
 #include <cstring>
 #include <map>

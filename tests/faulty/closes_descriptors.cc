@@ -1,7 +1,7 @@
-// Fault: closes every descriptor of the process, including the socket to the referee, the trusted
-// process outside.
-// Must be found by: the referee, which sees the socket close and does not wait for the deadline;
-// verdict failed or crashed.
+// A library with one fault, for tests: it closes every descriptor of the process, including the
+// socket to the referee. The referee is the trusted process outside the jail (the sandbox of the
+// library). It must see that the socket is closed, and must not wait for the deadline. The verdict
+// must be failed or crashed.
 #include <unistd.h>
 
 #include "tests/faulty/honest.h"

@@ -1,6 +1,6 @@
-// Fault: the constructor raises SIGSEGV.
-// Must be found by: the referee, the process that judges. The referee sees that the player, the
-// process that calls the library, dies while it loads the library; verdict crashed.
+// A library with one fault, for tests: the constructor raises SIGSEGV. The referee, the process
+// that judges, must see that the player, the process that calls the library, dies while it loads
+// the library. The verdict must be crashed.
 #include <csignal>
 
 namespace {

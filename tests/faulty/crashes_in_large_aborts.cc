@@ -1,6 +1,6 @@
-// Fault: the process ends when a transaction undoes 8,000 or more changes.
-// Must be found by: the script S95b of the benchmark scenarios, as a crash, for which the library
-// fails.
+// A library with one fault, for tests: the process ends when a transaction undoes 8,000 or more
+// changes. The script S95b of the benchmark `scenarios` must find the fault, and the library must
+// fail with the verdict crashed.
 #include <cstdlib>
 
 #include "tests/faulty/honest.h"

@@ -1,6 +1,6 @@
-// Fault: names of indexes are copied into an array that has room for 15 bytes, and a longer name
-// ends the process.
-// Must be found by: the script S92b of the benchmark scenarios, and by no other script.
+// A library with one fault, for tests: it copies names of indexes into an array that has room for
+// 15 bytes, and a longer name ends the process. The script S92b of the benchmark `scenarios` must
+// find the fault. No other script finds it.
 #include <cstdlib>
 #include <cstring>
 

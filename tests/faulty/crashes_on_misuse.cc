@@ -1,6 +1,6 @@
-// Fault: commitTransaction(NULL) aborts the process.
-// Must be found by: the instance `misuse` of the benchmark scenarios, as a warning only, because no
-// client of the contest of 2009 made such a call.
+// A library with one fault, for tests: commitTransaction(NULL) aborts the process. The instance
+// `misuse` of the benchmark `scenarios` must report the fault. The report is only a warning,
+// because no client of the contest of 2009 made such a call.
 #include <cstdlib>
 
 #include "tests/faulty/honest.h"

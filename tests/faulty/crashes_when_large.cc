@@ -1,6 +1,6 @@
-// Fault: the process writes to an invalid address during the 500th insert.
-// Must be found by: every benchmark that inserts so many records, as a crash. The C program of the
-// finding must crash too.
+// A library with one fault, for tests: the process writes to an invalid address during the 500th
+// insert. Every benchmark that makes 500 inserts must report a crash. The finding has a C program
+// that repeats the calls; this program must crash too.
 #include <atomic>
 
 #include "tests/faulty/honest.h"

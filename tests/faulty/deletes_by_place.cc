@@ -1,7 +1,7 @@
-// Fault: deleteRecord outside of a transaction finds the place of its key in the index before it
-// waits for the lock. Then it deletes what is at this place, where another transaction may have put
-// another key meanwhile.
-// Must be found by: the script S25c of the benchmark scenarios.
+// A library with one fault, for tests: deleteRecord outside of a transaction finds the place of its
+// key in the index before it waits for the lock. When it has the lock, it deletes the record that
+// is then at this place. Meanwhile another transaction may have put another key there. The script
+// S25c of the benchmark `scenarios` must find the fault.
 #include <iterator>
 
 #include "tests/faulty/honest.h"

@@ -1,7 +1,7 @@
-// Fault: deleteRecord deletes the record but returns KEY_NOTFOUND. Stripes, extra transactions of
-// the benchmark with known results, cannot find the fault, because the result for their keys is
-// right.
-// Must be found by: the results of all other deletions.
+// A library with one fault, for tests: deleteRecord deletes the record but returns KEY_NOTFOUND. It
+// makes an exception for keys of stripes, which are extra transactions of the benchmark with known
+// results. So stripes cannot find the fault. The judge must find it in the results of all other
+// deletions.
 #include "tests/faulty/honest.h"
 
 namespace {

@@ -1,8 +1,8 @@
-// The source of two libraries, which differ in KEYDROME_OTHER_CALLS. Fault of not_found_only: every
-// call returns KEY_NOTFOUND and stores nothing. Fault of stores_nothing: gets, scans and deletes
-// return KEY_NOTFOUND, the other calls return SUCCESS, and nothing is stored.
-// Must be found by: every correctness benchmark, in a short time. Early builds of real entries of
-// the contest were like this.
+// The source of two faulty libraries for tests, which differ in KEYDROME_OTHER_CALLS. The library
+// not_found_only returns KEY_NOTFOUND from every call. The library stores_nothing returns
+// KEY_NOTFOUND from gets, scans and deletes, and SUCCESS from the other calls. Both store nothing.
+// Every correctness benchmark must find these faults in a short time. Early builds of real entries
+// of the contest were like this.
 #include "keydrome/index.h"
 
 extern "C" {

@@ -1,5 +1,5 @@
-// Fault: every 1000th insert returns SUCCESS and stores nothing.
-// Must be found by: the benchmark's final scan, which reads all records.
+// A library with one fault, for tests: every 1000th insert returns SUCCESS and stores nothing. The
+// benchmark's final scan, which reads all records, must find the fault.
 #include <atomic>
 
 #include "tests/faulty/honest.h"

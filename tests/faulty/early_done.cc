@@ -1,8 +1,8 @@
-// Fault: the constructor pretends to be the player, the process that calls the library. It sends
-// the message LOADED to the referee, the process that times and judges. To every message GO, which
-// starts a phase, it replies DONE without executing an operation. The reply has the right nonce,
-// the random number of GO (harness/protocol.h).
-// Must be found by: the outcome (the memory with all results), which stays empty.
+// A library with one fault, for tests: its constructor pretends to be the player, the process that
+// calls the library. It sends the message LOADED to the referee, the process that times and judges.
+// To every message GO, which starts a phase, it replies DONE without executing an operation. The
+// reply has the right nonce, the random number of GO (harness/protocol.h). The referee must find
+// the fault, because the outcome (the memory with all results) stays empty.
 #include <sys/socket.h>
 #include <unistd.h>
 

@@ -1,7 +1,6 @@
-// Fault: the constructor ends the process with exit code 0.
-// Must be found by: the referee, the process that judges. The referee sees that the player, the
-// process that calls the library, ends while it loads the library. The verdict is crashed, in spite
-// of the exit code.
+// A library with one fault, for tests: the constructor ends the process with exit code 0. The
+// referee, the process that judges, must see that the player, the process that calls the library,
+// ends while it loads the library. The verdict must be crashed, in spite of the exit code.
 #include <unistd.h>
 
 namespace {

@@ -1,5 +1,5 @@
-// Fault: every call returns FAILURE.
-// Must be found by: every correctness benchmark, in a short time.
+// A library with one fault, for tests: every call returns FAILURE. Every correctness benchmark must
+// find the fault in a short time.
 #include "keydrome/index.h"
 
 extern "C" {

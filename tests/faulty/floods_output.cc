@@ -1,6 +1,6 @@
-// No fault: writes 32 MiB each to stdout and stderr, and otherwise works correctly.
-// Must pass: the referee, the process that judges, keeps only part of the output, and the writes
-// never block.
+// A correct library for tests that writes 32 MiB each to stdout and stderr. It must pass: the
+// referee, the process that judges, must keep only part of the output, and the writes must never
+// block.
 #include <unistd.h>
 
 #include <array>

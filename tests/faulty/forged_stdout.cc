@@ -1,7 +1,7 @@
-// Fault: prints the report of an excellent run on stdout and stderr, then ends the process.
-// Must be found by: the referee, the process that judges, because the process of the library ends
-// without DONE, the message that ends a phase; verdict crashed. The printed text is kept as
-// untrusted output.
+// A library with one fault, for tests: it prints the report of an excellent run on stdout and
+// stderr, then ends the process. The process ends without the message DONE, which would end the
+// phase. Therefore the referee, the process that judges, must give the verdict crashed. It must
+// keep the printed text as untrusted output.
 #include <unistd.h>
 
 #include <string_view>

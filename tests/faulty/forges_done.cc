@@ -1,7 +1,7 @@
-// Fault: in the middle of a phase, writes DONE, the message that the phase is over, to every open
-// descriptor.
-// Must be found by: the referee, which reads the messages. The message lacks the right nonce, a
-// random number of the phase; finding protocol_violation.
+// A library with one fault, for tests: in the middle of a phase, it writes the message DONE, which
+// says that the phase is over, to every open descriptor. The message lacks the right nonce, a
+// random number of the phase. The referee, which reads the messages, must report the finding
+// protocol_violation.
 #include <unistd.h>
 
 #include "harness/protocol.h"

@@ -1,8 +1,7 @@
-// Fault: of every hundred inserts of positive keys, one returns SUCCESS and is put off until a
-// transaction begins with a scan. The final scan, which reads all records after the timed phases,
-// is such a transaction.
-// Must be found by: the extra reads at the end of a phase that only inserts. The final scan finds
-// all records, so it cannot find the fault.
+// A library with one fault, for tests: of every hundred inserts of positive keys, one returns
+// SUCCESS, but stores its record only when a later transaction begins with a scan. The final scan,
+// which reads all records after the timed phases, is such a transaction. It finds all records, so
+// it cannot find the fault. The extra reads at the end of a phase that only inserts must find it.
 #include <atomic>
 #include <mutex>
 #include <string>
@@ -20,7 +19,7 @@ struct PutOff {
 
 std::atomic<uint64_t> inserts{0};  // relaxed order, because it protects no other data
 std::mutex mutex;
-std::vector<PutOff> put_off;  // guarded by the mutex; of the only index
+std::vector<PutOff> put_off;  // guarded by the mutex; the benchmark has only one index
 thread_local bool has_read = false;
 
 void store_all(IdxState* index, TxnState* txn) {

@@ -1,5 +1,5 @@
-// No fault: tries to start a process, and works correctly if the fork fails.
-// Must pass: the jail refuses the fork.
+// A correct library for tests that tries to start a process, and works correctly only if the fork
+// fails. It must pass, because the jail (its sandbox) refuses the fork.
 #include <unistd.h>
 
 #include "tests/faulty/honest.h"

@@ -1,5 +1,5 @@
-// Fault: insertRecord inserts the record, but then returns 77, which is no value of ErrCode.
-// Must be found by: the checks of result codes; finding undocumented_code.
+// A library with one fault, for tests: insertRecord inserts the record, but then returns 77, which
+// is no value of ErrCode. The checks of result codes must report the finding undocumented_code.
 #include <cstring>
 
 #include "tests/faulty/honest.h"

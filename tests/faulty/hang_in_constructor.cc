@@ -1,5 +1,5 @@
-// Fault: the constructor never returns.
-// Must be found by: the deadline for loading; verdict timed_out, with the stack of the thread.
+// A library with one fault, for tests: the constructor never returns. At the deadline for loading,
+// the verdict must be timed_out, and the report must show the stack of the thread.
 #include <unistd.h>
 
 #include "tests/faulty/honest.h"

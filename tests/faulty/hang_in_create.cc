@@ -1,5 +1,5 @@
-// Fault: create never returns, and uses no CPU.
-// Must be found by: the phase's deadline; verdict timed_out.
+// A library with one fault, for tests: create never returns, and uses no CPU. At the deadline of
+// the phase, the verdict must be timed_out.
 #include <unistd.h>
 
 #include "tests/faulty/honest.h"

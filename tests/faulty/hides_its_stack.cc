@@ -1,7 +1,6 @@
-// Fault: create never returns, and blocks all signals. The player, the program that calls the
-// library, needs a signal to collect stacks.
-// Must be found by: the phase's deadline; verdict timed_out. The report says that the stack is
-// missing.
+// A library with one fault, for tests: create never returns, and blocks all signals. The player,
+// the program that calls the library, needs a signal to collect stacks. At the deadline of the
+// phase, the verdict must be timed_out, and the report must say that the stack is missing.
 #include <signal.h>
 #include <unistd.h>
 

@@ -81,8 +81,8 @@ ErrCode deleteRecord(IdxState* idxState, TxnState* txn, Record* record);
 // change it.
 const Index& index_of(const IdxState* idxState);
 
-// Clears the undo log, so that an abort keeps the transaction's writes. Only loses_aborts.cc calls
-// it.
+// Clears the undo log, so that an abort keeps the transaction's writes. Only faulty libraries call
+// this function.
 void forget_undo();
 
 }  // namespace honest

@@ -1,7 +1,6 @@
-// No fault: a correct library that uses the same facilities as real libraries. It has threads of
+// A correct library for tests that uses the same facilities as real libraries. It has threads of
 // its own, thread_local destructors, condition variables, iostreams, internal exceptions, files in
-// the working directory, and large and many allocations.
-// Must pass without a warning.
+// the working directory, and large and many allocations. It must pass without a warning.
 #include <atomic>
 #include <condition_variable>
 #include <fstream>

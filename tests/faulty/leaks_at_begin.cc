@@ -1,6 +1,5 @@
-// Fault: every beginTransaction allocates 1 KiB that is never freed.
-// Must be found by: the instance `extremes` of the benchmark scenarios, as the warning
-// `memory_growth`.
+// A library with one fault, for tests: every beginTransaction allocates 1 KiB that is never freed.
+// The instance `extremes` of the benchmark `scenarios` must report the warning `memory_growth`.
 #include <atomic>
 #include <cstdlib>
 #include <cstring>

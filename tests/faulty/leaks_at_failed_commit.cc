@@ -1,7 +1,7 @@
-// Fault: every commit that fails leaves 4 KiB that are never freed. To have commits that fail, the
-// library answers DEADLOCK to every third commit, and rolls the transaction back.
-// Must be found by: the instance `extremes` of the benchmark scenarios, as the warning
-// `memory_growth`.
+// A library with one fault, for tests: every commit that fails allocates 4 KiB that are never
+// freed. To have commits that fail, the library answers DEADLOCK to every third commit, and rolls
+// the transaction back. The instance `extremes` of the benchmark `scenarios` must report the
+// warning `memory_growth`.
 #include <atomic>
 #include <cstdlib>
 #include <cstring>

@@ -1,6 +1,6 @@
-// Fault: an abort of 32 or more inserts undoes nothing, so the next transaction finds the records.
-// Must be found by: the script S95b of the benchmark scenarios, as a finding for which the library
-// fails.
+// A library with one fault, for tests: an abort of 32 or more inserts undoes nothing, so the next
+// transaction finds the records. The script S95b of the benchmark `scenarios` must find the fault,
+// and the library must fail.
 #include "tests/faulty/honest.h"
 
 namespace {

@@ -1,5 +1,6 @@
-// Fault: abortTransaction undoes nothing, so the writes of aborted transactions remain.
-// Must be found by: canaries (extra transactions that look for aborted data) or the final scan.
+// A library with one fault, for tests: abortTransaction undoes nothing, so the writes of aborted
+// transactions remain. Canaries (extra transactions that look for aborted data) or the final scan
+// of all records must find the fault.
 #include "tests/faulty/honest.h"
 
 extern "C" ErrCode abortTransaction(TxnState* txn) {

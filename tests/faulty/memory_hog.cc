@@ -1,5 +1,5 @@
-// Fault: create allocates memory without end.
-// Must be found by: the memory limit; verdict out_of_memory.
+// A library with one fault, for tests: create allocates memory without end. When it reaches the
+// memory limit, the verdict must be out_of_memory.
 #include <cstdlib>
 #include <cstring>
 

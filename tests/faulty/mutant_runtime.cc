@@ -1,4 +1,5 @@
-// Implements mutant_runtime.h: makes the runtime of a mutant under a fixed configuration.
+// Implements mutant_runtime.h: makes the runtime of a mutant (a library with one deliberate fault)
+// with a fixed configuration, which names the concurrency control and the lock.
 #include "tests/faulty/mutant_runtime.h"
 
 #include <cstdio>

@@ -1,6 +1,6 @@
-// Makes the runtime of a mutant, which is a library with one deliberate fault. The runtime puts the
-// B+-tree under the concurrency control KEYDROME_MUTANT_CONCURRENCY. The fault is in another
-// source, which the mutant links (mutants/).
+// Makes the runtime of a mutant, which is a library with one deliberate fault. The runtime adds
+// transactions to a data structure, here the B+-tree. It isolates them by the concurrency control
+// KEYDROME_MUTANT_CONCURRENCY. The fault is in another source, which the mutant links (mutants/).
 #pragma once
 
 #include <memory>

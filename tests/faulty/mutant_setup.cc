@@ -1,5 +1,6 @@
-// Installs the runtime of a mutant when the library is loaded, so that a mutant is a whole library
-// and needs no configuration.
+// Installs the runtime of a mutant (a library with one deliberate fault) when the library is
+// loaded. The runtime adds transactions to a data structure. So a mutant is a whole library, and
+// its user need not give a configuration.
 #include "runtime/library.h"
 #include "tests/faulty/mutant_runtime.h"
 

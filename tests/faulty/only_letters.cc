@@ -1,7 +1,7 @@
-// Fault: the library knows only keys like those of the contest of 2009. A string key with a byte
-// that is neither a letter nor an underscore ends the process, and so does a negative integer.
-// Must be found by: the instance `keys` of the benchmark scenarios, and by no benchmark that
-// repeats the contest.
+// A library with one fault, for tests: it knows only keys like those of the contest of 2009. A
+// string key with a byte that is neither a letter nor an underscore ends the process, and so does a
+// negative integer. The instance `keys` of the benchmark `scenarios` must find the fault. The
+// benchmarks that repeat the contest do not find it.
 #include <cctype>
 #include <cstdlib>
 

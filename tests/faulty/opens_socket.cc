@@ -1,5 +1,5 @@
-// No fault: tries to open a network socket, and works correctly if the call fails.
-// Must pass: the jail refuses the socket.
+// A correct library for tests that tries to open a network socket, and works correctly only if the
+// call fails. It must pass, because the jail (its sandbox) refuses the socket.
 #include <netinet/in.h>
 #include <sys/socket.h>
 

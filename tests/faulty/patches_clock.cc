@@ -1,9 +1,9 @@
-// Fault: stops the clock of the process. The library exports a clock_gettime of its own. It also
-// overwrites the entry of clock_gettime in the global offset table of the player, the program that
-// calls the library.
-// Otherwise it works correctly.
-// Must pass, with right times: in the report, only the time that the player measures may be wrong.
-// All other times come from the referee, which measures in another process.
+// A hostile library for tests: it stops the clock of its process. It exports a clock_gettime of its
+// own. It also overwrites the entry of clock_gettime in the global offset table of the player, the
+// program that calls the library. All calls to the library work correctly.
+//
+// The library must pass, and the report must have right times. Only the time that the player
+// measures may be wrong. All other times come from the referee, which measures in another process.
 #include <elf.h>
 #include <link.h>
 #include <sys/mman.h>

@@ -1,7 +1,6 @@
-// Hostile, but not faulty: tries to read /etc/shadow. It tries first in the constructor, when the
-// jail still allows opening files, and again in create. It works correctly if the file cannot be
-// read.
-// Must pass: both attempts fail in the jail.
+// A hostile library for tests: it tries to read /etc/shadow, first in the constructor, when the
+// jail (its sandbox) still allows opening files, and again in create. It works correctly only if it
+// cannot read the file. It must pass, because both attempts fail in the jail.
 #include <fcntl.h>
 
 #include "tests/faulty/honest.h"

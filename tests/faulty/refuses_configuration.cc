@@ -1,5 +1,5 @@
-// No fault: refuses every configuration with a reason.
-// The verdict must be unsupported, and the report must show the reason.
+// A correct library for tests that refuses every configuration with a reason. The verdict must be
+// unsupported, and the report must show the reason.
 #include <cstdio>
 
 #include "keydrome/extensions.h"

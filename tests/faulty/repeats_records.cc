@@ -1,5 +1,6 @@
-// Fault: the second getNext of a scan returns the record of the first getNext again.
-// Must be found as `duplicate_record`, and not as an anomaly between transactions.
+// A library with one fault, for tests: the second getNext of a scan returns the record of the first
+// getNext again. The report must call the fault `duplicate_record`, and must not report an anomaly
+// between transactions.
 #include "tests/faulty/honest.h"
 
 namespace {

@@ -1,8 +1,8 @@
-// Fault: the first get from an index in any transaction makes a copy of the index. The copy is
-// never updated. All scans that follow a get in their transaction return the records of this copy.
-// Gets see all records. So do scans in transactions without a get, such as the final scan that
-// checks all records.
-// Must be found by: the extra short scans that benchmarks make in phases that insert.
+// A library with one fault, for tests: the first get in any transaction makes a copy of the index,
+// which is never updated. All scans that follow a get in their transaction return the records of
+// this copy. Gets see all records. Scans in transactions without a get see them too, for example
+// the final scan that checks all records. The extra short scans that benchmarks make in phases that
+// insert must find the fault.
 #include <map>
 #include <mutex>
 #include <string>

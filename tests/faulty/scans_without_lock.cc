@@ -1,6 +1,6 @@
-// Fault: getNext outside of a transaction does not wait for the lock, so it returns records of
-// transactions that have not committed.
-// Must be found by: the script S4b of the benchmark scenarios.
+// A library with one fault, for tests: getNext outside of a transaction does not wait for the lock,
+// so it returns records of transactions that have not committed. The script S4b of the benchmark
+// `scenarios` must find the fault.
 #include "tests/faulty/honest.h"
 
 extern "C" ErrCode getNext(IdxState* idxState, TxnState* txn, Record* record) {

@@ -1,8 +1,8 @@
-// Fault, in verified mode only: there the driver, a process outside the jail, sends the calls
-// through shared memory (harness/calls.h). The 50th insert of a thread overwrites the whole memory
-// through which this thread receives its calls, and never returns. In other modes the library works
-// correctly.
-// Must be found by: the phase's deadline. The driver must survive.
+// A library with one fault, for tests. The fault shows only in verified mode, in which the driver,
+// a process outside the jail (the sandbox), sends the calls through shared memory
+// (harness/calls.h). There the 50th insert of a thread overwrites the whole memory through which
+// this thread receives its calls, and never returns. In other modes the library works correctly.
+// The session must end at the deadline of the phase, and the driver must survive.
 #include <unistd.h>
 
 #include <cstddef>

@@ -1,9 +1,10 @@
-// Fault: looks for the keys of coming operations in the memory of its process, in create and at the
-// first insert. It prints how many it has found. A test marks the keys with kMark in their upper 16
-// bits. Otherwise it works correctly.
-// Must find: nothing in create. The player, the program that calls the library, receives its
-// operations in pieces. At the first insert only the keys of the pieces that have arrived may be
-// found (harness/ring.h).
+// A hostile library for tests: it looks for the keys of coming operations in the memory of its
+// process, in create and at the first insert. It prints how many keys it has found. The test marks
+// the keys with kMark in their upper 16 bits. All calls to the library work correctly.
+//
+// The player, the program that calls the library, receives its operations in pieces
+// (harness/ring.h). Therefore the library must find no key in create. At the first insert it may
+// find only the keys of the pieces that have arrived.
 #include <signal.h>
 #include <sys/syscall.h>
 #include <unistd.h>

@@ -1,7 +1,8 @@
-// Fault: get does not look for the record if the call comes from the place that makes most calls of
-// get. The library hopes that checks are called from other places, where it works correctly.
-// Must be found by: the results of reads, because the player, the program that calls the library,
-// calls each function at one place (benchmarks/kit/player/interpreter.h).
+// A library with one fault, for tests: get does not look for the record if the call comes from the
+// place in the code that makes most calls of get. The library hopes that checks call it from other
+// places, where it works correctly. The player, the program that calls the library, calls each
+// function at one place (benchmarks/kit/player/interpreter.h). So the judge must find the fault in
+// the results of reads.
 #include <array>
 #include <cstdint>
 

@@ -1,6 +1,6 @@
-// Fault: a handle that a thread opened while it had another handle of the same index skips every
-// 20th record of its scans.
-// Must be found by: differential, which judges the scans of each handle.
+// A library with one fault, for tests: a handle that a thread opened while it had another handle of
+// the same index skips every 20th record of its scans. The benchmark `differential`, which judges
+// the scans of each handle, must find the fault.
 #include <map>
 #include <string>
 

@@ -1,6 +1,6 @@
-// Fault: every call sleeps for 1 ms, although the answers are right.
-// Must be found by: the time limits of the gate (all correctness tests). The gate must end within a
-// minute.
+// A library with one fault, for tests: every call sleeps for 1 ms. Its results are right. The time
+// limits of the gate (all correctness tests) must refuse the library, and the gate must end within
+// a minute.
 #include <time.h>
 
 #include "tests/faulty/honest.h"

@@ -1,6 +1,6 @@
-// Fault: every read and write sleeps for 2 ms, although the answers are right.
-// Must be found by: the time limits of the gate (all correctness tests). The gate must end within a
-// minute.
+// A library with one fault, for tests: every read and write sleeps for 2 ms. Its results are right.
+// The time limits of the gate (all correctness tests) must refuse the library, and the gate must
+// end within a minute.
 #include <time.h>
 
 #include "tests/faulty/honest.h"

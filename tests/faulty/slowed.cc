@@ -1,5 +1,5 @@
-// No fault: works correctly, but every data call takes KEYDROME_SLOWED_PERCENT per cent longer than
-// in honest.cc. tools/reports/power.py uses this library to measure how small a difference
+// A correct library for measurements: every data call takes KEYDROME_SLOWED_PERCENT per cent longer
+// than in honest.cc. tools/reports/power.py uses this library to measure how small a difference
 // `keydrome compare` can find.
 //
 // Each call adds this percentage of its time to a debt. When the debt is much larger than the cost

@@ -1,5 +1,5 @@
-// Fault: the 100th insert never returns, and uses a whole CPU.
-// Must be found by: the phase's deadline; verdict timed_out. The reason names the operation of each
+// A library with one fault, for tests: the 100th insert never returns, and uses a whole CPU. At the
+// deadline of the phase, the verdict must be timed_out. Its reason must name the operation of each
 // thread that still runs.
 #include <atomic>
 

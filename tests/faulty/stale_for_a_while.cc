@@ -1,6 +1,6 @@
-// Fault: for 64 calls after a thread has deleted a key, later transactions of this thread still
-// read the old payload.
-// Must be found by: reads of keys that the thread changed within its last 64 calls.
+// A library with one fault, for tests: for 64 calls after a thread has deleted a key, later
+// transactions of this thread still read the old payload. Benchmarks must find the fault, because
+// they read keys that the thread has changed within its last 64 calls.
 #include <array>
 #include <string>
 

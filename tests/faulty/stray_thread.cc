@@ -1,5 +1,6 @@
-// No fault: a thread of the library still spins after the last index was closed.
-// Must pass: the thread is frozen between phases, and no process remains.
+// A correct library for tests: one of its threads still spins after the last index was closed. It
+// must pass. The jail (its sandbox) must freeze the thread between phases, and at the end no
+// process may remain.
 #include <atomic>
 #include <thread>
 

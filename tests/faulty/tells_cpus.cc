@@ -1,4 +1,4 @@
-// No fault: every call is right, but the library prints on how many CPUs its threads may run.
+// A correct library for tests that prints on how many CPUs its threads may run.
 // harness/tests/pinning_run_test.cc reads the lines: name of the call, key, number of CPUs, CPU. A
 // thread prints a line at its first call, and whenever the number of CPUs has changed. A thread
 // that runs on a CPU that it may not use prints a line that begins with "outside".

@@ -1,6 +1,5 @@
-// Fault: an exception leaves a function of the C interface.
-// Must be found by: the player, the program that calls the library. It catches the exception and
-// reports the finding "exception".
+// A library with one fault, for tests: an exception leaves a function of the C interface. The
+// player, the program that calls the library, must catch it and report the finding "exception".
 #include <stdexcept>
 
 #include "tests/faulty/honest.h"

@@ -1,5 +1,5 @@
-// Fault: every tenth getNext skips a record, and the getNext after it returns the skipped record.
-// Must be found by: the checks of scan order.
+// A library with one fault, for tests: every tenth getNext skips a record, and the getNext after it
+// returns the skipped record. The checks of the order of scans must find the fault.
 #include <optional>
 
 #include "tests/faulty/honest.h"

@@ -1,5 +1,6 @@
-// Fault: one read in ten returns a payload with its first byte changed.
-// Must be found by: the results of reads, or the final scan.
+// A library with one fault, for tests: one read in ten returns a payload with its first byte
+// changed. The checks of the results of reads, or the final scan of all records, must find the
+// fault.
 #include <atomic>
 
 #include "tests/faulty/honest.h"

@@ -1,6 +1,6 @@
 // Attacks on the accounting of a session: they use memory and CPU time while nothing is measured,
-// or so that other processes are charged for it. The comment above an attack names its cases in
-// cases.json.
+// or in such a way that other processes are charged for the memory and time. The comment above an
+// attack names its cases in cases.json.
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>

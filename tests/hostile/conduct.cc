@@ -1,7 +1,7 @@
 // Attacks on the process, the threads and the code that the library shares with the player, the
-// program that calls it. They are cases D of the battery, the list of attacks in cases.json. Each
-// function whose only parameter is a Where is one attack. The comment above an attack, or above a
-// group of attacks, names its cases.
+// program that calls it. Both run in the jail, a sandbox. The attacks are cases D of the battery,
+// the list of attacks in cases.json. Each function whose only parameter is a Where is one attack.
+// The comment above an attack, or above a group of attacks, names its cases.
 #include <dlfcn.h>
 #include <elf.h>
 #include <fcntl.h>
@@ -145,7 +145,7 @@ void patch_vdso(Where) {
 }
 
 // D16: computes without end in a thread that the library leaves running. The thread would also run
-// between the phases if the referee, the process outside, did not freeze the jail.
+// between the phases if the referee, the process that measures, did not freeze the jail.
 void work_in_the_background(Where) {
   for (volatile uint64_t turn = 0;;) turn = turn + 1;
 }

@@ -1,6 +1,7 @@
-// Attacks on files and privileges (cases A of the battery, the list of attacks in cases.json). Each
-// function whose only parameter is a Where is one attack. The comment above an attack, or above a
-// group of attacks, names its cases.
+// Attacks on files and privileges (cases A of the battery, the list of attacks in cases.json). The
+// library runs in the jail, a sandbox, in the process of the player, the program that calls it.
+// Each function whose only parameter is a Where is one attack. The comment above an attack, or
+// above a group of attacks, names its cases.
 #include <dirent.h>
 #include <fcntl.h>
 #include <linux/capability.h>
@@ -207,8 +208,8 @@ void push_characters(Where) {
   not_there("/dev/tty", O_RDWR);
 }
 
-// A18: looks for descriptors that were left open. Only the standard ones, the command channel and
-// sealed memory from the referee may be open.
+// A18: looks for descriptors that were left open. Only the standard ones, the command channel (the
+// socket to the referee, the process that judges) and sealed memory from the referee may be open.
 void scan_descriptors(Where) {
   for (int fd = 0; fd < 70000; ++fd) {
     struct stat status{};

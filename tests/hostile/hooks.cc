@@ -17,7 +17,8 @@ namespace {
 constexpr int kCommitOfTheAttack = 20;
 
 std::atomic<bool> called{false};
-pthread_t early;  // not a std::thread: when_loaded() may run before global constructors
+// A pthread_t and no std::thread, because when_loaded() may run before constructors of globals.
+pthread_t early;
 
 bool wants(Where where) { return (the_case.where & where) != 0; }
 
@@ -47,7 +48,7 @@ void run(Where where) {
 }
 
 [[gnu::constructor]] void when_loaded() {
-  // stdout is line buffered, because text in a larger buffer is lost when the jail is killed.
+  // stdout is line buffered, because text in a larger buffer is lost when the process is killed.
   std::setvbuf(stdout, nullptr, _IOLBF, 0);
   if (wants(kConstructor)) run(kConstructor);
   if (!wants(kEarlyThread)) return;

@@ -1,5 +1,5 @@
-// Case D10: a library that exports functions that the player also uses. If the loader bound the
-// player's calls to one of them, the process would abort.
+// Case D10: a library that exports functions that the player, the program that calls the library,
+// also uses. If the loader bound a call of the player to one of them, the process would abort.
 #include <pthread.h>
 #include <sys/mman.h>
 #include <sys/socket.h>

@@ -1,7 +1,8 @@
 // Attacks through kernel facilities that could lead out of a jail, or that often had security bugs
-// (cases C of the battery, the list of attacks in cases.json). Each function whose only parameter
-// is a Where is one attack. The comment above an attack, or above a group of attacks, names its
-// cases.
+// (cases C of the battery, the list of attacks in cases.json). The jail is a sandbox. In it, the
+// library runs in the process of the player, the program that calls it. Each function whose only
+// parameter is a Where is one attack. The comment above an attack, or above a group of attacks,
+// names its cases.
 #include <fcntl.h>
 #include <linux/audit.h>
 #include <linux/filter.h>
@@ -284,9 +285,9 @@ void make_code_otherwise(Where) {
   munmap(page, kPage);
 }
 
-// C27: tries to change the rules of the jail. After the constructor, the filter of the second stage
-// must be in force in all threads. The second stage's rules for files do not bind threads that a
-// constructor started (may_not_open).
+// C27: tries to change the rules of the jail. The jail has two stages; the second begins after
+// loading. After the constructor, the filter of the second stage must be in force in all threads.
+// The second stage's rules for files do not bind threads that a constructor started (may_not_open).
 void change_the_rules(Where where) {
   refused("chroot", chroot("/"), EPERM);
   if (where == kConstructor) return;

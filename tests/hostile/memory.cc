@@ -1,5 +1,5 @@
-// Implements memory.h: finds the mappings of the player and of the libraries, and reads them page
-// by page.
+// Implements memory.h: finds the mappings of the player (the program that calls the hostile
+// library) and of the libraries in its process, and reads them page by page.
 #include "tests/hostile/memory.h"
 
 #include <link.h>

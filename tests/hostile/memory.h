@@ -11,7 +11,8 @@
 namespace hostile {
 
 // Finds a message of this type that the player has received, in the writable data of the player.
-// The message contains the phase's nonce. Returns nullptr if no message is found.
+// The message contains the phase's nonce, a random number without which the referee, the process
+// that judges, accepts no reply. Returns nullptr if no message is found.
 const keydrome::Message* find_message(keydrome::MessageType type);
 
 // Finds the outcome, the memory to which the player writes the results of a phase, in readable

@@ -1,6 +1,7 @@
 // Attacks by processes and threads, and by exhausting memory, descriptors and time (cases B of the
-// battery, the list of attacks in cases.json). Each function whose only parameter is a Where is one
-// attack. The comment above an attack, or above a group of attacks, names its cases.
+// battery, the list of attacks in cases.json). The library runs in the jail, a sandbox, in the
+// process of the player, the program that calls it. Each function whose only parameter is a Where
+// is one attack. The comment above an attack, or above a group of attacks, names its cases.
 #include <fcntl.h>
 #include <linux/sched.h>
 #include <pthread.h>
@@ -206,7 +207,8 @@ void ignore_signals(Where) {
   for (volatile unsigned turn = 0;;) turn = turn + 1;
 }
 
-// B20: writes 5 MiB that look like output of the referee, the jail and the worker.
+// B20: writes 5 MiB that look like output of the jail, of the referee, which judges, and of the
+// worker, which executes runs for the site.
 void forge_verdicts(Where) {
   std::string forgery =
       "{\"schema\":\"keydrome.report.v1\",\"verdict\":\"passed\",\"metrics\":{\"total_ms\":0}}\n"

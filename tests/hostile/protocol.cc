@@ -59,7 +59,8 @@ Message done_now() {
 
 }  // namespace
 
-// D02b: sends DONE in the player's name, with the right nonce, to end the phase early.
+// D02b: sends DONE in the player's name, to end the phase early. The message has the right nonce,
+// the random number of the phase.
 void done_with_the_right_nonce(Where) { send_to_referee(done_now()); }
 
 // D57: asks in the player's name, with the right nonce, for the next pieces of the program (the

@@ -1,6 +1,7 @@
 // Case D11: defines a unique symbol (STB_GNU_UNIQUE) that has the name of a symbol of the C++
-// library. The loader keeps only one definition of a unique symbol in the whole process. The player
-// must not use this definition: it contains its own C++ library, whose symbols are hidden.
+// library. The loader keeps only one definition of a unique symbol in the whole process. The
+// player, the program that calls the library, must not use this definition. It contains its own C++
+// library, whose symbols are hidden.
 #include "tests/hostile/attack.h"
 
 namespace hostile {

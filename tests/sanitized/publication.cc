@@ -1,6 +1,7 @@
 // Tests with the thread sanitizer that a runtime can be installed while another thread makes calls.
-// Once a call succeeds, its thread must see the complete runtime. Only the atomic store that
-// publishes the runtime orders the two threads.
+// The runtime is the code that adds transactions to a data structure. Once a call succeeds, its
+// thread must see the complete runtime. Only the atomic store that publishes the runtime orders the
+// two threads.
 #include <thread>
 
 #include "keydrome/index.h"

@@ -1,7 +1,8 @@
 """Measures the page of a board (a ranking of libraries) with few and with many runs: SQL statements and server time.
 
-Fills a database with finished runs and with the entries of the board, then requests the page as a browser would. Run it
-with `.venv/bin/python -m tools.bench.board_page`; `./dev bench` runs it too.
+A run judges one library on one benchmark. The program fills a database with finished runs and with the entries of the
+board, then requests the page as a browser would. Start it with `.venv/bin/python -m tools.bench.board_page`;
+`./dev bench` starts it too.
 """
 
 from __future__ import annotations

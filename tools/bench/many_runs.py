@@ -2,10 +2,11 @@
 
     DATABASE_URL=postgres://... .venv/bin/python -m tools.bench.many_runs --runs 10000000 --users 1000
 
-The tables must exist and have no runs. Each submission has one timed run and one run of every gate, a required
-correctness test. The rows are written with COPY in batches. Each batch is a transaction, so an interruption leaves only
-complete batches. The entries of the boards are those that the site would compute: the best libraries of each user, and
-ranks for the best of these entries. No library is executed; the numbers are invented from a fixed seed.
+A run judges one uploaded library on one benchmark. The tables must exist and have no runs. Each submission has one
+timed run and one run of every gate, a required correctness test. The rows are written with COPY in batches. Each batch
+is a transaction, so an interruption leaves only complete batches. The entries of the boards (rankings) are those that
+the site would compute: the best libraries of each user, and ranks for the best of these entries. No library is
+executed; the numbers are invented from a fixed seed.
 """
 
 from __future__ import annotations
@@ -67,7 +68,10 @@ def _text(value: object) -> object:
 
 @dataclass(frozen=True)
 class Best:
-    """A user's library on a board: score, timed run, SHA-256 of the file, and the ratio to the baseline per session."""
+    """A user's library on a board: its score, timed run, SHA-256 of the file, and ratios.
+
+    A run has several sessions (repetitions). A session's ratio is the library's time divided by the baseline's time.
+    """
 
     score: float
     run: int
@@ -188,7 +192,7 @@ def _runs_of(
 
 
 def _keep(one: Best, number: int, site: Site) -> None:
-    """Add a library to the best ones of its user on its board; drop the worst if they are more than `per_user`."""
+    """Add a library to the best ones of its user on its board; drop the worst if there are more than `per_user`."""
     board = _board(number, site)
     mine = site.best[board.slug, site.owners[number % len(site.owners)]]
     mine.append(one)
@@ -269,7 +273,10 @@ def _write_entries(boards: Sequence[Board], best: dict[tuple[str, int], list[Bes
 def _ranks(
     entries: Sequence[tuple[Best, int, int]], board: Board
 ) -> Iterator[tuple[int | None, int | None, int | None]]:
-    """Yield position and rank interval of each entry. Entries that the board does not show get None."""
+    """Yield each entry's position, and the lowest and highest rank that its ratios allow.
+
+    Entries that the board does not show get None.
+    """
     from leaderboard.ranking import rank_intervals  # noqa: PLC0415 - needs Django set up
 
     shown = [one.ratios for one, _, _ in entries[: board.top]]
@@ -309,7 +316,7 @@ def main() -> None:
     from leaderboard.models import Run  # noqa: PLC0415 - as above
 
     if connection.vendor != "postgresql":
-        raise SystemExit("this program needs PostgreSQL: set DATABASE_URL")
+        raise SystemExit("this program needs PostgreSQL: set DATABASE_URL=postgres://...")
     if Run.objects.exists():
         raise SystemExit("the database has runs already: use an empty one")
     begin = time.monotonic()

@@ -1,11 +1,11 @@
-"""Measures the overhead of a run, from a worker's claim to the recorded result, beyond the benchmark's own time.
+"""Measures the overhead of a run (a request to judge a library), from a worker's claim to the recorded result.
 
 A worker is the process that takes runs from the queue and executes them. The program submits `global_lock` again and
 again. This is the control library, with which every library is compared. A real worker claims, executes and records
-each run. A run here has one session of sigmod2009/preliminary1 at smoke scale, the smallest size. In this session the
-worker also times the control library for comparison. The benchmark's own time is the lifetime of its jails (sandboxes).
-The overhead is the rest: inspecting the file, generating the operations, judging, reading reports and using the
-database. Needs root: `sudo .venv/bin/python -m tools.bench.overhead`.
+each run. A run here has one session (repetition) of sigmod2009/preliminary1 at smoke scale, the smallest size. In this
+session the worker also times the control library for comparison. The time that the benchmark itself takes is the
+lifetime of its jails (sandboxes). The overhead is the rest: inspecting the file, generating the operations, judging,
+reading reports and using the database. Needs root: `sudo .venv/bin/python -m tools.bench.overhead`.
 """
 
 from __future__ import annotations

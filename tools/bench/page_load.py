@@ -2,10 +2,11 @@
 
     .venv/bin/python -m tools.bench.page_load --sizes 300000
 
-The program starts PostgreSQL, fills it (many_runs.py), and starts the site with gunicorn as in production. Then 50
-clients request a page again and again. Each client starts a request every second (PAUSE_S), because people pause
-between pages. If a response takes longer, the client starts its next request at once. Run the program as root, because
-PostgreSQL runs as another user. With 10 million runs the database needs some 10 GB of disk.
+The program starts PostgreSQL and fills it with invented runs (many_runs.py). A run judges one library on one benchmark.
+The program then starts the site with gunicorn as in production, and 50 clients request a page again and again. Each
+client starts a request every second (PAUSE_S), because people pause between pages. If a response takes longer, the
+client starts its next request at once. Run the program as root, because PostgreSQL runs as another user. With 10
+million runs the database needs some 10 GB of disk.
 """
 
 from __future__ import annotations
@@ -123,7 +124,7 @@ def _server() -> Iterator[str]:
             except httpx.TransportError:
                 if server.poll() is not None or time.monotonic() > deadline:
                     raise SystemExit(
-                        "the web server did not start: see its message above"
+                        f"the web server ended or did not answer within {START_TIMEOUT_S} s: see its message above"
                     ) from None
                 time.sleep(0.1)
         yield f"http://{address}"
@@ -175,7 +176,10 @@ def measure(url: str, paths: Sequence[str]) -> Measured:
     for one in clients:
         one.join()
     if problems:
-        raise SystemExit(f"{len(problems)} clients failed, the first with: {problems[0]}")
+        raise SystemExit(
+            f"{len(problems)} clients failed, so there are no figures. The first failed with: {problems[0]}. "
+            "If the server printed an error above, fix it, then start this program again."
+        )
     return Measured(sorted(times), statements)
 
 
@@ -189,7 +193,10 @@ def _statements(path: str) -> int:
     with CaptureQueriesContext(connection) as queries:
         answer = client.get(path)
     if answer.status_code != httpx.codes.OK:
-        raise SystemExit(f"{path} returned HTTP status {answer.status_code} instead of 200")
+        raise SystemExit(
+            f"{path} returned HTTP status {answer.status_code} instead of 200: "
+            "check the address in pages() in tools/bench/page_load.py"
+        )
     return len(queries)
 
 

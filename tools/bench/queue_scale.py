@@ -8,8 +8,8 @@ so many workers on a few cores.
 *In turn*: a process plays the workers that are due, one after another, each on its own connection. So the database
 sees as many clients and statements per second as in production. A claim is timed from its first statement, in a
 process that does nothing else. In production each worker has a core of its own. Here the workers share cores with the
-database, so the figure is an upper bound. Claims in the first third of the time, while the load builds up, do not
-count.
+database, so a claim takes longer than in production. Claims in the first third of the time, while the load builds up,
+do not count.
 
 *At once*: one thread per worker, in a few processes. Python runs one thread of a process at a time, so a claim mostly
 waits for other threads. This shows how the queue behaves under overload.
@@ -187,7 +187,8 @@ def search_ms() -> float:
     from leaderboard import services  # noqa: PLC0415 - needs Django set up
     from leaderboard.queue import wakeup  # noqa: PLC0415 - needs Django set up
 
-    wakeup.wake = lambda _queue: None  # there is no broker, and only the search is measured
+    # No message broker runs here, and only the search is measured.
+    wakeup.wake = lambda _queue: None
     times = []
     for _ in range(SWEEPS):
         begin = time.perf_counter()
@@ -355,7 +356,7 @@ class Simulated:
                 claims.heartbeat(run.pk, run.attempt, 0.5, "make-believe")
                 self.beats += 1
             yield left
-            # Ends the run as leaderboard/services.py does, but without the report and the boards (board_page.py).
+            # Ends the run as leaderboard/services.py does, but stores no report and updates no ranking.
             Run.objects.filter(pk=run.pk, attempt=run.attempt).update(
                 state="done", verdict="passed", lease_until=None
             )
@@ -370,7 +371,10 @@ def rows(options: argparse.Namespace, seen: list[Seen], few: float, many: float)
     claims = [c for each in seen for c in each.claims]
     twice = len(claims) - len({c["run"] for c in claims}) + sum(c["attempt"] != 1 for c in claims)
     if twice:
-        raise SystemExit(f"{twice} runs were claimed twice: see leaderboard/queue/claims.py")
+        raise SystemExit(
+            f"{twice} runs were claimed twice, but only one worker may execute a run: "
+            "fix claim() in leaderboard/queue/claims.py"
+        )
     return [
         *(row for each in seen for row in rows_of(each)),
         Row("runs claimed twice", f"0 of {len(claims):,}", "0"),

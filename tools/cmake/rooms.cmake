@@ -1,6 +1,7 @@
 # Defines helper functions for the CMakeLists.txt of the rooms (the top-level folders): products, tests and loadable libraries.
 
-# The thread sanitizer runs only those tests of the two library contracts that make concurrent calls.
+# Libraries follow one of two contracts: the functions of an index library, or those of a structure. With the thread sanitizer,
+# only some of the contracts' tests run, mainly those that make concurrent calls.
 set(KEYDROME_CONTRACT_FILTER)
 set(KEYDROME_STRUCTURE_FILTER)
 if(KEYDROME_SANITIZE STREQUAL "thread")
@@ -9,7 +10,7 @@ if(KEYDROME_SANITIZE STREQUAL "thread")
 endif()
 
 # keydrome_product(TARGET): marks a target as needed by a site or a contestant, so that `./dev up` builds it.
-# tests/test_products.py compares the marked targets with the files that the runner needs.
+# tests/test_products.py compares the marked targets with the files that the runner, the code that executes runs, needs.
 function(keydrome_product target)
   set_property(GLOBAL APPEND PROPERTY KEYDROME_PRODUCTS ${target})
 endfunction()

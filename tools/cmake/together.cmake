@@ -1,8 +1,8 @@
 # Compiles several sources of a folder as one, so that templates of the standard library are instantiated once for all of
 # them. This halves the time of a whole build; after a change of one source, compiling takes a few seconds longer.
 #
-# Used only for code whose time is not measured: the code of the referee, which judges, and tests. Measured code (interpreter,
-# runtime, structures) is compiled source by source.
+# Used only for code whose time is not measured: the tests, and the code of the referee, the process that judges a library.
+# Measured code (interpreter, runtime, structures) is compiled source by source.
 option(KEYDROME_TOGETHER "Compile sources of the referee and its tests together" OFF)
 if(CMAKE_CXX_COMPILER_LAUNCHER)
   set(KEYDROME_TOGETHER OFF)  # a compiler cache finds more hits if each source is compiled alone

@@ -19,7 +19,9 @@ def _parser() -> argparse.ArgumentParser:
         help="set up everything, start the site, run the reference libraries and show the leaderboards",
     )
     commands.add_parser("down", help="stop what `up` started")
-    commands.add_parser("build", help="install packages and the Python environment, build release")
+    commands.add_parser(
+        "build", help="install packages and the Python environment, then build the preset `release`"
+    )
     test = commands.add_parser("test", help="set up for tests, and run every suite once")
     test.add_argument("--fast", action="store_true", help="run only lint and unit tests")
     test.add_argument(
@@ -29,7 +31,7 @@ def _parser() -> argparse.ArgumentParser:
     commands.add_parser("bench", help="measure the figures of docs/reference/figures.md")
     commands.add_parser(
         "bench-harness",
-        help="measure only the cost of a call, and what the harness adds to it",
+        help="measure only the cost of a call to a library, and what the harness (the caller) adds to it",
     )
     commands.add_parser("lint", help="run every linter, formatter check and dependency check")
     commands.add_parser("format", help="format C, C++ and Python in place")
@@ -38,7 +40,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     new = commands.add_parser(
         "new",
-        help="scaffold a benchmark, index, structure, configuration, concurrency-control or board",
+        help="write the first files of a benchmark, index, structure, configuration, concurrency-control or board",
     )
     new.add_argument("kind", metavar="KIND", help=f"one of: {', '.join(scaffold.TARGETS)}")
     new.add_argument("name", metavar="NAME", help="lower-case letters, digits and _")

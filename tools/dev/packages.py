@@ -39,7 +39,7 @@ TEST = (
     "postgresql",
     "redis-server",
 )
-# For measurements: jail/bench compares the start time of the jail with that of bubblewrap, another sandbox.
+# For measurements: jail/bench compares the start time of our sandbox, the jail, with that of bubblewrap.
 BENCH = ("bubblewrap",)
 
 

@@ -103,7 +103,10 @@ def board_words(name: str, instance: str | None) -> dict[str, str]:
 
 
 def _family(benchmark: str) -> str:
-    """Return the family of the boards of a benchmark, or `operations` if it has no boards."""
+    """Return the family (group of boards with similar workloads) of a benchmark's boards.
+
+    If the benchmark has no board, return `operations`.
+    """
     for path in sorted((ROOT / "leaderboard" / "boards").glob("*/board.json")):
         board: dict[str, str] = json.loads(path.read_text())
         if board["benchmark"] == benchmark:

@@ -32,7 +32,8 @@ if TYPE_CHECKING:
 RECORD = RUN / "site.json"
 DEFAULT_PORT = 8000
 STARTING = "keydrome-site-starts"  # the machine-wide name of the lock
-# How many slots the workers choose from. A slot is a number that gives a jail its own Linux user (runner/slots.py).
+# How many slots the workers choose from. A jail is the sandbox of a tested library. A slot is a number that gives a
+# jail its own Linux user (runner/slots.py).
 SITE_SLOTS = "100"
 PORTS_END = 65_536
 START_TIMEOUT_S = 60.0

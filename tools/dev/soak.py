@@ -2,8 +2,8 @@
 
 The soak takes some hours. First all suites of `./dev test` run with KEYDROME_SOAK set, which multiplies the seeds,
 rounds and repetitions of some tests. Then the programs below run. Each program prints its progress. Each program of
-PROGRAMS writes its page in docs/reference, and so does `guest`, which tests the jail in virtual machines. After an
-interruption, `fault-storm` starts again, and every other program of PROGRAMS continues where it stopped.
+PROGRAMS writes its page in docs/reference, and so does `guest`, which tests the jail (the sandbox) in virtual machines.
+After an interruption, `fault-storm` starts again, and every other program of PROGRAMS continues where it stopped.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """Implements `./dev bench`: measures the speed of Keydrome's parts and writes docs/reference/figures.md.
 
 `./dev bench-harness` measures only the first two sections, and replaces them on the page. They say what the harness,
-the code that makes the calls, adds to each call to a library, and what judging a session costs.
+the code that makes the calls, adds to each call to a library, and what judging a session (one repetition of a
+benchmark) costs.
 
 Each section comes from a program that can also run alone. If a program compares things, it measures them alternately in
 one run, and prints medians. A figure that misses its target fails no test, because a slow machine is no bug.
@@ -162,9 +163,10 @@ The machine is virtual and shared, so single times vary. Compare only figures of
 
 In the first section, the *floor* is the smallest possible cost of a call: a loop that only calls a library that does
 nothing. *Beyond the call* is the time that the player, the program that makes the calls, adds to the floor. Rows with
-*B* measure a data structure (contract B), which the player calls through the runtime. A target in ns is for a machine
-whose floor is the one in the column "target". On other machines, compare the measured multiple of the floor with the
-multiple in that column. A *goal* is a stricter value, which a prototype with a simpler loop reached.
+*B* measure a data structure (contract B). The player calls it through the runtime, the code that adds transactions to
+it. A target in ns is for a machine whose floor is the one in the column "target". On other machines, compare the
+measured multiple of the floor with the multiple in that column. A *goal* is a stricter value, which a prototype with a
+simpler loop reached.
 
 A *program* is the list of a thread's operations. In the section on generating programs, a row shows the CPU time for
 ten million operations, and in brackets how many operations were measured, and their time. *Bytes of pools* are the

@@ -1,7 +1,8 @@
 """Runs the steps of `./dev`: commands with a log file and a duration, and steps that are skipped if nothing changed.
 
-A slow step has a stamp: the SHA-256 of its inputs, stored in .state/NAME. A step with an unchanged stamp is skipped.
-Therefore a second `./dev up` repeats no such step, and continues where an interrupted `./dev up` stopped.
+A slow step has a stamp: the SHA-256 of its inputs, stored in .state/NAME when the step has succeeded. A step with an
+unchanged stamp is skipped. Therefore a second `./dev up` repeats no such step. After an interruption, the next
+`./dev up` begins with the first step that has not succeeded.
 """
 
 from __future__ import annotations
@@ -125,7 +126,7 @@ def stamped(name: str, stamp: str, action: Callable[[], None], *, made: Path | N
 
 
 def become_root() -> None:
-    """Restart `./dev` under sudo if the user is not root, because the jail needs root."""
+    """Restart `./dev` under sudo if the user is not root, because the jail (the sandbox of libraries) needs root."""
     if os.geteuid() == 0:
         return
     print("Keydrome's jail needs root (namespaces, control groups); restarting under sudo.")

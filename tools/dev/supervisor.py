@@ -1,6 +1,7 @@
 """Keeps the programs of the site of `./dev up` running: web server, scheduler and two workers.
 
-The bench worker executes runs; the results worker draws plots and requeues runs whose worker died.
+The bench worker executes runs (requests to judge a library). The results worker draws plots, and requeues runs whose
+worker died.
 
 `./dev up` starts this supervisor in the background (see services.py); SIGTERM stops it. The child processes end with
 the supervisor, even if SIGKILL ends the supervisor, because each child sets PR_SET_PDEATHSIG. The supervisor restarts a
@@ -57,7 +58,7 @@ class Child:
             return
         if time.monotonic() - self.started >= RESTART_PAUSE_S:
             print(
-                f"{self.name} ended with status {self.process.returncode}; restarting it",
+                f"{self.name} ended with status {self.process.returncode}; restarting it; its output is in {self.log}",
                 flush=True,
             )
             self.start()

@@ -239,8 +239,8 @@ def _ctest(preset: str, *prefix: str, narrow: bool = False) -> Outcome:
         f"-j{jobs}",
     ]
     command += ["--no-tests=error", "--output-junit", str(report)]
-    # Labels of the runtime's tests: `wide` for tests of many structures, `alike` for the stress tests of structures
-    # that use the runtime in the same way as `btree`.
+    # Labels of the tests of the runtime, which adds transactions to data structures. `wide` marks tests of many
+    # structures, `alike` the stress tests of structures that use the runtime in the same way as `btree`.
     left_out = (["wide"] if narrow else []) + ([] if "KEYDROME_SOAK" in os.environ else ["alike"])
     if left_out:
         command += ["--label-exclude", f"^({'|'.join(left_out)})$"]
@@ -269,7 +269,7 @@ def _pytest(
     report = LOGS / f"pytest-{name}.xml"
     command = [*prefix, str(PYTHON), "-m", "pytest", "-q", "--continue-on-collection-errors"]
     command += [f"--junitxml={report}", *places]
-    # Tests create their own data folders and must not see the developer's site or its servers.
+    # The tests use the release build of this clone. Fixtures hide the developer's site and its data (conftest.py).
     clean = {"KEYDROME_BUILD": str(ROOT / "build" / "release"), **(env or {})}
     return _counted(report, lambda: run(command, log=f"pytest-{name}", hint=CURE, env=clean))
 

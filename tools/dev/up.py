@@ -1,4 +1,4 @@
-"""Implements `./dev up`: sets up a fresh machine, starts the site, and puts the reference libraries on the boards.
+"""Implements `./dev up`: sets up a fresh machine, starts the site, and gets reference libraries ranked on its boards.
 
 The command can be repeated at any time: a step that is done already is skipped or changes nothing.
 """
@@ -14,8 +14,8 @@ from dev.alone import alone_in_clone
 from dev.paths import PYTHON, RELEASE, ROOT, RUN, VAR
 from dev.steps import StepError, Timings, become_root, digest, run, stamped
 
-# The reference libraries that are on the boards when the command ends. The runs of the others take minutes, so they are
-# only queued, and the site executes them in the background.
+# The reference libraries that are on the boards when the command ends. To judge the other ones takes minutes. Therefore
+# the command only queues them, and the site judges them in the background.
 FIRST = ("berkeley", "global_lock", "btree")
 SCALE = ("--scale", "smoke", "--sessions", "3")
 

@@ -1,4 +1,6 @@
-"""Tests the checker for false alarms: `python -m tools.reports.certified`, as root, after a build.
+"""Tests the checker, which judges recorded calls, for false alarms: `python -m tools.reports.certified`, as root.
+
+Needs a build.
 
 Plays the benchmark `isolation`, which records concurrent transactions, on correct libraries. Fresh sessions run in the
 real jail (sandbox) under the real referee (the program that plays and judges a session), until the checker has
@@ -77,7 +79,7 @@ SHAPES = (
 
 @dataclass(slots=True)
 class Tally:
-    """The totals of the runs of one library."""
+    """The totals of the runs (sessions) of one library."""
 
     runs: int = 0
     transactions: int = 0  # certified
@@ -131,7 +133,8 @@ def _run(library: Library, tally: Tally, state: Path | None) -> None:
     elif result.verdict in FAULTS_OF_LIBRARY:
         tally.alarms += 1
         sys.stdout.write(
-            f"\nFALSE ALARM: {library.name}, seed {gate.seed}, {gate.overrides}: {result.reason}\n"
+            f"\nFALSE ALARM: {library.name}, seed {gate.seed}, {gate.overrides}: {result.reason}; "
+            "the checker or the library is wrong, so find out which and fix it\n"
         )
         if state is not None:
             kept = state.with_name(f"{state.stem}-{library.name.replace(', ', '-')}-{gate.seed}")

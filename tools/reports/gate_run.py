@@ -1,4 +1,4 @@
-"""Runs sessions (repetitions of a benchmark) with one library in the jail, for the reports of this folder."""
+"""Runs sessions (repetitions of a benchmark) with one library in the jail (a sandbox), for the reports of tools."""
 
 from __future__ import annotations
 
@@ -35,9 +35,10 @@ FAULTS_OF_LIBRARY = {Verdict.FAILED, Verdict.CRASHED, Verdict.TIMED_OUT, Verdict
 class GateRun:
     """A library and the session that it plays.
 
-    `library` is a path below the build's lib/. `configuration` is set only for structures. With `record`, all calls are
-    logged, and the checker judges this log even if the benchmark does not ask for that. With `plain`, the operations
-    that only check the library are left out. `more_seeds` are the seeds of further sessions.
+    `library` is a path below the build's lib/. `configuration` is set only for structures (data structures without
+    transactions), and says how transactions are added. With `record`, all calls are logged, and the checker searches
+    the log for isolation faults, even if the benchmark does not ask for it. With `plain`, the operations that only
+    check the library are left out. `more_seeds` are the seeds of further sessions.
     """
 
     library: str

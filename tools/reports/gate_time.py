@@ -1,10 +1,10 @@
 """Measures how long the gate takes: `python -m tools.reports.gate_time`, as root, after a build.
 
 The gate is `keydrome check`: all correctness tests that a library must pass. GOALS says how long it may take. At smoke
-scale the program runs it for the reference libraries, and for every library of the build's lib/faulty: the mutants
-(libraries with one deliberate fault), the correct libraries that behave unusually, the hostile and the faulty ones. At
-laptop scale it runs the reference libraries only. `--write` writes docs/reference/gate-time.md. Run it alone on the
-machine.
+scale, the smallest size, the program runs the gate for the reference libraries and for every library of the build's
+lib/faulty. These are mutants (libraries with one deliberate fault), correct libraries that behave unusually, hostile
+and faulty ones. At laptop scale, a larger size, the program runs the gate for the reference libraries only. `--write`
+writes docs/reference/gate-time.md. Run the program alone on the machine.
 """
 
 from __future__ import annotations
@@ -50,7 +50,10 @@ GOALS = {Scale.SMOKE: Goal(60.0, only_right=False), Scale.LAPTOP: Goal(100.0, on
 
 @dataclass(frozen=True, slots=True)
 class Library:
-    """A library to check. A structure, which has no transactions of its own, also has a configuration."""
+    """A library to check.
+
+    A structure, a data structure without transactions, also has a configuration, which says how they are added.
+    """
 
     name: str
     file: str  # path below the build's lib/

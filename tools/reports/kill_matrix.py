@@ -96,7 +96,7 @@ class Kills:
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """How much to run: seeds of each cell of the matrix, seeds of the gate, and the scale."""
+    """How much to run: the number of seeds for each cell of the matrix and for the gate, and the scale."""
 
     seeds: int
     gate_seeds: int
@@ -106,9 +106,11 @@ class Wanted:
 def main() -> int:
     """Run the selected mutants; return 0 if each was found, as `is_found` says."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--seeds", type=int, default=1, help="seeds of each cell; default: 1")
     parser.add_argument(
-        "--gate-seeds", type=int, default=0, help="seeds of the gate; default: none"
+        "--seeds", type=int, default=1, help="number of seeds for each suite and mutant; default: 1"
+    )
+    parser.add_argument(
+        "--gate-seeds", type=int, default=0, help="number of seeds for the gate; default: 0"
     )
     parser.add_argument("--scale", choices=[s.value for s in Scale], default=Scale.SMOKE.value)
     parser.add_argument("--mutants", help="numbers separated by commas; default: all")
@@ -124,8 +126,8 @@ def main() -> int:
     unknown = (numbers or set()) - {mutant["number"] for mutant in runnable}
     if unknown:
         parser.error(
-            f"no mutant without a sanitizer has the number {min(unknown)}; "
-            f"{MUTANTS.relative_to(ROOT)} lists them"
+            f"--mutants: mutant {min(unknown)} does not exist, or only a sanitizer finds it; "
+            f"choose numbers of mutants in {MUTANTS.relative_to(ROOT)} that have no field `sanitizer`"
         )
     mutants = [one for one in runnable if numbers is None or one["number"] in numbers]
     wanted = Wanted(options.seeds, options.gate_seeds, Scale(options.scale))

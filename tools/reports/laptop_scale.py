@@ -33,7 +33,10 @@ SEED = "6c6170746f700001"
 
 @dataclass(frozen=True, slots=True)
 class Library:
-    """A correct library that is timed; a structure also has a configuration."""
+    """A correct library that is timed.
+
+    A structure, a data structure without transactions, also has a configuration, which says how they are added.
+    """
 
     name: str
     file: str  # path below the build's lib/

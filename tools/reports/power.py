@@ -9,9 +9,9 @@ There are two kinds of windows:
 - The boards: the library and the same file under another name, on the instance of every board (ranking). Every
   difference that `compare` finds there is wrong.
 
-A window during which the machine was too busy to measure (runner/drift.py) is not judged. It enters only the number of
-all windows and the changes of the control library's times. With --state the program stores the windows, and continues
-after an interruption.
+Each block also times the control library (the baseline), first and last. A window during which the machine was too busy
+to measure (runner/drift.py) is not judged. It counts only in the number of all windows and in the figures on how much
+the control library's time changed. With --state the program stores the windows, and continues after an interruption.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ class Found:
     windows: int
     ahead: int  # the base is ahead, or apart
     apart: int  # the base is apart
-    wrong: int  # the other leads
+    wrong: int  # the other library is ahead, although it is not faster
     equal: int
 
 
@@ -142,7 +142,7 @@ def changes(blocks: Blocks) -> list[float]:
 
 
 def quiet(windows: list[Blocks]) -> list[list[dict[str, float]]]:
-    """Return the valid blocks' values of each window during which the machine was not too busy."""
+    """Return the values of each window during which the machine was not too busy, without its discarded blocks."""
     return [
         [block["values"] for block in blocks if not block["void"]]
         for blocks in windows

@@ -1,9 +1,10 @@
 """Compares the structures with containers from packages: `python -m tools.reports.structures --write`, after a build.
 
-structure_bench (structures/bench) times all structures in turn with Abseil's B-tree, std::map and oneTBB's hash map
-(the peers). This program runs structure_bench for integer keys and for sets of strings. `--write` writes
-docs/reference/structures.md, which shows the ratios to the peers, and says of each goal whether it is met. Install
-libabsl-dev and libtbb-dev before the build. Run the program alone on the machine.
+A structure is one of Keydrome's data structures, in the folder structures. The program structure_bench
+(structures/bench) times all structures in turn with Abseil's B-tree, std::map and oneTBB's hash map (the peers). This
+program runs structure_bench for integer keys and for sets of strings. `--write` writes docs/reference/structures.md,
+which shows the ratios to the peers, and says of each goal whether it is met. Install libabsl-dev and libtbb-dev before
+the build. Run the program alone on the machine.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from tools.reports.structure_goals import GOALS, Figure, Goal
 
 PAGE = ROOT / "docs" / "reference" / "structures.md"
 BUILT = ROOT / "build" / "release"
-VERSION = 1  # of structure_bench's results
+VERSION = 1  # of the format in which structure_bench writes its results
 STRINGS = ("ycsb", "email", "url", "random", "prefix")
 COUNTS = (100_000, 1_000_000)
 STRING_COUNTS = (1_000_000,)

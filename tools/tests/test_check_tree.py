@@ -150,7 +150,10 @@ OPEN = {node: "" for node in directions.MAY_INCLUDE if node.endswith(".h")}
 def test_wrong_direction(make: MakeTree, name: str, include: str) -> None:
     tree = make({**WINGS, **OPEN, name: f'#include "{include}"\n'})
     assert directions.check_directions(tree) == [
-        f"{name}: may not include {include} (MAY_INCLUDE in tools/tree/directions.py)"
+        (
+            f"{name}: may not include {include}, because MAY_INCLUDE in tools/tree/directions.py does not "
+            "allow it; remove the include"
+        )
     ]
 
 
@@ -188,7 +191,7 @@ def test_the_table_has_no_cycle() -> None:
     left = {node: allowed - {node} for node, allowed in directions.MAY_INCLUDE.items()}
     while left:
         ground = {node for node, allowed in left.items() if not allowed & left.keys()}
-        assert ground, f"these include each other: {sorted(left)}"
+        assert ground, f"these nodes may include each other; remove an entry: {sorted(left)}"
         left = {node: allowed for node, allowed in left.items() if node not in ground}
 
 
@@ -217,8 +220,8 @@ def test_rooms_need_a_page(make: MakeTree) -> None:
     del pages["jail/README.md"]
     pages["api/README.md"] = "line\n" * 61
     assert sizes.check_readmes(make(pages)) == [
-        "api/README.md is longer than 60 lines",
-        "jail/README.md is missing",
+        "api/README.md is longer than 60 lines; shorten it",
+        "jail/README.md is missing; every top-level folder needs one",
     ]
 
 
@@ -284,8 +287,8 @@ def test_comment_names_a_missing_file(make: MakeTree) -> None:
         }
     )
     assert named_files.check_named_files(tree) == [
-        "base/w.py:1: names gone.py, which does not exist",
-        "base/x.cc:1: names base/z.md, which does not exist",
+        "base/w.py:1: names gone.py, which does not exist; correct the name",
+        "base/x.cc:1: names base/z.md, which does not exist; correct the name",
     ]
 
 

@@ -1,4 +1,4 @@
-"""Tests of tools/guest, which tests the jail in virtual machines (guests). Only `./dev soak` boots guests.
+"""Tests of tools/guest, which tests the jail (a sandbox) in virtual machines (guests). Only `./dev soak` boots guests.
 
 These tests write a guest's file system and parse the text of a guest's console.
 """

@@ -1,5 +1,6 @@
 """Tests of tools/bench/many_runs.py, which fills a database with runs, and page_load.py, which measures pages.
 
+A run is a request to judge one library on one benchmark.
 The measurement itself is not tested, because it needs PostgreSQL and takes minutes.
 """
 

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 GIB = 1 << 30
 ROW = Row("passed", "", 12.3, 4500.0, GIB, 2 * GIB, 0.4, "1a2b3c4")
-# The GiB that the referee, the program that plays a session, needs for an instance in these tests; others need 2. With
-# 0, the instance does not fit the machine.
+# The GiB of memory that the referee, the program that plays a session, needs in these tests, by instance. Instances
+# that are not listed need 2 GiB. With 0, the instance does not fit the machine.
 NEEDS = {"lookups/hits": 3, "lookups/half": 1, "lookups/misses_beyond": 0}
 
 

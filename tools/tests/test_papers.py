@@ -1,6 +1,6 @@
 """Tests of tools/reports/papers, which repeats experiments of papers.
 
-Every experiment can be run, and each value is divided by the right reference value.
+The tests check that every experiment can be run, and that each value is divided by the right reference value.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Tests of tools/reports/structures.py, which compares the structures with containers from packages (the peers).
+"""Tests of tools/reports/structures.py, which compares our data structures with containers from packages (the peers).
 
 The page shows ratios to the peers, goals that are met or missed, and what a structure does not offer.
 """

@@ -1,7 +1,7 @@
 """Checks that the table of rooms in ARCHITECTURE.md agrees with the rules that other checks enforce.
 
 A room is a top-level folder. Every room needs a row; its last column lists the rooms that this room may use. The rules
-are MAY_INCLUDE for C and C++, and the layers of import-linter in pyproject.toml for Python.
+are MAY_INCLUDE (tools/tree/directions.py) for C and C++, and import-linter's layers in pyproject.toml for Python.
 """
 
 from __future__ import annotations
@@ -26,13 +26,15 @@ def check_architecture(tree: Tree) -> list[str]:
     """Return the rooms whose row is missing or differs from the enforced rules."""
     rows = dict(ROW.findall(tree.text(PAGE)))
     enforced = {**_native(), **_python(tree)}
-    complaints = [f"{PAGE}: the table has no row for {room}/" for room in ROOMS if room not in rows]
+    complaints = [
+        f"{PAGE}: the table has no row for {room}/; add one" for room in ROOMS if room not in rows
+    ]
     for room, used in sorted(enforced.items()):
         if room in rows and room not in FREE and _rooms_in(rows[room]) != used:
             listed = ", ".join(sorted(used)) or "nothing"
             complaints.append(
                 f"{PAGE}: {room}/ may use {listed} by MAY_INCLUDE (tools/tree/directions.py) or pyproject.toml, "
-                f"but the table says {rows[room]}"
+                f"but the table says {rows[room]}; change one of them so that both agree"
             )
     return complaints
 

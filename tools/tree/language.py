@@ -47,8 +47,9 @@ ENFORCED = (
 )
 # These pages are records of the past, and keep the words of their time.
 HISTORY = ("CHANGELOG.md", "docs/decisions/")
-# Titles of scenarios become names of phases. The fingerprint of the benchmark, a hash of its generated operations,
-# contains these names. Changing a title would need a new version of the benchmark, so titles are not checked.
+# Titles of scenarios (scripted tests) become names of phases. The fingerprint of the benchmark, a hash of its generated
+# operations, contains these names. A changed title would need a new version of the benchmark, so titles are not
+# checked.
 FROZEN = ("benchmarks/scenarios/data/",)
 # The names of tests, which read like sentences: a Python function, or a test of googletest.
 TEST_NAMES = {

@@ -133,7 +133,7 @@ def check_readmes(tree: Tree) -> list[str]:
     for room in ROOMS:
         name = f"{room}/README.md"
         if name not in tree.names:
-            complaints.append(f"{name} is missing")
+            complaints.append(f"{name} is missing; every top-level folder needs one")
         elif len(GENERATED.sub("", tree.text(name)).splitlines()) > README_LINES_MAX:
-            complaints.append(f"{name} is longer than {README_LINES_MAX} lines")
+            complaints.append(f"{name} is longer than {README_LINES_MAX} lines; shorten it")
     return complaints

@@ -1,11 +1,12 @@
-// Attack: the library requests pieces of the workload, as if it were the player, to see operations
-// earlier. The player is the program that calls the library. It receives its operations in pieces
-// through shared memory (the ring), which holds two pieces for each thread. All results of the
-// library are right.
-// Must be found by: the referee, the process that sends the pieces and judges the results. A piece
-// that comes early replaces operations that the player has not played yet, so the results do not
-// match the operations that the referee sent. And when the player later requests the same piece,
-// the request is out of order.
+// A library that attacks the measurement: it requests pieces of the workload, as if it were the
+// player, to see operations earlier. The player is the program that calls the library. It receives
+// its operations in pieces through shared memory (the ring), which holds two pieces for each
+// thread. All results of the library are right.
+//
+// The referee, the process that sends the pieces and judges the results, must find the attack. A
+// piece that comes early replaces operations that the player has not played yet, so the results do
+// not match the operations that the referee sent. And when the player later requests the same
+// piece, the request is out of order.
 #include <sys/socket.h>
 
 #include "harness/protocol.h"

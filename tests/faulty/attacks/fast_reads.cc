@@ -16,7 +16,7 @@ namespace {
 // The tree of an index is a copy, which becomes out of date. A get of a key that has changed since
 // the last build builds the tree again if enough keys have changed: at least kChangesMin, and at
 // least a tenth (1 / kChangedShare) of the tree's keys. Before the first build, a get of any key
-// does so.
+// builds the tree under the same condition.
 constexpr size_t kChangesMin = 1000;
 constexpr size_t kChangedShare = 10;
 

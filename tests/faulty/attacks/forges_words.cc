@@ -1,10 +1,12 @@
-// Attack: after each call the player, the program that calls the library, writes an evidence word
-// into shared memory: result code, tag and four bytes of the record's text. The library leaves the
-// record of a get empty, and later writes the word of the right record. So it need not copy the
-// payload to the record.
-// Passes, because all words are right: to know them, the library must find the record.
+// A library that attacks the measurement: it saves the time to copy payloads. After each call the
+// player, the program that calls the library, writes an evidence word into shared memory: the
+// result code, the tag (a unique number at the beginning of the payload) and four bytes of the
+// payload's text. This library leaves the record of a get empty, and later overwrites the player's
+// word by the word of the right record.
+//
+// The library passes, because all words are right: to know them, the library must find the record.
 // tools/reports/attack_gain.py measures how much time the attack saves. In verified mode the
-// library cannot write words, because a process outside the jail writes them.
+// library cannot write words, because a process outside the jail (the sandbox) writes them.
 #include <cstring>
 
 #include "benchmarks/kit/format/evidence_word.h"

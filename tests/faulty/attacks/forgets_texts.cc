@@ -1,7 +1,8 @@
-// Attack: stores only the tag of each payload (the unique number at its beginning) and the length
-// of its text, and returns another text of this length. The library hopes that only tags are
-// compared.
-// Must be found by: the results of reads, and the final scan of all records. Each read leaves a
+// A library that attacks the measurement: it stores only the tag of each payload (the unique number
+// at its beginning) and the length of its text, and returns another text of this length. The
+// library hopes that only tags are compared.
+//
+// The results of reads, or the final scan of all records, must show the attack. Each read leaves a
 // word for the referee, the process that judges. The word has four bytes of the text, from a place
 // that the referee chooses.
 #include <algorithm>

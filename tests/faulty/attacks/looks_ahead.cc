@@ -1,8 +1,11 @@
-// Attack: reads ahead. The player, the program that calls the library, gets its operations through
-// the ring, a piece of shared memory. This library finds the next gets there and searches for eight
-// keys at once, so that the processor waits for their cache misses together.
-// Passes, because all results are right. Must be shown by: audits, which play a session again with
-// the calls made from another process; finding look_ahead (results/look_ahead.py).
+// A library that attacks the measurement: it reads coming operations before the player, the program
+// that calls the library, executes them. The player gets its operations through the ring, a piece
+// of shared memory. This library finds the next gets there and searches for eight keys at once, so
+// that the processor waits for their cache misses together.
+//
+// The library passes, because all its results are right. An audit, which plays a session (one
+// repetition of a benchmark) again with the calls made from another process, must report the
+// finding look_ahead (results/look_ahead.py).
 #include "tests/faulty/attacks/fast_reads.h"
 #include "tests/faulty/attacks/ring_reader.h"
 
@@ -50,8 +53,8 @@ bool read_ahead(Batch& all, int64_t key) {
 }
 
 // Returns the place of this get in the batch, or kBatch if the get is not in the batch or the ring.
-// The player repeats some gets. So the batch does not end at the first get of another key than the
-// next one of the batch, but after kMissesMax such gets in a row.
+// The player repeats some gets, so a get may have another key than the next one of the batch. Only
+// kMissesMax such gets in a row end the batch.
 size_t place_of(Batch& all, int64_t key) {
   const bool in_batch = all.next < all.count;
   if (in_batch && all.keys[all.next] == key) {

@@ -23,16 +23,16 @@ struct NextGet {
 
 class RingReader {
  public:
-  // Searches the ring near this library's code. Takes up to 0.1 s; reads memory that it does not
-  // own.
+  // Searches for the ring near this library's code. Takes up to 0.1 s, and reads memory that other
+  // code of the process owns. Returns false if there is no ring.
   bool find_ring();
 
   // Moves to the next get that is in the ring. Returns false if no further piece is there yet.
   bool next(NextGet& get);
 
-  // Moves to the next get if it has this key, or to the first get with this key at the start of a
-  // phase. Returns false, and does not move, if there is no such get. This happens if the player
-  // repeats a get, for example.
+  // Moves to the next get if it has this key. Otherwise a new phase may have begun, so it moves to
+  // the first get with this key among the first gets of the phase. Returns false, and does not
+  // move, if there is no such get, for example because the player repeats a get.
   bool expect(int64_t key, NextGet& get);
 
   // Returns the number of the piece that contains the last get.

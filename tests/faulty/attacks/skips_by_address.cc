@@ -1,9 +1,10 @@
-// Attack: get returns SUCCESS at once if the caller's buffer and the stack frame are at the same
-// addresses as in most calls. The library hopes that calls whose results are checked use other
-// buffers or another depth of the stack.
-// Must be found by: the checks of the results of reads. The player, the program that calls the
-// library, makes all calls from the same place in its code, with the same buffers, so checked reads
-// are skipped too.
+// A library that attacks the measurement: get returns SUCCESS at once if the caller's buffer and
+// the stack frame are at the same addresses as in most calls. The library hopes that calls whose
+// results are checked use other buffers or another depth of the stack.
+//
+// The checks of the results of reads must find the attack. The player, the program that calls the
+// library, makes all calls from the same place in its code, with the same buffers. So the library
+// skips checked reads too.
 #include <cstdint>
 
 #include "tests/faulty/attacks/fast_reads.h"

@@ -1,7 +1,9 @@
-// Attack: a get does not look for the record if it comes soon after the thread's beginTransaction.
-// The library hopes that more time passes between two calls if they are checked or recorded.
-// Must be found by: the checks of the results of reads. Every call leaves evidence of its result,
-// so the judge also sees the results of the reads that this library skips.
+// A library that attacks the measurement: a get does not look for the record if it comes soon after
+// the thread's beginTransaction. The library hopes that more time passes between two calls if they
+// are checked or recorded.
+//
+// The checks of the results of reads must find the attack. Every call leaves evidence of its
+// result, so the judge also sees the results of the reads that this library skips.
 #include <x86intrin.h>
 
 #include <cstdint>

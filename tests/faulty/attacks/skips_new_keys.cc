@@ -1,7 +1,7 @@
-// Attack: learns which results may matter. A get looks only for keys that have changed since the
-// search tree was built (fast_reads.h), or that the thread has asked for before. The library hopes
-// that only reads of such keys are checked.
-// Must be found by: the results of reads, because every result is judged.
+// A library that attacks the measurement: it guesses which results are checked. A get looks only
+// for keys that have changed since the search tree was built (fast_reads.h), or that the thread has
+// asked for before. The library hopes that only reads of such keys are checked. The checks of the
+// results of reads must find the attack, because every result is judged.
 #include <cstdint>
 #include <unordered_set>
 

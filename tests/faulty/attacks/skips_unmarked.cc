@@ -1,9 +1,10 @@
-// Attack: reads the operation of each get in the ring. Through this memory the player, the program
-// that calls the library, gets its operations. If the player neither reports nor keeps the result
-// of the get (kObserved), the library does not look for the record. It hopes that such a result is
-// not checked.
-// Must be found by: the results of reads, because every call leaves a word with its result for the
-// judge.
+// A library that attacks the measurement: it reads the operation of each get in the ring, the
+// memory through which the player receives its operations. The player is the program that calls the
+// library. If the player neither reports nor keeps the result of the get (kObserved), the library
+// does not look for the record. It hopes that such a result is not checked.
+//
+// The checks of the results of reads must find the attack, because every call leaves a word with
+// its result for the judge.
 #include "tests/faulty/attacks/fast_reads.h"
 #include "tests/faulty/attacks/ring_reader.h"
 

@@ -1,5 +1,6 @@
-# Applies a mutant's patch: `cmake -DPATCH=... -DNAME=FILE.patch -DFROM=... -DTO=... -P apply_patch.cmake` copies the file FROM to
-# TO and applies the patch to the copy. The context lines must match exactly (no fuzz). If they have changed, a person must check
+# Applies the patch that makes a mutant, a library with one deliberate fault. The command
+# `cmake -DPATCH=... -DNAME=FILE.patch -DFROM=... -DTO=... -P apply_patch.cmake` copies the file FROM to TO, and applies the patch
+# to the copy. The context lines must match exactly (no fuzz). If they have changed, a person must check
 # that the patch still makes the same fault.
 execute_process(
   COMMAND ${PATCH} --fuzz=0 --silent --reject-file=- --output=${TO} --input=${NAME} ${FROM}

@@ -1,6 +1,6 @@
 // Defines three wrong orders of keys. Each changes a key before it is stored, so that stored keys
 // compare in the wrong order. Mutants, libraries with one deliberate fault, call with_changed and
-// decode_changed instead of the runtime's with_encoded and decode_key.
+// decode_changed instead of with_encoded and decode_key (runtime/codec/key_codec.h).
 #pragma once
 
 #include <cstdint>

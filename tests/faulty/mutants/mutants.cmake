@@ -1,5 +1,6 @@
-# Functions that patch sources of the runtime for the mutants. A mutant is a library with one deliberate fault. ../mutants.json
-# lists the faults, and NAME.patch inserts one of them into a copy of a source during the build.
+# Functions that patch sources of the runtime, the code that adds transactions to data structures, for the mutants. A mutant is a
+# library with one deliberate fault. ../mutants.json lists the faults, and NAME.patch inserts one of them into a copy of a source
+# during the build.
 find_program(KEYDROME_PATCH patch REQUIRED)
 set(KEYDROME_MUTANTS ${CMAKE_SOURCE_DIR}/tests/faulty/mutants.json)
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${KEYDROME_MUTANTS})

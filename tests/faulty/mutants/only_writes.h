@@ -1,5 +1,6 @@
-// Defines a validation at commit that is too weak. Several mutants (libraries with one deliberate
-// fault) use it instead of Buffered::validate.
+// Defines a check at commit that is too weak, because it ignores what the transaction has read.
+// Several mutants (libraries with one deliberate fault) use it instead of the runtime's
+// Buffered::validate.
 #pragma once
 
 #include "runtime/content/content.h"

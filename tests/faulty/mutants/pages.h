@@ -1,6 +1,7 @@
-// Defines the pages of an index for a mutant that loses locks when a page splits. The runtime sees
-// no pages of a structure, so this is a model of them: a page covers a range of keys and splits in
-// the middle when it has too many pairs.
+// Defines the pages of an index for a mutant (a library with one deliberate fault) that loses locks
+// when a page splits. The runtime, which adds locks to a data structure, does not see the pages of
+// the structure. So this file models pages: a page covers a range of keys, and splits in the middle
+// when it has too many pairs.
 #pragma once
 
 #include <array>

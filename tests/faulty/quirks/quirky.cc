@@ -1,4 +1,4 @@
-// A correct library with one quirk (quirk.h).
+// A correct library with one quirk, an unusual behaviour that is permitted (quirk.h).
 //
 // One lock protects all data. A transaction takes the lock at its first data call and keeps it
 // until it ends, so every history is serial. A thread that does not get the lock in time gets
@@ -46,7 +46,7 @@ struct Position {
 
 struct Index : honest::Index {
   const char* name = nullptr;
-  Position position;  // used if handles share it, or kept for the next handle
+  Position position;  // for quirks: shared by all handles, or kept for the next handle
 };
 
 }  // namespace
@@ -73,7 +73,7 @@ struct Undo {
 };
 
 // All data of the library. With the quirk static_destructors it is freed when the process ends,
-// although the threads of the player may still exist.
+// although threads of the player, the program that calls the library, may still exist.
 struct Everything {
   std::mutex catalogue_lock;
   std::vector<std::unique_ptr<Index>> indexes;
@@ -156,7 +156,7 @@ bool commit_fails() {
   return has(Quirk::third_commit_deadlocks) && ++commits % 3 == 0;
 }
 
-// True: the next attempt of this thread succeeds, because the last one failed without a conflict.
+// True if the next attempt of this thread must succeed, because its last one failed on purpose.
 thread_local bool spared = false;
 
 // Returns true if the thread's call on records must fail.

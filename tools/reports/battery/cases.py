@@ -68,8 +68,8 @@ class Case:
     def must_say(self) -> tuple[str, ...]:
         """The lines that the log must contain if the library is expected to pass.
 
-        The library prints one line after each attempt. An attack in a "left thread" never returns, so the library
-        prints no line for that attempt.
+        The library prints one line after each attempt. At the moment "left thread", the attack runs in a thread for
+        which the library does not wait. Such attacks never return, so the library prints no line for them.
         """
         survives = bool(self.attack) and self.expect == (Verdict.PASSED,)
         returns = [place for place in self.where if place != "left thread"]

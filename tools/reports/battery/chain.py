@@ -1,5 +1,8 @@
 """Runs one attack through the whole chain: upload service, queue, worker, runner, referee, jail, verdict, board.
 
+The worker takes the run, a request to judge the library, from the queue. It calls the runner, which starts the referee.
+The referee judges the library, which runs in the jail (a sandbox). A board is a ranking.
+
 All parts are those of a real site. Only the sizes are smaller: few transactions, little memory, short deadlines. On a
 real site, a library must also pass correctness benchmarks (gates) before a board ranks it. Here these runs are marked
 as passed without being executed. So the run of the attack alone decides whether the library gets on the board.
@@ -115,7 +118,8 @@ class Chain:
             asked = replace(job, parameters=tuple(sizes.items()), recorded_seed=None)
             return execute(asked, beat, replace(self.place, root=self._limits(case.deadline_ms)))
 
-        # A machine name for each case, because runs of this size would make the history of one machine look noisy.
+        # Each case has its own machine name. The site computes the noise of a machine from all runs with its name. Runs
+        # of this size vary so much that it would take a common machine for noisy.
         machine = registry.seen(f"battery {case.id}", "battery", {})
         worker = Worker(Slot(machine, self.place.slot), small)
         if runs.get().state == State.QUEUED and not worker.run_one():

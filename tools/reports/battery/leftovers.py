@@ -1,7 +1,7 @@
 """Finds things that a run left on the machine or in the worker, such as processes, control groups, files and mounts.
 
-A run executes an untrusted library in a jail, and may leave nothing behind. The battery of attacks uses this module
-after every case.
+A run executes an untrusted library in a jail (a sandbox), and may leave nothing behind. The worker is the process that
+starts the run. The battery of attacks uses this module after every case.
 """
 
 from __future__ import annotations

@@ -1,11 +1,12 @@
 """Kills processes of a site with a full queue: `python -m tools.reports.fault_storm`, as root, after a build.
 
-Starts a whole site on this machine, with several bench workers (processes that take runs from the queue and execute
-them), and uploads libraries through the web pages. At random moments it kills workers, the processes of a run (referee,
-jail, player), the web server, Redis or PostgreSQL. Afterwards every submission must exist once, and every run must have
-exactly one final verdict. The program prints a table of the kills; `--write` writes the table to
-docs/reference/fault-storm.md. Storms with the same seed kill the same targets at the same intervals. But what the
-targets are doing at these moments depends on the machine.
+A run is a request to judge one library on one benchmark. The program starts a whole site on this machine, with several
+bench workers (processes that take runs from the queue and execute them), and uploads libraries through the web pages.
+At random moments it kills one process: a worker, the web server, Redis, PostgreSQL, or a process of a run. A run has
+three kinds of processes: the referee judges, the jail confines the library, and the player calls it. Afterwards every
+submission must exist once, and every run must have exactly one final verdict. The program prints a table of the kills;
+`--write` writes the table to docs/reference/fault-storm.md. Storms with the same seed kill the same targets at the same
+intervals. But what the targets are doing at these moments depends on the machine.
 """
 
 from __future__ import annotations
@@ -76,7 +77,11 @@ def _options() -> argparse.Namespace:
     )
     parser.add_argument("--users", type=int, default=3)
     parser.add_argument("--workers", type=int, default=4)
-    parser.add_argument("--slot", type=int, help="first slot of the jails (default: free ones)")
+    parser.add_argument(
+        "--slot",
+        type=int,
+        help="first of the numbers that give each worker's jail its own user (default: free numbers)",
+    )
     parser.add_argument("--every", type=float, default=3.0, help="mean seconds between two kills")
     parser.add_argument("--seed", type=int, default=secrets.randbelow(1 << 32))
     parser.add_argument("--state", type=output_path, help="also write the kills to this file")
@@ -85,7 +90,10 @@ def _options() -> argparse.Namespace:
     if options.slot is None:
         options.slot = slots_for_tests()[0]
         if options.workers > TEST_SLOTS:
-            parser.error(f"--workers {options.workers}: at most {TEST_SLOTS}, or give --slot N")
+            parser.error(
+                f"--workers {options.workers} is too large: tests have only {TEST_SLOTS} slots, one for each worker; "
+                "use fewer workers, or give the first slot with --slot N"
+            )
     return options
 
 

@@ -1,6 +1,7 @@
 """Checks the site's database and logs after the fault storm, which kills processes of the site at random.
 
-What this file checks must be true after any sequence of kills.
+A run is a request to judge one uploaded library; a worker executes it, in several attempts if one is killed. The
+conditions that this file checks must be true after any sequence of kills.
 """
 
 from __future__ import annotations
@@ -20,9 +21,9 @@ RECORDED = re.compile(r"run (\d+) attempt (\d+): (\w+)$", re.MULTILINE)
 # The time that recovery may take in addition to its usual time. Workers look for lost runs only between their own runs,
 # which take some seconds. A killed database must first restart.
 LOOK_SECONDS = 12
-KILLED_PLAYER = (
-    "crashed"  # the sender of the signal is unknown, so a kill counts as a crash of the library
-)
+# The verdict of a run whose player, the process that calls the library, was killed. The sender of the signal is
+# unknown, so a kill counts as a crash of the library.
+KILLED_PLAYER = "crashed"
 
 
 def faults(hits: list[Hit], wanted: list[str], logs: Path) -> list[str]:

@@ -1,4 +1,8 @@
-"""Kills one process of the site under test, or disturbs the site's queue, and records what the process was doing."""
+"""Kills one process of the site under test, or disturbs the site's queue, and records what the process was doing.
+
+A bench worker executes runs (requests to judge a library). For a run it starts the referee, which judges. The referee
+starts the jail (a sandbox), and in the jail the player calls the library.
+"""
 
 from __future__ import annotations
 
@@ -83,7 +87,7 @@ def _wake_repeatedly(now: float) -> Hit:
 
 
 def _state_of(slot: int, target: str) -> Hit:
-    """Return a Hit with the run that the worker of this slot is executing, and the state of the run."""
+    """Return a Hit with the run that the worker with this slot number is executing, and the state of the run."""
     from django.db import DatabaseError  # noqa: PLC0415 - needs Django set up
 
     try:

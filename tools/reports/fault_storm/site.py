@@ -1,8 +1,8 @@
 """Runs a whole site for the fault storm, which kills the site's processes at random.
 
-The site has PostgreSQL, Redis, a web server, a scheduler, bench workers, which execute runs, and a results worker,
-which draws plots and requeues lost runs. A program that ends is restarted a second later, as a service manager would
-do.
+A run is a request to judge one uploaded library. The site has PostgreSQL, Redis, a web server, a scheduler, bench
+workers, which execute runs, and a results worker, which draws plots and requeues lost runs. A program that ends is
+restarted a second later, as a service manager would do.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
 RESTART_SECONDS = 1.0
 STOP_SECONDS = 20.0
-LEASE_SECONDS = 15
-SWEEP_SECONDS = 3
+LEASE_SECONDS = 15  # how long a worker may execute a run without a sign of life
+SWEEP_SECONDS = 3  # seconds between two searches for lost runs
 POSTGRES, REDIS, WEB, RESULTS, BEAT = "postgres", "redis", "web", "results", "beat"
 
 
@@ -185,5 +185,7 @@ def _migrate(env: dict[str, str]) -> None:
             if done.returncode == 0:
                 break
             if tries_left == 0:
-                raise SystemExit(f"{arguments[0]} failed: {done.stderr}")
+                raise SystemExit(
+                    f"`web.manage {arguments[0]}` failed 20 times, so the site cannot start: {done.stderr}"
+                )
             time.sleep(0.5)

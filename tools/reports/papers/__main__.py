@@ -1,9 +1,9 @@
 """Runs the papers' experiments: `python -m tools.reports.papers --write`, as root, writes docs/reference/papers.md.
 
-Every repetition runs all libraries at all points of an experiment with one seed, in random order, each in a fresh jail
-(sandbox). Each value is divided by a reference value of the same repetition; experiments.toml names the reference. The
-page shows the median, lowest and highest of these ratios. With --state the program stores its results, and continues
-after an interruption.
+A session is one library at one point of an experiment with one seed. Every repetition runs the sessions of all
+libraries and points with the same seed, in random order, each in a fresh jail (sandbox). Each value is divided by a
+reference value of the same repetition; experiments.toml names the reference. The page shows the median, lowest and
+highest of these ratios. With --state the program stores its results, and continues after an interruption.
 """
 
 from __future__ import annotations
@@ -101,7 +101,7 @@ def _number(
 
 
 def _series(experiment: Experiment, numbers: Numbers, repetitions: int) -> page.Series:
-    """Return, for each library and point, the ratio to the library's base in each repetition."""
+    """Return, for each library and point, the ratio of its value to the reference value, in each repetition."""
     base = experiment.base
     found: dict[str, list[list[float]]] = {}
     for library in experiment.libraries:

@@ -33,7 +33,7 @@ class Library:
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """A position on the axis: the instance and its parameters."""
+    """A position on the horizontal axis of an experiment's chart: a benchmark's instance and its parameters."""
 
     label: str
     instance: str
