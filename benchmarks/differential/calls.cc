@@ -1,5 +1,5 @@
-// Implements the operations on the calls of a session (the one client thread of the benchmark
-// "differential"): which calls are possible, and how indexes, keys and texts are renumbered.
+// Implements the operations on a session, the calls of the one client thread of the benchmark
+// "differential": which calls are possible, and how indexes, keys and texts are renumbered.
 #include "benchmarks/differential/calls.h"
 
 #include <array>

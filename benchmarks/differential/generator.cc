@@ -22,8 +22,8 @@ constexpr std::array<KeyType, 3> kTypes = {SHORT, INT, VARCHAR};
 constexpr uint8_t kSecondHandles = 3;
 constexpr uint8_t kMissingSlot = 7;  // slot for opening kMissingIndex
 constexpr uint32_t kIndexesMax = 3;  // maximum number of indexes of a round
-// Rounds reuse this many indexes of each key type, because a library may hold a descriptor or a
-// memory area for each index.
+// Rounds reuse at most this many indexes of each key type. A library may need a file descriptor or
+// a memory area for each index, so more indexes could exceed its limits.
 constexpr uint32_t kNamesPerType = 30;
 // The probability, in thousandths, that a step ends the open transaction. On average, one round in
 // kLongEvery uses the lower probability, so that its transactions have hundreds of calls.

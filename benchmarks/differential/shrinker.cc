@@ -42,7 +42,7 @@ class SmallestCase {
     return accept(std::move(session));
   }
 
-  // Returns the values that a member has in the calls of the best case.
+  // Returns the values of one member, such as Call::key, in all calls of the best case.
   template <typename Value>
   std::set<Value> values(Value Call::* member) const {
     std::set<Value> values;

@@ -174,15 +174,16 @@ class Generator : public workload::ClientScript {
   uint32_t deleted_max_;
   std::vector<uint32_t> counts_;  // by key: number of payloads whenever no transaction is running
   std::vector<std::vector<script::Payload>> payloads_;  // by key: its present payloads
-  std::vector<uint32_t> key_of_record_;                 // by record; grouped by client (see Own)
+  std::vector<uint32_t> key_of_record_;                 // by record, in the order of Own
   std::vector<Own> own_;                                // by client
   uint32_t index_ = 0;
 };
 
 constexpr double kRecordBytes = 16;  // key and payload
-// The generator stores each record's key, its place in the order of the load, and its payload.
+// Numbers of 32 bits that the generator stores for each record: its key, its place in the order of
+// the load, and its payload (a tag and a text).
 constexpr double kCopiesOfRecord = 4;
-constexpr double kForKey = 64;  // the generator's list of a key's payloads
+constexpr double kForKey = 64;  // bytes of the generator's list of a key's payloads
 
 class Duplicates : public workload::Workload {
  public:

@@ -104,7 +104,7 @@ class Generator : public workload::ClientScript {
         records_(parameters.u32("records")),
         arrivals_(arrivals_per_thread(parameters)),
         length_ns_(static_cast<double>(length_ns)),
-        // YCSB's range includes both ends.
+        // YCSB's range includes both ends, so it has one item more than there are records.
         items_(records_ + uint64_t{1}) {
     index_ = builder().add_index("usertable", strings ? VARCHAR : INT);
     for (uint64_t item = 0; item < records_; ++item) add_key(strings, workload::fnv_63(item));
@@ -252,7 +252,8 @@ class OpenLoop : public workload::Workload {
     const uint64_t capacity = parameters.u64("capacity_per_s");
     if (capacity > 0 && capacity < kCapacityMin) {
       return Error{"capacity_per_s is " + std::to_string(capacity) +
-                   ": set it to 0, or raise it to at least " + std::to_string(kCapacityMin)};
+                   ", but seven different rates need at least " + std::to_string(kCapacityMin) +
+                   ": raise it, or set it to 0 to search the rate"};
     }
     const uint64_t length_ns = schedule_ns(arrivals_, next_rate(parameters, {}));
     script::Script script = Generator(strings_, parameters, length_ns, seed, policy).write();

@@ -47,7 +47,7 @@ enum CartParameter : uint32_t {
   kCartFrom,  // cart_key of item 0
   kCartEnd,
   kCartText,  // text of a blank row
-  kCartBook,
+  kCartBook,  // number of the item
   kCartCount,  // quantity
   kCartParameters
 };

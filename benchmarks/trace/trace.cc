@@ -171,7 +171,8 @@ class Trace : public workload::Workload {
     const auto stored_keys = static_cast<double>(counts.stored_keys);
     workload::Demand demand(static_cast<double>(trace_->threads.size()));
     demand.add_load(loaded, bytes);
-    // Most inserts of a trace replace a record.
+    // `more` is the number of inserts that make the index larger. The others replace records that
+    // the trace deletes.
     const double more = std::min(inserts, std::max({0.0, inserts - deletes, stored_keys - loaded}));
     demand.add_inserts(more, bytes);
     demand.add_changes(inserts - more, deletes);

@@ -85,7 +85,7 @@ struct FaultCase {
 
 class FaultyIndex : public ::testing::TestWithParam<FaultCase> {};
 
-// Runs at smoke scale, as the site does, and judges only with the checks of this benchmark.
+// Runs at smoke scale, the smallest size, and judges only with the checks of this benchmark.
 TEST_P(FaultyIndex, IsFound) {
   for (uint64_t seed = 1; seed <= seeds(2); ++seed) {
     const judge::Findings findings = judge(make_script(seed), GetParam().faults);
@@ -306,9 +306,9 @@ TEST(Sigmod2009, OnlyOneByteOfTheKeysVaries) {
   EXPECT_EQ(*positive.rbegin(), int64_t{255} << 55);
 }
 
-// Entries of 2009 may rely on the alphabet and the sign of the published keys. So the keys of the
-// checks that the workload adds have the same alphabet and sign. The private keys of a check are
-// not keys of the workload itself.
+// Libraries of the contest may rely on the alphabet and the sign of the published keys. So the keys
+// of the checks that the workload adds have the same alphabet and sign. The private keys of a check
+// are not keys of the workload itself.
 TEST(Sigmod2009, TheKeysOfTheChecksLookLikeThePublishedOnes) {
   const workload::CheckPolicy plain = {.stripes = false, .canaries = false, .evidence = false};
   for (uint64_t seed = 1; seed <= 5; ++seed) {

@@ -183,7 +183,7 @@ class Imagined {
   // By phase: the commits of each thread in each of the first ten windows.
   std::map<std::string, uint64_t> first_windows;
   uint64_t commits = 30;           // in each of the other windows
-  uint64_t parts_committed = 100;  // of each thread in a part
+  uint64_t parts_committed = 100;  // transactions that each thread commits in a part
 
   void play() {
     const workload::Parameters parameters =
@@ -236,7 +236,7 @@ TEST(Skew, ReportsTheWorstRecovery) {
   EXPECT_EQ(session.metrics["changes_noticed"], 1);
   EXPECT_DOUBLE_EQ(session.metrics["recovery_ms"], 1);
   EXPECT_DOUBLE_EQ(session.metrics["recovery_drop"], 1 - 10.0 / 30);
-  // The schedule decides, because the referee's clock shows less time.
+  // The rate is per scheduled time, because the referee's clock shows a shorter time.
   EXPECT_NEAR(session.metrics["lookups_per_s"], 6 * 2 * 100 * 10 / 0.11, 1);
   EXPECT_EQ(session.curve.window_ns, 100'000u);
   ASSERT_EQ(session.curve.committed.size(), 100 + 5 * 200u);

@@ -103,7 +103,7 @@ INSTANTIATE_TEST_SUITE_P(Tpcc, TpccInstance,
                          ::testing::Values("mix", "mix_any_warehouse", "new_order_payment",
                                            "remote_sweep"));
 
-// A corruption of the rows. Of the twelve conditions, it violates only `condition`.
+// A corruption of the rows, which violates `condition` and possibly further conditions.
 struct Corruption {
   const char* condition;
   std::function<void(tpcc::State&)> corrupt;

@@ -79,7 +79,8 @@ TEST(Trace, TheCallsAreThoseOfTheFile) {
   EXPECT_EQ(run.threads[0][4].argument, 3u);
 }
 
-// Long transactions do not stay in one piece of the program.
+// A program is cut into pieces where no handle is open. Handles are closed between long
+// transactions, so that no piece contains two of them.
 TEST(Trace, HandlesAreClosedAfterManyCalls) {
   std::string text = "keydrome trace 1\nindex a int64\n";
   for (int transaction = 0; transaction < 4; ++transaction) {
