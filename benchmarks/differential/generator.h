@@ -4,8 +4,8 @@
 // A round is a part of the session. It begins and ends with empty indexes, so that it can also be
 // played alone. Most rounds use only a few keys, and some keys more often than others. Therefore
 // equal records, missing records and all cursor positions are frequent. A payload is new, or was
-// used before under the same key or another key. The last round of a long session has transactions
-// with up to 10,000 changes.
+// used before under the same key or another key. The last round of a session with 100,000 calls or
+// more has transactions with up to 10,000 changes.
 #pragma once
 
 #include <cstdint>

@@ -35,8 +35,8 @@ constexpr std::array kClasses = {"get", "read_all", "replace", "insert_existing"
 // The most payloads of one key that a transaction reads, or deletes and inserts again. Keys with
 // the average number of payloads may always be deleted, so that each thread has a key to delete.
 constexpr uint32_t kPayloadsMax = 1'000;
-// Calls of an average transaction on keys with few payloads: one call for most operations, more for
-// read_all and delete_all.
+// Calls of an average transaction on keys with few payloads: get and insert_existing make one call,
+// replace makes two, and read_all and delete_all make more.
 constexpr uint64_t kCallsOnAverage = 3;
 
 // Returns the number of payloads of each key. Every transaction leaves these numbers unchanged.

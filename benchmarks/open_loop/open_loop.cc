@@ -1,6 +1,6 @@
 // Generates the operations of the benchmark "open_loop": YCSB's workload A, with transactions that
-// arrive on a schedule. Chooses the rate of each step by the results of the steps before it
-// (README.md).
+// arrive on a schedule. A run has seven steps, each with one arrival rate. The results of the
+// earlier steps determine the rate of the next step (README.md).
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -25,7 +25,7 @@ namespace {
 
 constexpr uint32_t kSteps = 7;  // each step has a transaction class; the checks have another
 static_assert(kSteps + 1 == format::kTransactionClasses);
-constexpr uint32_t kTries = 2;  // tries of a step; each is a phase
+constexpr uint32_t kTries = 2;  // a step plays its rate in two tries; each try is a phase
 constexpr uint64_t kNsPerSecond = 1'000'000'000, kNsPerUs = 1'000, kPercent = 100;
 // Time from the start of a phase to its first possible arrival. In this time all threads start and
 // load the first part of their program, its first piece (kit/format/piece.h).
@@ -45,7 +45,7 @@ uint64_t arrivals_per_thread(const workload::Parameters& parameters) {
   return (parameters.u64("arrivals_per_step") + threads - 1) / threads;
 }
 
-// Returns the rate of the step after `done`.
+// Returns the rate of the step that follows the steps `done`.
 uint64_t next_rate(const workload::Parameters& parameters, std::span<const Step> done) {
   const uint64_t capacity = parameters.u64("capacity_per_s");
   if (capacity > 0) return capacity * kSharesPercent[done.size()] / kPercent;

@@ -86,7 +86,7 @@ class Generator : public workload::ClientScript {
   void run() override {
     const workload::TraceCounts& counts = trace_.counts;
     const uint64_t ops = 2 * counts.transactions + counts.lines + counts.single_calls;
-    const uint64_t with_checks = ops + ops / 4;  // so that the programs need not grow
+    const uint64_t with_checks = ops + ops / 4;  // reserved, so that the programs need not grow
     clients().start("run", with_checks / clients().size());
     for (Client& client : clients()) play(client, trace_.threads[client.number()]);
     clients().finish();

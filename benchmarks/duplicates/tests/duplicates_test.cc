@@ -85,8 +85,8 @@ TEST(Duplicates, PayloadsPerKeyFollowTheDistribution) {
   }
 }
 
-// Operations have their published percentages. The reads of a key are proportional to its payloads,
-// so half of all reads use the heavy key.
+// The operations have the percentages that README.md gives. The number of reads of a key is
+// proportional to its number of payloads, so half of all reads use the heavy key.
 TEST(Duplicates, OperationsAndKeysComeAsOftenAsTheyShould) {
   const script::Script script =
       make_script(kName, "one_heavy", 3, {{"keys", 100}, {"operations_per_thread", 5'000}});

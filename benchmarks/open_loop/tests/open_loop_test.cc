@@ -195,7 +195,7 @@ TEST(OpenLoop, ABisectionFindsTheKnee) {
   }
 }
 
-// One pause of the machine does not decide, because the second try counts too.
+// A pause of the machine spoils only one of the two tries of a rate, and the other still counts.
 TEST(OpenLoop, ARateCountsIfOneOfItsTriesDoes) {
   constexpr double kKnee = 500'000;
   Imagined quiet{.in_time = [](double rate, int) { return rate <= kKnee; }};
@@ -225,7 +225,7 @@ TEST(OpenLoop, TheSustainedRateIsAtMostTheThroughput) {
   EXPECT_NEAR(library.metrics["sustained_per_s"], 50'000, 10);
 }
 
-// A percentile is reported only if it rests on 1,000 samples.
+// A percentile is reported only if at least 1,000 latencies are longer than it.
 TEST(OpenLoop, PercentilesSayHowManySamplesTheyRestOn) {
   const auto always = [](double, int) { return true; };
   Imagined few{.in_time = always};

@@ -15,7 +15,9 @@ namespace keydrome::scenarios {
 struct Variant {
   Order order;
   KeyType type = SHORT;  // type of index A; B and C have the next two types
-  int64_t distance = 1;  // difference between the keys of adjacent labels
+  // A scenario names its keys by labels 0, 1, 2, ... (vocabulary.h). This is the difference between
+  // the keys of consecutive labels.
+  int64_t distance = 1;
   uint32_t filler = 0;   // number of other records, below and above the scenario's own records
   bool long_payloads = false;
   // If true, a transaction that receives DEADLOCK is retried until it commits. If false, such a

@@ -253,7 +253,8 @@ TEST(Skew, ReportsNoRecoveryWithinTheNoise) {
   EXPECT_FALSE(session.metrics.contains("recovery_drop"));
 }
 
-// A library that plays a whole program ends its part before the time.
+// If a library is so fast that the threads reach the end of their programs, the part ends before
+// its time has passed.
 TEST(Skew, ReportsNoRecoveryIfAProgramWasTooShort) {
   Imagined session;
   session.first_windows = {{"shifting_3", 10}};
