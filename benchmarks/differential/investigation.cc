@@ -375,7 +375,7 @@ class Investigation {
                          .round = round});
   }
 
-  // Adds an advisory finding, which is not shrunk.
+  // Adds an advisory finding (a warning), which is not shrunk.
   void advise(const JudgedCalls& judged) {
     findings_.add({.suite = "",
                    .name = judged.advice->name,

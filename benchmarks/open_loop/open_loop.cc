@@ -23,7 +23,8 @@ namespace keydrome {
 namespace open_loop {
 namespace {
 
-constexpr uint32_t kSteps = 7;  // each step has a transaction class; the checks have another
+// Each step has a transaction class, by which the report groups latencies. The checks have another.
+constexpr uint32_t kSteps = 7;
 static_assert(kSteps + 1 == format::kTransactionClasses);
 constexpr uint32_t kTries = 2;  // a step plays its rate in two tries; each try is a phase
 constexpr uint64_t kNsPerSecond = 1'000'000'000, kNsPerUs = 1'000, kPercent = 100;
@@ -33,7 +34,8 @@ constexpr uint64_t kHeadStartNs = 5 * kNsPerMs;
 // YCSB's workload A: half of the operations update a record, and the others read one.
 constexpr uint64_t kUpdatePercent = 50;
 constexpr uint32_t kTexts = 1024;
-constexpr uint32_t kTextBytes = 92;  // and a tag of 8 bytes: 100 bytes, the longest payload
+// With its tag, a unique number of 8 bytes, a payload has 100 bytes, the most that the API allows.
+constexpr uint32_t kTextBytes = 92;
 
 // The rates of the steps if capacity_per_s is set, in percent of it.
 constexpr std::array<uint64_t, kSteps> kSharesPercent{20, 50, 70, 80, 90, 95, 100};

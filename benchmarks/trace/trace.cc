@@ -29,8 +29,8 @@ using What = TraceCall::What;
 // long.
 constexpr uint64_t kCallsPerOpen = 1'000;
 
-// The transaction classes, in this order: transactions that only read, other transactions, and
-// auto-commit calls.
+// The transaction classes, by which the report groups latencies, in this order: transactions that
+// only read, other transactions, and auto-commit calls.
 constexpr std::array kClasses = {"read", "write", "get", "insert", "delete"};
 constexpr uint32_t kRead = 0, kWrite = 1, kGet = 2, kInsert = 3, kDelete = 4;
 

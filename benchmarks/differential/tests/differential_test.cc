@@ -65,7 +65,7 @@ TEST(Differential, EqualSeedsGiveEqualCalls) {
 struct FaultCase {
   const char* names;  // possible names of the finding
   Faults faults;
-  std::size_t calls_max;  // maximum number of calls of the shrunk session
+  std::size_t calls_max;  // maximum number of calls that the finding shows
 };
 
 class DifferentialFinds : public ::testing::TestWithParam<FaultCase> {};

@@ -20,7 +20,7 @@ using workload::KeyFile;
 
 class ReplacedKeys : public KeyFiles {};
 
-// Returns the ranks of all keys of the pool.
+// Returns the rank, i.e. the position in key order, of each key in a script's list of keys (pool).
 template <typename Keys>
 std::vector<std::size_t> ranks_of(const Keys& pool) {
   Keys sorted = pool;

@@ -82,9 +82,9 @@ class RunJudge {
     History history = log_.history;
     history.varchar_keys = run_.vocabulary.strings();
     history.ticks_per_s = judge::ticks_per_s();
-    // The recorder identifies an index by its handle, and the referee has compared the log with the
-    // program before (judge_logs()). A call with a key of another index therefore means that two
-    // indexes have the same handle.
+    // The recorder identifies an index by its handle, and judge_logs() has already compared the log
+    // with the program. A call with a key of another index therefore means that two indexes have
+    // the same handle.
     if (!rank_varchar_keys(history) || !history.unknown_arguments.empty()) {
       report("shared_handle",
              "openIndex returned the same handle for indexes of different types, so calls cannot "

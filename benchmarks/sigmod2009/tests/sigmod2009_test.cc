@@ -182,7 +182,7 @@ TEST(Sigmod2009, ChecksDoNotChangeTheStream) {
         if (op.code == format::OpCode::kBegin)
           ours = static_cast<format::Kind>(op.kind) == format::Kind::kStream;
         const bool tagged =
-            op.code == format::OpCode::kInsert;  // tags are unique in the whole script
+            op.code == format::OpCode::kInsert;  // a tag is a unique number of the whole script
         const bool read = op.code == format::OpCode::kGet || format::is_scan(op.code);
         // The `payload` of a read is no text. It is the position of the payload bytes that are
         // reported.
@@ -243,8 +243,9 @@ uint64_t pairs_of_double_lookup(const script::Script& script) {
   return lookups;
 }
 
-// The first get of a pair finds its key only by chance: an index has 320 of the 4,000 strings of
-// the pool, and most of the empty and one-letter strings. The second get follows only a hit.
+// The first get of a pair finds its key only by chance: an index has 320 of the 4,000 strings in
+// the list of keys, and most of the empty and one-letter strings. The second get follows only a
+// hit.
 TEST(Sigmod2009, FewLookupsOfDoubleLookupHit) {
   for (uint64_t seed = 1; seed <= seeds(4); ++seed) {
     const script::Script script = make_script(seed, {}, {}, "double_lookup");

@@ -169,8 +169,8 @@ TEST(Skew, ARecoveryMustStandOutOfTheNoise) {
   EXPECT_EQ(recoveries(parts, {.windows = 9, .drop = 0.9, .lost = 0.9}).count, 0u);
 }
 
-// Numbers of commits come from the jail, where a library can forge them. Numbers that contradict
-// each other must do no harm.
+// Numbers of commits come from the library's process, where a library can forge them. Numbers that
+// contradict each other must do no harm.
 TEST(Skew, PartsWithoutCommitsSayNothing) {
   const std::vector<std::vector<uint64_t>> parts = {{}, std::vector<uint64_t>(20), {}};
   EXPECT_EQ(noise(parts).windows, 0u);
@@ -236,7 +236,8 @@ TEST(Skew, ReportsTheWorstRecovery) {
   EXPECT_EQ(session.metrics["changes_noticed"], 1);
   EXPECT_DOUBLE_EQ(session.metrics["recovery_ms"], 1);
   EXPECT_DOUBLE_EQ(session.metrics["recovery_drop"], 1 - 10.0 / 30);
-  // The rate is per scheduled time, because the referee's clock shows a shorter time.
+  // The rate is per scheduled time, because the clock of the referee, the trusted process outside
+  // the library's sandbox, shows a shorter time.
   EXPECT_NEAR(session.metrics["lookups_per_s"], 6 * 2 * 100 * 10 / 0.11, 1);
   EXPECT_EQ(session.curve.window_ns, 100'000u);
   ASSERT_EQ(session.curve.committed.size(), 100 + 5 * 200u);

@@ -244,7 +244,8 @@ class TatpCheck : public ::testing::Test {
         books_(keep_books(script_, outcome_, kLoad, kRun)),
         found_(read_rows(script_, outcome_, kVerify, books_.subscribers())) {}
 
-  // Corrupts the books or the rows once for each entry, and expects its finding.
+  // Corrupts the books (the expected rows) or the found rows once for each entry, and expects the
+  // finding of the entry.
   void expect_found(const std::vector<Corruption>& corruptions) {
     judge::Findings right;
     check_rows(script_.pools, books_, found_, right);

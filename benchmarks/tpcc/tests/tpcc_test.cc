@@ -268,8 +268,9 @@ TEST(Tpcc, TheRemoteShareIsThatOfTheParameter) {
   }
 }
 
-// Checks that the log contains only calls that the procedures may make. Then certifies the recorded
-// history: proves that some serial order of the transactions gives its results.
+// Checks that the log contains only calls that the procedures, the programs of the transactions,
+// may make. Then certifies the recorded history: proves that some serial order of the transactions
+// gives its results.
 TEST(Tpcc, ARecordedRunIsCertified) {
   const Session done =
       session("mix", 7, {.deadlock_every = 9001},

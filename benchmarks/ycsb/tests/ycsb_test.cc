@@ -103,8 +103,8 @@ TEST_P(YcsbInstance, AFaultyIndexIsFound) {
   }
 }
 
-// For a bare structure, one thread makes all changes by auto-commit calls, and transactions only
-// read.
+// For a bare structure, a data structure without transactions, one thread makes all changes by
+// auto-commit calls, and transactions only read.
 TEST_P(YcsbInstance, AutoCommitNeedsNoTransactionThatChanges) {
   const script::Script script = make_script(name(), 4, {{"threads", 1}, {"auto_commit", 1}});
   const bool scans = GetParam().scan > 0;
