@@ -46,8 +46,8 @@ bool has(const Keys& sorted, const Key& key) {
 KeyType type_of(const std::string& name) { return name == "int64" ? INT : VARCHAR; }
 
 // Returns the content of a key file. The number of keys is the largest number that the instance may
-// use. Many keys look like the keys of the extra check transactions: they are large integers, or
-// strings that begin with '!'.
+// use. Some keys look like the keys of the extra check transactions: strings that begin with '!',
+// or large integers, which become negative when the file is read.
 std::string content_for(const workload::Workload& workload, const workload::Parameters& parameters,
                         KeyType type, std::mt19937_64& rng) {
   const auto count = static_cast<std::size_t>(workload.demand(parameters).all_keys() * 1.05 + 50);
