@@ -87,7 +87,8 @@ TEST(Skew, TheRangeShiftsAsPublished) {
   }
 }
 
-// The hottest rank gets 1 / zeta of the lookups, here 10.3 %. Its key differs in each part.
+// The hottest rank gets 10.3 % of the lookups: 1 divided by the sum of 1 / rank^0.99 over all
+// ranks. The key of this rank differs in each part.
 TEST(Skew, TheHotKeysChange) {
   const script::Script script =
       make_script(kName, "shifting_zipf", 3, {{"records", 6'400}, {"lookups_per_s_max", 400'000}});
