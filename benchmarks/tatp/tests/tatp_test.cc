@@ -157,7 +157,7 @@ TEST(Tatp, SubscribersFollowTheNonuniformDistribution) {
   EXPECT_GT(chi_square, 30.0);
 }
 
-// Several threads change each of the three tables, and the same rows of them.
+// At least five rows of each table are changed, and more than half of them by several threads.
 TEST(Tatp, SeveralThreadsChangeTheSameRows) {
   const script::Script script =
       make_script(kName, "uniform", 5, {{"subscribers", 5}, {"transactions_per_thread", 3'000}});
