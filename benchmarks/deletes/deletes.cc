@@ -111,8 +111,8 @@ class Generator : public workload::ClientScript {
   }
 
   // Scans and deletes adjacent records, and then inserts them again. The deletes are one
-  // transaction, and the inserts another. Each is divided into several if the range has more
-  // records than a transaction may have.
+  // transaction, and the inserts another. If the range has more records than a transaction may
+  // have, each of these two transactions is divided into several.
   void replace_range(Client& client) {
     const auto [first, end] = part(client.number());
     const auto start =

@@ -110,7 +110,8 @@ constexpr std::string_view kEnd = R"c(  if (differences == 0) {
     printf("Every call returned the same as in the failed run. %s\n", FAULT);
     return 1;
   }
-  printf("Not every call returned the same as in the failed run.\n");
+  printf("Not every call returned the same as in the failed run. "
+         "If the error depends on time or chance, run this program several times.\n");
   return 0;
 }
 )c";

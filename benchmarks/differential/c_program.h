@@ -1,6 +1,6 @@
-// Writes a C99 program that makes the calls of a session, i.e. of the one client thread of the
-// benchmark "differential". The program needs only the library, so the author of the library can
-// run the program in a debugger.
+// Writes a C99 program that makes the calls of a session. A session is the calls of the one client
+// thread of the benchmark "differential". The program needs only the library, so the author of the
+// library can run the program in a debugger.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
-// Implements the operations on the calls of a session (the one client thread of the benchmark
-// "differential"): which calls are possible, and how indexes, keys and texts are renumbered.
+// Implements the operations on a session, the calls of the one client thread of the benchmark
+// "differential": which calls are possible, and how indexes, keys and texts are renumbered.
 #include "benchmarks/differential/calls.h"
 
 #include <array>
@@ -47,7 +47,8 @@ class Client {
  private:
   bool is_open(const Call& call) const { return slots_[call.slot] == call.index + 1u; }
 
-  std::array<uint32_t, format::kSlots> slots_{};  // index + 1; 0: the slot is free
+  // By slot, the numbered variable for a handle: index + 1, or 0 if no handle is open.
+  std::array<uint32_t, format::kSlots> slots_{};
   std::set<uint16_t> created_;
   bool in_transaction_ = false;
 };

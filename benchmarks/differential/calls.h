@@ -62,7 +62,7 @@ struct Case {
   std::vector<KeyType> indexes;
   // By index: its name, and whether an earlier entry of `indexes` has the same name. Entries with
   // the same name are one index of the library, which the client empties before it uses the name
-  // again. Both lists are empty if every index has a name of its own, index_name().
+  // again. If both lists are empty, index number i has the name index_name(i).
   std::vector<std::string> names = {};
   std::vector<bool> reuses = {};
   std::vector<KeyValue> keys;      // each key is used with only one index

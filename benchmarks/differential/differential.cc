@@ -18,10 +18,11 @@ namespace keydrome {
 namespace differential {
 namespace {
 
-// The minimum number of calls in a phase, except the last. Each phase is judged separately and has
-// its own time limit, so a hang is reported sooner if phases are short.
+// The minimum number of calls in a phase, except the last. A phase consists of rounds, the parts of
+// a session that begin and end with empty indexes. Each phase is judged separately and has its own
+// time limit, so a hang is reported sooner if phases are short.
 constexpr uint32_t kPhaseCalls = 20'000;
-constexpr double kLargeCalls = 50'000;  // more than the last, large part of a session has
+constexpr double kLargeCalls = 50'000;  // more calls than the large last round of a session has
 
 class Differential : public workload::Workload {
  public:

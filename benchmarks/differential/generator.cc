@@ -22,11 +22,12 @@ constexpr std::array<KeyType, 3> kTypes = {SHORT, INT, VARCHAR};
 constexpr uint8_t kSecondHandles = 3;
 constexpr uint8_t kMissingSlot = 7;  // slot for opening kMissingIndex
 constexpr uint32_t kIndexesMax = 3;  // maximum number of indexes of a round
-// Rounds reuse this many indexes of each key type, because a library may hold a descriptor or a
-// memory area for each index.
+// Rounds reuse at most this many indexes of each key type. A library may need a file descriptor or
+// a memory area for each index, so more indexes could exceed its limits.
 constexpr uint32_t kNamesPerType = 30;
-// The probability, in thousandths, that a step ends the open transaction. On average, one round in
-// kLongEvery uses the lower probability, so that its transactions have hundreds of calls.
+// The probability, in thousandths, that the next calls of a round end the open transaction. On
+// average, one round in kLongEvery uses the lower probability, so that its transactions have
+// hundreds of calls.
 constexpr uint64_t kEndsPerMille = 110, kEndsLongPerMille = 4;
 constexpr uint64_t kLongEvery = 8;
 // The last round of a long session has the largest transactions that every library must support:
@@ -169,7 +170,7 @@ class RoundWriter {
   bool in_transaction_ = false, second_handles_ = false;
 };
 
-// Random calls.
+// Writes a round of random calls.
 class RandomRound : public RoundWriter {
  public:
   using RoundWriter::RoundWriter;
@@ -287,8 +288,9 @@ class RandomRound : public RoundWriter {
   Pair twin_{};
 };
 
-// Transactions of thousands of changes. One inserts records and aborts, another inserts as many and
-// commits, and a third deletes all of them and aborts. empty() then deletes them and commits.
+// Writes a round whose transactions have thousands of changes. The first transaction inserts
+// records and aborts. The second inserts as many and commits. The third deletes these records and
+// aborts. empty() then deletes them and commits.
 class LargeRound : public RoundWriter {
  public:
   using RoundWriter::RoundWriter;

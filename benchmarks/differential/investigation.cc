@@ -126,11 +126,11 @@ class Search {
   Search(const Case& session, const Suspect& suspect, Replayer& replayer)
       : session_(session), suspect_(suspect), replayer_(replayer) {}
 
-  // Returns a small failing session. First tries the round alone. If the round does not fail or
-  // remains long, tries the plain sessions (fill an index, then read it). If neither the round nor
-  // a plain session fails, tries the round with the earlier calls of the phase, and then with all
-  // calls since the library was loaded. If the round has at least kLargeRound calls, begins with
-  // the plain sessions.
+  // Returns a small failing session. First tries the round alone. If the round does not fail, or
+  // keeps more than kFewCalls calls, tries the plain sessions (fill an index, then read it). If
+  // neither the round nor a plain session fails, tries the round with the earlier calls of the
+  // phase, and then with all calls since the library was loaded. If the round has at least
+  // kLargeRound calls, begins with the plain sessions.
   std::optional<Shrunk> run() {
     const bool unknown_round = suspect_.round.end - suspect_.round.first >= kLargeRound;
     if (unknown_round) {
@@ -168,8 +168,8 @@ class Search {
     return confirmed(suspect_, shrink(std::move(part), fails));
   }
 
-  // Tries the plain sessions, once. If the original failure is a wrong result, accepts any wrong
-  // result.
+  // Tries the plain sessions at the first call; later calls return nothing. If the original failure
+  // is a wrong result, accepts any wrong result.
   std::optional<Shrunk> from_plain() {
     if (std::exchange(tried_plain_, true)) return std::nullopt;
     for (Case& plain : plain_sessions()) {
@@ -375,7 +375,7 @@ class Investigation {
                          .round = round});
   }
 
-  // Adds an advisory finding, which is not shrunk.
+  // Adds an advisory finding (a warning), which is not shrunk.
   void advise(const JudgedCalls& judged) {
     findings_.add({.suite = "",
                    .name = judged.advice->name,

@@ -16,9 +16,9 @@ namespace keydrome::differential {
 // Returns the calls of a range.
 std::span<const Call> calls_of(const Case& session, const Round& range);
 
-// Judges the phases that ended. If a phase did not end, reports the reason. `phases` contains the
-// range of calls of each phase. The replays take about `shrink_ms` milliseconds at most. Returns
-// true if something was wrong.
+// A session is played in phases. Judges the phases that ended. If a phase did not end, reports the
+// reason. `phases` contains the range of calls of each phase. The replays take at most about
+// `shrink_ms` milliseconds. Returns true if something was wrong.
 bool investigate(const Generated& generated, std::span<const Round> phases,
                  const judge::Played& played, uint64_t shrink_ms, judge::Findings& findings);
 

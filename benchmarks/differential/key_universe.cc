@@ -53,8 +53,8 @@ KeyValue random_key(KeyType type, workload::Rng& rng) {
           .text = {}};
 }
 
-// Returns a key far from the random keys, for rounds that need more keys than random_key()
-// provides.
+// Returns a key that random_key() hardly ever returns, for rounds that need more keys than
+// random_key() provides.
 KeyValue count_key(KeyType type, uint64_t number) {
   constexpr int64_t kFirst = 100'000;
   if (type == VARCHAR) {

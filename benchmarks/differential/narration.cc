@@ -42,7 +42,7 @@ bool is_integer(const History& history, const Event& event) {
 // A, "A2" for the second.
 std::vector<std::string> handles_of(const Case& session, const History& history) {
   std::vector<std::string> handles;
-  // By index: the slots of its handles, the first opened first.
+  // By index: the slots (numbered variables of the player) of its handles, the first opened first.
   std::map<uint16_t, std::vector<uint8_t>> slots;
   const bool known = corresponds(history, session.calls);
   for (std::size_t i = 0; i < history.threads[0].size(); ++i) {

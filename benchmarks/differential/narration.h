@@ -26,9 +26,9 @@ class Narrator {
   // The call `last` always has its own line.
   std::vector<std::string> lines(uint32_t last) const;
 
-  // Returns the calls up to `last` in the notation of the scenarios, such as "T1: b i(1,p1)
-  // g(1)=NF". Labels that are not numbers are explained at the end. Returns an empty text if there
-  // are too many calls.
+  // Returns the calls up to `last` in the notation of the scenarios. For example, "T1: b i(1,p1)
+  // g(1)=NF" is a begin, an insert, and a get that finds nothing. Long keys and strings have labels
+  // such as k1, which are explained at the end. Returns an empty text if there are too many calls.
   std::string notation(uint32_t last) const;
 
  private:

@@ -23,8 +23,8 @@ class SmallestCase {
   Case take_best() { return std::move(best_); }
   bool out_of_time() const { return out_of_time_; }
 
-  // Makes `session` the best case if it fails as well. Returns false if the session passes or if
-  // time is up.
+  // If `session` fails, makes it the best case and returns true. Returns false if the session
+  // passes or if time is up.
   bool accept(Case session) {
     if (out_of_time_) return false;
     session.calls = playable(session.calls);
@@ -42,7 +42,7 @@ class SmallestCase {
     return accept(std::move(session));
   }
 
-  // Returns the values that a member has in the calls of the best case.
+  // Returns the values of one member, such as Call::key, in all calls of the best case.
   template <typename Value>
   std::set<Value> values(Value Call::* member) const {
     std::set<Value> values;
@@ -142,7 +142,7 @@ class Simplifier {
  public:
   explicit Simplifier(SmallestCase& smallest) : smallest_(smallest) {}
 
-  // Returns true if a type or key became simpler, which may allow for fewer calls.
+  // Returns true if a type or key became simpler. Removing further calls may then be possible.
   bool simplify() {
     if (smallest_.out_of_time()) return false;
     const bool types = simplify_types();

@@ -35,8 +35,8 @@ constexpr std::array kClasses = {"get", "read_all", "replace", "insert_existing"
 // The most payloads of one key that a transaction reads, or deletes and inserts again. Keys with
 // the average number of payloads may always be deleted, so that each thread has a key to delete.
 constexpr uint32_t kPayloadsMax = 1'000;
-// Calls of an average transaction on keys with few payloads: one call for most operations, more for
-// read_all and delete_all.
+// Calls of an average transaction on keys with few payloads: get and insert_existing make one call,
+// replace makes two, and read_all and delete_all make more.
 constexpr uint64_t kCallsOnAverage = 3;
 
 // Returns the number of payloads of each key. Every transaction leaves these numbers unchanged.
@@ -174,15 +174,16 @@ class Generator : public workload::ClientScript {
   uint32_t deleted_max_;
   std::vector<uint32_t> counts_;  // by key: number of payloads whenever no transaction is running
   std::vector<std::vector<script::Payload>> payloads_;  // by key: its present payloads
-  std::vector<uint32_t> key_of_record_;                 // by record; grouped by client (see Own)
+  std::vector<uint32_t> key_of_record_;                 // by record, in the order of Own
   std::vector<Own> own_;                                // by client
   uint32_t index_ = 0;
 };
 
 constexpr double kRecordBytes = 16;  // key and payload
-// The generator stores each record's key, its place in the order of the load, and its payload.
+// Numbers of 32 bits that the generator stores for each record: its key, its place in the order of
+// the load, and its payload (a tag and a text).
 constexpr double kCopiesOfRecord = 4;
-constexpr double kForKey = 64;  // the generator's list of a key's payloads
+constexpr double kForKey = 64;  // bytes of the generator's list of a key's payloads
 
 class Duplicates : public workload::Workload {
  public:

@@ -35,7 +35,7 @@ class Generator : public workload::ClientScript {
   }
 
  private:
-  // Loads the even keys in random order. The paper names no order.
+  // Loads the even keys in random order. The paper does not say in which order it loads them.
   void load() override {
     load_shuffled(records_, [this](uint32_t i) {
       return Row{.index = index_, .key = 2 * i, .payload = builder().new_payload()};

@@ -24,7 +24,7 @@ namespace {
 // Events on which threads wait: the indexes are filled; a thread has finished its transactions.
 constexpr uint32_t kReady = 0, kDone = 1;
 constexpr std::array<KeyType, 3> kTypes = {SHORT, VARCHAR, INT};
-// The maximum number of indexes of a run. The number is limited, because a library may hold a
+// The maximum number of indexes of a run. The number is limited, because a library may need a file
 // descriptor or a memory area for each index. Later rounds reuse the indexes of earlier rounds,
 // which are empty by then.
 constexpr uint32_t kIndexesMax = 96;
@@ -101,7 +101,8 @@ class RoundWriter {
     }
   }
 
-  // Opens the indexes and fills them. `creates`: no earlier round has created them.
+  // Opens the indexes and fills them. First creates them if `creates` is true, because no earlier
+  // round has done so.
   void prepare(script::ThreadBuilder out, std::span<const KeySpace> key_spaces, bool creates,
                uint32_t changes, workload::Rng& rng) {
     for (const uint32_t index : indexes_) {

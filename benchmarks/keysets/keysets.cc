@@ -22,7 +22,8 @@ namespace keydrome {
 namespace keysets {
 namespace {
 
-// The phases; each has a transaction class with the same number and name.
+// The phases. Each phase has a transaction class, by which the report groups latencies, with the
+// same number and name.
 enum Phase : uint32_t { kInsert, kLookup, kMiss, kScan };
 constexpr std::array kPhases = {"insert", "lookup", "miss", "scan"};
 constexpr std::array kMetrics = {"inserts_per_s", "lookups_per_s", "misses_per_s",

@@ -29,8 +29,8 @@ class ZipfTable {
     for (uint32_t rank = 0; rank < items; ++rank) parts_.push_back({UINT32_MAX, rank});
     // The shares decrease with rank, so those below 1 are at the end and leave room in their parts.
     // The share of the first rank fills this room, part by part, until less than 1 is left of the
-    // share. Then the first rank's own part has room too. The share of the next rank fills this
-    // part, and continues at the end.
+    // share. Then the first rank's own part has room too. The share of the next rank first fills
+    // this part, and then the next parts at the end.
     uint32_t small = 0;
     while (small < items && shares[small] >= 1) ++small;
     // `large`: the rank whose share fills parts. `open`: the next rank at the end whose part has

@@ -30,8 +30,8 @@ namespace keydrome::linkbench {
 class GraphKeys {
  public:
   // Adds the keys of all nodes, lists and loaded links. `degrees` contains the number of loaded
-  // links of each node. They are divided evenly among the types. Reserves memory for `spare_texts`
-  // texts that the caller adds later.
+  // links of each node. The links of a node are divided evenly among the types. Reserves memory for
+  // `spare_texts` texts that the caller adds later.
   GraphKeys(script::ScriptBuilder& builder, std::span<const uint32_t> degrees,
             uint32_t spare_texts);
 

@@ -3,8 +3,8 @@
 //
 //   0000002a|1                     in counts: the list of node 42's links of type 1
 //   0000002a|1|0000002b            in links_by_id2: its link to node 43
-//   0000002a|1|fffffff0|0000002b   in links: the same link, with the inverted time of its last
-//   write
+//   0000002a|1|fffffff0|0000002b   in links: the same link; third part: 2^32 - 1 minus the
+//   time of the link's last write
 //
 // Thread safety: pure functions.
 #pragma once

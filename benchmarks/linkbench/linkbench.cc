@@ -296,8 +296,9 @@ class LinkBench : public workload::Workload {
  public:
   workload::Demand demand(const workload::Parameters& parameters) const override {
     const double threads = parameters.number("threads"), nodes = parameters.number("nodes");
-    // Computed once. If a session does not fit the memory, the referee (the process that plans the
-    // session) estimates hundreds of sessions to suggest smaller parameters.
+    // Computed only once, because it is slow. If a session does not fit into the memory, the
+    // referee (the process that plans the session) calls demand() hundreds of times to find smaller
+    // parameters.
     static const double links = [] {
       const std::vector<uint32_t> degrees = out_degrees(kNodesSampled);
       return std::accumulate(degrees.begin(), degrees.end(), 0.0) / kNodesSampled;
@@ -325,8 +326,8 @@ class LinkBench : public workload::Workload {
   }
 
   // Reports the mean number of links that a read of a list returned. The numbers come from the
-  // evidence, copies of results that the library's process reports. LinkBench calls this mean range
-  // size.
+  // evidence, copies of results that the library's process reports. LinkBench calls this mean the
+  // range size.
   void measure(const script::Script& script, const script::Outcome& outcome,
                std::span<const workload::PhaseMeasures> phases,
                workload::Metrics& metrics) const override {

@@ -79,7 +79,7 @@ class LookupUpsert : public workload::Workload {
                  upserts = threads * parameters.number("upserts_per_thread");
     workload::Demand demand(threads);
     const double keys = parameters.number("records");
-    const double inserted = std::min(keys, upserts);  // by upserts, if nothing is loaded
+    const double inserted = std::min(keys, upserts);  // new records, if nothing is loaded
     if (loads_) {
       demand.add_load(keys, kRecordBytes);
     } else {

@@ -101,7 +101,7 @@ class Generator : public workload::ClientScript {
 };
 
 constexpr double kMeanValueBytes = 48;
-constexpr double kMeanScanLength = 600;  // a few scans are as long as 10,000 records
+constexpr double kMeanScanLength = 600;  // in records; a few scans read up to 10,000
 
 class Mixgraph : public workload::Workload {
  public:

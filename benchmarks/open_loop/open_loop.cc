@@ -1,6 +1,6 @@
 // Generates the operations of the benchmark "open_loop": YCSB's workload A, with transactions that
-// arrive on a schedule. Chooses the rate of each step by the results of the steps before it
-// (README.md).
+// arrive on a schedule. A run has seven steps, each with one arrival rate. The results of the
+// earlier steps determine the rate of the next step (README.md).
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -23,9 +23,10 @@ namespace keydrome {
 namespace open_loop {
 namespace {
 
-constexpr uint32_t kSteps = 7;  // each step has a transaction class; the checks have another
+// Each step has a transaction class, by which the report groups latencies. The checks have another.
+constexpr uint32_t kSteps = 7;
 static_assert(kSteps + 1 == format::kTransactionClasses);
-constexpr uint32_t kTries = 2;  // tries of a step; each is a phase
+constexpr uint32_t kTries = 2;  // a step plays its rate in two tries; each try is a phase
 constexpr uint64_t kNsPerSecond = 1'000'000'000, kNsPerUs = 1'000, kPercent = 100;
 // Time from the start of a phase to its first possible arrival. In this time all threads start and
 // load the first part of their program, its first piece (kit/format/piece.h).
@@ -33,7 +34,8 @@ constexpr uint64_t kHeadStartNs = 5 * kNsPerMs;
 // YCSB's workload A: half of the operations update a record, and the others read one.
 constexpr uint64_t kUpdatePercent = 50;
 constexpr uint32_t kTexts = 1024;
-constexpr uint32_t kTextBytes = 92;  // and a tag of 8 bytes: 100 bytes, the longest payload
+// With its tag, a unique number of 8 bytes, a payload has 100 bytes, the most that the API allows.
+constexpr uint32_t kTextBytes = 92;
 
 // The rates of the steps if capacity_per_s is set, in percent of it.
 constexpr std::array<uint64_t, kSteps> kSharesPercent{20, 50, 70, 80, 90, 95, 100};
@@ -45,7 +47,7 @@ uint64_t arrivals_per_thread(const workload::Parameters& parameters) {
   return (parameters.u64("arrivals_per_step") + threads - 1) / threads;
 }
 
-// Returns the rate of the step after `done`.
+// Returns the rate of the step that follows the steps `done`.
 uint64_t next_rate(const workload::Parameters& parameters, std::span<const Step> done) {
   const uint64_t capacity = parameters.u64("capacity_per_s");
   if (capacity > 0) return capacity * kSharesPercent[done.size()] / kPercent;
@@ -104,7 +106,7 @@ class Generator : public workload::ClientScript {
         records_(parameters.u32("records")),
         arrivals_(arrivals_per_thread(parameters)),
         length_ns_(static_cast<double>(length_ns)),
-        // YCSB's range includes both ends.
+        // YCSB's range includes both ends, so it has one item more than there are records.
         items_(records_ + uint64_t{1}) {
     index_ = builder().add_index("usertable", strings ? VARCHAR : INT);
     for (uint64_t item = 0; item < records_; ++item) add_key(strings, workload::fnv_63(item));
@@ -252,7 +254,8 @@ class OpenLoop : public workload::Workload {
     const uint64_t capacity = parameters.u64("capacity_per_s");
     if (capacity > 0 && capacity < kCapacityMin) {
       return Error{"capacity_per_s is " + std::to_string(capacity) +
-                   ": set it to 0, or raise it to at least " + std::to_string(kCapacityMin)};
+                   ", but seven different rates need at least " + std::to_string(kCapacityMin) +
+                   ": raise it, or set it to 0 to search the rate"};
     }
     const uint64_t length_ns = schedule_ns(arrivals_, next_rate(parameters, {}));
     script::Script script = Generator(strings_, parameters, length_ns, seed, policy).write();

@@ -122,7 +122,7 @@ class Scan : public workload::Workload {
     const double range = parameters.number("records_per_scan");
     workload::Demand demand(threads);
     demand.add_load(records, kKeyBytes + parameters.number("payload_bytes"));
-    // Each long scan is followed by checks.
+    // Each long scan is followed by checks, which make about 24 calls.
     demand.add_transactions(threads * parameters.number("scans_per_thread"), 24, 24);
     demand.add_transactions(threads * parameters.number("scans_per_thread"), 2,
                             range == 0 ? records : range);

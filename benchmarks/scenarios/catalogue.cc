@@ -108,7 +108,7 @@ Result<void> read_steps(const Json& json, Scenario& out) {
     if (!parsed) return parsed;
   }
   for (const bool open : in_transaction) {
-    if (open) return Error{"steps: a transaction has neither commit (c) nor abort (a)"};
+    if (open) return Error{"steps: a transaction does not end; add a commit (c) or an abort (a)"};
   }
   return {};
 }
@@ -120,7 +120,8 @@ Result<void> read_crowd(const Json& json, Scenario& out) {
   if (!kind) return kind.error();
   crowd.kind = std::move(*kind);
   if (!is_crowd_kind(crowd.kind))
-    return Error{"crowd.kind: there is no crowd of the kind \"" + crowd.kind + "\""};
+    return Error{"crowd.kind: no kind of crowd has the name \"" + crowd.kind +
+                 "\"; choose one of the names in kKinds of crowds/*.cc"};
   for (const auto& [name, target] :
        {std::pair<std::string_view, uint32_t*>{"threads", &crowd.threads},
         {"rounds", &crowd.rounds},
@@ -205,7 +206,7 @@ Result<Scenario> parse_scenario(const Json& json) {
   Scenario scenario;
   for (const auto& [name, value] : json.as_object()) {
     if (std::ranges::find(kMembers, name) == kMembers.end())
-      return Error{"a scenario has no member named \"" + name + "\""};
+      return Error{"a scenario has no member named \"" + name + "\"; remove or correct it"};
   }
   for (const auto& [name, flag] : {std::pair<std::string_view, bool*>{"filler", &scenario.filler},
                                    {"oracle", &scenario.oracle},

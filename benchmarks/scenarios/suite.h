@@ -67,10 +67,10 @@ class Suite {
   // scripted_[i] belongs to plan_[i], and is phase number i of the script.
   std::vector<ScriptedScenario> scripted_;
   std::vector<Scenario> bare_;
-  // scripted_bare_[i] belongs to bare_[i]. These phases follow those of plan_.
+  // scripted_bare_[i] belongs to bare_[i]. The phases of bare scenarios follow those of plan_.
   std::vector<ScriptedBare> scripted_bare_;
   std::vector<Scenario> crowds_;
-  // scripted_crowds_[i] belongs to crowds_[i % crowds_.size()]. These phases are the last.
+  // scripted_crowds_[i] belongs to crowds_[i % crowds_.size()]. The phases of crowds are the last.
   std::vector<ScriptedCrowd> scripted_crowds_;
 };
 

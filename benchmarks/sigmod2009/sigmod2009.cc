@@ -102,7 +102,7 @@ class Generator {
     insert_ = script_.add_class("insert");
     check_ = script_.add_class("check");
     add_indices(parameters["indices"]);
-    // The organisers' code sizes the pool of double_lookup by the indices instead of the threads.
+    // The organisers' code sizes the key list of double_lookup by the indices, not by the threads.
     const uint64_t inserters =
         rule == KeyRule::kDoubleLookup ? script_.index_count() : scale_.threads;
     pools_ = random_thesis_pools(script_, seed, inserters * scale_.inserts, rule);

@@ -36,10 +36,10 @@ Dip noise(std::span<const std::vector<uint64_t>> parts);
 // largest dip a little by chance.
 inline constexpr double kAboveNoise = 2;
 
-// The recoveries that stand out of the noise.
+// The recoveries that lose so many commits that they cannot be noise.
 struct Recoveries {
   uint64_t count = 0;
-  Dip worst;  // the longest, the deepest, and the most lost
+  Dip worst;  // for each member of Dip: the largest value in any of the recoveries
 };
 
 // Returns the recoveries from the changes before each of the parts except the first.

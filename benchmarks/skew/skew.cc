@@ -27,7 +27,8 @@ constexpr uint32_t kShiftsPerIndex = 64;  // a shift moves the range by 1/64 of 
 constexpr uint32_t kStillPart = 1;        // the run without changes uses the keys of this part
 // A run without changes, then one with changes.
 constexpr std::array kRuns = {"still", "shifting"};
-constexpr uint64_t kWindowsPerPart = 200;  // 20 s in windows of 100 ms; part 0 is half as long
+// At paper scale a part has 20 s in windows of 100 ms. Part 0 is half as long.
+constexpr uint64_t kWindowsPerPart = 200;
 constexpr uint64_t kLookupsPerTransaction = 10;
 // A thread looks at the clock after this many transactions. No handle is open then (clients.h).
 constexpr uint64_t kTransactionsPerLook = 100;

@@ -39,7 +39,7 @@ class SubscriberRows {
   Owner owner(uint32_t tag) const { return tag < owners_.size() ? owners_[tag] : Owner{}; }
 
  private:
-  std::vector<Owner> owners_;  // by tag
+  std::vector<Owner> owners_;  // by tag, the unique number of a payload
 };
 
 class Bookkeeper {
@@ -97,7 +97,7 @@ class Bookkeeper {
 
   void change(Table table, const Change& change) { books_.changes[table].push_back(change); }
 
-  // Books the transactions whose effects follow from whether they committed.
+  // Adds the changes by transactions whose effects follow from whether they committed.
   void updates(std::span<const format::Op> ops, const script::ThreadResult& result) {
     updates_.clear();
     format::walk_program(ops, [&](const format::Step& step) {
@@ -128,7 +128,7 @@ class Bookkeeper {
     });
   }
 
-  // Books the transactions whose effects follow from their results.
+  // Adds the changes by transactions whose effects follow from their results.
   void results(std::span<const format::Op> ops, const script::ThreadResult& result) {
     judge::for_each_evidence(
         ops, result, [&](const format::Step& step, std::span<const script::Evidence> records) {

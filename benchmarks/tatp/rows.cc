@@ -109,13 +109,13 @@ class Checker {
     const auto change = std::ranges::find(changes, found.tag, &Change::tag);
     if (change == changes.end()) {
       return find("lost_update", table, row,
-                  "has a record that none of the committed transactions that changed it wrote");
+                  "has a record that was neither loaded nor written by a committed transaction");
     }
     const auto next = change + 1;
     if (next != changes.end() && next->thread == change->thread) {
       find("lost_update", table, row,
-           "was written by thread " + std::to_string(change->thread) +
-               ", which changed it again later");
+           "has the record that thread " + std::to_string(change->thread) +
+               " wrote, although this thread replaced the record later");
     }
     compare_text(table, row, table == kForwarding ? change->value : loaded.text, *change);
   }

@@ -16,7 +16,7 @@ enum class Transaction : uint8_t { kNewOrder, kPayment, kOrderStatus, kDelivery,
 inline constexpr uint32_t kTransactions = 5;
 
 // The following lists give the parameters in their order. A text or string is given by its number
-// in the script's lists (pools).
+// in the script's lists (pools). A blank text is a row whose fields the procedure fills in.
 
 // Parameters of NewOrder. The NewOrderLineParameters of each line follow. An order that will be
 // rolled back requests an unused item instead of its last line.

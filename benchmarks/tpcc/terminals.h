@@ -1,5 +1,5 @@
-// Terminals: writes the run phase of the benchmark "tpcc": the transactions of every terminal
-// (thread).
+// Terminals: writes the run phase of the benchmark "tpcc", which consists of the transactions of
+// every terminal (thread).
 #pragma once
 
 #include <cstdint>

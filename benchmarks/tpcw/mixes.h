@@ -25,8 +25,8 @@ enum Interaction : uint32_t {
   kInteractions
 };
 
-// The transaction classes. They group the fourteen interactions, because a script can have only
-// seven classes in addition to "check". BestSellers, the longest interaction, and BuyConfirm, the
+// The transaction classes, by which the report groups latencies. Some interactions share a class,
+// because a script can have only seven classes in addition to "check". BestSellers, the longest interaction, and BuyConfirm, the
 // one with most writes, have classes of their own.
 inline constexpr std::array kClasses = {"home", "search",      "best_sellers",    "product_detail",
                                         "cart", "buy_confirm", "orders_and_admin"};

@@ -46,8 +46,8 @@ enum RegisterParameter : uint32_t {
 enum CartParameter : uint32_t {
   kCartFrom,  // cart_key of item 0
   kCartEnd,
-  kCartText,  // text of a blank row
-  kCartBook,
+  kCartText,   // text of a blank row
+  kCartBook,   // number of the item
   kCartCount,  // quantity
   kCartParameters
 };

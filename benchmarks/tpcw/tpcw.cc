@@ -82,7 +82,8 @@ class Generator : public workload::ClientScript {
   }
 
   // Adds the ranges of title searches: two keys for each word. The first key precedes all titles
-  // that begin with the word. The second key, the next in the pool, follows these titles.
+  // that begin with the word. The second key, the next in the script's list of keys (pool), follows
+  // these titles.
   void add_title_words() {
     for (uint64_t number = 0; number < population_->title_words(); ++number) {
       title_words_.push_back(builder().add_varchar_key(word(number, kTitleWordDigits)));

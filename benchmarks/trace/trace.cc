@@ -29,8 +29,8 @@ using What = TraceCall::What;
 // long.
 constexpr uint64_t kCallsPerOpen = 1'000;
 
-// The transaction classes, in this order: transactions that only read, other transactions, and
-// auto-commit calls.
+// The transaction classes, by which the report groups latencies, in this order: transactions that
+// only read, other transactions, and auto-commit calls.
 constexpr std::array kClasses = {"read", "write", "get", "insert", "delete"};
 constexpr uint32_t kRead = 0, kWrite = 1, kGet = 2, kInsert = 3, kDelete = 4;
 
@@ -86,7 +86,7 @@ class Generator : public workload::ClientScript {
   void run() override {
     const workload::TraceCounts& counts = trace_.counts;
     const uint64_t ops = 2 * counts.transactions + counts.lines + counts.single_calls;
-    const uint64_t with_checks = ops + ops / 4;  // so that the programs need not grow
+    const uint64_t with_checks = ops + ops / 4;  // reserved, so that the programs need not grow
     clients().start("run", with_checks / clients().size());
     for (Client& client : clients()) play(client, trace_.threads[client.number()]);
     clients().finish();
@@ -171,7 +171,8 @@ class Trace : public workload::Workload {
     const auto stored_keys = static_cast<double>(counts.stored_keys);
     workload::Demand demand(static_cast<double>(trace_->threads.size()));
     demand.add_load(loaded, bytes);
-    // Most inserts of a trace replace a record.
+    // `more` is the number of inserts that make the index larger. The others replace records that
+    // the trace deletes.
     const double more = std::min(inserts, std::max({0.0, inserts - deletes, stored_keys - loaded}));
     demand.add_inserts(more, bytes);
     demand.add_changes(inserts - more, deletes);

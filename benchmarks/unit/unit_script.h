@@ -21,8 +21,8 @@ class UnitScript {
   script::Script build();
   judge::Expectations take_expectations() { return std::move(expectations_); }
 
-  // The phase and thread in which the observer reads two indices in one transaction. The judge
-  // compares the two results.
+  // The phase and the number of the observer, the thread that reads while another thread writes.
+  // The observer reads two indices in one transaction, and the judge compares the two results.
   static constexpr uint32_t kTestPhase = 1;
   static constexpr uint32_t kObserver = 2;
 

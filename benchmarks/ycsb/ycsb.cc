@@ -33,7 +33,8 @@ constexpr uint32_t kVerifyThreads = 4;
 // both reads must agree. Checks are 2 % of all transactions.
 constexpr uint32_t kCheckEvery = 100;
 constexpr uint32_t kTexts = 1024;
-constexpr uint32_t kTextBytes = 92;  // and a tag of 8 bytes: 100 bytes, the longest payload
+// With its tag, a unique number of 8 bytes, a payload has 100 bytes, the most that the API allows.
+constexpr uint32_t kTextBytes = 92;
 // Ops for which a program reserves space per transaction: the most that a mix has on average. An
 // update has four: begin, delete, insert, commit. A read-modify-write has five, but in its mix half
 // of the transactions are reads, with three.

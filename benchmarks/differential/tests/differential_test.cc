@@ -65,7 +65,7 @@ TEST(Differential, EqualSeedsGiveEqualCalls) {
 struct FaultCase {
   const char* names;  // possible names of the finding
   Faults faults;
-  std::size_t calls_max;  // maximum number of calls of the shrunk session
+  std::size_t calls_max;  // maximum number of calls that the finding shows
 };
 
 class DifferentialFinds : public ::testing::TestWithParam<FaultCase> {};
@@ -108,8 +108,8 @@ INSTANTIATE_TEST_SUITE_P(
       return "Fault" + std::to_string(parameter.index);
     });
 
-// A fault that occurs once in some hundred calls of a kind needs as many calls of this kind. The
-// finding shows no calls of other kinds.
+// Each of these faults occurs at every 300th call of one kind, so a failing session needs 300 calls
+// of this kind. The finding shows many similar calls in one line.
 TEST(Differential, TellsARareFaultInAFewLines) {
   for (const Faults& faults : {Faults{.drops_every = 300}, Faults{.repeats_every = 300}}) {
     // Every failing session has at least 300 calls. In one second, an idle machine reduces the

@@ -85,8 +85,8 @@ TEST(Duplicates, PayloadsPerKeyFollowTheDistribution) {
   }
 }
 
-// Operations have their published percentages. The reads of a key are proportional to its payloads,
-// so half of all reads use the heavy key.
+// The operations have the percentages that README.md gives. The number of reads of a key is
+// proportional to its number of payloads, so half of all reads use the heavy key.
 TEST(Duplicates, OperationsAndKeysComeAsOftenAsTheyShould) {
   const script::Script script =
       make_script(kName, "one_heavy", 3, {{"keys", 100}, {"operations_per_thread", 5'000}});
@@ -126,8 +126,8 @@ TEST(Duplicates, TheShareOfExistingPairsIsThatOfTheInstance) {
   }
 }
 
-// Replays the writes on a model of the keys. Replaced and repeated pairs exist, new pairs are
-// missing, and each key has one writing thread.
+// Replays the writes on a model of the keys. A pair that is deleted or inserted a second time must
+// exist at this moment, and a new pair must not. In the run, each key has one writing thread.
 TEST(Duplicates, WritesFitWhatIsThere) {
   const script::Script script = make_script(
       kName, "zipf", 4, small("zipf"), {.stripes = false, .canaries = false, .evidence = false});
@@ -174,8 +174,8 @@ TEST(Duplicates, TooFewKeysAreRefused) {
   EXPECT_NE(script.error().message.find("raise keys"), std::string::npos);
 }
 
-// delete_all uses keys with at most 1,000 payloads or the average number. So each thread has a key
-// to delete for all parameters, and one_heavy never deletes the heavy key.
+// delete_all uses keys with at most 1,000 payloads, or with at most the average number if that is
+// more. So each thread has a key to delete for all parameters.
 TEST(Duplicates, EveryNumberOfPayloadsHasKeysToDelete) {
   for (const char* instance : {"few", "many", "zipf", "one_heavy"}) {
     for (const int64_t payloads : {1, 1'000, 1'001, 10'000}) {
@@ -195,8 +195,9 @@ TEST(Duplicates, EveryNumberOfPayloadsHasKeysToDelete) {
   }
 }
 
-// The referee, the process that runs sessions, refuses by this estimate a session that is too large
-// (harness/referee/session/memory_fit.h). Nothing is generated here, because it would not fit.
+// The referee, the process that runs sessions, estimates the memory of a session, and refuses a
+// session that does not fit (harness/referee/session/memory_fit.h). This test generates no script,
+// because the script would not fit into the memory.
 TEST(Duplicates, TheEstimateCountsThePayloadsOfAllKeys) {
   const auto records = [](const char* instance) {
     const workload::Parameters parameters =

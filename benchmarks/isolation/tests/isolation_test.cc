@@ -29,7 +29,9 @@ script::Script script_of(std::string_view benchmark, std::string_view instance) 
 }
 
 struct Payloads {
-  std::array<uint64_t, 10> by_length{};  // inserts by text length / 10, without the tag
+  // The number of inserts, by text length / 10. The text is what follows the payload's tag, eight
+  // letters that make the payload unique.
+  std::array<uint64_t, 10> by_length{};
   uint64_t inserts = 0;
   uint64_t other_letters = 0;  // texts with characters other than kLetters
   uint64_t monotonous = 0;     // texts of at least two letters, all equal
@@ -62,8 +64,8 @@ TEST(Isolation, PayloadsAreAlikeInRecordedRoundsAndTimedRuns) {
         {"sigmod2009", "preliminary1"}}) {
     const Payloads payloads = payloads_of(script_of(benchmark, instance));
     ASSERT_GT(payloads.inserts, 1000u) << benchmark;
-    // Most payloads have different tags (first letters). Only canaries, which are check
-    // transactions, insert the same payload several times.
+    // Most payloads have different tags. Only canaries, which are check transactions, insert the
+    // same payload several times.
     EXPECT_GT(payloads.tags.size(), payloads.inserts * 9 / 10) << benchmark;
     EXPECT_EQ(payloads.other_letters, 0u) << benchmark;
     EXPECT_LT(payloads.monotonous, payloads.inserts / 100) << benchmark;

@@ -1,4 +1,4 @@
-// Tests that keys from a file change nothing but the keys of a script, in every instance whose keys
+// Tests that keys from a file change nothing but the keys of a script, in the instances whose keys
 // a user may replace. The test is not in benchmarks/kit/tests, because it needs all benchmarks.
 #include <gtest/gtest.h>
 
@@ -20,7 +20,7 @@ using workload::KeyFile;
 
 class ReplacedKeys : public KeyFiles {};
 
-// Returns the ranks of all keys of the pool.
+// Returns the rank, i.e. the position in key order, of each key in a script's list of keys (pool).
 template <typename Keys>
 std::vector<std::size_t> ranks_of(const Keys& pool) {
   Keys sorted = pool;
@@ -46,8 +46,8 @@ bool has(const Keys& sorted, const Key& key) {
 KeyType type_of(const std::string& name) { return name == "int64" ? INT : VARCHAR; }
 
 // Returns the content of a key file. The number of keys is the largest number that the instance may
-// use. Many keys look like the keys of the extra check transactions: they are large integers, or
-// strings that begin with '!'.
+// use. Some keys look like the keys of the extra check transactions: strings that begin with '!',
+// or large integers, which become negative when the file is read.
 std::string content_for(const workload::Workload& workload, const workload::Parameters& parameters,
                         KeyType type, std::mt19937_64& rng) {
   const auto count = static_cast<std::size_t>(workload.demand(parameters).all_keys() * 1.05 + 50);
@@ -66,7 +66,9 @@ std::string content_for(const workload::Workload& workload, const workload::Para
 TEST_F(ReplacedKeys, ReplacedKeysHaveTheOrderOfTheWorkloadsKeys) {
   std::mt19937_64 rng(4);
   std::size_t instances = 0;
-  std::set<std::string> seen;  // benchmark and type; with KEYDROME_SOAK, every instance is tested
+  // Without the environment variable KEYDROME_SOAK, only the first instance of each benchmark and
+  // key type is tested.
+  std::set<std::string> seen;  // benchmark and key type
   for (const workload::BenchmarkEntry& entry : workload::benchmark_registry()) {
     const workload::Manifest manifest = manifest_of(entry.name);
     for (const auto& [instance, facts] : manifest.instances) {

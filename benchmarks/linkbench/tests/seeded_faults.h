@@ -1,8 +1,8 @@
 // An index library in the test's process with one chosen fault, to test that each check of the
 // benchmark "linkbench" finds its fault.
 //
-// Only one index exists at a time. Thread-safe like the index API; a mutex guards the names of
-// handles.
+// Only one such library exists at a time, because its state is global. Its functions are as
+// thread-safe as the index API demands; a mutex guards the names of handles.
 #pragma once
 
 #include <atomic>
@@ -85,7 +85,7 @@ inline ErrCode next(IdxState* state, TxnState* transaction, Record* record) {
   return right.getNext(state, transaction, record);
 }
 
-// Returns a new, empty index with the given fault.
+// Returns a new, empty index library with the given fault.
 inline player::IndexApi index_with(const Fault& seeded) {
   right = testing::test_index({});
   fault = seeded;

@@ -93,7 +93,8 @@ double rate_of(const script::PhaseScript& phase) {
 }
 
 // Each thread has its own Poisson process with exponential gaps. The distribution function of the
-// gaps transforms them to uniform numbers. Adapting the phase to a rate keeps the process.
+// gaps transforms them to uniform numbers. The gaps stay exponential after the phase has been
+// adapted to a rate.
 TEST(OpenLoop, TransactionsArriveAsAPoissonProcess) {
   constexpr uint64_t kThreads = 4, kArrivals = 20'000;
   const workload::Parameters parameters =
@@ -123,13 +124,13 @@ TEST(OpenLoop, TransactionsArriveAsAPoissonProcess) {
   }
 }
 
-// A session with an imagined library. `tries` says how a try of a phase at a rate goes.
+// A session with an imagined library. `in_time` decides whether the library keeps up with a rate.
 struct Imagined {
   std::string instance = "int64_a";
   workload::ParameterValues overrides{};
   // Returns whether the try with this number (0 or 1) at this rate is in time.
   std::function<bool(double rate, int number)> in_time;
-  double throughput = 1e9;  // a throughput that limits nothing
+  double throughput = 1e9;  // transactions per second; so many do not limit the result
 
   // Plays all phases. Returns the names of the timed ones.
   std::vector<std::string> play() {
@@ -178,7 +179,8 @@ struct Imagined {
   }
 };
 
-// Seven halvings of a range of 2^6 leave a factor of 2^(6/128).
+// The highest rate is 2^6 times the lowest. Seven halvings on a logarithmic scale leave a range
+// whose ends differ by a factor of 2^(6/128).
 TEST(OpenLoop, ABisectionFindsTheKnee) {
   for (const double knee : {21'000.0, 77'777.0, 500'000.0, 1'250'000.0}) {
     Imagined library{.in_time = [&](double rate, int) { return rate <= knee; }};
@@ -193,7 +195,7 @@ TEST(OpenLoop, ABisectionFindsTheKnee) {
   }
 }
 
-// One pause of the machine does not decide, because the second try counts too.
+// A pause of the machine spoils only one of the two tries of a rate, and the other still counts.
 TEST(OpenLoop, ARateCountsIfOneOfItsTriesDoes) {
   constexpr double kKnee = 500'000;
   Imagined quiet{.in_time = [](double rate, int) { return rate <= kKnee; }};
@@ -216,14 +218,14 @@ TEST(OpenLoop, NoRateCountsForASlowLibrary) {
   EXPECT_FALSE(library.metrics.contains("knee_p99_ms"));
 }
 
-// A library that makes its latencies look short gains no more than its throughput.
+// If a library forges short latencies, its sustained rate is still at most its throughput.
 TEST(OpenLoop, TheSustainedRateIsAtMostTheThroughput) {
   Imagined library{.in_time = [](double, int) { return true; }, .throughput = 50'000};
   library.play();
   EXPECT_NEAR(library.metrics["sustained_per_s"], 50'000, 10);
 }
 
-// A percentile is reported only if it rests on 1,000 samples.
+// A percentile is reported only if at least 1,000 latencies are longer than it.
 TEST(OpenLoop, PercentilesSayHowManySamplesTheyRestOn) {
   const auto always = [](double, int) { return true; };
   Imagined few{.in_time = always};
@@ -238,7 +240,8 @@ TEST(OpenLoop, PercentilesSayHowManySamplesTheyRestOn) {
   EXPECT_FALSE(many.metrics.contains("knee_p999_ms"));
 }
 
-// If capacity_per_s is set, the steps use the published percentages of it and no results.
+// If capacity_per_s is set, the rates of the steps are fixed percentages of it. The results do not
+// change them.
 TEST(OpenLoop, StepsAskForSharesOfAKnownCapacity) {
   Imagined library{.overrides = {{"capacity_per_s", 12'000}},
                    .in_time = [](double rate, int) { return rate < 9'000; }};

@@ -343,8 +343,8 @@ History history_of(const ScriptedCrowd& scripted, const script::PhaseOutcome& ou
       const EventCall call = call_of(event);
       const bool has_index =
           call != EventCall::kBegin && call != EventCall::kCommit && call != EventCall::kAbort;
-      // If the number is wrong, the difference is wrong as well, and split_into_transactions()
-      // rejects the event.
+      // If the recorded index number is wrong, so is the difference, and
+      // split_into_transactions() rejects the event.
       if (has_index) event.index = static_cast<uint16_t>(event.index - scripted.first_index);
     }
   }
@@ -356,7 +356,8 @@ History history_of(const ScriptedCrowd& scripted, const script::PhaseOutcome& ou
 std::string CrowdRecord::repeated_record() const {
   using Place = std::tuple<uint16_t, uint64_t, uint64_t>;  // index, key and payload
   for (const history::Transaction& transaction : transactions_.committed) {
-    std::set<Place> seen;  // since the last call that may move a cursor or change the index
+    // Records returned since the last call that may move a cursor or change the index.
+    std::set<Place> seen;
     bool repeated = false;
     for_each_call(history_, transaction, [&](uint32_t, const Event& event) {
       const bool record = call_of(event) == EventCall::kNext && succeeded(event);

@@ -1,8 +1,8 @@
 // Writes and judges bare runs: misuse of the API, such as closed handles, ended transactions, keys
 // of the wrong type, and garbage in unused bytes. The player, the process that calls the library,
 // makes the calls exactly as written (kBareCall). No serial order of transactions defines the
-// correct results of misuse, so the scenario, the list of the run's steps, gives these results with
-// the steps.
+// correct results of misuse. Therefore the scenario, the list of the run's steps, gives the correct
+// results of each step.
 #pragma once
 
 #include <cstdint>

@@ -64,7 +64,8 @@ class PlayWriter {
   }
 
   // Returns the bytes of a payload. The bytes are those of the failed run, because a library may
-  // order the payloads of a key by their bytes. In a program, all fillers have the same payload.
+  // order the payloads of a key by their bytes. In a program, all fillers (surrounding records)
+  // have the same payload.
   std::string payload_of(const std::string& label) const {
     return label == kFillerPayload ? label : vocabulary_.payload_bytes(label);
   }

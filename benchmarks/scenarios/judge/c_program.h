@@ -13,7 +13,8 @@ namespace keydrome::scenarios {
 // - The calls that the program makes do not show the violation (program_log.h). The program would
 //   then give the same result with a correct library.
 // - The run has hundreds of records or calls, because such a program is too long to read.
-// - A session has two handles of one index, because the recorded calls do not distinguish them.
+// - A session (client thread) has two handles of one index, because the recorded calls do not
+//   distinguish them.
 std::string c_program(const Scenario& scenario, const Variant& variant, const ScriptedRun& run,
                       const RunLog& log, const RunViolation& violation);
 

@@ -10,7 +10,8 @@
 
 namespace keydrome::scenarios {
 
-// A call of a run, as it was recorded. Calls are in the order of the times at which they returned.
+// A call of a session (a client thread), as it was recorded. Calls are in the order of the times at
+// which they returned.
 struct ShownCall {
   uint32_t session = 0;
   history::Event event{};

@@ -57,7 +57,8 @@ class ProgramLog {
 
   // Adds the inserts of the records that the program inserts before the steps.
   void set_up(std::vector<Event>& events) {
-    std::set<int64_t> few;  // the labels of the fillers that the program inserts
+    // The labels of the fillers (surrounding records) that the program inserts.
+    std::set<int64_t> few;
     for (uint32_t i = 0; i < std::min(vocabulary_.fillers(), kProgramFillersMax); ++i) {
       few.insert(vocabulary_.filler_label(i));
     }

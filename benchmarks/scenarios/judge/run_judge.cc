@@ -29,7 +29,9 @@ using model::OrderSearch;
 
 namespace {
 
-constexpr uint32_t kLoneAttemptsMax = 10;  // convention 3 of keydrome/index.h
+// A transaction that runs alone must commit within this many attempts (convention 3 of
+// keydrome/index.h).
+constexpr uint32_t kLoneAttemptsMax = 10;
 
 // The maximum number of transactions of a run, including auto-commit calls. A run has more only if
 // beginTransaction sets no handle, and the search for a serial order would then take too long.
@@ -80,9 +82,9 @@ class RunJudge {
     History history = log_.history;
     history.varchar_keys = run_.vocabulary.strings();
     history.ticks_per_s = judge::ticks_per_s();
-    // The recorder identifies an index by its handle, and judge_logs has compared the log with the
-    // program. A call with a key of another index therefore means that two indexes have the same
-    // handle.
+    // The recorder identifies an index by its handle, and judge_logs() has already compared the log
+    // with the program. A call with a key of another index therefore means that two indexes have
+    // the same handle.
     if (!rank_varchar_keys(history) || !history.unknown_arguments.empty()) {
       report("shared_handle",
              "openIndex returned the same handle for indexes of different types, so calls cannot "

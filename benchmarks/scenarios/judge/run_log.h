@@ -17,7 +17,8 @@
 namespace keydrome::scenarios {
 
 struct RunLog {
-  // The calls, one thread per session. Index A has number 0. Varchar keys are hashes.
+  // The calls, one thread per session (client thread). Index A has number 0. Varchar keys are
+  // hashes.
   history::History history;
   // In the first thread, the events [steps_begin, steps_end) are the steps. Earlier events set up
   // the run; later events read everything.

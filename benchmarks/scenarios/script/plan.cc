@@ -12,8 +12,8 @@ namespace {
 
 constexpr uint32_t kSmallFiller = 10, kLargeFiller = 10'000;
 constexpr int64_t kLargeDistance = 1'000;
-// The largest number of runs of a scenario with one session. Such a scenario has few variants, so
-// more runs would test nothing new.
+// The largest number of runs of a scenario with one session (client thread). Such a scenario has
+// few variants, so more runs would test nothing new.
 constexpr uint64_t kSingleSessionRuns = 6;
 // On average, one of this many runs is persistent, which means that it retries transactions after
 // DEADLOCK.

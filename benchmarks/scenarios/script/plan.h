@@ -15,8 +15,10 @@ namespace keydrome::scenarios {
 struct Variant {
   Order order;
   KeyType type = SHORT;  // type of index A; B and C have the next two types
-  int64_t distance = 1;  // difference between the keys of adjacent labels
-  uint32_t filler = 0;   // number of other records, below and above the scenario's own records
+  // A scenario names its keys by labels 0, 1, 2, ... (vocabulary.h). This is the difference between
+  // the keys of consecutive labels.
+  int64_t distance = 1;
+  uint32_t filler = 0;  // number of other records, below and above the scenario's own records
   bool long_payloads = false;
   // If true, a transaction that receives DEADLOCK is retried until it commits. If false, such a
   // transaction is given up, and only the other transactions are judged.
@@ -35,8 +37,9 @@ struct PlanSize {
 };
 
 // Returns the plan. Every scenario runs at least once for each of its key types, with its steps in
-// the written order. A scenario with one session has at most six runs. The scenarios with several
-// sessions share the other runs equally, in random interleavings. Equal arguments give equal plans.
+// the written order. A scenario with one session (client thread) has at most six runs. The
+// scenarios with several sessions share the other runs equally, in random interleavings. Equal
+// arguments give equal plans.
 std::vector<PlannedScenario> plan_runs(std::vector<Scenario> scenarios, const PlanSize& size,
                                        uint64_t seed);
 

@@ -30,7 +30,7 @@ struct ScriptedRun {
 
 struct ScriptedScenario {
   uint32_t phase = 0;
-  std::vector<ScriptedRun> runs;  // one for each of planned.variants
+  std::vector<ScriptedRun> runs;  // one for each run of the plan, PlannedScenario::variants
 };
 
 // Appends the phase. `step_wait_us` is the time, in microseconds, that other sessions wait for a

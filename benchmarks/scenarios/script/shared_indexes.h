@@ -1,11 +1,11 @@
 // SharedIndexes: names the indexes that the runs of scenarios use. A scenario is a short list of
 // API calls that is run many times, by one process that has loaded the library.
 //
-// A library may hold a descriptor or a memory area for each index, and the API has no call that
-// removes an index, so the process creates few indexes. The first run of each scenario has indexes
-// of its own. All other runs share one index for each key type and letter (A, B or C, the name of
-// an index in a scenario). Such a run begins by deleting the records that the previous run left.
-// Not thread-safe.
+// A library may need a file descriptor or a memory area for each index, and the API has no call
+// that removes an index. Therefore the process creates few indexes. The first run of each scenario
+// has indexes of its own. All other runs share one index for each key type and letter (A, B or C,
+// the name of an index in a scenario). Such a run begins by deleting the records that the previous
+// run left. Not thread-safe.
 #pragma once
 
 #include <cstdint>

@@ -85,7 +85,7 @@ struct FaultCase {
 
 class FaultyIndex : public ::testing::TestWithParam<FaultCase> {};
 
-// Runs at smoke scale, as the site does, and judges only with the checks of this benchmark.
+// Runs at smoke scale, the smallest size, and judges only with the checks of this benchmark.
 TEST_P(FaultyIndex, IsFound) {
   for (uint64_t seed = 1; seed <= seeds(2); ++seed) {
     const judge::Findings findings = judge(make_script(seed), GetParam().faults);
@@ -182,7 +182,7 @@ TEST(Sigmod2009, ChecksDoNotChangeTheStream) {
         if (op.code == format::OpCode::kBegin)
           ours = static_cast<format::Kind>(op.kind) == format::Kind::kStream;
         const bool tagged =
-            op.code == format::OpCode::kInsert;  // tags are unique in the whole script
+            op.code == format::OpCode::kInsert;  // a tag is a unique number of the whole script
         const bool read = op.code == format::OpCode::kGet || format::is_scan(op.code);
         // The `payload` of a read is no text. It is the position of the payload bytes that are
         // reported.
@@ -243,8 +243,9 @@ uint64_t pairs_of_double_lookup(const script::Script& script) {
   return lookups;
 }
 
-// The first get of a pair finds its key only by chance: an index has 320 of the 4,000 strings of
-// the pool, and most of the empty and one-letter strings. The second get follows only a hit.
+// The first get of a pair finds its key only by chance: an index has 320 of the 4,000 strings in
+// the list of keys, and most of the empty and one-letter strings. The second get follows only a
+// hit.
 TEST(Sigmod2009, FewLookupsOfDoubleLookupHit) {
   for (uint64_t seed = 1; seed <= seeds(4); ++seed) {
     const script::Script script = make_script(seed, {}, {}, "double_lookup");
@@ -306,9 +307,9 @@ TEST(Sigmod2009, OnlyOneByteOfTheKeysVaries) {
   EXPECT_EQ(*positive.rbegin(), int64_t{255} << 55);
 }
 
-// Entries of 2009 may rely on the alphabet and the sign of the published keys. So the keys of the
-// checks that the workload adds have the same alphabet and sign. The private keys of a check are
-// not keys of the workload itself.
+// Libraries of the contest may rely on the alphabet and the sign of the published keys. So the keys
+// of the checks that the workload adds have the same alphabet and sign. The private keys of a check
+// are not keys of the workload itself.
 TEST(Sigmod2009, TheKeysOfTheChecksLookLikeThePublishedOnes) {
   const workload::CheckPolicy plain = {.stripes = false, .canaries = false, .evidence = false};
   for (uint64_t seed = 1; seed <= 5; ++seed) {

@@ -87,7 +87,8 @@ TEST(Skew, TheRangeShiftsAsPublished) {
   }
 }
 
-// The hottest rank gets 1 / zeta of the lookups, here 10.3 %. Its key differs in each part.
+// The hottest rank gets 10.3 % of the lookups: 1 divided by the sum of 1 / rank^0.99 over all
+// ranks. The key of this rank differs in each part.
 TEST(Skew, TheHotKeysChange) {
   const script::Script script =
       make_script(kName, "shifting_zipf", 3, {{"records", 6'400}, {"lookups_per_s_max", 400'000}});
@@ -169,8 +170,8 @@ TEST(Skew, ARecoveryMustStandOutOfTheNoise) {
   EXPECT_EQ(recoveries(parts, {.windows = 9, .drop = 0.9, .lost = 0.9}).count, 0u);
 }
 
-// Numbers of commits come from the jail, where a library can forge them. Numbers that contradict
-// each other must do no harm.
+// Numbers of commits come from the library's process, where a library can forge them. Numbers that
+// contradict each other must do no harm.
 TEST(Skew, PartsWithoutCommitsSayNothing) {
   const std::vector<std::vector<uint64_t>> parts = {{}, std::vector<uint64_t>(20), {}};
   EXPECT_EQ(noise(parts).windows, 0u);
@@ -183,7 +184,7 @@ class Imagined {
   // By phase: the commits of each thread in each of the first ten windows.
   std::map<std::string, uint64_t> first_windows;
   uint64_t commits = 30;           // in each of the other windows
-  uint64_t parts_committed = 100;  // of each thread in a part
+  uint64_t parts_committed = 100;  // transactions that each thread commits in a part
 
   void play() {
     const workload::Parameters parameters =
@@ -236,7 +237,8 @@ TEST(Skew, ReportsTheWorstRecovery) {
   EXPECT_EQ(session.metrics["changes_noticed"], 1);
   EXPECT_DOUBLE_EQ(session.metrics["recovery_ms"], 1);
   EXPECT_DOUBLE_EQ(session.metrics["recovery_drop"], 1 - 10.0 / 30);
-  // The schedule decides, because the referee's clock shows less time.
+  // The rate is per scheduled time, because the clock of the referee, the trusted process outside
+  // the library's sandbox, shows a shorter time.
   EXPECT_NEAR(session.metrics["lookups_per_s"], 6 * 2 * 100 * 10 / 0.11, 1);
   EXPECT_EQ(session.curve.window_ns, 100'000u);
   ASSERT_EQ(session.curve.committed.size(), 100 + 5 * 200u);
@@ -253,7 +255,8 @@ TEST(Skew, ReportsNoRecoveryWithinTheNoise) {
   EXPECT_FALSE(session.metrics.contains("recovery_drop"));
 }
 
-// A library that plays a whole program ends its part before the time.
+// If a library is so fast that the threads reach the end of their programs, the part ends before
+// its time has passed.
 TEST(Skew, ReportsNoRecoveryIfAProgramWasTooShort) {
   Imagined session;
   session.first_windows = {{"shifting_3", 10}};

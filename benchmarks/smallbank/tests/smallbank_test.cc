@@ -78,7 +78,8 @@ struct Corruption {
   std::function<void(Books&, Balances&)> corrupt;
 };
 
-// Corrupts the books or balances once for each finding, and expects this finding.
+// Corrupts the books (the expected money) or the found balances once for each entry, and expects
+// the finding of the entry.
 TEST(SmallBank, EveryCheckFindsItsCorruption) {
   const script::Script script =
       make_script(kName, "hot_10", 3, {{"accounts", 2000}, {"transactions_per_thread", 300}});

@@ -1,8 +1,9 @@
-// An index library in the test's process with snapshot isolation: of two transactions that write
-// the same record, the first to commit wins. The index loses no update, but is not serialisable.
+// An index library in the test's process with snapshot isolation: if two concurrent transactions
+// write the same record, the first commits, and the commit of the second returns DEADLOCK. The
+// library loses no update, but is not serialisable.
 //
-// The index supports only what SmallBank without check transactions needs: one payload per key, no
-// negative integer keys, and cursors that are moved only by getNext.
+// The library supports only what SmallBank without check transactions needs: one payload per key,
+// no negative integer keys, and cursors that are moved only by getNext.
 //
 // Thread safety: one mutex guards each call. A get first yields the processor, so that transactions
 // overlap on any machine.
@@ -175,7 +176,7 @@ inline ErrCode remove(IdxState* state, TxnState* transaction, Record* record) {
   return SUCCESS;
 }
 
-// Returns a new, empty index. Only one index exists at a time.
+// Returns a new, empty library. It replaces the previous one.
 inline player::IndexApi snapshot_index() {
   library = std::make_unique<Library>();
   return {.create = create,

@@ -1,7 +1,8 @@
 // An index library in the test's process that shows old rows of the index "subscriber", to test
 // that the checks of the benchmark "tatp" find lost updates and stale reads.
 //
-// Only one index exists at a time. Thread-safe like the index API; a mutex guards the old rows.
+// Only one such library exists at a time, because its state is global. Its functions are as
+// thread-safe as the index API demands; a mutex guards the old rows.
 #pragma once
 
 #include <cstdint>
@@ -59,7 +60,7 @@ inline ErrCode get(IdxState* state, TxnState* transaction, Record* record) {
   return code;
 }
 
-// Returns a new, empty index with the given fault.
+// Returns a new, empty index library with the given fault.
 inline player::IndexApi index_with(What fault) {
   right = testing::test_index({});
   what = fault;

@@ -152,12 +152,12 @@ TEST(Tatp, SubscribersFollowTheNonuniformDistribution) {
     const double wanted = distribution[s] / static_cast<double>((kA + 1) * kSubscribers) * draws;
     chi_square += (counts[s] - wanted) * (counts[s] - wanted) / wanted;
   }
-  // 59 degrees of freedom; a correct program exceeds this once in 1,000
+  // With 59 degrees of freedom, a correct program exceeds 98.3 once in 1,000 tests.
   EXPECT_LT(chi_square, 98.3);
   EXPECT_GT(chi_square, 30.0);
 }
 
-// Several threads change each of the three tables, and the same rows of them.
+// At least five rows of each table are changed, and more than half of them by several threads.
 TEST(Tatp, SeveralThreadsChangeTheSameRows) {
   const script::Script script =
       make_script(kName, "uniform", 5, {{"subscribers", 5}, {"transactions_per_thread", 3'000}});
@@ -244,7 +244,8 @@ class TatpCheck : public ::testing::Test {
         books_(keep_books(script_, outcome_, kLoad, kRun)),
         found_(read_rows(script_, outcome_, kVerify, books_.subscribers())) {}
 
-  // Corrupts the books or the rows once for each entry, and expects its finding.
+  // Corrupts the books (the expected rows) or the found rows once for each entry, and expects the
+  // finding of the entry.
   void expect_found(const std::vector<Corruption>& corruptions) {
     judge::Findings right;
     check_rows(script_.pools, books_, found_, right);

@@ -103,7 +103,7 @@ INSTANTIATE_TEST_SUITE_P(Tpcc, TpccInstance,
                          ::testing::Values("mix", "mix_any_warehouse", "new_order_payment",
                                            "remote_sweep"));
 
-// A corruption of the rows. Of the twelve conditions, it violates only `condition`.
+// A corruption of the rows, which violates `condition` and possibly further conditions.
 struct Corruption {
   const char* condition;
   std::function<void(tpcc::State&)> corrupt;
@@ -268,8 +268,9 @@ TEST(Tpcc, TheRemoteShareIsThatOfTheParameter) {
   }
 }
 
-// Checks that the log contains only calls that the procedures may make. Then certifies the recorded
-// history: proves that some serial order of the transactions gives its results.
+// Checks that the log contains only calls that the procedures, the programs of the transactions,
+// may make. Then certifies the recorded history: proves that some serial order of the transactions
+// gives its results.
 TEST(Tpcc, ARecordedRunIsCertified) {
   const Session done =
       session("mix", 7, {.deadlock_every = 9001},

@@ -209,7 +209,8 @@ void expect_share(double count, double n, double share) {
 TEST_P(TpcwInstance, TheMixIsThePublishedOne) {
   const script::Script script =
       make_script(kName, GetParam(), 9, {{"transactions_per_thread", 5'000}});
-  std::map<std::pair<uint32_t, uint32_t>, double> counts;  // by class and procedure
+  // By transaction class and procedure, the program of a page.
+  std::map<std::pair<uint32_t, uint32_t>, double> counts;
   for_each_transaction(timed_phase(script), [&](std::span<const format::Op> ops) {
     ASSERT_EQ(ops[1].code, format::OpCode::kRun);
     ++counts[{ops[0].class_, ops[1].payload}];

@@ -53,8 +53,8 @@ TEST(Trace, TheExampleIsATrace) {
   EXPECT_GT(trace->counts.single_calls, 1'000u);
 }
 
-// The library receives the calls of the file, in order. The tag replaces the first bytes of a
-// payload.
+// The library receives the calls of the file, in order. A tag, a unique number, replaces the first
+// bytes of each payload.
 TEST(Trace, TheCallsAreThoseOfTheFile) {
   const script::Script script = script_of(
       "keydrome trace 1\nindex ages int64\nindex users varchar\nload users bob 12345678rest\n"
@@ -79,7 +79,8 @@ TEST(Trace, TheCallsAreThoseOfTheFile) {
   EXPECT_EQ(run.threads[0][4].argument, 3u);
 }
 
-// Long transactions do not stay in one piece of the program.
+// A program is cut into pieces where no handle is open. Handles are closed between long
+// transactions, so that no piece contains two of them.
 TEST(Trace, HandlesAreClosedAfterManyCalls) {
   std::string text = "keydrome trace 1\nindex a int64\n";
   for (int transaction = 0; transaction < 4; ++transaction) {
@@ -209,7 +210,8 @@ TEST(Trace, RandomTracesOfOneThreadFindWhatAModelFinds) {
 }
 
 // If several threads insert and delete the same few keys, and the machine is busy, many calls
-// overlap. The certifier then cannot always tell which call deleted which record.
+// overlap. The certifier, which derives the order of the transactions, then cannot always tell
+// which call deleted which record.
 TEST(Trace, RandomTracesAreJudged) {
   for (uint64_t seed = 1; seed <= 12; ++seed) {
     const auto threads = static_cast<uint32_t>(1 + seed % 5);

@@ -103,8 +103,8 @@ TEST_P(YcsbInstance, AFaultyIndexIsFound) {
   }
 }
 
-// For a bare structure, one thread makes all changes by auto-commit calls, and transactions only
-// read.
+// For a bare structure, a data structure without transactions, one thread makes all changes by
+// auto-commit calls, and transactions only read.
 TEST_P(YcsbInstance, AutoCommitNeedsNoTransactionThatChanges) {
   const script::Script script = make_script(name(), 4, {{"threads", 1}, {"auto_commit", 1}});
   const bool scans = GetParam().scan > 0;
@@ -211,7 +211,7 @@ TEST(Ycsb, ScansAreOneToAHundredRecordsLong) {
     chi_square += (lengths[length] - wanted) * (lengths[length] - wanted) / wanted;
   }
   EXPECT_EQ(lengths[0] + lengths[101], 0);
-  // 99 degrees of freedom; a correct program exceeds this once in 1,000
+  // With 99 degrees of freedom, a correct program exceeds 149 once in 1,000 tests.
   EXPECT_LT(chi_square, 149);
   EXPECT_GT(chi_square, 60);
 }
@@ -256,7 +256,8 @@ TEST(Ycsb, UniformHotspotAndExponentialAreTheirDistributions) {
     double first = 0;
     for (std::size_t i = 0; i < 20; ++i) first += hot[i];
     EXPECT_NEAR(first, 0.8 * kDraws, 3.3 * std::sqrt(kDraws * 0.8 * 0.2));
-    // A value of n or more items is drawn again, so the distribution is that of values below n.
+    // A value that is not below the number of items is drawn again, so the distribution is that of
+    // the smaller values.
     const std::vector<double> exponential = chosen_hundredths("a_exponential", indices);
     const double all = 1 - std::pow(0.05, 7.0 / 6);
     double newest = 0;
