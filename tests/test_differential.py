@@ -98,7 +98,16 @@ def test_few_calls_are_left(
     assert len(listed) <= lines, shown["detail"]
 
 
-@pytest.mark.parametrize("name", ["mutant_49", "mutant_52", "drops_1000th_write", "unsorted_scan"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "mutant_49",
+        "mutant_52",
+        "drops_1000th_write",
+        "unsorted_scan",
+        "garbage_codes",
+    ],
+)
 def test_the_program_shows_the_fault(name: str, tmp_path: Path) -> None:
     """The C program of a witness (the calls that prove a fault) reports the fault with the wrong library alone."""
     wrong = library(built_settings(), "faulty", name)

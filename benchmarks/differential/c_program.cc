@@ -70,6 +70,10 @@ static int same_key(const Key* a, const Key* b) {
   return strcmp(a->keyval.charkey, b->keyval.charkey) == 0;
 }
 
+static const char* code_name(int code) {
+  return code >= 0 && code <= FAILURE ? kCodes[code] : "an undocumented code";
+}
+
 /* Makes a call and compares it: `wanted` and `failed` are the code and record of the failed run. */
 static void step(enum call call, char* name, int slot, Record record, int wanted, Record failed) {
   static const char* const kCalls[] = {"create", "openIndex", "closeIndex", "beginTransaction",
@@ -92,14 +96,14 @@ static void step(enum call call, char* name, int slot, Record record, int wanted
     case DELETE: code = deleteRecord(handle, txn, &record); break;
   }
   same = code == wanted;
-  printf(" -> %s", code >= 0 && code <= FAILURE ? kCodes[code] : "an undocumented code");
+  printf(" -> %s", code_name(code));
   if ((call == GET || call == NEXT) && code == SUCCESS) {
     printf(" \"%s\"", record.payload);
     same = same && same_payload(record.payload, failed.payload);
     if (call == NEXT) same = same && same_key(&record.key, &failed.key);
   }
   if (!same) differences++;
-  if (!same && wanted != UNKNOWN) printf(", in the failed run %s", kCodes[wanted]);
+  if (!same && wanted != UNKNOWN) printf(", in the failed run %s", code_name(wanted));
   if (!same && wanted == SUCCESS && failed.payload[0] != 0) printf(" \"%s\"", failed.payload);
   printf("\n");
 }
@@ -159,8 +163,13 @@ class Writer {
     return "  step(" + std::string(kNames.at(static_cast<std::size_t>(call.kind))) + ", " +
            (named ? index_name(call.index) : std::string("NULL")) + ", " +
            std::to_string(call.slot) + ", " + passed(call, type) + ", " +
-           (known ? code_text(event.code) : std::string("UNKNOWN")) + ", " +
+           (known ? c_code(event.code) : std::string("UNKNOWN")) + ", " +
            returned(call, event, type) + ");\n";
+  }
+
+  // Returns a result code as C: its name, or its number if the contract has no such code.
+  static std::string c_code(uint8_t code) {
+    return code <= FAILURE ? code_text(code) : std::to_string(code);
   }
 
   std::string passed(const Call& call, KeyType type) const {
