@@ -1,5 +1,6 @@
-"""Places the ratios of a board on a logarithmic axis, for the small plot in each row.
+"""Places the ratios of a board (a ranking of libraries) on a logarithmic axis, for the small plot in each row.
 
+A ratio is a library's result divided by the result of the control library (the baseline).
 All positions are in per cent of the plot's width. The template draws them as SVG without a view box, so that lines and
 text keep their size on every screen, and the page needs no inline style.
 """
@@ -18,7 +19,7 @@ CONTROL = 1.0  # the control library's ratio to itself
 # best entry is worse than the control, the best entry counts instead of the control. Entries beyond the end become
 # arrows, which leaves space for the others.
 WORSE = 2.2
-# The axis reaches at least this far on the better side.
+# The axis always contains the ratios that are this many times better and worse than the control's.
 BETTER = 1.25
 # Free space at both ends, as a share of the logarithmic width.
 PADDING = 0.04

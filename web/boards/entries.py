@@ -52,7 +52,7 @@ def _rows(entries: Sequence[BoardEntry]) -> list[EntryRow]:
 def _page(
     request: HttpRequest, kind: str, name: str, entries: Sequence[BoardEntry]
 ) -> HttpResponse:
-    """Return the page. Without entries the response is 404, so that it does not say which users exist."""
+    """Return the page. Without entries the response is 404, as for an unknown name, to hide which users exist."""
     if not entries:
         raise Http404
     rows = _rows(entries)

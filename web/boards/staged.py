@@ -61,7 +61,7 @@ def repeat(request: UserRequest, slug: str) -> HttpResponse:
 @login_required
 @require_POST
 def make_live(request: UserRequest, slug: str) -> HttpResponse:
-    """Make the board of the newest benchmark version live."""
+    """Let the public board show the newest benchmark version."""
     board = _board(request, slug)
     try:
         live = live_boards.make_live(board, by=request.user)

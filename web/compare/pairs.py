@@ -1,4 +1,8 @@
-"""Says in words which runs of a comparison are faster, how this was tested, and how many more sessions are needed."""
+"""Says in words which runs of a comparison are faster, how this was tested, and how many more sessions are needed.
+
+A session is one repetition of a run with a new seed. In each session, the run's result is divided by the result of the
+control library (the baseline). The tests compare these ratios.
+"""
 
 from __future__ import annotations
 
@@ -19,6 +23,7 @@ if TYPE_CHECKING:
     from web.compare.axes import LogAxis
     from web.compare.table import Column
 
+# Smaller differences count as none.
 _MARGIN = f"{100 * (MARGIN_RATIO - 1):.0f} %"
 
 

@@ -2,7 +2,7 @@
 
 `runs` in the query is a list of numbers of runs, such as `runs=47,59`. The name `runs` may also occur several times,
 because a form with check boxes sends it once for each box. The response is 404 if the visitor may not see one of the
-runs, as on the page of this run.
+runs. The page of a single run does the same.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _NUMBER = re.compile(r"[0-9]{1,18}")
 
 
 class _WrongRunsError(ValueError):
-    """The query's list of runs is wrong. The text says what is wrong, and is for the visitor."""
+    """The query's list of runs is wrong. The text tells the visitor what is wrong."""
 
 
 def _chosen(query: QueryDict) -> list[int]:
@@ -157,7 +157,7 @@ class Extension:
 @login_required
 @require_POST
 def queue_sessions(request: UserRequest) -> HttpResponse:
-    """Queue further sessions of the compared runs, and show the comparison of the new runs.
+    """Queue further sessions (repetitions) of the compared runs as new runs, and show the comparison of the new runs.
 
     Only organisers and the owner of all runs may do this; for others the response is 404.
     """

@@ -48,14 +48,15 @@ class ShownForm(forms.Form):
         label="Public title",
         max_length=TITLE_MAX,
         help_text="Contestants see the title from now on, so it must not reveal what is secret.",
-        error_messages={"required": "Give it a title."},
+        error_messages={"required": "Enter a title for the hidden instance."},
     )
     counts = forms.BooleanField(label="The combined score counts it", required=False, initial=True)
     publish_at = forms.DateTimeField(
         label="Public at (UTC)",
         required=False,
         widget=forms.DateTimeInput(attrs={"type": "datetime-local"}, format=_DATE_FORMAT),
-        help_text="From then on, everyone sees its parameters, board and runs. Empty: with the results.",
+        help_text="From this date, everyone sees the parameters, board and runs of this instance. "
+        "If the field is empty, they become public with the results.",
     )
 
     def shown(self) -> Shown:

@@ -111,7 +111,7 @@ def teams(request: UserRequest, slug: str) -> HttpResponse:
 
 
 def _visible_runs(request: UserRequest) -> Prefetch[str]:
-    """Return the prefetch that loads the runs of each submission, as far as the official may see them."""
+    """Return the prefetch that loads those runs of each submission that the official may see."""
     return Prefetch("submission__runs", queryset=queries.visible_runs(request.user))
 
 
