@@ -92,7 +92,8 @@ def _queue_audit(submission: Submission) -> list[Run]:
 def _unaudited(submission: Submission) -> list[Run]:
     """Return the newest finished run of each benchmark instance that has no audit yet, gates first.
 
-    Leaves out runs of older benchmark versions, of hidden instances, and runs whose file was refused.
+    Leaves out runs of older benchmark versions, of hidden instances (whose parameters a contest keeps secret), and runs
+    whose file was refused.
     """
     if submission.deleted_at is not None:
         return []

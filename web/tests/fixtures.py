@@ -73,8 +73,8 @@ def module_world(
 ) -> Iterator[ModuleWorld]:
     """The data that all tests of a module start from. It replaces `world`, so a module uses only one of them.
 
-    The data is written once, in a transaction around those of the tests. A test's own changes are rolled back after the
-    test, and the data after the last test of the module.
+    The data is written once, in a transaction around the transactions of the tests. A test's own changes are rolled
+    back after the test. The data itself is rolled back after the last test of the module.
     """
     with django_db_blocker.unblock(), transaction.atomic():
         shared = ModuleWorld(library, tmp_path_factory.mktemp("module"), django_db_blocker)

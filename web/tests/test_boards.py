@@ -140,7 +140,10 @@ def test_a_group_says_how_many_sessions_would_tell_entries_apart() -> None:
 
 
 def test_only_entries_that_may_be_the_best_share_the_lead(client: Client, world: World) -> None:
-    """Two sessions tell nothing apart, so they join all entries to one group, also one that is surely not the best."""
+    """An entry with two sessions is not told apart from any other, so it joins all entries in one group.
+
+    The group also contains an entry that is surely not the best.
+    """
     targets = (("best", 0.5, 8), ("worst", 4.0, 8), ("unclear", 1.0, 2))
     for name, slower, sessions in targets:
         submission = world.submit(name=f"{name}.so", content=world.library + name.encode())
@@ -155,7 +158,7 @@ def test_only_entries_that_may_be_the_best_share_the_lead(client: Client, world:
     assert [re.findall(r"<b>(\w+)</b>", row)[0] for row in rows] == ["best", "unclear"]
     front = client.get("/").content.decode()
     assert "shared by 2" in front
-    # The dots of these two are filled, and that of the third is hollow.
+    # The two leaders have filled dots, and the third entry has a hollow dot.
     plot = front[front.index('class="row-plot leads"') : front.index("shared by 2")]
     assert (plot.count('class="dot"'), plot.count('class="other"')) == (2, 1)
 

@@ -1,4 +1,8 @@
-"""Tests what a configuration board shows: losses, the best of a column, robustness, filters in the URL, exports."""
+"""Tests what a configuration board shows: losses, the best of a column, robustness, filters in the URL, exports.
+
+A loss says how many times worse a result is than the best one of its column, and robustness is the largest loss of a
+row.
+"""
 
 from __future__ import annotations
 

@@ -37,7 +37,10 @@ VISITORS = (
 
 @dataclass(frozen=True)
 class Rule:
-    """The status that each visitor receives, in the order of VISITORS. 302 leads anonymous visitors to the log-in."""
+    """The status that each visitor receives, in the order of VISITORS. For anonymous visitors, 302 leads to the log-in.
+
+    For others, 302 leads to the page that follows a form.
+    """
 
     name: str
     path: str

@@ -31,7 +31,7 @@ BOARD_PATH = "/boards/preliminary1/"
 
 
 def finish_as(slower: float, verdicts: dict[str, Verdict] | None = None) -> None:
-    """Finish all queued runs with times of this factor."""
+    """Finish all queued runs. `slower` multiplies the times of their libraries."""
     while True:
         try:
             run = claim()
@@ -51,7 +51,7 @@ def public_entry(cup: Cup, slower: float) -> Run:
 
 @pytest.fixture
 def ranked(cup: Cup, settings: Settings) -> dict[str, Run]:
-    """A board with Bob's entry, Alice's better one, which the contest hides, and another one of Bob between."""
+    """A board with three entries: the best is Alice's, which the contest hides; the two others are Bob's."""
     settings.KEYDROME_SESSIONS = 8
     Contest.objects.update(runs_private=True)
     worst = public_entry(cup, 1.0)
@@ -131,7 +131,10 @@ def gate_links(browser: Client, run: Run) -> list[str]:
 
 
 def test_a_reason_links_only_runs_that_the_viewer_may_see(cup: Cup) -> None:
-    """Bob submits the binary with which Alice's hidden entry has failed a gate, so the gate decides for Bob, too."""
+    """Bob submits the same binary as Alice, whose hidden entry has failed a gate (a required correctness test).
+
+    The failure of the binary also prevents the ranking of Bob's entry.
+    """
     Contest.objects.update(runs_private=True)
     hidden = cup.enter(name="zebra.so").submission
     finish_as(1.0, {"unit": Verdict.FAILED})
