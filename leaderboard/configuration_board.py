@@ -1,6 +1,6 @@
 """Reads the configuration boards. Such a board compares structures under configurations on the workloads of a family.
 
-A *structure* is an index without transactions and locks; a *configuration* says how the runtime adds these. A *family*
+A *structure* is an index without transactions and locks; a *configuration* says how Keydrome adds these. A *family*
 is a group of boards (leaderboard/boards). A configuration board has one row for each binary of a user under one
 configuration, and one column for each board of the family. Its cells are the board entries that
 ranking/board_entries.py keeps, even those that are not among a board's best.

@@ -172,7 +172,7 @@ def _store(
 
 
 def _teams(contest: Contest, content: dict[str, Any]) -> dict[int, Team]:
-    """Return the teams with the names that they had at the end. The objects are not rows of the database."""
+    """Return the teams with the names that they had at the end. The objects are not read from the table of teams."""
     return {
         int(pk): Team(pk=int(pk), contest=contest, **team) for pk, team in content["teams"].items()
     }

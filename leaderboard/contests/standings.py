@@ -1,9 +1,9 @@
 """Computes the boards of a contest from the runs of its entries.
 
-A contest's board has the rules of the site's board, but it ranks only the contest's entries, and treats each team as
-one user. Each hidden instance, i.e. benchmark instance with secret parameters, has a board, too. The public board of a
-frozen contest shows the state at the freeze: it counts only entries that were made, and runs that ended, by that time.
-Disqualified and deleted submissions never count.
+A board of a contest has the rules of one of the site's boards, but it ranks only the contest's entries, and treats each
+team as one user. Each hidden instance, i.e. benchmark instance with secret parameters, has a board, too. The public
+board of a frozen contest shows the state at the freeze: it counts only entries that were made, and runs that ended, by
+that time. Disqualified and deleted submissions never count.
 """
 
 from __future__ import annotations

@@ -70,7 +70,7 @@ class Heartbeat(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """A slot of a machine. At most one run at a time executes in a slot."""
+    """A slot of a machine, i.e. a place in which one run at a time executes, with a sandbox of its own."""
 
     machine: Machine
     number: int

@@ -1,7 +1,7 @@
 """Submits the libraries of this repository, so that boards show them for comparison.
 
 A board ranks libraries on one benchmark instance. A structure is a library without transactions and locks. A
-configuration says how the runtime adds these to a structure.
+configuration says how Keydrome adds these to a structure.
 
 Usage: `python -m web.manage add_reference [NAME...]`.
 """
