@@ -113,9 +113,9 @@ def entries_of(submissions: Sequence[Submission], viewer: Viewer) -> list[BoardE
 
 
 def status(run: Run, entries: Iterable[BoardEntry]) -> RankStatus:
-    """Return the ranks of a run that may have one, and why its entry has none. Executes no SQL; needs `run.submission`.
+    """Return the ranks of a run that may have ranks, and why other boards do not rank it. Needs `run.submission`.
 
-    `entries` has all entries of the owner that `entries_of` returns.
+    `entries` has all entries of the owner that `entries_of` returns. Executes no SQL.
     """
     current = catalogue.current_version(run.benchmark)
     ranks: list[BoardRank] = []
@@ -173,7 +173,7 @@ def _old(run: Run, current: int | None) -> str:
 def _with_runs(run: Run, visible: QuerySet[Run]) -> list[Reason]:
     """Return the stored reasons, each with the run of the gate or audit that it names. At most 1 SQL statement.
 
-    This run may be of any user, since gates and audits count for all users' submissions of the same binary.
+    The gate or audit may be of any user, since gates and audits count for all users' submissions of the same binary.
     """
     texts = list(run.why_not) or ([] if run.is_final else ["it has not finished yet"])
     gates = {gate for text in texts if (gate := gate_in(text))}

@@ -98,8 +98,9 @@ def _hold_free_slot(held: ExitStack) -> int:
 def _wake_results() -> None:
     """Do the work of the results worker.
 
-    Queue the lost runs again (those whose worker died or hangs), and the runs on hidden instances of contests. Store
-    the results of closed contests, record who leads, send queued emails, and draw the plots of new results.
+    Queue the lost runs again (those whose worker died or hangs), and the missing runs on hidden instances (whose
+    parameters a contest keeps secret). Store the results of closed contests, record who leads, send queued emails, and
+    draw the plots of new results.
     """
     services.recover_and_wake()
     queue_due_runs()

@@ -306,7 +306,10 @@ class Worker:
             try:
                 done = self.drain()
             except UNREACHABLE:
-                _log.warning("cannot reach the database; trying again every second", exc_info=True)
+                _log.warning(
+                    "cannot reach the database; trying again every second: check that its server is running",
+                    exc_info=True,
+                )
                 done = 0
             if done == 0:
                 self.stopping.wait(IDLE_SECONDS)

@@ -25,7 +25,7 @@ class SchemaSkewError(Exception):
 
 
 def require_own_schema() -> None:
-    """Check that the database has exactly the migrations of this program.
+    """Check that the database has exactly the migrations of the application `leaderboard` that this program has.
 
     Otherwise raise SchemaSkewError, whose message says what to update.
     """

@@ -1,5 +1,6 @@
-"""Groups the entries of a board that the data do not tell apart, and forecasts how many sessions would tell them apart.
+"""Groups neighbouring entries of a board whose order the measurements do not show.
 
+Also forecasts how many further sessions of two entries would show which entry is better.
 This file uses no database. A session is one repetition of a run. rank_intervals.py computes the rank intervals, and
 describes the test of a pair of entries.
 """

@@ -1,6 +1,7 @@
 """Makes the rows of new runs, with secret seeds. leaderboard/queue/claims.py saves the rows.
 
-The seeds are fresh, unless the organisers of a contest prescribe the seeds of a hidden instance.
+The seeds are fresh, unless the run plays a hidden instance (one whose parameters a contest keeps secret) for which the
+contest's organisers chose the same seeds for all entries.
 """
 
 from __future__ import annotations

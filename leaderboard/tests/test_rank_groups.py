@@ -1,5 +1,5 @@
-# Tests the groups of entries that the data do not tell apart, and the forecast of how many sessions would tell them
-# apart.
+# Tests how neighbouring entries of a board are grouped if the measurements do not show their order. Also tests the
+# forecast of how many further sessions (repetitions of a run) would show which of two entries is better.
 
 import math
 import random

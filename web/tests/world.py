@@ -259,7 +259,7 @@ def _report(run: Run, seed: str, verdict: Verdict, total_ms: float, *, timed: bo
 
 
 def outdate_boards() -> None:
-    """Make the boards look as if the benchmark of BOARD had got a new version after its runs ended.
+    """Make the boards look as if the benchmark of BOARD had been updated after its runs ended.
 
     Subtracts 1 from the benchmark version of these runs, of all board entries, and of the versions that boards show.
     """
