@@ -1,7 +1,8 @@
 """Reads a board (a ranking of libraries): its entries on one machine class, and the history of its leaders.
 
-A contest may hide runs from everyone except the team and the officials. Each viewer gets the ranks among the entries
-that the viewer may see, so no gap reveals a hidden entry. The history is the same for all viewers.
+A machine class is the processor model, the number of processors and the size of memory. A contest may hide runs from
+everyone except the team and the contest's organisers and jury. Each viewer gets the ranks among the entries that the
+viewer may see, so no gap reveals a hidden entry. The history is the same for all viewers.
 """
 
 from __future__ import annotations

@@ -9,8 +9,9 @@ from django.db import models
 
 
 class LeadChange(models.Model):
-    """A change of the public leader of a board on one machine class. lead_history.py writes these rows.
+    """A change of the public leader of a board (a ranking) on one machine class. lead_history.py writes these rows.
 
+    A machine class is the processor model, the number of processors and the size of memory.
     `run` is the newest run of the entry that leads from `since` on. It is empty if the board has no entry from then on.
     """
 

@@ -2,7 +2,8 @@
 
 The results worker, a background process, calls `note_leads` after results are stored, and every few seconds. The bench
 worker, which executes runs, does not do this, because its database role must not read what contests hide. A *section*
-of a board is one benchmark version on one machine class; each section has its own leader.
+of a board is one benchmark version on one machine class (processor, number of CPUs, memory). Each section has its own
+leader.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Decides which benchmark version a board shows, and switches a board to a newer one.
+"""Decides which benchmark version a board (a ranking of libraries) shows, and switches a board to a newer one.
 
 When a benchmark gets a newer version, the board of the older version stays as it was. Its entries are run again with
 the newer version, which is the *staged* one. When all these runs have ended, an organiser compares the ranks and makes
@@ -52,7 +52,8 @@ def note_live_versions() -> list[LiveVersion]:
 
     The live version is the oldest one with ranked entries. 1 SQL statement if there is no such board.
 
-    The results worker calls this every few seconds, so a board has a row long before its benchmark has a newer version.
+    A background process calls this every few seconds. So a board has a row long before its benchmark has a newer
+    version.
     """
     known = Exists(LiveVersion.objects.filter(board=OuterRef("board")))
     first = (
@@ -84,7 +85,8 @@ class Staging:
     - `entries`: how many entries are ranked at the live version. All of them must be run again.
     - `missing`: how many of these entries lack a timed run with the staged version, or have a run that has not ended.
     - `unqueued`: how many of these entries lack a timed run with the staged version, even one in the queue.
-    - `changes`: the changes of rank for each machine class. Entries of the live version come first.
+    - `changes`: the changes of rank for each machine class (processor, number of CPUs, memory). Entries of the live
+      version come first.
     """
 
     board: Board

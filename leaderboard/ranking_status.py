@@ -1,4 +1,7 @@
-"""Says which ranks a run has for a viewer, and why boards do not rank it.
+"""Says which ranks a run has for a viewer, and why boards (rankings of libraries) do not rank it.
+
+A *gate* is a correctness test that a board requires. An *audit* repeats a run in a mode in which a process other than
+the library's makes every call. A library that fails one of them loses its ranks.
 
 The ranks are those among the entries that the viewer may see, as on the pages of boards. If another run is the cause,
 for example a failed correctness test, the reason names that run, but only if the viewer may see it.

@@ -328,7 +328,7 @@ def try_again(run_id: int, attempt: int, reason: str) -> bool:
 
 
 def recover_and_wake() -> Recovered:
-    """Recover lost runs. Then wake the bench workers if runs wait, because an earlier wake-up may have been lost."""
+    """Recover lost runs. Then, if runs wait, wake the workers, because an earlier wake-up may have been lost."""
     recovered = recover_lost()
     if claims.claimable().exists():
         wakeup.wake(wakeup.BENCH)

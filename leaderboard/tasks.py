@@ -69,7 +69,8 @@ def _wake_bench() -> None:
 def _this_worker() -> Worker:
     """Return this process's bench worker, which executes runs and holds its slot until the process ends.
 
-    A slot is a number that gives a jail its own user and control group. Only one process at a time may use a slot.
+    A slot is a number that gives a jail (sandbox) its own user and control group. Only one process at a time may use a
+    slot.
     """
     with ExitStack() as held:
         number = _hold_free_slot(held)

@@ -91,8 +91,8 @@ class RunAdmin(ReadOnly):
         "created_at",
     )
     list_filter = ("state", "verdict", "benchmark", "instance", "scale", "machine", "eligible")
-    # Seeds are secret until the run has ended, because a seed determines all calls of a session. After the run has
-    # ended, its own page shows the seeds.
+    # Seeds are secret until the run has ended, because a seed determines all calls of a session (one repetition of the
+    # run). After the run has ended, its own page shows the seeds.
     exclude = ("seeds",)
     list_select_related = ("submission", "machine")
     search_fields = ("=id", "=submission__id", "submission__blob_sha256__startswith")
@@ -100,7 +100,7 @@ class RunAdmin(ReadOnly):
 
 @admin.register(RunDetail)
 class RunDetailAdmin(ReadOnly):
-    """The full results of runs: findings, sessions, curves and logs."""
+    """The full results of runs: findings (faults that the tests found), sessions, curves and logs."""
 
     list_display = ("run",)
     list_select_related = ("run",)

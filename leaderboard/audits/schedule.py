@@ -1,9 +1,9 @@
 """Queues audits: runs that repeat a submission in verified mode, where a trusted process makes every call.
 
 An audit repeats the timed runs and the gates (required correctness tests) of a submission as separate runs. The runs of
-an audit are never ranked, because a call takes longer in verified mode. The gates of an audit count like other gates. A
-binary that fails an audit loses its ranks. comparison.py compares the times of an audit with the times of the ranked
-runs.
+an audit are never ranked on a board (a ranking of libraries), because a call takes longer in verified mode. The gates
+of an audit count like other gates. A binary that fails an audit loses its ranks. comparison.py compares the times of an
+audit with the times of the ranked runs.
 """
 
 from __future__ import annotations

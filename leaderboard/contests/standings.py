@@ -40,8 +40,9 @@ class Played:
 
 @dataclass(frozen=True, slots=True)
 class BoardRuns:
-    """All that decides a board of a contest: its counted runs, which are of one benchmark version and machine class.
+    """All that decides a board of a contest: its counted runs. They are of one benchmark version and machine class.
 
+    A machine class is the processor model, the number of processors and the size of memory.
     `counts` is True if the combined score counts the board.
     """
 
@@ -53,7 +54,7 @@ class BoardRuns:
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """A row of a contest's board: a team's entry, merged from its runs of one binary, and its rank interval.
+    """A row of a contest's board: a team's entry, merged from its runs of one binary, and the ranks it may have.
 
     `entry.run_id` is the newest of these runs.
     """
@@ -79,7 +80,7 @@ class ContestBoard:
 
     @property
     def provisional(self) -> bool:
-        """Return True if a row has too few sessions, or too small a scale."""
+        """Return True if a row has too few sessions (repetitions of its runs), or too small a scale."""
         return any(row.entry.provisional for row in self.rows)
 
 

@@ -43,7 +43,10 @@ NOT_JUDGED = (Verdict.INFRASTRUCTURE, Verdict.REFUSED)
 
 @dataclass(frozen=True, slots=True, order=True)
 class _Section:
-    """The part of a board whose entries can be compared: the entries of one benchmark version on one machine class."""
+    """The part of a board whose entries can be compared: the entries of one benchmark version on one machine class.
+
+    A machine class is the processor model, the number of processors and the size of memory.
+    """
 
     board: str
     benchmark_version: int

@@ -1,4 +1,4 @@
-"""Groups neighbouring entries of a board whose order the measurements do not show.
+"""Groups neighbouring entries of a board (a ranking of libraries) whose order the measurements do not show.
 
 Also forecasts how many further sessions of two entries would show which entry is better.
 This file uses no database. A session is one repetition of a run. rank_intervals.py computes the rank intervals, and

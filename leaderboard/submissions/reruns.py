@@ -1,5 +1,6 @@
 """Repeats runs: a single run on request, or all outdated runs of ranked submissions after a new benchmark version.
 
+A run tests or times one submitted library on one benchmark.
 `rerun` and `rerun_stale` each execute one transaction. After the commit they wake the bench workers, which execute
 runs.
 """

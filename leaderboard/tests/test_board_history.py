@@ -1,4 +1,4 @@
-"""Tests who led a board from when to when, and that the boards of older benchmark versions stay as they were."""
+"""Tests who led a board (a ranking) from when to when, and that boards of older benchmark versions stay unchanged."""
 
 from __future__ import annotations
 

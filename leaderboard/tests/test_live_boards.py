@@ -1,4 +1,4 @@
-"""Tests that a board of an older benchmark version stays until an organiser makes the newer one live."""
+"""Tests that the site shows the board (ranking) of an older benchmark version until an organiser switches it."""
 
 from __future__ import annotations
 

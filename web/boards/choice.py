@@ -1,4 +1,4 @@
-"""Reads the order and the filters of a board's rows from the URL's query.
+"""Reads the order and the filters of the rows of a board (a ranking of libraries) from the URL's query.
 
 The address contains the order and the filters, so users can share it, and the page works without JavaScript. Filters do
 not change ranks: a row always shows its rank among all rows of the board. If the order is unknown, the rows are in the

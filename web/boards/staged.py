@@ -1,4 +1,7 @@
-"""Lets organisers compare ranks at the shown and at the newest benchmark version, and switch a board to the newest."""
+"""Lets organisers switch a board (a ranking of libraries) to the newest version of its benchmark.
+
+The page compares the ranks at the shown version with the ranks at the newest version.
+"""
 
 from __future__ import annotations
 

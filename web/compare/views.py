@@ -235,7 +235,10 @@ def export_csv(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 def export_json(request: HttpRequest) -> HttpResponse:
-    """Return the runs, the results of the statistical tests for each pair, and their significance level and margin."""
+    """Return the runs, the results of the statistical tests for each pair, and their significance level and margin.
+
+    Differences within the margin count as none.
+    """
     try:
         found = _to_export(request)
     except _WrongRunsError as error:

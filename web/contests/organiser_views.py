@@ -151,7 +151,8 @@ def entry(request: UserRequest, slug: str, pk: int) -> HttpResponse:
         "visit": found,
         "contest": found.contest,
         "entry": shown,
-        # The submission may also play hidden instances of other contests.
+        # These may include runs on hidden instances (with secret parameters) of other contests, if the official may
+        # see them.
         "runs": queries.visible_runs(request.user)
         .filter(submission=shown.submission)
         .select_related("hidden")

@@ -22,8 +22,9 @@ HIDDEN = "hidden until the results"
 class Line:
     """A row of a table: what is ranked, its ratio or score with an interval, and the place of its dot in the plot.
 
-    `run_id` is None if the visitor may not see the run. `count` is the number of sessions, or in a combined ranking the
-    number of boards that the team entered.
+    A ratio is the library's result divided by the result of the control library (the baseline). `run_id` is None if the
+    visitor may not see the run. `count` is the number of sessions (repetitions of the runs), or in a combined ranking
+    the number of boards that the team entered.
     """
 
     rank: str

@@ -1,4 +1,7 @@
-"""Shows contests to everyone: the list, the front page of each, its boards, and its announcements as an Atom feed."""
+"""Shows contests to everyone: the list, the front page of each, its boards, and its announcements as an Atom feed.
+
+A board ranks the entries of the contest on one benchmark. Officials, the users with a role in a contest, see more.
+"""
 
 from __future__ import annotations
 

@@ -49,8 +49,9 @@ def _embedded(var: Path) -> dict[str, Any]:
 
 @pytest.fixture
 def embedded_site(own_var: Path, settings: Settings) -> None:
-    """Use the settings of the embedded site, which needs no other servers, with few sessions at smoke scale.
+    """Use the settings of the embedded site, which needs no other servers.
 
+    Runs have few sessions (repetitions) and the smallest size (smoke scale).
     Plots go to a folder of this test, and static files have plain names.
     """
     for name, value in _embedded(own_var).items():

@@ -1,4 +1,4 @@
-"""Tests the form that queues further sessions of compared runs: common seeds, permissions, quota, refusals."""
+"""Tests the form that queues further sessions (repetitions) of compared runs: seeds, permissions, quota, refusals."""
 
 from __future__ import annotations
 

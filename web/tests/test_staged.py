@@ -1,4 +1,4 @@
-"""Tests the pages with which an organiser switches a board to a new version of its benchmark."""
+"""Tests the pages with which an organiser switches a board (a ranking) to a new version of its benchmark."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests what officials do: decisions with reasons, notices and the audit log; announcements, roles and the archive."""
+"""Tests what a contest's officials do: decisions with reasons, the audit log, announcements, roles and the archive."""
 
 from __future__ import annotations
 
@@ -236,7 +236,7 @@ def test_the_archive_needs_no_server(cup: Cup, tmp_path: Path) -> None:
 
 
 def test_the_form_of_a_contest_shows_its_boards_at_once(cup: Cup) -> None:
-    """In an earlier version they were folded away, even after the error "Choose at least one board."."""
+    """In an earlier version the boards were folded away, even after the error "Choose at least one board."."""
     for browser in (cup.browser("staff").get, cup.browser("staff").post):
         page = browser("/contests/new").content.decode()
         assert re.search(r"<details open>\s*<summary>Boards", page)

@@ -1,4 +1,4 @@
-"""Tests that the long lists for officials page by id: a page costs the same wherever it is in the list."""
+"""Tests that the long lists for a contest's officials page by id: all pages cost the same number of SQL statements."""
 
 from __future__ import annotations
 
