@@ -87,7 +87,7 @@ class ConfigurationBoard:
 
 
 def boards_of(family: str) -> tuple[Board, ...]:
-    """Return the boards of a family: main boards first, then by title."""
+    """Return the boards of a family: first the main boards (those of a contest), then the others, each by title."""
     found = [board for board in all_boards() if board.family == family]
     return tuple(sorted(found, key=lambda board: (not board.main, board.title.casefold())))
 

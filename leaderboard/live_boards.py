@@ -84,7 +84,7 @@ class Staging:
     - `live`, `staged`: the benchmark version that the board shows now, and the newest one.
     - `entries`: how many entries are ranked at the live version. All of them must be run again.
     - `missing`: how many of these entries lack a timed run with the staged version, or have a run that has not ended.
-    - `unqueued`: how many of these entries lack a timed run with the staged version, even one in the queue.
+    - `unqueued`: how many of these entries have no timed run with the staged version, not even a queued one.
     - `changes`: the changes of rank for each machine class (processor, number of CPUs, memory). Entries of the live
       version come first.
     """
@@ -143,7 +143,9 @@ def _key(entry: BoardEntry) -> _Key:
 def _staged_runs(
     board: Board, version: int, entries: Sequence[BoardEntry], viewer: Viewer
 ) -> dict[_Key, list[Run]]:
-    """Return the runs of these entries with the staged version, and their open gates, oldest first. 1 SQL statement.
+    """Return the runs of these entries with the staged version, and their unfinished gates, oldest first.
+
+    1 SQL statement.
 
     A gate is a correctness test that the board requires. The runs of gates count for all machine classes. A timed run
     that has no machine yet counts for the class that it must run on.

@@ -91,7 +91,7 @@ class Machine(models.Model):
 
 
 class Submission(models.Model):
-    """An uploaded file and its owner. The content of the file is in the blob store, under its SHA-256.
+    """An uploaded file and its owner. The content is stored outside the database, in a file named by its SHA-256.
 
     An upload with several configurations makes one submission for each configuration. `upload` of the further ones
     refers to the first one; `upload` of the first one is empty.
@@ -309,8 +309,9 @@ class Share(models.Model):
     """A user's share of the queue at one priority.
 
     Virtual time orders the runs of a priority, so that users share the machines fairly. A run takes one unit of virtual
-    time per session. `finish` is the virtual time at which the user's runs end. The user's next run gets the virtual
-    time `finish`, or the largest virtual time of a claimed run if that is later (queue/fairness.py).
+    time for each of its sessions (repetitions). `finish` is the virtual time at which the user's runs end. The user's
+    next run gets the virtual time `finish`, or the largest virtual time of a claimed run if that is later
+    (queue/fairness.py).
     """
 
     user = models.ForeignKey(

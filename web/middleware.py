@@ -1,6 +1,7 @@
 """Defines middlewares, which Django calls for every request.
 
-They deny pages the use of devices, reject requests that are too large, and keep private pages out of caches.
+They forbid pages to use devices such as the camera, reject requests that are too large, and keep private pages out of
+caches.
 """
 
 from __future__ import annotations

@@ -30,9 +30,9 @@ if TYPE_CHECKING:
 
     from leaderboard.boards import Board
 
-# The largest number of sessions (repetitions) of an audited run. An audit looks only for large differences. Therefore
-# it needs only as many sessions as the warning that a library may read its next calls (results/look_ahead.py). More
-# would take too long, because verified mode is slow.
+# The largest number of sessions (repetitions) of an audited run. An audit looks only for large differences, as
+# the warning `look_ahead` does (results/look_ahead.py). So both need the same small number of sessions. More would take
+# too long, because verified mode is slow.
 AUDIT_SESSIONS_MAX = PAIRS_MIN
 
 

@@ -38,8 +38,8 @@ class Forecast:
 def tied_groups(intervals: Sequence[tuple[int, int]]) -> list[range]:
     """Return groups of neighbouring entries. `intervals` has the rank interval of each entry, best first.
 
-    A group ends where every entry so far is told apart from every later entry. Within a larger group, the data may tell
-    some pairs apart; the rank intervals show which ranks remain possible.
+    A group ends where every entry so far is told apart from every later entry. Within a larger group, the measurements
+    may tell some pairs apart; the rank intervals show which ranks remain possible.
     """
     ends = [
         place

@@ -1,8 +1,8 @@
 """Computes the ranks of board entries among those that a viewer may see.
 
-A contest may hide entries from a viewer until its results (contests/visibility.py). Their stored ranks would leave
-gaps, which would reveal that a hidden entry exists, and how good it is. So the other entries are ranked again without
-them, in the same way as ranking/board_entries.py ranks all of them.
+A contest may hide entries from a viewer until its results (contests/visibility.py). Without the hidden entries, the
+stored ranks of the other entries have gaps. The gaps would reveal that a hidden entry exists, and how good it is. So
+the other entries are ranked again among themselves, in the same way as ranking/board_entries.py ranks all entries.
 """
 
 from __future__ import annotations

@@ -30,7 +30,7 @@ pytestmark = pytest.mark.django_db
 
 
 def bump(repository: Repository) -> None:
-    """Store which version each board shows, publish version 2 of the benchmark, and queue all entries with it."""
+    """Store which version each board shows, publish version 2 of the benchmark, and queue new runs of all entries."""
     note_live_versions()
     repository.set_version("sigmod2009", 2)
     reruns.rerun_stale()

@@ -36,7 +36,7 @@ def test_the_forecast_names_the_pair_that_is_nearest_to_a_decision() -> None:
     assert (found.first, found.second) == (0, 2)
     first, _, last = ([math.log(ratio) for ratio in sample] for sample in samples)
     assert found.more == sessions_wanted(first, last, 3) - 8
-    assert forecast(samples, range(2)) is None  # these two are within the margin
+    assert forecast(samples, range(2)) is None  # they differ by less than the margin, 3 %
     assert forecast(samples, range(1)) is None
 
 

@@ -29,7 +29,7 @@ LABELS = (
     *(0.5, 2.0, 0.2, 5.0, 0.02, 20.0, 0.05, 50.0, 0.3, 3.0, 0.7, 1.5, 0.4, 4.0),
     *(0.8, 0.9, 1.2, 1.1, 0.95, 1.05),
 )
-# The smallest distance between two labels, in per cent. The control's label is a word and needs more.
+# The smallest distance between two labels, in per cent of the width. The label of the control needs more space.
 LABEL_DISTANCE = 11.0
 CONTROL_DISTANCE = 15.0
 
@@ -91,7 +91,7 @@ class Axis:
 def axis_for(intervals: Iterable[tuple[float, float]], *, lower_is_better: bool) -> Axis:
     """Return an axis for entries with these intervals (low, high), and for the control.
 
-    The axis contains the control and every entry on the better side. On the worse side it is limited by WORSE.
+    The axis contains the control and every entry on the better side. On the worse side, WORSE limits the axis.
     """
     ends = list(intervals)
     lows = [low for low, _ in ends]

@@ -45,7 +45,7 @@ COMPARED = 6  # the largest number of runs that the page of comparisons shows
 class Cell:
     """An entry's result on one workload. `loss` says how many times worse it is than the best result shown.
 
-    `ratio` is the median ratio to the control library, as on the board. `low` and `high` are the interval of the ratio.
+    `ratio` is the median of the ratios to the control library (the baseline). `low` and `high` are its interval.
     """
 
     board: str
@@ -190,7 +190,7 @@ def _found(request: HttpRequest, family: str) -> ConfigurationBoard:
 
 
 def _sorted(shown: list[Row], boards: Sequence[Board], slug: str) -> list[Row]:
-    """Return the rows in the order of one workload. Rows without a result there come last."""
+    """Return the rows sorted by their loss on one workload. Rows without a result on this workload come last."""
     place = next((index for index, board in enumerate(boards) if board.slug == slug), None)
     if place is None:
         return shown

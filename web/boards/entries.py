@@ -35,7 +35,7 @@ class EntryRow:
 
 
 def _rows(entries: Sequence[BoardEntry]) -> list[EntryRow]:
-    """Return the rows by board: main boards first, then by title. Within a board, the best rank comes first."""
+    """Return the rows by board: main boards (those of a contest) first, then by title; within a board, by rank."""
     boards = {board.slug: board for board in all_boards()}
     found = [
         EntryRow(

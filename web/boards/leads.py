@@ -1,8 +1,8 @@
 """Makes the rows of the table "Who leads": each board's leader, how far the leader is ahead, and since when.
 
-The front page shows the main boards; the list of boards shows all. A board shows times divided by the time of the
-control library (the baseline). This table shows the inverse, the speed relative to the control, because visitors read
-"4.7 times as fast as the control" more easily than a ratio of 0.212.
+The front page shows the main boards; the list of boards shows all. Most boards show
+times divided by the time of the control library (the baseline). This table shows the speed relative to the control,
+because visitors read "4.7 times as fast as the control" more easily than a ratio of 0.212.
 """
 
 from __future__ import annotations

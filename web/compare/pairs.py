@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from web.compare.axes import LogAxis
     from web.compare.table import Column
 
-# Smaller differences count as none.
+# The margin as text. Differences below it count as none.
 _MARGIN = f"{100 * (MARGIN_RATIO - 1):.0f} %"
 
 
@@ -39,7 +39,7 @@ class PairRow:
 
 
 def pair_rows(found: RunComparison, columns: Sequence[Column]) -> list[PairRow]:
-    """Return the tested pairs, best first."""
+    """Return the tested pairs. Pairs of better runs come first."""
     if found.comparison is None:
         return []
     by_name = _by_name(columns)

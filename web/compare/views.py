@@ -128,8 +128,8 @@ def _comparison(found: RunComparison, shown: list[table.Column]) -> dict[str, An
 def _extension(found: RunComparison, request: HttpRequest) -> Extension | None:
     """Return the offer to queue further sessions.
 
-    Returns None if the visitor may not queue them, if no pair of runs is undecided, or if submissions/blocks.py has a
-    reason against further sessions of these runs.
+    Returns None if the visitor may not queue them, or if no pair of runs is undecided. Also returns None if
+    leaderboard/submissions/blocks.py has a reason against further sessions of these runs.
     """
     runs = [one.run for one in found.runs]
     wanted = pairs.sessions_wanted(found)

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from django.http import HttpRequest
 
 KIT = "kit.tar.gz"
-# The name of each file on the site, and its path in the repository. The archive has the same paths below "kit/".
+# The name of each file on the site, and its path in the repository. The archive has these paths below "kit/", without
+# the prefix "api/".
 HEADERS = {
     "index.h": "api/include/keydrome/index.h",
     "extensions.h": "api/include/keydrome/extensions.h",

@@ -164,7 +164,7 @@ def test_only_entries_that_may_be_the_best_share_the_lead(client: Client, world:
 
 
 def test_the_run_and_the_board_show_by_how_much_memory_grows(client: Client, world: World) -> None:
-    """The text of the finding is that of benchmarks/scenarios/suite.cc."""
+    """The text of the finding is the one that benchmarks/scenarios/suite.cc writes."""
     grown = (
         "S96, Very many empty transactions: memory grew by 12,000 KiB: 1040 bytes per transaction"
     )

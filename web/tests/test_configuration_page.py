@@ -45,7 +45,8 @@ def test_cells_are_relative_to_the_best_of_the_column(client: Client) -> None:
     assert "1 of 2 workloads" in art
     assert page.index("btree</b> · occ") < page.index("btree</b> · rw") < page.index("art</b>")
     assert "#tests" in occ  # the row links to the correctness tests
-    assert "1\N{EN DASH}2</td>" in occ  # three sessions (repetitions) are too few to rank one entry first
+    # Three sessions (repetitions) are too few to rank one of the two entries first.
+    assert "1\N{EN DASH}2</td>" in occ
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Makes the data of tests of contests: a running contest with a team, its officials, and their browsers."""
+"""Makes the data of tests of contests: a running contest, a team, users with a role in the contest, and browsers."""
 
 from __future__ import annotations
 

@@ -90,7 +90,10 @@ def enter_zebra(cup: Cup, how: str) -> Submission:
 
 
 def fetch(browser: Client, path: str) -> tuple[int, str]:
-    """Return the status and the text of a page or file; for an archive, the names in it. Closes a file."""
+    """Return the status and the text of a page or file; for an archive, the names in it.
+
+    Reading the whole body also closes the file of the response.
+    """
     answer = browser.get(path)
     body = answer.getvalue()
     if answer["Content-Type"] == "application/zip":

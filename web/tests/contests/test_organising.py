@@ -55,7 +55,7 @@ def test_a_decision_needs_a_reason_and_leaves_a_notice_and_a_line(cup: Cup) -> N
         "disqualified your submission"
         not in cup.browser("stranger").get("/contests/cup/").content.decode()
     )
-    judge(cup, entry.pk, "disqualify", "again")  # refused: it is disqualified already
+    judge(cup, entry.pk, "disqualify", "again")  # refused: the entry is disqualified already
     judge(cup, entry.pk, "restore", "a mistake")
     entry.refresh_from_db()
     assert entry.disqualified_at is None
@@ -88,7 +88,8 @@ def test_one_or_many_entries_run_again(cup: Cup) -> None:
     jury = cup.browser("jury")
     numbers = [first.pk, second.pk, "x", "9" * 3]
     jury.post("/contests/cup/organise/rerun/", {"entry": numbers, "reason": "noise"}, follow=True)
-    assert queued.all().count() == 4  # the first entry's runs had not ended
+    # Only the second entry's runs were queued now, because the first entry's new runs have not ended.
+    assert queued.all().count() == 4
     assert [line.reason for line in cup.contest.log.all()] == ["noise", "the machine was noisy"]
 
 

@@ -144,7 +144,7 @@ def test_a_decision_after_the_end_makes_a_further_version(
 ) -> None:
     close(cup)
     jury = cup.officials["jury"]
-    Run.objects.update(eligible=False, ranked_on=[])  # the new version uses the stored result instead
+    Run.objects.update(eligible=False, ranked_on=[])  # the stored result counts instead
     organising.disqualify(played["larch"], "it read the clock", by=jury)
     page = client.get(PRELIMINARY1).content.decode()
     assert "Larch" not in page

@@ -103,7 +103,7 @@ def test_pages_of_runs_and_lists_agree_with_the_board(cup: Cup, ranked: dict[str
         )
         assert f"{place} on <a" in text, who
         text = browser.get("/boards/").content.decode()
-        assert f"/runs/{middle.pk}/" in text, who  # the lists are the public's for everyone
+        assert f"/runs/{middle.pk}/" in text, who  # every visitor sees the public's lists
         row = browser.get("/boards/users/bob/").content.decode()
         assert "<strong>1</strong>" in row, who
         assert "<strong>3</strong>" not in row, who
@@ -163,7 +163,7 @@ def test_an_eligible_run_without_rank_says_why(cup: Cup, client: Client) -> None
 
 
 def test_hidden_entries_do_not_use_up_the_public_limit_per_user(cup: Cup) -> None:
-    """Alice has three better entries that the contest hides. The public sees her fourth and fifth, as if alone."""
+    """The contest hides Alice's three best entries. The public sees her two others, as if she had no better ones."""
     Contest.objects.update(runs_private=True)
     public = []
     for number, slower in enumerate((1.0, 1.2)):
@@ -189,7 +189,7 @@ def test_hidden_entries_do_not_use_up_the_public_limit_per_user(cup: Cup) -> Non
 
 
 def test_the_limit_per_user_holds_among_public_entries(cup: Cup) -> None:
-    """One hidden entry of Alice frees one place, not more."""
+    """A board ranks three entries of each user. The hidden entry does not count, so the public sees three others."""
     Contest.objects.update(runs_private=True)
     cup.enter(name="zebra.so")
     finish_as(0.4)
