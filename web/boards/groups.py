@@ -62,7 +62,10 @@ def _note(samples: Sequence[Sequence[float]], group: range, rows: Sequence[Row])
         more = counted(nearest.more, "more session")
         return f"About {more} of each would tell {pair} apart."
     if any(len(samples[index]) < LEAST_SESSIONS for index in group):
-        return f"These entries have too few sessions to tell them apart; a forecast needs {LEAST_SESSIONS} of each."
+        return (
+            "These entries have too few sessions to tell them apart. "
+            f"From {LEAST_SESSIONS} sessions of each on, this page estimates how many are needed."
+        )
     return (
         f"These entries are so close that {MAX_POOLED_SESSIONS} sessions of each, the most that count, "
         "would probably not tell them apart."

@@ -54,7 +54,9 @@ def _chosen(query: QueryDict) -> list[int]:
     texts = [part.strip() for text in query.getlist("runs") for part in text.split(",")]
     given = [text for text in texts if text]
     if not all(_NUMBER.fullmatch(text) for text in given):
-        raise _WrongRunsError("Choose runs by their numbers, for example 47.")
+        raise _WrongRunsError(
+            "A part of the list of runs is not a number. Choose runs by their numbers, for example 47."
+        )
     ids = list(dict.fromkeys(map(int, given)))
     if len(ids) > RUNS_MAX:
         raise _WrongRunsError(
@@ -74,7 +76,9 @@ def _to_export(request: HttpRequest) -> RunComparison:
     """Return the comparison for an export. Raises _WrongRunsError for a wrong list of runs."""
     ids = _chosen(request.GET)
     if len(ids) < RUNS_MIN:
-        raise _WrongRunsError(f"Choose {RUNS_MIN} to {RUNS_MAX} runs, for example runs=47,59.")
+        raise _WrongRunsError(
+            f"You chose fewer than {RUNS_MIN} runs. Choose {RUNS_MIN} to {RUNS_MAX} runs, for example runs=47,59."
+        )
     return _found(ids, request)
 
 

@@ -92,7 +92,10 @@ class HiddenForm(ShownForm):
     )
     sessions = forms.IntegerField(
         help_text="Sessions of each run. Ranks need at least 5 to be final.",
-        error_messages={"required": "Write a number.", "invalid": "Write a number."},
+        error_messages={
+            "required": "The number of sessions is missing. Write a whole number, for example 15.",
+            "invalid": "This is not a whole number. Write, for example, 15.",
+        },
     )
     seed_policy = forms.ChoiceField(
         label="Seeds",

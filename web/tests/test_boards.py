@@ -116,8 +116,8 @@ def test_entries_that_the_data_do_not_tell_apart_are_one_group(
     assert page.count('<tr role="row" class="leading">') == 3
     assert page.count("1\N{EN DASH}3</td>") == 6  # in the ranking, and in the table of counts
     assert (
-        "These entries have too few sessions to tell them apart; a forecast needs 5 of each."
-        in page
+        "These entries have too few sessions to tell them apart. "
+        "From 5 sessions of each on, this page estimates how many are needed." in page
     )
 
 
