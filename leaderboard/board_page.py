@@ -1,7 +1,8 @@
 """Reads a board (a ranking of libraries): its entries on one machine class, and the history of its leaders.
 
-A contest may hide runs from everyone except the team and the officials. Each viewer gets the ranks among the entries
-that the viewer may see, so no gap reveals a hidden entry. The history is the same for all viewers.
+A machine class is the processor model, the number of processors and the size of memory. A contest may hide runs from
+everyone except the team and the contest's organisers and jury. Each viewer gets the ranks among the entries that the
+viewer may see, so no gap reveals a hidden entry. The history is the same for all viewers.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ HISTORY_ROWS = 50
 class Standings:
     """A board as a page shows it: the best entries on one machine class.
 
-    - `benchmark_version`: the version of the shown entries, by default the live one.
+    - `benchmark_version`: the benchmark version of the shown entries, by default `live_version`.
     - `live_version`: the version that the board shows by default (live_boards.py). For an empty board, it is the
       newest version; None if the benchmark does not exist.
     - `machine_class`: the class of the machines that executed the shown runs; None if the board has no entries.
@@ -61,7 +62,7 @@ class Standings:
 
     @property
     def provisional(self) -> bool:
-        """Return True if the board is a demonstration, or an entry is provisional (smoke scale or too few sessions)."""
+        """Return True if the board is a demonstration, or an entry is provisional (smallest scale or few sessions)."""
         return self.board.provisional or any(row.provisional for row in self.rows)
 
 

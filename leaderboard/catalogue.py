@@ -1,9 +1,9 @@
 """Lists the benchmarks, instances and configurations that a submission can name, read from the manifests on disk.
 
 An instance is a benchmark with a value for every parameter. A scale is the size of an instance: smoke, laptop or paper.
-A configuration says how the runtime executes a bare structure (a library without transactions and locks). Each process
-reads the manifests only once. That is enough: a new benchmark version comes with new binaries, and every update
-restarts all processes.
+A configuration says how Keydrome adds transactions and locks to a bare structure, i.e. a library without them. Each
+process reads the manifests only once. Reading once is enough: a new benchmark version comes with new binaries, and
+every update restarts all processes.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def _load(_root: str) -> dict[str, Benchmark]:
 
 
 def benchmarks() -> dict[str, Benchmark]:
-    """Return every benchmark by name. Only the first call reads files; a refresh of boards calls this often."""
+    """Return every benchmark by name. Only the first call reads files, because this function is called very often."""
     return _load(os.environ.get("KEYDROME_ROOT", ""))
 
 

@@ -3,7 +3,7 @@
 A run executes a library in sessions (repetitions). In each session, the library's result is divided by the result of
 the control library, the baseline, which plays the same operations. These ratios are what the tests compare. Two
 sessions with the same seed play the same operations, so their ratios can be paired. Runs have common seeds if they were
-queued together for a comparison (submissions/blocks.py), or if the hidden instance of a contest prescribes the seeds.
+queued together for a comparison (submissions/blocks.py), or if a contest prescribes the same seeds for all its entries.
 Other runs have seeds of their own, and their sessions are compared unpaired, as boards compare entries.
 """
 

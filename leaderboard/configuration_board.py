@@ -1,6 +1,6 @@
 """Reads the configuration boards. Such a board compares structures under configurations on the workloads of a family.
 
-A *structure* is an index without transactions and locks; a *configuration* says how the runtime adds these. A *family*
+A *structure* is an index without transactions and locks; a *configuration* says how Keydrome adds these. A *family*
 is a group of boards (leaderboard/boards). A configuration board has one row for each binary of a user under one
 configuration, and one column for each board of the family. Its cells are the board entries that
 ranking/board_entries.py keeps, even those that are not among a board's best.
@@ -87,7 +87,7 @@ class ConfigurationBoard:
 
 
 def boards_of(family: str) -> tuple[Board, ...]:
-    """Return the boards of a family: main boards first, then by title."""
+    """Return the boards of a family: first the main boards (those of a contest), then the others, each by title."""
     found = [board for board in all_boards() if board.family == family]
     return tuple(sorted(found, key=lambda board: (not board.main, board.title.casefold())))
 

@@ -9,9 +9,10 @@ from django.db import models
 
 
 class LeadChange(models.Model):
-    """A change of the public leader of a board on one machine class. lead_history.py writes these rows.
+    """A change of the public leader of a board (a ranking) on one machine class. lead_history.py writes these rows.
 
-    `run` is the newest run of the entry that leads from `since` on. It is empty if no entry was left.
+    A machine class is the processor model, the number of processors and the size of memory.
+    `run` is the newest run of the entry that leads from `since` on. It is empty if the board has no entry from then on.
     """
 
     board = models.CharField(max_length=64)
@@ -31,7 +32,7 @@ class LeadChange(models.Model):
 
     class Meta:
         indexes: ClassVar = [
-            # For the history of a board, newest first.
+            # This index finds the changes of a board's history page, newest first.
             models.Index(fields=["board", "machine_class", "-id"], name="lead_history"),
         ]
 

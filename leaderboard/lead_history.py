@@ -2,7 +2,8 @@
 
 The results worker, a background process, calls `note_leads` after results are stored, and every few seconds. The bench
 worker, which executes runs, does not do this, because its database role must not read what contests hide. A *section*
-of a board is one benchmark version on one machine class; each section has its own leader.
+of a board is one benchmark version on one machine class (processor, number of CPUs, memory). Each section has its own
+leader.
 """
 
 from __future__ import annotations
@@ -103,8 +104,9 @@ def _known_leader(change: LeadChange | None) -> tuple[int, str, str] | None:
 
 
 def _since(entry: BoardEntry, last: LeadChange | None, now: datetime) -> datetime:
-    """Return when the entry took the lead: at the end of a run, or now if it gained the lead without a new run.
+    """Return when the entry took the lead: at the end of its newest run, or now.
 
+    The answer is "now" if the entry gained the lead without a new run, for example because a better entry was deleted.
     The first leader of a section has led since the end of its first ranked run.
     """
     ended = entry.run.finished_at

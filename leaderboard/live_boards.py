@@ -1,4 +1,4 @@
-"""Decides which benchmark version a board shows, and switches a board to a newer one.
+"""Decides which benchmark version a board (a ranking of libraries) shows, and switches a board to a newer one.
 
 When a benchmark gets a newer version, the board of the older version stays as it was. Its entries are run again with
 the newer version, which is the *staged* one. When all these runs have ended, an organiser compares the ranks and makes
@@ -52,7 +52,8 @@ def note_live_versions() -> list[LiveVersion]:
 
     The live version is the oldest one with ranked entries. 1 SQL statement if there is no such board.
 
-    The results worker calls this every few seconds, so a board has a row long before its benchmark has a newer version.
+    A background process calls this every few seconds. So a board has a row long before its benchmark has a newer
+    version.
     """
     known = Exists(LiveVersion.objects.filter(board=OuterRef("board")))
     first = (
@@ -83,8 +84,9 @@ class Staging:
     - `live`, `staged`: the benchmark version that the board shows now, and the newest one.
     - `entries`: how many entries are ranked at the live version. All of them must be run again.
     - `missing`: how many of these entries lack a timed run with the staged version, or have a run that has not ended.
-    - `unqueued`: how many of these entries lack a timed run with the staged version, even one in the queue.
-    - `changes`: the changes of rank for each machine class. Entries of the live version come first.
+    - `unqueued`: how many of these entries have no timed run with the staged version, not even a queued one.
+    - `changes`: the changes of rank for each machine class (processor, number of CPUs, memory). Entries of the live
+      version come first.
     """
 
     board: Board
@@ -141,7 +143,9 @@ def _key(entry: BoardEntry) -> _Key:
 def _staged_runs(
     board: Board, version: int, entries: Sequence[BoardEntry], viewer: Viewer
 ) -> dict[_Key, list[Run]]:
-    """Return the runs of these entries with the staged version, and their open gates, oldest first. 1 SQL statement.
+    """Return the runs of these entries with the staged version, and their unfinished gates, oldest first.
+
+    1 SQL statement.
 
     A gate is a correctness test that the board requires. The runs of gates count for all machine classes. A timed run
     that has no machine yet counts for the class that it must run on.

@@ -91,7 +91,7 @@ class Machine(models.Model):
 
 
 class Submission(models.Model):
-    """An uploaded file and its owner. The content of the file is in the blob store, under its SHA-256.
+    """An uploaded file and its owner. The content is stored outside the database, in a file named by its SHA-256.
 
     An upload with several configurations makes one submission for each configuration. `upload` of the further ones
     refers to the first one; `upload` of the first one is empty.
@@ -135,11 +135,11 @@ class Submission(models.Model):
 
     class Meta:
         indexes: ClassVar = [
-            # For the list of a user's submissions, newest first.
+            # This index finds the submissions that a page of a user's list shows, newest first.
             models.Index(fields=["owner", "-id"], name="submission_mine"),
-            # For finding all submissions of one binary under one configuration. If one of these submissions has passed
-            # a gate (a required correctness test), the gate counts for all of them. A board entry merges one user's
-            # runs of the binary.
+            # This index finds all submissions of one binary under one configuration. If one of these submissions has
+            # passed a gate (a required correctness test), the gate counts for all of them. A board entry merges one
+            # user's runs of the binary.
             models.Index(fields=["blob_sha256", "configuration"], name="submission_blob"),
         ]
 
@@ -258,16 +258,16 @@ class Run(models.Model):
                 name="run_queue",
                 condition=Q(state="queued"),
             ),
-            # For the virtual clock of a priority (see Share): the largest virtual time of all its runs that were ever
-            # claimed.
+            # This index finds the virtual clock of a priority: the largest virtual time of all its runs that were ever
+            # claimed (see Share).
             models.Index(
                 fields=["priority", "-virtual_time"],
                 name="run_clock",
                 condition=Q(attempt__gt=0),
             ),
-            # For the mean duration of recent runs.
+            # This index finds the runs that ended last, from which the mean duration of a run is computed.
             models.Index(fields=["-finished_at"], name="run_ended", condition=Q(state="done")),
-            # For the runs from which a user's entries on a board are chosen.
+            # This index finds the runs from which a user's entries on a board are chosen.
             models.Index(
                 fields=["benchmark", "benchmark_version", "instance", "score"],
                 name="run_board",
@@ -309,8 +309,9 @@ class Share(models.Model):
     """A user's share of the queue at one priority.
 
     Virtual time orders the runs of a priority, so that users share the machines fairly. A run takes one unit of virtual
-    time per session. `finish` is the virtual time at which the user's runs end. The user's next run gets the virtual
-    time `finish`, or the largest virtual time of a claimed run if that is later (queue/fairness.py).
+    time for each of its sessions (repetitions). `finish` is the virtual time at which the user's runs end. The user's
+    next run gets the virtual time `finish`, or the largest virtual time of a claimed run if that is later
+    (queue/fairness.py).
     """
 
     user = models.ForeignKey(
@@ -356,7 +357,7 @@ class RunDetail(models.Model):
 
     class Meta:
         indexes: ClassVar = [
-            # For the runs whose plots are not drawn yet.
+            # This index finds the runs whose plots are not drawn yet.
             models.Index(fields=["run"], name="detail_to_draw", condition=Q(drawn_at=None)),
         ]
 
@@ -469,7 +470,7 @@ class BoardEntry(models.Model):
                 fields=["board", "benchmark_version", "machine_class", "position"],
                 name="entry_standings",
             ),
-            # For the best entries of a board, when ranks are computed.
+            # This index finds the best entries of a board, when ranks are computed.
             models.Index(
                 fields=["board", "benchmark_version", "machine_class", "score"],
                 name="entry_scores",

@@ -1,7 +1,8 @@
 """Reads the list of a user's uploads, with the ranks of each.
 
-An upload has one submission, or one for each of several configurations. A *gate* is a correctness test that a board
-requires.
+An upload of a whole library makes one submission. An upload of a structure, a data structure without locks, makes one
+for each configuration, which says how Keydrome adds the locks. A *gate* is a correctness test that a board requires. A
+*board* is a ranking of libraries.
 """
 
 from __future__ import annotations

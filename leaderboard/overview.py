@@ -1,5 +1,6 @@
 """Reads what the front page, the list of boards, and the pages of users and structures show: leaders, runs, entries.
 
+A structure is a data structure without locks and transactions, to which Keydrome adds them.
 Each public function states how many SQL statements it executes. Rules about what a viewer may see are in queries.py;
 what this module reads is visible to everyone.
 """
@@ -38,6 +39,7 @@ ENTRIES_MAX = 500
 class Lead:
     """The ranked entries of a board on the machine class with the newest ranked run, best first; perhaps none.
 
+    A machine class is the processor model, the number of processors and the size of memory.
     `since` is when the leader's first eligible run on this benchmark instance ended.
     """
 

@@ -84,7 +84,9 @@ def _draw_one(detail: RunDetail, name: str, draw: Callable[[Any], bytes], series
         picture = draw(series)
     except (ValueError, KeyError, TypeError, ZeroDivisionError):
         _log.exception(
-            "run %d: cannot draw %s, because the curve in its report is not valid", detail.pk, name
+            "run %d: cannot draw %s, because the curve in its report is not valid: report this bug to the developers",
+            detail.pk,
+            name,
         )
         return
     with transaction.atomic():

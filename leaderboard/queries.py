@@ -1,8 +1,9 @@
 """Reads the database for pages, exports and commands. Each function that executes SQL says how many statements.
 
 This module and contests/visibility.py decide what a viewer may see. Only the owner and organisers get
-`RunPage.private`; only organisers see a deleted submission. A *gate* is a correctness test that a board requires. An
-*audit* repeats a run in verified mode, in which a trusted process makes every call. The *control* is the baseline
+`RunPage.private`; only organisers see a deleted submission. A *board* is a ranking of
+libraries. A *gate* is a correctness test that a board requires. An *audit* repeats a run in verified mode, in which a
+trusted process makes every call. The *control* is the baseline
 library of every timed run.
 """
 

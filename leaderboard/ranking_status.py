@@ -1,4 +1,7 @@
-"""Says which ranks a run has for a viewer, and why boards do not rank it.
+"""Says which ranks a run has for a viewer, and why boards (rankings of libraries) do not rank it.
+
+A *gate* is a correctness test that a board requires. An *audit* repeats a run in a mode in which a process other than
+the library's makes every call. A library that fails one of them loses its ranks.
 
 The ranks are those among the entries that the viewer may see, as on the pages of boards. If another run is the cause,
 for example a failed correctness test, the reason names that run, but only if the viewer may see it.
@@ -113,9 +116,9 @@ def entries_of(submissions: Sequence[Submission], viewer: Viewer) -> list[BoardE
 
 
 def status(run: Run, entries: Iterable[BoardEntry]) -> RankStatus:
-    """Return the ranks of a run that may have one, and why its entry has none. Executes no SQL; needs `run.submission`.
+    """Return the ranks of a run that may have ranks, and why other boards do not rank it. Needs `run.submission`.
 
-    `entries` has all entries of the owner that `entries_of` returns.
+    `entries` has all entries of the owner that `entries_of` returns. Executes no SQL.
     """
     current = catalogue.current_version(run.benchmark)
     ranks: list[BoardRank] = []
@@ -173,7 +176,7 @@ def _old(run: Run, current: int | None) -> str:
 def _with_runs(run: Run, visible: QuerySet[Run]) -> list[Reason]:
     """Return the stored reasons, each with the run of the gate or audit that it names. At most 1 SQL statement.
 
-    This run may be of any user, since gates and audits count for all users' submissions of the same binary.
+    The gate or audit may be of any user, since gates and audits count for all users' submissions of the same binary.
     """
     texts = list(run.why_not) or ([] if run.is_final else ["it has not finished yet"])
     gates = {gate for text in texts if (gate := gate_in(text))}

@@ -97,9 +97,9 @@ def submit(
 
     A gate is a correctness benchmark that boards require. The file's content is stored first; then one transaction
     writes all rows. `scale` and `sessions` default to KEYDROME_SCALE (if empty: the scale of each target's board) and
-    KEYDROME_SESSIONS; gates run one session. `configuration` says how the runtime executes a bare structure; a whole
-    library has none. Each of `further_configurations` makes a further submission, whose `upload` is the returned one.
-    For libraries of this repository, `trusted` allows more shared objects, `reference` more board entries per user.
+    KEYDROME_SESSIONS; gates run one session. `configuration` says how Keydrome adds locks and transactions to a bare
+    structure. Each of `further_configurations` makes a further submission, whose `upload` is the returned one. For
+    libraries of this repository, `trusted` allows more shared objects, `reference` more board entries per user.
 
     If the inspection refuses the file, or the file does not fit the configuration, the submission is still stored. Its
     runs end at once with the verdict "refused" and the reasons. Refusals in inspection.BENCH_DECIDES depend on the
@@ -328,7 +328,7 @@ def try_again(run_id: int, attempt: int, reason: str) -> bool:
 
 
 def recover_and_wake() -> Recovered:
-    """Recover lost runs. Then wake the bench workers if runs wait, because an earlier wake-up may have been lost."""
+    """Recover lost runs. Then, if runs wait, wake the workers, because an earlier wake-up may have been lost."""
     recovered = recover_lost()
     if claims.claimable().exists():
         wakeup.wake(wakeup.BENCH)

@@ -1,7 +1,8 @@
-"""Reads what a submission's page shows: its gates, its timed runs with their ranks, and the owner's other versions.
+"""Reads what a submission's page shows: its gates, its timed runs with their ranks, and its history.
 
-A *gate* is a correctness test that a board requires. Everyone may see the page unless a contest hides the submission.
-Only organisers see a deleted submission.
+The history consists of the owner's submissions with the same file name. A *gate* is a correctness test that a board
+(a ranking of libraries) requires. An *audit* repeats a run in a mode in which a process other than the library's makes
+every call. Everyone may see the page unless a contest hides the submission. Only organisers see a deleted submission.
 """
 
 from __future__ import annotations

@@ -69,7 +69,8 @@ def _wake_bench() -> None:
 def _this_worker() -> Worker:
     """Return this process's bench worker, which executes runs and holds its slot until the process ends.
 
-    A slot is a number that gives a jail its own user and control group. Only one process at a time may use a slot.
+    A slot is a number that gives a jail (sandbox) its own user and control group. Only one process at a time may use a
+    slot.
     """
     with ExitStack() as held:
         number = _hold_free_slot(held)
@@ -98,8 +99,9 @@ def _hold_free_slot(held: ExitStack) -> int:
 def _wake_results() -> None:
     """Do the work of the results worker.
 
-    Queue the lost runs again (those whose worker died or hangs), and the runs on hidden instances of contests. Store
-    the results of closed contests, record who leads, send queued emails, and draw the plots of new results.
+    Queue the lost runs again (those whose worker died or hangs), and the missing runs on hidden instances (whose
+    parameters a contest keeps secret). Store the results of closed contests, record who leads, send queued emails, and
+    draw the plots of new results.
     """
     services.recover_and_wake()
     queue_due_runs()

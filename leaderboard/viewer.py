@@ -1,4 +1,4 @@
-"""Viewer: the type of a visitor of a page, for annotations. The visitor may be anonymous."""
+"""Defines the type `Viewer`: a user who is logged in, or an anonymous visitor."""
 
 from __future__ import annotations
 

@@ -4,8 +4,9 @@ A worker executes one run at a time on its slot. A slot is a number that gives a
 group. KEYDROME_CPUS can also give each slot its own processors. The worker reserves its slot (runner/slots.py), so that
 no two processes use it. A unique index in the database also allows only one active run per slot.
 
-A worker may execute a run only until its lease on the run ends; heartbeats extend the lease. If a worker dies, the
-lease expires, and the results worker or another bench worker queues the run again.
+A worker may execute a run only until its lease on the run ends. Each heartbeat, which the worker sends every second,
+extends the lease. If a worker dies, the lease expires. Then another bench worker queues the run again, or the results
+worker, a background process of the site, does so.
 """
 
 from __future__ import annotations
@@ -96,7 +97,7 @@ def register_slot(number: int) -> Slot:
 def make_job(run: Run) -> Job:
     """Return the job that the runner executes for a claimed run. The run's submission must be loaded.
 
-    1 SQL statement for a hidden instance of a contest, and otherwise none.
+    1 SQL statement for a run on a hidden instance (whose parameters a contest keeps secret), and otherwise none.
     """
     submission, hidden = run.submission, run.hidden
     seeds = tuple(run.seeds)
@@ -306,7 +307,10 @@ class Worker:
             try:
                 done = self.drain()
             except UNREACHABLE:
-                _log.warning("cannot reach the database; trying again every second", exc_info=True)
+                _log.warning(
+                    "cannot reach the database; trying again every second: check that its server is running",
+                    exc_info=True,
+                )
                 done = 0
             if done == 0:
                 self.stopping.wait(IDLE_SECONDS)

@@ -40,11 +40,11 @@ class ReadOnly(admin.ModelAdmin):  # type: ignore[type-arg] # generic only in th
     show_full_result_count = False  # counting millions of rows takes longer than the page itself
 
     def has_add_permission(self, request: HttpRequest) -> bool:
-        """Return False: only the site's services create rows."""
+        """Return False: only other code of the site creates rows, not the admin pages."""
         return False
 
     def has_change_permission(self, request: HttpRequest, obj: object = None) -> bool:
-        """Return False: only the site's services change rows."""
+        """Return False: only other code of the site changes rows, not the admin pages."""
         return False
 
     def has_delete_permission(self, request: HttpRequest, obj: object = None) -> bool:
@@ -91,8 +91,8 @@ class RunAdmin(ReadOnly):
         "created_at",
     )
     list_filter = ("state", "verdict", "benchmark", "instance", "scale", "machine", "eligible")
-    # Seeds are secret until the run has ended, because a seed determines all calls of a session. After the run has
-    # ended, its own page shows the seeds.
+    # Seeds are secret until the run has ended, because a seed determines all calls of a session (one repetition of the
+    # run). After the run has ended, its own page shows the seeds.
     exclude = ("seeds",)
     list_select_related = ("submission", "machine")
     search_fields = ("=id", "=submission__id", "submission__blob_sha256__startswith")
@@ -100,7 +100,7 @@ class RunAdmin(ReadOnly):
 
 @admin.register(RunDetail)
 class RunDetailAdmin(ReadOnly):
-    """The full results of runs: findings, sessions, curves and logs."""
+    """The full results of runs: findings (faults that the tests found), sessions, curves and logs."""
 
     list_display = ("run",)
     list_select_related = ("run",)
@@ -141,7 +141,7 @@ class ArtefactAdmin(ReadOnly):
 
 @admin.register(Machine)
 class MachineAdmin(ReadOnly):
-    """Bench machines, with the time when each machine was last seen and its noise."""
+    """The machines that execute runs, with the time when each was last seen and the noise of its measurements."""
 
     list_display = ("name", "machine_class", "last_seen", "noise", "drift", "why_excluded")
 

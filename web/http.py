@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from django.contrib.auth.models import User
 
-# htmx stops polling when a response has this status.
+# htmx, the JavaScript library that reloads parts of pages, stops polling when a response has this status.
 STOP_POLLING = 286
 # A stored file must not run scripts, even if a browser shows it as a page. Inline styles are allowed, because plots
 # contain them.

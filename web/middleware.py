@@ -1,6 +1,7 @@
 """Defines middlewares, which Django calls for every request.
 
-They deny pages the use of devices, reject requests that are too large, and keep private pages out of caches.
+They forbid pages to use devices such as the camera, reject requests that are too large, and keep private pages out of
+caches.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ def permissions_policy(get_response: GetResponse) -> GetResponse:
 
 
 def private_pages(get_response: GetResponse) -> GetResponse:
-    """Forbid caches to keep what a logged-in user sees, so that Back shows nothing after the log-out."""
+    """Forbid caches to keep the pages of a logged-in user, so that the Back button shows none after the log-out."""
 
     def middleware(request: HttpRequest) -> HttpResponseBase:
         user = request.user  # kept, because a log-out replaces request.user

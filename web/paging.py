@@ -36,7 +36,7 @@ def newest_first(request: HttpRequest, rows: QuerySet[Row], limit: int) -> Page[
     """Return the page that `before` in the URL's query selects. 1 SQL statement, and those that `rows` prefetches."""
     before = number(request, "before")
     older = rows if before is None else rows.filter(pk__lt=before)
-    # One more row than the page shows tells whether there is a next page.
+    # The query reads one row more than the page shows, to learn whether there is a next page.
     found = list(older.order_by("-pk")[: limit + 1])
     shown = tuple(found[:limit])
     return Page(shown, before, shown[-1].pk if len(found) > limit else None)

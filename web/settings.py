@@ -207,9 +207,8 @@ KEYDROME_SESSIONS = env.int("KEYDROME_SESSIONS", default=3 if KEYDROME_BOARD_SCA
 KEYDROME_LEASE_SECONDS = env.int("KEYDROME_LEASE_SECONDS", default=60)
 KEYDROME_SWEEP_SECONDS = env.int("KEYDROME_SWEEP_SECONDS", default=15)
 KEYDROME_MAX_ATTEMPTS = env.int("KEYDROME_MAX_ATTEMPTS", default=3)
-# On average, one in this many timed runs has a spot check: one more session, which is played like the others. The
-# checker then tries to prove from all recorded calls of this session that its results are right. 0 turns spot checks
-# off.
+# On average, one in this many timed runs has a spot check: one more session, which is played like the others. Then a
+# program tries to prove from all recorded calls of this session that the results are right. 0 turns spot checks off.
 KEYDROME_RECORD_ONE_IN = env.int("KEYDROME_RECORD_ONE_IN", default=10)
 # On average, one in this many timed sessions is audited: played again with the same seed in verified mode. In this
 # mode, a process outside the jail (the sandbox of the library) makes every call, so the library cannot read the next
@@ -268,8 +267,8 @@ CELERY_WORKER_CONCURRENCY = 1
 CELERY_WORKER_CANCEL_LONG_RUNNING_TASKS_ON_CONNECTION_LOSS = False
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_TIMEZONE = "UTC"
-# Celery's scheduler regularly wakes the bench workers and the results worker. Both recover lost runs, and an idle bench
-# worker also stores that its machine is alive.
+# Celery's scheduler regularly wakes the bench workers, which execute runs, and the results worker, which draws plots.
+# Both recover lost runs, and an idle bench worker also stores that its machine is alive.
 CELERY_BEAT_SCHEDULE_FILENAME = str(VAR_DIR / "beat-schedule")
 CELERY_BEAT_SCHEDULE = {
     f"wake {_queue}": {
@@ -368,7 +367,7 @@ CACHES = {"default": env.cache_url("KEYDROME_CACHE_URL", default="locmemcache://
 
 # The next settings are about uploads.
 
-# The maximum size of an uploaded library in bytes. The runner always refuses files above 64 MiB, the default.
+# The maximum size of an uploaded library in bytes. Files above 64 MiB, the default, are refused in any case.
 KEYDROME_UPLOAD_BYTES = env.int("KEYDROME_UPLOAD_BYTES", default=64 * 1024 * 1024)
 # The maximum size of the source code that a contestant hands in for a contest's finals.
 KEYDROME_SOURCE_BYTES = env.int("KEYDROME_SOURCE_BYTES", default=16 * 1024 * 1024)

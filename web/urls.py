@@ -1,4 +1,4 @@
-"""Maps the URLs of the site to views. The urls.py of the folders map the rest."""
+"""Maps the URLs of the site to views. For some prefixes, it includes the file urls.py of a folder or package."""
 
 from django.contrib import admin
 from django.urls import include, path

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 def with_look_ahead(run: Run, report: RunReport) -> RunReport:
-    """Return the report of a run, with the finding `look_ahead` if the binary's audited sessions give reason for it.
+    """Return the report, with the finding `look_ahead` if the audited sessions of the binary were suspiciously slow.
 
     A run that did not pass, or that has no audited sessions of its own, gets no finding, without any SQL. For other
     runs, 1 SQL statement.

@@ -1,9 +1,9 @@
 """Queues audits: runs that repeat a submission in verified mode, where a trusted process makes every call.
 
 An audit repeats the timed runs and the gates (required correctness tests) of a submission as separate runs. The runs of
-an audit are never ranked, because a call takes longer in verified mode. The gates of an audit count like other gates. A
-binary that fails an audit loses its ranks. comparison.py compares the times of an audit with the times of the ranked
-runs.
+an audit are never ranked on a board (a ranking of libraries), because a call takes longer in verified mode. The gates
+of an audit count like other gates. A binary that fails an audit loses its ranks. comparison.py compares the times of an
+audit with the times of the ranked runs.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ if TYPE_CHECKING:
 
     from leaderboard.boards import Board
 
-# The largest number of sessions (repetitions) of an audited run. An audit looks only for large differences. Therefore
-# it needs only as many sessions as the warning that a library may read its next calls (results/look_ahead.py). More
-# would take too long, because verified mode is slow.
+# The largest number of sessions (repetitions) of an audited run. An audit looks only for large differences, as
+# the warning `look_ahead` does (results/look_ahead.py). So both need the same small number of sessions. More would take
+# too long, because verified mode is slow.
 AUDIT_SESSIONS_MAX = PAIRS_MIN
 
 
@@ -92,7 +92,8 @@ def _queue_audit(submission: Submission) -> list[Run]:
 def _unaudited(submission: Submission) -> list[Run]:
     """Return the newest finished run of each benchmark instance that has no audit yet, gates first.
 
-    Leaves out runs of older benchmark versions, of hidden instances, and runs whose file was refused.
+    Leaves out runs of older benchmark versions, of hidden instances (whose parameters a contest keeps secret), and runs
+    whose file was refused.
     """
     if submission.deleted_at is not None:
         return []

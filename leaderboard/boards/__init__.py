@@ -60,12 +60,13 @@ class Board:
     """The rules of one board. A session is one repetition of a run, in a fresh process.
 
     - `slug`: the name of the board's folder and of its page.
-    - `family`: which configuration board (configuration_board.py) has a column for this board, see FAMILIES.
+    - `family`: the group of boards with similar workloads to which this board belongs, see FAMILIES. The pages compare
+      the boards of a family side by side (configuration_board.py).
     - `scales`: the scales of the runs that the board ranks (smoke, laptop, paper). A submission runs at the first one.
     - `machines`: the machine classes that the board accepts, as patterns such as "*, 2 CPUs, 24 GiB"; "*" accepts all.
       Ranks of different machine classes are never mixed.
-    - `metric`, `direction`: the board ranks by the library's value of this metric divided by the control library's
-      value. `direction` says whether `lower` or `higher` is better.
+    - `metric`, `direction`: the board ranks by the library's value of this metric divided by the value of the control
+      library (the baseline). `direction` says whether `lower` or `higher` is better.
     - `top`: how many libraries the board shows, each with all its *variants*: the entries of one binary under several
       configurations.
     - `per_user`: how many libraries of one user the board accepts, each with all its variants.

@@ -212,7 +212,9 @@ def remove(hidden: HiddenInstance, reason: str, *, by: User) -> None:
         alive = HiddenInstance.objects.filter(pk=hidden.pk, removed_at=None)
         if hidden.is_public or not alive.update(removed_at=now):
             raise Refused(
-                ["the hidden instance is public or removed already, so it cannot be removed"]
+                [
+                    "the hidden instance is public or removed already, so it cannot be removed: reload the page"
+                ]
             )
         claims.cancel_waiting(hidden.runs.all())
         hidden.runs.filter(state__in=ACTIVE_STATES).update(cancel_requested_at=now)

@@ -22,10 +22,11 @@ def rules_for(
 ) -> dict[str, Any]:
     """Return the rules of a hidden instance's board, which the caller stores. `boards` are those of the contest.
 
-    Where the contest's boards differ in gates, jail level or the limit per user, the strictest rule counts. But if one
-    of them accepts stale reads (reads that miss data committed earlier), the hidden instance's board does, too. This
-    board shows as many libraries as the longest of them, and accepts runs with any number of sessions. The contest
-    itself decides which machine class counts, so the board accepts all. `boards` must not be empty.
+    Where the contest's boards differ in gates (required correctness tests), isolation level or limit per user, the
+    strictest rule counts. But if one of them accepts stale reads (reads that miss data committed earlier), the hidden
+    instance's board does, too. This board shows as many libraries as the longest of them, and accepts runs with any
+    number of repetitions. The contest itself decides which class of machines counts, so the board accepts all classes.
+    `boards` must not be empty.
     """
     rules = Board(
         slug="",

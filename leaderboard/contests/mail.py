@@ -47,7 +47,7 @@ def stop_token(subscription: Subscription) -> str:
 
 
 def subscriber_of(contest: Contest, token: str) -> int | None:
-    """Return the id of the user whom a link's secret part names, or None if it is wrong or of another contest."""
+    """Return the id of the user whom a link's secret part names, or None if the part is not valid for this contest."""
     try:
         contest_id, user_id = signing.loads(token, salt=_SALT)
     except (signing.BadSignature, ValueError, TypeError):
@@ -96,7 +96,12 @@ def send_due_mail() -> int:
         try:
             mail.send()
         except (SMTPException, OSError) as error:
-            _log.warning("cannot send delivery %d, try %d: %s", delivery.pk, delivery.tries, error)
+            _log.warning(
+                "cannot send the email of delivery %d (failed tries before this one: %d): %s: check KEYDROME_EMAIL_URL",
+                delivery.pk,
+                delivery.tries,
+                error,
+            )
             Delivery.objects.filter(pk=delivery.pk).update(sent_at=None)
         else:
             sent += 1

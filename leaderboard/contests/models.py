@@ -178,7 +178,7 @@ class Team(models.Model):
             models.UniqueConstraint(fields=["contest", "number"], name="one_team_per_number"),
             models.UniqueConstraint(Lower("name"), "contest", name="one_team_per_name"),
         ]
-        # For the pages of the teams, newest first.
+        # The index finds the teams that a page of the list shows, newest first.
         indexes: ClassVar = [models.Index(fields=["contest", "-id"], name="team_pages")]
 
     def __str__(self) -> str:
@@ -318,7 +318,7 @@ class Entry(models.Model):
         constraints: ClassVar = [
             models.UniqueConstraint(fields=["contest", "submission"], name="entered_once"),
         ]
-        # For the pages of the overview, newest first.
+        # The index finds the entries that a page of the overview shows, newest first.
         indexes: ClassVar = [models.Index(fields=["contest", "-id"], name="entry_pages")]
 
     def __str__(self) -> str:
@@ -384,7 +384,7 @@ class LogLine(models.Model):
 
     class Meta:
         ordering: ClassVar = ["-id"]
-        # For the pages of the audit log.
+        # The index finds the lines that a page of the audit log shows, newest first.
         indexes: ClassVar = [models.Index(fields=["contest", "-id"], name="log_pages")]
 
     def __str__(self) -> str:

@@ -1,4 +1,4 @@
-"""Says who may do what in a contest, and carries out what its officials do.
+"""Says who may do what in a contest, and carries out what its officials, the users with a role in it, do.
 
 Actions that a contestant may question need a reason. Actions on an entry, except notes, notify the team. Every action
 adds a line to the audit log.
@@ -181,7 +181,7 @@ def rerun(contest: Contest, entries: Iterable[Entry], reason: str, *, by: User) 
 def _newest_timed(entry: Entry) -> list[Run]:
     """Return the newest timed run of the entry on each benchmark instance. 1 SQL statement.
 
-    The submission may play hidden instances of other contests, too, which are left out.
+    Runs on hidden instances (benchmark instances with secret parameters) of other contests are left out.
     """
     runs = entry.submission.runs.filter(
         Q(hidden=None) | Q(hidden__contest=entry.contest_id, hidden__removed_at=None),

@@ -1,7 +1,8 @@
 """Stores the result of a contest when it closes, and reads it. Later changes of runs do not change a stored result.
 
-For each board, the content of a result has the counted runs with the ratios of their sessions, the final rows, and the
-best entry of each team. The content also has the combined ranking and the names of the teams. `schema` names the
+For each board (ranking) of the contest, the content of a result has the counted runs, the final rows, and the best
+entry of each team. For each session (repetition) of a run, the content has the library's result divided by that of the
+control library (the baseline). The content also has the combined ranking and the names of the teams. `schema` names the
 format.
 """
 
@@ -172,7 +173,7 @@ def _store(
 
 
 def _teams(contest: Contest, content: dict[str, Any]) -> dict[int, Team]:
-    """Return the teams with the names that they had at the end. The objects are not rows of the database."""
+    """Return the teams with the names that they had at the end. The objects are not read from the table of teams."""
     return {
         int(pk): Team(pk=int(pk), contest=contest, **team) for pk, team in content["teams"].items()
     }

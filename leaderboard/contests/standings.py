@@ -1,9 +1,9 @@
 """Computes the boards of a contest from the runs of its entries.
 
-A contest's board has the rules of the site's board, but it ranks only the contest's entries, and treats each team as
-one user. Each hidden instance, i.e. benchmark instance with secret parameters, has a board, too. The public board of a
-frozen contest shows the state at the freeze: it counts only entries that were made, and runs that ended, by that time.
-Disqualified and deleted submissions never count.
+A board of a contest has the rules of one of the site's boards, but it ranks only the contest's entries, and treats each
+team as one user. Each hidden instance, i.e. benchmark instance with secret parameters, has a board, too. The public
+board of a frozen contest shows the state at the freeze: it counts only entries that were made, and runs that ended, by
+that time. Disqualified and deleted submissions never count.
 """
 
 from __future__ import annotations
@@ -40,8 +40,9 @@ class Played:
 
 @dataclass(frozen=True, slots=True)
 class BoardRuns:
-    """All that decides a board of a contest: its counted runs, which are of one benchmark version and machine class.
+    """All that decides a board of a contest: its counted runs. They are of one benchmark version and machine class.
 
+    A machine class is the processor model, the number of processors and the size of memory.
     `counts` is True if the combined score counts the board.
     """
 
@@ -53,7 +54,7 @@ class BoardRuns:
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """A row of a contest's board: a team's entry, merged from its runs of one binary, and its rank interval.
+    """A row of a contest's board: a team's entry, merged from its runs of one binary, and the ranks it may have.
 
     `entry.run_id` is the newest of these runs.
     """
@@ -79,7 +80,7 @@ class ContestBoard:
 
     @property
     def provisional(self) -> bool:
-        """Return True if a row has too few sessions, or too small a scale."""
+        """Return True if a row has too few sessions (repetitions of its runs), or too small a scale."""
         return any(row.entry.provisional for row in self.rows)
 
 

@@ -1,4 +1,4 @@
-"""Creates teams, invites users, and lets users accept and leave. Each function is one transaction.
+"""Creates teams of a contest, invites users to them, and lets users join and leave them.
 
 Users can create or join a team until the uploads of the contest end, unless the organisers close the sign-up earlier.
 A refused request raises `services.Refused` with the reason.
@@ -157,8 +157,8 @@ def join(team: Team, user: User) -> None:
 def leave(team: Team, user: User) -> None:
     """Take a user out of a team. A team without members and entries is deleted.
 
-    Raises Refused if the contest has ended, because the results name the members. Also raises Refused if the user has
-    entries: they stay with the team, so a user cannot take them to another team.
+    Raises Refused if the contest has ended, because its teams then stay as they are. Also raises Refused if the user
+    has entries, because entries belong to the team, and a user must not take them to another team.
     """
     with transaction.atomic():
         if _locked(team.contest).phase is Phase.CLOSED:

@@ -2,10 +2,10 @@
 
 Until a contest's results, the contest hides some runs of its entries. If the contest keeps runs private or the team is
 anonymous, these are all runs of the entry; otherwise they are the runs that ended after the freeze. Only the owner of
-the submission, the team and the contest's officials see these runs.
+the submission, the team and the contest's officials (users with a role in it) see these runs.
 
 A hidden instance is a benchmark instance with secret parameters. Until the instance is published, only the contest's
-officials see its runs. If it is removed, they stay the only ones.
+officials see its runs. The runs of an instance that was removed from the contest stay visible only to the officials.
 
 The site's organisers count as officials of every contest, except of one in which they are in a team.
 """

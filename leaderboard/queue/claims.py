@@ -8,8 +8,8 @@ row, the worker's attempt no longer owns the run, and the worker must discard it
 and compares leases, so a worker with a wrong clock does no harm. The code works on SQLite and on PostgreSQL.
 
 The queue is ordered by priority, then by virtual time, which fairness.py computes so that users share the machines. A
-run takes one unit of virtual time per session. The table Share has a row for each user and priority, with the virtual
-time at which the user's runs end.
+run takes one unit of virtual time for each of its sessions (repetitions of the benchmark). The table Share has a row
+for each user and priority, with the virtual time at which the user's runs end.
 
 The SQL of a claim is cached, because building the SQL takes longer than the rest of a claim. Only `claimable` defines
 which runs can be claimed, and in which order. Its SQL is part of the claim's statement.
@@ -70,7 +70,7 @@ class Heartbeat(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """A slot of a machine. At most one run at a time executes in a slot."""
+    """A slot of a machine, i.e. a place in which one run at a time executes, with a sandbox of its own."""
 
     machine: Machine
     number: int
@@ -159,8 +159,8 @@ def claim(slot: Slot, versions: Mapping[str, int] | None = None) -> Run | None:
     """Claim the first run of the queue for this slot, and return it with its submission loaded.
 
     Returns None if there is no run to claim, or if the slot already executes a run. `versions` contains the worker's
-    version of each benchmark (None: any version). Runs of other versions, and runs that want another machine class,
-    are left to other workers.
+    version of each benchmark (None: any version). Runs of other versions, and runs that want another machine class
+    (processor, number of CPUs, memory), are left to other workers.
 
     2 SQL statements, or at most 1 if no run is claimed. Outside a transaction each statement commits alone. PostgreSQL
     skips rows that another worker is claiming (SKIP LOCKED); SQLite has only one writer at a time.

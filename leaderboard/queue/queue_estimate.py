@@ -32,8 +32,8 @@ RECENT_TIMED = 500
 class Pace:
     """How fast the queue moves.
 
-    - `slots`: the number of runs that execute now, each in its own slot of a machine. 1 if no run executes but a
-      machine is alive; 0 if no machine is alive.
+    - `slots`: the number of runs that execute now, each in its own slot (sandbox) of a machine. 1 if no run executes
+      but a machine is alive; 0 if no machine is alive.
     - `run_seconds`: the mean duration of recent runs; None if no run has ended yet.
     """
 

@@ -146,7 +146,7 @@ def charged_since(user: User, begin: datetime) -> list[Submission]:
 def _with_run(user: User, which: Q) -> QuerySet[Submission]:
     """Return the user's submissions, including deleted ones, that have a run which matches `which`.
 
-    Audits and runs on hidden instances, which organisers queue, are not counted as runs of the user.
+    Audits, and runs on the secret instances of contests, are not counted as runs of the user: organisers queue them.
     """
     matching = Run.objects.filter(which, submission=OuterRef("pk"), verified=False, hidden=None)
     return Submission.objects.filter(Exists(matching), owner_id=user.pk)

@@ -25,7 +25,7 @@ class SchemaSkewError(Exception):
 
 
 def require_own_schema() -> None:
-    """Check that the database has exactly the migrations of this program.
+    """Check that the database has exactly the migrations of the application `leaderboard` that this program has.
 
     Otherwise raise SchemaSkewError, whose message says what to update.
     """
@@ -53,6 +53,7 @@ def own_versions() -> dict[str, int]:
 def refusal(versions: Mapping[str, int], machine_class: str) -> str:
     """Return why a worker with these benchmark versions and this machine class leaves some runs waiting.
 
+    A machine class is the processor model, the number of processors and the size of memory.
     Returns an empty text if the worker can execute every waiting run. The status page shows the text, so the text does
     not name the benchmark of a contest's hidden instance (one with secret parameters). 1 SQL statement.
     """

@@ -43,7 +43,10 @@ NOT_JUDGED = (Verdict.INFRASTRUCTURE, Verdict.REFUSED)
 
 @dataclass(frozen=True, slots=True, order=True)
 class _Section:
-    """The part of a board whose entries can be compared: the entries of one benchmark version on one machine class."""
+    """The part of a board whose entries can be compared: the entries of one benchmark version on one machine class.
+
+    A machine class is the processor model, the number of processors and the size of memory.
+    """
 
     board: str
     benchmark_version: int
@@ -139,8 +142,10 @@ def _affected_entries(run: Run) -> set[tuple[_Section, int]]:
 def _decide(run: Run) -> None:
     """Store on which boards the run may be ranked, and for each of the other boards the main reason against it.
 
-    If no board may rank the run, store all reasons of the first board instead. For a gate, store no reason. A run on a
-    hidden instance of a contest has only the board of the contest, which reads the runs and has no entries here.
+    If no board may rank the run, store all reasons of the first board instead. For a gate, store no reason.
+
+    For a run on a hidden instance (whose parameters a contest keeps secret), only the contest's own board counts. That
+    board reads the runs, and has no rows of BoardEntry.
     """
     boards = (board_of(run.hidden),) if run.hidden else boards_for(run.benchmark, run.instance)
     verdicts = {board.slug: reasons_of(run, board) for board in boards}

@@ -1,6 +1,7 @@
 """Finds the value of a board's metric, such as the total time, as the newest run of each entry measured it.
 
-A board does not rank libraries by this value, but by its ratio to the control library's value (rank_intervals.py).
+A board is a ranking of libraries. It does not rank by this value itself, but by the ratio of this value to the value of
+the control library, the baseline (rank_intervals.py).
 The total time is a column of the run. A metric that only one benchmark has is in the stored sessions of the run.
 """
 

@@ -1,5 +1,6 @@
-"""Groups the entries of a board that the data do not tell apart, and forecasts how many sessions would tell them apart.
+"""Groups neighbouring entries of a board (a ranking of libraries) whose order the measurements do not show.
 
+Also forecasts how many further sessions of two entries would show which entry is better.
 This file uses no database. A session is one repetition of a run. rank_intervals.py computes the rank intervals, and
 describes the test of a pair of entries.
 """
@@ -37,8 +38,8 @@ class Forecast:
 def tied_groups(intervals: Sequence[tuple[int, int]]) -> list[range]:
     """Return groups of neighbouring entries. `intervals` has the rank interval of each entry, best first.
 
-    A group ends where every entry so far is told apart from every later entry. Within a larger group, the data may tell
-    some pairs apart; the rank intervals show which ranks remain possible.
+    A group ends where every entry so far is told apart from every later entry. Within a larger group, the measurements
+    may tell some pairs apart; the rank intervals show which ranks remain possible.
     """
     ends = [
         place

@@ -1,4 +1,4 @@
-"""Computes a board's entries and their rank intervals from the results of sessions. This file uses no database.
+"""Computes the entries of a board (a ranking of libraries) and their rank intervals. This file uses no database.
 
 A session is one repetition of a run. Every session measures the submitted library (candidate) and a baseline (control).
 The *ratio* of a session is candidate / control. A user's runs of one binary under one configuration are pooled into one
@@ -41,7 +41,7 @@ class Candidate:
     blob_sha256: str
     configuration: str
     ratios: tuple[float, ...]
-    provisional: bool = False  # smoke scale, or too few sessions
+    provisional: bool = False  # the smallest scale (smoke), or too few sessions
     reference: bool = False  # submitted by the organisers: the limit per user does not apply
 
 

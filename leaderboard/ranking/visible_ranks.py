@@ -1,8 +1,8 @@
 """Computes the ranks of board entries among those that a viewer may see.
 
-A contest may hide entries from a viewer until its results (contests/visibility.py). Their stored ranks would leave
-gaps, which would reveal that a hidden entry exists, and how good it is. So the other entries are ranked again without
-them, in the same way as ranking/board_entries.py ranks all of them.
+A contest may hide entries from a viewer until its results (contests/visibility.py). Without the hidden entries, the
+stored ranks of the other entries have gaps. The gaps would reveal that a hidden entry exists, and how good it is. So
+the other entries are ranked again among themselves, in the same way as ranking/board_entries.py ranks all entries.
 """
 
 from __future__ import annotations
@@ -27,7 +27,8 @@ if TYPE_CHECKING:
 
 CACHE_SECONDS = 600
 
-# A part of a board whose entries can be compared: board, benchmark version, machine class.
+# A part of a board whose entries can be compared: the board, the benchmark version and the machine class (processor,
+# number of CPUs, memory).
 Section: TypeAlias = tuple[str, int, str]
 
 
@@ -129,7 +130,8 @@ def within_user_limit(wanted: Q) -> Q:
 def _best(sections: set[Section], visible: Q | object) -> dict[Section, list[int]]:
     """Return the ids of each section's best visible entries, best first. 1 SQL statement.
 
-    As on the whole board, the limits `top` and `per_user` count binaries, and each binary comes with all its variants.
+    As on the whole board, the limits `top` and `per_user` count binaries. Each binary comes with all its variants, i.e.
+    its entries under all configurations.
     """
     chosen: dict[Section, list[int]] = {}
     for section, entries in _sorted(sections, visible).items():

@@ -1,6 +1,7 @@
 """Makes the rows of new runs, with secret seeds. leaderboard/queue/claims.py saves the rows.
 
-The seeds are fresh, unless the organisers of a contest prescribe the seeds of a hidden instance.
+The seeds are fresh, unless the run plays a hidden instance (one whose parameters a contest keeps secret) for which the
+contest's organisers chose the same seeds for all entries.
 """
 
 from __future__ import annotations
@@ -34,8 +35,8 @@ def new_run(
     """Return a new run, which is not saved yet.
 
     `hidden` is a contest's instance with secret parameters. If it is given, `target` has the name of this instance.
-    A gate (correctness benchmark) has one session and may run on any machine, because gates are not timed. Other runs
-    want `wanted_class`, by default KEYDROME_MACHINE_CLASS; an empty text means any machine class.
+    A gate (correctness benchmark) has one session (repetition) and may run on any machine, because gates are not timed.
+    Other runs want the machine class `wanted_class`, by default KEYDROME_MACHINE_CLASS; an empty text means any class.
     """
     machine_class = settings.KEYDROME_MACHINE_CLASS if wanted_class is None else wanted_class
     benchmark = catalogue.benchmarks()[target.benchmark]

@@ -69,7 +69,7 @@ def summarise(report: RunReport, metric: str | None, scale: str) -> Summary:
 
 
 def decisive_names(findings: Iterable[Finding]) -> list[str]:
-    """Return the names of the findings that decide which boards accept a run.
+    """Return the names of the findings (faults found by the tests) that decide which boards accept a run.
 
     These are the findings that decide the verdict (severity required), and `stale_read` with any severity.
     """

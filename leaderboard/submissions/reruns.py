@@ -1,5 +1,6 @@
 """Repeats runs: a single run on request, or all outdated runs of ranked submissions after a new benchmark version.
 
+A run tests or times one submitted library on one benchmark.
 `rerun` and `rerun_stale` each execute one transaction. After the commit they wake the bench workers, which execute
 runs.
 """
@@ -35,7 +36,7 @@ def rerun(run: Run, *, by: User) -> Run:
 
     - The run has not ended, or its submission was deleted.
     - The file was refused.
-    - The run plays a hidden instance of a contest.
+    - The run plays a hidden instance, i.e. one whose parameters a contest keeps secret.
     - The benchmark instance no longer exists.
     - A run of the same submission, benchmark instance and scale is already queued or running, and both runs or neither
       of them is an audit.

@@ -1,7 +1,7 @@
 """Starts more processes that use the test's own database, and that claim runs at the same time as the test.
 
 A test calls `start`, which executes `python -m leaderboard.tests.processes ROLE NUMBER`. The roles are "claim" and
-"hang"; the number is the slot.
+"hang". The number is that of the slot (sandbox) for which the process claims runs.
 """
 
 # ruff: noqa: PLC0415 - Django must be set up before its models are imported

@@ -1,4 +1,4 @@
-"""Tests who led a board from when to when, and that the boards of older benchmark versions stay as they were."""
+"""Tests who led a board (a ranking) from when to when, and that boards of older benchmark versions stay unchanged."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_a_change_of_the_lead_is_noted_once(
     first = ranked(track, enter(alice))
     Run.objects.filter(pk=first.pk).update(finished_at=timezone.now() - timedelta(days=3))
     assert len(note_leads()) == 1
-    # Two statements are the savepoint's. PostgreSQL has one for the lock, too.
+    # Two of the statements create and release a savepoint. PostgreSQL needs one more, which takes the lock.
     with django_assert_num_queries(6 if connection.vendor == "postgresql" else 5):
         assert note_leads() == []
     ranked(track, enter(bob, 1), ratio=0.4)

@@ -54,7 +54,7 @@ def references(
 def test_libraries_that_no_gate_accepts_are_no_references(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("KEYDROME_ROOT", str(REPOSITORY))
     references = add_reference.all_references()
-    names = {one.name for one in references if one.configuration}  # only structures need one
+    names = {one.name for one in references if one.configuration}  # only structures have one
     assert {"btree", "student"} <= names
     assert not names & {"hash", "null"}
     whole = {one.name for one in references if not one.configuration}

@@ -131,7 +131,7 @@ def test_a_gate_that_is_not_passed_is_named(facts: GateFacts, reason: str) -> No
 
 
 def test_reasons_name_their_gate() -> None:
-    """Pages link such a reason to the run of the gate."""
+    """Pages link a reason that names a gate to the run of this gate."""
     stale = gate("unit", GateRun("unit", "failed", ("stale_read",)))
     for facts in (gate("unit"), gate("unit", GateRun("unit", "crashed")), stale):
         (reason,) = reasons_against(GOOD, replace(BOARD, strict=True), [facts, PASSED[1]])

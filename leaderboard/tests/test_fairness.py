@@ -27,7 +27,7 @@ COST_MAX = 20
 
 @dataclass
 class Queue:
-    """A queue in memory that works as claims.py does with rows."""
+    """A queue in memory that orders and claims runs as queue/claims.py does in the database."""
 
     clock: dict[int, int] = field(default_factory=lambda: defaultdict(int))
     finish: dict[tuple[int, int], int] = field(default_factory=lambda: defaultdict(int))

@@ -1,4 +1,4 @@
-"""Tests that a board of an older benchmark version stays until an organiser makes the newer one live."""
+"""Tests that the site shows the board (ranking) of an older benchmark version until an organiser switches it."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ pytestmark = pytest.mark.django_db
 
 
 def bump(repository: Repository) -> None:
-    """Note what boards show, publish version 2, and queue the staged runs."""
+    """Store which version each board shows, publish version 2 of the benchmark, and queue new runs of all entries."""
     note_live_versions()
     repository.set_version("sigmod2009", 2)
     reruns.rerun_stale()
@@ -184,7 +184,7 @@ def test_a_board_keeps_the_version_of_its_first_entries(
     repository: Repository,
     django_assert_num_queries: Any,
 ) -> None:
-    """The results worker may look only after the version has changed."""
+    """Even if the board's version is stored only after the benchmark was updated, the board keeps the older version."""
     first = ranked(track, enter(alice))
     repository.set_version("sigmod2009", 2)
     reruns.rerun_stale()

@@ -1,4 +1,7 @@
-"""Tests the throughput curve in the database during a run: heartbeats store it, and the end of the run removes it."""
+"""Tests the throughput curve that the worker stores in the database during a run, with its regular heartbeats.
+
+The end of the run removes the curve.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests the limits of each user's submissions: how many may be open, and how many the user may submit in 24 hours."""
+"""Tests the limits of each user's submissions: how many may be unfinished, and how many are allowed in 24 hours."""
 
 from datetime import timedelta
 from typing import Any

@@ -1,5 +1,5 @@
-# Tests the groups of entries that the data do not tell apart, and the forecast of how many sessions would tell them
-# apart.
+# Tests how neighbouring entries of a board are grouped if the measurements do not show their order. Also tests the
+# forecast of how many further sessions (repetitions of a run) would show which of two entries is better.
 
 import math
 import random
@@ -36,7 +36,7 @@ def test_the_forecast_names_the_pair_that_is_nearest_to_a_decision() -> None:
     assert (found.first, found.second) == (0, 2)
     first, _, last = ([math.log(ratio) for ratio in sample] for sample in samples)
     assert found.more == sessions_wanted(first, last, 3) - 8
-    assert forecast(samples, range(2)) is None  # these two are within the margin
+    assert forecast(samples, range(2)) is None  # they differ by less than the margin, 3 %
     assert forecast(samples, range(1)) is None
 
 

@@ -1,5 +1,5 @@
 # Tests how runs of one binary are merged into entries of a board, and how the rank intervals of entries are computed. A
-# rank interval, such as 2-4, contains the ranks that an entry may have according to the data.
+# rank interval, such as 2-4, contains the ranks that the measurements allow for an entry.
 
 import math
 import random

@@ -149,7 +149,10 @@ def test_a_gate_that_the_machine_failed_does_not_remove_the_row(alice: User, tra
 def test_a_refusal_is_not_held_against_the_same_file_of_somebody_else(
     alice: User, bob: User, track: Track
 ) -> None:
-    """A contestant's copy of a reference library is refused if it links shared objects that only references may."""
+    """A contestant's copy of a reference library is refused if it links shared objects that only references may link.
+
+    The refusal must not affect the reference library itself.
+    """
     run = ranked(track, enter(alice))
     for gate in gates(enter(bob)):
         track.finish(gate, verdict=Verdict.REFUSED, ratios=[])
@@ -220,7 +223,7 @@ def test_no_user_has_more_than_three_rows_and_ten_are_shown(
     assert tuple(map(str, status_of(last).why_not)) == (
         "it is not among the best 10 libraries of Preliminary 1",
     )
-    # The fourth library of alice is stored, too: it has a rank if others of hers are hidden (decided on each page).
+    # Alice's fourth library is stored, too. A viewer from whom a contest hides a better library of hers sees its rank.
     assert BoardEntry.objects.count() == 13
 
 

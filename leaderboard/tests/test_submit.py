@@ -74,7 +74,7 @@ def test_scale_and_sessions_can_be_chosen(alice: User, library_maker: LibraryMak
 def test_without_a_scale_each_target_runs_at_the_scale_of_its_board(
     alice: User, library_maker: LibraryMaker, settings: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The gates run once, at the largest of these scales."""
+    """The gates (required correctness tests) run once, at the largest of the scales of the submission's targets."""
     settings.KEYDROME_SCALE = ""
     scales = {"preliminary1": ("laptop", "paper"), "preliminary2": ("smoke",)}
     changed = tuple(

@@ -1,5 +1,6 @@
-"""Places the ratios of a board on a logarithmic axis, for the small plot in each row.
+"""Places the ratios of a board (a ranking of libraries) on a logarithmic axis, for the small plot in each row.
 
+A ratio is a library's result divided by the result of the control library (the baseline).
 All positions are in per cent of the plot's width. The template draws them as SVG without a view box, so that lines and
 text keep their size on every screen, and the page needs no inline style.
 """
@@ -18,7 +19,7 @@ CONTROL = 1.0  # the control library's ratio to itself
 # best entry is worse than the control, the best entry counts instead of the control. Entries beyond the end become
 # arrows, which leaves space for the others.
 WORSE = 2.2
-# The axis reaches at least this far on the better side.
+# The axis always contains the ratios that are this many times better and worse than the control's.
 BETTER = 1.25
 # Free space at both ends, as a share of the logarithmic width.
 PADDING = 0.04
@@ -28,7 +29,7 @@ LABELS = (
     *(0.5, 2.0, 0.2, 5.0, 0.02, 20.0, 0.05, 50.0, 0.3, 3.0, 0.7, 1.5, 0.4, 4.0),
     *(0.8, 0.9, 1.2, 1.1, 0.95, 1.05),
 )
-# The smallest distance between two labels, in per cent. The control's label is a word and needs more.
+# The smallest distance between two labels, in per cent of the width. The label of the control needs more space.
 LABEL_DISTANCE = 11.0
 CONTROL_DISTANCE = 15.0
 
@@ -90,7 +91,7 @@ class Axis:
 def axis_for(intervals: Iterable[tuple[float, float]], *, lower_is_better: bool) -> Axis:
     """Return an axis for entries with these intervals (low, high), and for the control.
 
-    The axis contains the control and every entry on the better side. On the worse side it is limited by WORSE.
+    The axis contains the control and every entry on the better side. On the worse side, WORSE limits the axis.
     """
     ends = list(intervals)
     lows = [low for low, _ in ends]

@@ -1,7 +1,8 @@
-"""Reads the order and the filters of a board's rows from the URL's query.
+"""Reads the order and the filters of the rows of a board (a ranking of libraries) from the URL's query.
 
-The address contains the order and the filters, so users can share it, and the page works without JavaScript. Ranks are
-always those of the whole board. If the order is unknown, the rows are in the order of their ranks.
+The address contains the order and the filters, so users can share it, and the page works without JavaScript. Filters do
+not change ranks: a row always shows its rank among all rows of the board. If the order is unknown, the rows are in the
+order of their ranks.
 """
 
 from __future__ import annotations
@@ -126,14 +127,17 @@ def options(rows: Sequence[Row]) -> Options:
 
 
 def _fields(rows: Iterable[Row]) -> dict[str, dict[str, Any]]:
-    """Return the fields of the configurations of these rows. A whole library brings its own strategy."""
+    """Return the fields of each configuration that these rows name. A configuration says how locks are added.
+
+    A row without a configuration is a whole library, which has its own locks and transactions. Its fields are OWN.
+    """
     names = {row.configuration for row in rows}
     own = {"strategy": OWN, "concurrency": OWN}
     return {name: catalogue.configuration_fields(name) if name else own for name in names}
 
 
 def _value(row: Row, name: str, fields: dict[str, dict[str, Any]]) -> str:
-    """Return what a filter compares."""
+    """Return the value of a row that the filter `name` compares."""
     if name == "structure":
         return row.name
     return row.user if name == "user" else str(fields[row.configuration].get(name, ""))

@@ -1,6 +1,6 @@
 """Shows configuration boards, which compare structures under configurations on the workloads of one family of boards.
 
-A structure is an index without transactions and locks; a configuration says how the runtime adds these. The *loss* of
+A structure is an index without transactions and locks; a configuration says how Keydrome adds these. The *loss* of
 an entry on a workload says how many times worse its result is than the best result shown: 1 for the best one. An entry
 is robust if its largest loss is small.
 The page, the CSV and the JSON show the same rows. The URL's query has the filters, the chosen workloads and the order,
@@ -43,9 +43,9 @@ COMPARED = 6  # the largest number of runs that the page of comparisons shows
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """An entry's result on one workload. `loss` says how many times worse it is than the best one shown, which has 1.
+    """An entry's result on one workload. `loss` says how many times worse it is than the best result shown.
 
-    `ratio` is the median ratio to the control library, as on the board. `low` and `high` are the interval of the ratio.
+    `ratio` is the median of the ratios to the control library (the baseline). `low` and `high` are its interval.
     """
 
     board: str
@@ -95,7 +95,7 @@ class Row:
 
     @property
     def rank(self) -> str:
-        """Return the interval of ranks by robustness as text, or an empty text."""
+        """Return the interval of ranks by robustness as text, or an empty text if the row has no robustness."""
         found = self.robustness
         return jinja.rank_range(found.rank.low, found.rank.high) if found else ""
 
@@ -190,7 +190,7 @@ def _found(request: HttpRequest, family: str) -> ConfigurationBoard:
 
 
 def _sorted(shown: list[Row], boards: Sequence[Board], slug: str) -> list[Row]:
-    """Return the rows in the order of one workload. Rows without a result there come last."""
+    """Return the rows sorted by their loss on one workload. Rows without a result on this workload come last."""
     place = next((index for index, board in enumerate(boards) if board.slug == slug), None)
     if place is None:
         return shown
@@ -232,7 +232,10 @@ def page(request: HttpRequest, family: str) -> HttpResponse:
 
 
 def _comparisons(shown: Sequence[Row], boards: Sequence[Board]) -> list[tuple[Board, str]]:
-    """Return, for each workload, the runs of the first rows, for a link to the page that compares them."""
+    """Return each workload with the ids of the runs of its first COMPARED rows, for a link that compares these runs.
+
+    Workloads with fewer than two results are left out.
+    """
     found = []
     for place, board in enumerate(boards):
         cells = [cell for row in shown if (cell := row.cells[place]) is not None]
@@ -261,7 +264,7 @@ def _plain(row: Row) -> dict[str, Any]:
 
 @require_safe
 def export_csv(request: HttpRequest, family: str) -> HttpResponse:
-    """Return one line for each cell, which repeats the values of its row."""
+    """Return the board as CSV: one line for each cell, with the values of the cell and of its row."""
     found = _found(request, family)
     lines = [
         {**_plain(row), **asdict(cell)}

@@ -35,7 +35,7 @@ class EntryRow:
 
 
 def _rows(entries: Sequence[BoardEntry]) -> list[EntryRow]:
-    """Return the rows by board: main boards first, then by title. Within a board, the best rank comes first."""
+    """Return the rows by board: main boards (those of a contest) first, then by title; within a board, by rank."""
     boards = {board.slug: board for board in all_boards()}
     found = [
         EntryRow(
@@ -52,7 +52,7 @@ def _rows(entries: Sequence[BoardEntry]) -> list[EntryRow]:
 def _page(
     request: HttpRequest, kind: str, name: str, entries: Sequence[BoardEntry]
 ) -> HttpResponse:
-    """Return the page. Without entries the response is 404, so that it does not say which users exist."""
+    """Return the page. Without entries the response is 404, as for an unknown name, to hide which users exist."""
     if not entries:
         raise Http404
     rows = _rows(entries)

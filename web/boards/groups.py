@@ -1,6 +1,7 @@
-"""Groups the rows of a board that the data do not tell apart, with a sentence on what more sessions would show.
+"""Joins neighbouring rows of a board (a ranking of libraries) into groups if the measurements do not show their order.
 
-A session is one repetition of a run in new processes. A board draws each group as one band.
+The page draws each group as one band, with a sentence that says how many more sessions would show the order. A session
+is one repetition of a run in new processes.
 """
 
 from __future__ import annotations
@@ -46,7 +47,10 @@ def groups_of(standings: Standings, rows: Sequence[Row]) -> list[Group]:
 
 
 def single_rows(chosen: Sequence[Row]) -> list[Group]:
-    """Return one group per row, in the order of the rows. Rows that were sorted or filtered have no common note."""
+    """Return one group per row, in the order of the rows.
+
+    Used for rows that the visitor sorted or filtered. Such rows may not be neighbours in rank, so they share no note.
+    """
     return [Group((row,), "") for row in chosen]
 
 
@@ -58,7 +62,10 @@ def _note(samples: Sequence[Sequence[float]], group: range, rows: Sequence[Row])
         more = counted(nearest.more, "more session")
         return f"About {more} of each would tell {pair} apart."
     if any(len(samples[index]) < LEAST_SESSIONS for index in group):
-        return f"These entries have too few sessions to tell them apart; a forecast needs {LEAST_SESSIONS} of each."
+        return (
+            "These entries have too few sessions to tell them apart. "
+            f"From {LEAST_SESSIONS} sessions of each on, this page estimates how many are needed."
+        )
     return (
         f"These entries are so close that {MAX_POOLED_SESSIONS} sessions of each, the most that count, "
         "would probably not tell them apart."

@@ -1,7 +1,8 @@
 """Makes the rows of the table "Who leads": each board's leader, how far the leader is ahead, and since when.
 
-The front page shows the main boards; the list of boards shows all. A stranger reads "4.7 times as fast as the control"
-more easily than a ratio of 0.212, so this table, unlike a board, has the speed relative to the control.
+The front page shows the main boards; the list of boards shows all. Most boards show
+times divided by the time of the control library (the baseline). This table shows the speed relative to the control,
+because visitors read "4.7 times as fast as the control" more easily than a ratio of 0.212.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ class Speed:
 class LeadRow:
     """The row of one board. `leaders` are the speeds of the entries that share the lead, `others` all other speeds.
 
-    Entries share the lead if none is surely better than any of them, i.e. if their rank intervals begin at 1.
+    An entry shares the lead if no entry is surely better, i.e. if the measurements allow that its rank is 1.
 
     `name`, `variant`, `user` and `run_id` describe the first entry. A board without entries has no leaders.
     """

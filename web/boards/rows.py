@@ -172,6 +172,6 @@ def _row(entry: BoardEntry, board: Board) -> Row:
         submitted=submission.created_at,
         run_id=run.pk,
         submission_id=submission.pk,
-        # An annotation of the query, which the type of the entries does not have.
+        # `hidden_until` is an annotation of the query, so the type of the entries does not declare it.
         hidden_until=getattr(entry, "hidden_until", None),
     )

@@ -1,4 +1,7 @@
-"""Lets organisers compare ranks at the shown and at the newest benchmark version, and switch a board to the newest."""
+"""Lets organisers switch a board (a ranking of libraries) to the newest version of its benchmark.
+
+The page compares the ranks at the shown version with the ranks at the newest version.
+"""
 
 from __future__ import annotations
 
@@ -61,7 +64,7 @@ def repeat(request: UserRequest, slug: str) -> HttpResponse:
 @login_required
 @require_POST
 def make_live(request: UserRequest, slug: str) -> HttpResponse:
-    """Make the board of the newest benchmark version live."""
+    """Let the public board show the newest benchmark version."""
     board = _board(request, slug)
     try:
         live = live_boards.make_live(board, by=request.user)

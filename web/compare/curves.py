@@ -1,5 +1,6 @@
 """Computes the lines of plots of throughput and latency, and the tables next to them, for comparisons and run pages.
 
+For the throughput, a run counts its commits in windows, which are short intervals of equal length.
 The functions use no database. The templates draw the lines as SVG within the page, so that plots have the colours and
 the type size of the page. A plot is a square of 1000 by 1000 units, which the browser stretches to fit the page.
 """
@@ -141,9 +142,9 @@ def latency_plots(curves: Sequence[Curves]) -> list[Plot]:
 
 
 def _merged(curves: Sequence[Curves], most: int) -> list[list[ThroughputRow]]:
-    """Return the windows of each curve, with the same number of windows merged into one in all curves.
+    """Return the windows of each curve, in which `width` neighbouring windows are merged into one.
 
-    This number is the smallest one that leaves at most `most` windows.
+    All curves have the same `width`: the smallest one with which the longest curve has at most `most` windows.
     """
     found = [one.throughput for one in curves]
     longest = max((len(curve.committed) for curve in found if curve), default=0)

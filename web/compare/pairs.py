@@ -1,4 +1,8 @@
-"""Says in words which runs of a comparison are faster, how this was tested, and how many more sessions are needed."""
+"""Says in words which runs of a comparison are faster, how this was tested, and how many more sessions are needed.
+
+A session is one repetition of a run with a new seed. In each session, the run's result is divided by the result of the
+control library (the baseline). The tests compare these ratios.
+"""
 
 from __future__ import annotations
 
@@ -19,6 +23,7 @@ if TYPE_CHECKING:
     from web.compare.axes import LogAxis
     from web.compare.table import Column
 
+# The margin as text. Differences below it count as none.
 _MARGIN = f"{100 * (MARGIN_RATIO - 1):.0f} %"
 
 
@@ -34,7 +39,7 @@ class PairRow:
 
 
 def pair_rows(found: RunComparison, columns: Sequence[Column]) -> list[PairRow]:
-    """Return the tested pairs, best first."""
+    """Return the tested pairs. Pairs of better runs come first."""
     if found.comparison is None:
         return []
     by_name = _by_name(columns)

@@ -54,7 +54,8 @@ _NOT_COMPARED = frozenset({"name", "title", "description", "reference"})
 class Column:
     """A run of the comparison. `style` is its number, from 1, which determines the colour and dashes of its lines.
 
-    `ratio` is None if the run has no result. `rank` is None if nothing was tested.
+    `ratio` is the run's result divided by that of the control library (the baseline), or None without a result. `rank`
+    is None if the statistical tests did not include the run.
     """
 
     style: int
@@ -129,7 +130,7 @@ def library_name(run: Run) -> str:
 
 
 def metrics(runs: Sequence[ComparedRun]) -> dict[str, list[float | None]]:
-    """Return the medians over the sessions of each run, for each metric that any of the runs reported."""
+    """Return the medians over the sessions (repetitions) of each run, for each metric that any of the runs reported."""
     names = ["total_ms", *(metric.name for metric in METRICS), *(own.name for own in _own(runs))]
     found = {
         name: [session_median(name, (s.candidate for s in one.sessions)) for one in runs]

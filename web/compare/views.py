@@ -2,7 +2,7 @@
 
 `runs` in the query is a list of numbers of runs, such as `runs=47,59`. The name `runs` may also occur several times,
 because a form with check boxes sends it once for each box. The response is 404 if the visitor may not see one of the
-runs, as on the page of this run.
+runs. The page of a single run does the same.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _NUMBER = re.compile(r"[0-9]{1,18}")
 
 
 class _WrongRunsError(ValueError):
-    """The query's list of runs is wrong. The text says what is wrong, and is for the visitor."""
+    """The query's list of runs is wrong. The text tells the visitor what is wrong."""
 
 
 def _chosen(query: QueryDict) -> list[int]:
@@ -54,7 +54,9 @@ def _chosen(query: QueryDict) -> list[int]:
     texts = [part.strip() for text in query.getlist("runs") for part in text.split(",")]
     given = [text for text in texts if text]
     if not all(_NUMBER.fullmatch(text) for text in given):
-        raise _WrongRunsError("Choose runs by their numbers, for example 47.")
+        raise _WrongRunsError(
+            "A part of the list of runs is not a number. Choose runs by their numbers, for example 47."
+        )
     ids = list(dict.fromkeys(map(int, given)))
     if len(ids) > RUNS_MAX:
         raise _WrongRunsError(
@@ -74,7 +76,9 @@ def _to_export(request: HttpRequest) -> RunComparison:
     """Return the comparison for an export. Raises _WrongRunsError for a wrong list of runs."""
     ids = _chosen(request.GET)
     if len(ids) < RUNS_MIN:
-        raise _WrongRunsError(f"Choose {RUNS_MIN} to {RUNS_MAX} runs, for example runs=47,59.")
+        raise _WrongRunsError(
+            f"You chose fewer than {RUNS_MIN} runs. Choose {RUNS_MIN} to {RUNS_MAX} runs, for example runs=47,59."
+        )
     return _found(ids, request)
 
 
@@ -128,8 +132,8 @@ def _comparison(found: RunComparison, shown: list[table.Column]) -> dict[str, An
 def _extension(found: RunComparison, request: HttpRequest) -> Extension | None:
     """Return the offer to queue further sessions.
 
-    Returns None if the visitor may not queue them, if no pair of runs is undecided, or if submissions/blocks.py has a
-    reason against further sessions of these runs.
+    Returns None if the visitor may not queue them, or if no pair of runs is undecided. Also returns None if
+    leaderboard/submissions/blocks.py has a reason against further sessions of these runs.
     """
     runs = [one.run for one in found.runs]
     wanted = pairs.sessions_wanted(found)
@@ -157,7 +161,7 @@ class Extension:
 @login_required
 @require_POST
 def queue_sessions(request: UserRequest) -> HttpResponse:
-    """Queue further sessions of the compared runs, and show the comparison of the new runs.
+    """Queue further sessions (repetitions) of the compared runs as new runs, and show the comparison of the new runs.
 
     Only organisers and the owner of all runs may do this; for others the response is 404.
     """
@@ -235,7 +239,10 @@ def export_csv(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 def export_json(request: HttpRequest) -> HttpResponse:
-    """Return the runs, the results of the statistical tests for each pair, and their significance level and margin."""
+    """Return the runs, the results of the statistical tests for each pair, and their significance level and margin.
+
+    Differences within the margin count as none.
+    """
     try:
         found = _to_export(request)
     except _WrongRunsError as error:

@@ -63,7 +63,7 @@ def visit(request: HttpRequest, slug: str, right: Right | None = None) -> Visit:
 
 
 def with_team(request: HttpRequest, slug: str) -> tuple[Visit, Team]:
-    """Return the contest and the visitor's team, or respond 404 if the visitor has no team."""
+    """Return the visit and the visitor's team, or respond 404 if the visitor has no team."""
     found = visit(request, slug)
     if found.team is None:
         raise Http404

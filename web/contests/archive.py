@@ -21,7 +21,8 @@ _STATIC = Path(__file__).resolve().parents[1] / "static"
 def write_archive(contest: Contest, folder: Path) -> list[Path]:
     """Write the front page, one page for each board, and the style sheets. Return the pages.
 
-    The archive has what an anonymous visitor sees. So before the results, it would show frozen boards.
+    The archive has what an anonymous visitor sees. Before the results are published, this is the state of the boards at
+    the freeze, the date from which the contest hides new results.
     """
     folder.mkdir(parents=True, exist_ok=True)
     for name in STYLES:

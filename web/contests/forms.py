@@ -95,7 +95,7 @@ class ContestForm(forms.ModelForm):  # type: ignore[type-arg] # generic only in 
         ]
         if self.instance.pk:
             names = self.instance.guests.order_by("username").values_list("username", flat=True)
-            # Browsers send these line ends. With other ones, the unchanged field would count as changed.
+            # Browsers send "\r\n" at the end of a line. With "\n" here, an unchanged field would count as changed.
             self.fields["guest_names"].initial = "\r\n".join(names)
 
     def clean_guest_names(self) -> list[User]:

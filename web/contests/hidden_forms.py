@@ -48,14 +48,15 @@ class ShownForm(forms.Form):
         label="Public title",
         max_length=TITLE_MAX,
         help_text="Contestants see the title from now on, so it must not reveal what is secret.",
-        error_messages={"required": "Give it a title."},
+        error_messages={"required": "Enter a title for the hidden instance."},
     )
     counts = forms.BooleanField(label="The combined score counts it", required=False, initial=True)
     publish_at = forms.DateTimeField(
         label="Public at (UTC)",
         required=False,
         widget=forms.DateTimeInput(attrs={"type": "datetime-local"}, format=_DATE_FORMAT),
-        help_text="From then on, everyone sees its parameters, board and runs. Empty: with the results.",
+        help_text="From this date, everyone sees the parameters, board and runs of this instance. "
+        "If the field is empty, they become public with the results.",
     )
 
     def shown(self) -> Shown:
@@ -91,7 +92,10 @@ class HiddenForm(ShownForm):
     )
     sessions = forms.IntegerField(
         help_text="Sessions of each run. Ranks need at least 5 to be final.",
-        error_messages={"required": "Write a number.", "invalid": "Write a number."},
+        error_messages={
+            "required": "The number of sessions is missing. Write a whole number, for example 15.",
+            "invalid": "This is not a whole number. Write, for example, 15.",
+        },
     )
     seed_policy = forms.ChoiceField(
         label="Seeds",

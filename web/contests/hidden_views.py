@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def every(request: UserRequest, slug: str) -> HttpResponse:
-    """Show the officials all hidden instances and the combined ranking with them. POST adds one."""
+    """Show the officials all hidden instances, and the combined ranking that counts them. POST adds an instance."""
     posted = request.method == "POST"
     found = visit(request, slug, Right.ORGANISE if posted else Right.SEE)
     form = HiddenForm(request.POST if posted else None)

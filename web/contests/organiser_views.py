@@ -111,7 +111,7 @@ def teams(request: UserRequest, slug: str) -> HttpResponse:
 
 
 def _visible_runs(request: UserRequest) -> Prefetch[str]:
-    """Return the prefetch that loads the runs of each submission, as far as the official may see them."""
+    """Return the prefetch that loads those runs of each submission that the official may see."""
     return Prefetch("submission__runs", queryset=queries.visible_runs(request.user))
 
 
@@ -151,7 +151,8 @@ def entry(request: UserRequest, slug: str, pk: int) -> HttpResponse:
         "visit": found,
         "contest": found.contest,
         "entry": shown,
-        # The submission may also play hidden instances of other contests.
+        # These may include runs on hidden instances (with secret parameters) of other contests, if the official may
+        # see them.
         "runs": queries.visible_runs(request.user)
         .filter(submission=shown.submission)
         .select_related("hidden")

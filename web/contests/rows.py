@@ -1,4 +1,4 @@
-"""Makes the rows of a contest's tables from its standings, with only what the visitor may see."""
+"""Makes the rows of the tables that rank the teams of a contest, with only what the visitor may see."""
 
 from __future__ import annotations
 
@@ -20,10 +20,11 @@ HIDDEN = "hidden until the results"
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A row of a table: what is ranked, its ratio or score with an interval, and the place of its dot.
+    """A row of a table: what is ranked, its ratio or score with an interval, and the place of its dot in the plot.
 
-    `run_id` is None if the visitor may not see the run. `count` is the number of sessions, or in a combined ranking the
-    number of boards that the team entered.
+    A ratio is the library's result divided by the result of the control library (the baseline). `run_id` is None if the
+    visitor may not see the run. `count` is the number of sessions (repetitions of the runs), or in a combined ranking
+    the number of boards that the team entered.
     """
 
     rank: str
@@ -44,8 +45,8 @@ def board_lines(
 ) -> tuple[list[Line], Axis]:
     """Return the rows of a contest's board, and the axis of their plots. Executes no SQL.
 
-    `seen` contains the runs whose pages the visitor can open; None means all runs that the contest does not hide. A
-    stored result needs `seen`, because its runs may belong to submissions that were deleted later.
+    `seen` contains the runs whose pages the visitor can open; None means all runs that the contest does not hide. For a
+    result that was stored at the end of the contest, `seen` is needed: its submissions may have been deleted later.
     """
     axis = axis_for(
         [(row.entry.low, row.entry.high) for row in found.rows],

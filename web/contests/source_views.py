@@ -52,7 +52,8 @@ def hand_in(request: UserRequest, slug: str, pk: int) -> HttpResponse:
         if wait := count_upload(request.user):
             status = 429
             form.add_error(
-                None, f"Too many uploads. Try again in {counted(wait // 60 + 1, 'minute')}."
+                None,
+                f"Too many uploads in this hour. Try again in {counted(wait // 60 + 1, 'minute')}.",
             )
         elif form.is_valid():
             file = form.cleaned_data["file"]

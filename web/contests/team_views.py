@@ -45,7 +45,7 @@ def _show_refusal(request: UserRequest, refused: Refused) -> None:
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def team(request: UserRequest, slug: str) -> HttpResponse:
-    """Show the user's team with its members and entries, or a form to create a team. POST creates or changes it."""
+    """Show the user's team, or a form to create a team. POST creates or changes the team."""
     found = visit(request, slug)
     mine = found.team
     if mine is not None:
@@ -177,7 +177,7 @@ def _join(request: UserRequest, wanted: Team) -> HttpResponse:
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def join(request: UserRequest, slug: str, token: str) -> HttpResponse:
-    """Ask whether the user wants to join the team of an invitation link (GET), or join it (POST)."""
+    """Ask whether the user wants to join the team of an invitation link (GET), or add the user to the team (POST)."""
     found = visit(request, slug)
     wanted = Team.objects.filter(contest=found.contest, token=token).first()
     if wanted is None:
@@ -191,7 +191,7 @@ def join(request: UserRequest, slug: str, token: str) -> HttpResponse:
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def submit(request: UserRequest, slug: str) -> HttpResponse:
-    """Show the upload form of the contest (GET), or submit a library to all its boards and enter it (POST)."""
+    """Show the upload form (GET), or submit a library to all boards of the contest as an entry of the team (POST)."""
     found, mine = with_team(request, slug)
     if request.method != "POST":
         form = ContestUploadForm()
@@ -223,7 +223,7 @@ def _submit_context(found: Visit, mine: Team, form: ContestUploadForm) -> dict[s
 
 
 def _enter_new(request: UserRequest, mine: Team, form: ContestUploadForm) -> Entry | None:
-    """Submit a valid form. If it is refused, add the reasons to the form and return None."""
+    """Submit the library of a valid form. If the library is refused, add the reasons to the form and return None."""
     file = form.cleaned_data["file"]
     try:
         return entries.enter_new(

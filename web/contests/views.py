@@ -1,4 +1,7 @@
-"""Shows contests to everyone: the list, the front page of each, its boards, and its announcements as an Atom feed."""
+"""Shows contests to everyone: the list, the front page of each, its boards, and its announcements as an Atom feed.
+
+A board ranks the entries of the contest on one benchmark. Officials, the users with a role in a contest, see more.
+"""
 
 from __future__ import annotations
 
@@ -75,7 +78,10 @@ def _counting(boards: Sequence[ContestBoard]) -> int:
 
 
 def hidden_rows(contest: Contest) -> list[HiddenInstance]:
-    """Return the hidden instances that a contest announces. Templates show only the titles of secret ones."""
+    """Return the contest's hidden instances, i.e. instances with secret parameters, except removed ones.
+
+    Templates show only the title of an instance that is still secret.
+    """
     return [one for one in contest.hidden_instances.all() if one.removed_at is None]
 
 
@@ -104,8 +110,8 @@ def board_context(
 ) -> dict[str, Any]:
     """Return what the page of a contest's board shows. Responds 404 if the contest does not have the board.
 
-    With `live`, officials also see the boards of hidden instances that are not public yet. Without a viewer, the rows
-    of a stored result have no links.
+    With `live`, officials see the current state, and also the boards of hidden instances that are not public yet.
+    Without a viewer, the rows of a stored result have no links to runs.
     """
     prefetch_related_objects([found.contest], "hidden_instances")
     standing = contest_standing(found.contest, live=live, secret=live)
@@ -138,7 +144,10 @@ def _with_page(board: ContestBoard, viewer: Viewer | None) -> set[int]:
 
 @require_safe
 def board(request: HttpRequest, slug: str, board_slug: str) -> HttpResponse:
-    """Show a board of a contest. With `?live=1`, officials see the current state instead of that at the freeze."""
+    """Show a board of a contest. From the freeze until the results, it shows the state at the freeze.
+
+    With `?live=1`, officials see the current state.
+    """
     found = visit(request, slug)
     live = found.official and request.GET.get("live") == "1"
     context = {**board_context(found, board_slug, live=live, viewer=request.user), "visit": found}

@@ -22,7 +22,7 @@ FRONT = "README.html"
 @require_safe
 @cache_control(public=True, max_age=300)
 def documentation(_request: HttpRequest, path: str) -> HttpResponse:
-    """Send a file below KEYDROME_DOCS_ROOT, or the front page if `path` is empty. Responds 404 if it does not exist."""
+    """Send a file below KEYDROME_DOCS_ROOT, or the front page if `path` is empty. Respond 404 if there is no file."""
     try:
         file = Path(safe_join(settings.KEYDROME_DOCS_ROOT, path or FRONT))
         content = file.read_bytes()

@@ -1,6 +1,7 @@
 """Sends the files that contestants need: the headers, the examples and the documentation, singly and as one archive.
 
-Only the files named here can be requested. They are read from the site's own folder, so they match its version.
+Only the files named here can be requested. They are read from the repository that the site runs from, so they match the
+site's version.
 """
 
 from __future__ import annotations
@@ -21,7 +22,8 @@ if TYPE_CHECKING:
     from django.http import HttpRequest
 
 KIT = "kit.tar.gz"
-# The name of each file on the site, and its path in the repository. The archive has the same paths below "kit/".
+# The name of each file on the site, and its path in the repository. The archive has these paths below "kit/", without
+# the prefix "api/".
 HEADERS = {
     "index.h": "api/include/keydrome/index.h",
     "extensions.h": "api/include/keydrome/extensions.h",
@@ -66,7 +68,7 @@ def _content(name: str) -> bytes:
 
 
 def _archive() -> bytes:
-    """Return all files as an archive. The same files give the same bytes: it contains no times or owners."""
+    """Return all files as an archive. Its members have no times and owners; the gzip header has the present time."""
     packed = io.BytesIO()
     with tarfile.open(fileobj=packed, mode="w:gz", compresslevel=9) as archive:
         for path in sorted((*FILES.values(), *ARCHIVED)):

@@ -75,13 +75,13 @@ def announcements(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 def status(request: HttpRequest) -> HttpResponse:
-    """Show the state of the queue and of the bench machines."""
+    """Show the state of the queue, and of the machines that execute runs."""
     return render(request, "pages/status.html", {"status": queries.system_status()})
 
 
 @require_safe
 def machine(request: HttpRequest, pk: int) -> HttpResponse:
-    """Show a bench machine's facts, and its results of the control library, which every timed run measures too."""
+    """Show the facts about a machine, and its times of the control library, which every timed run measures too."""
     page = queries.machine_page(pk, request.user)
     if page is None:
         raise Http404

@@ -1,5 +1,6 @@
-// Keeps the reader's place when htmx replaces a live part of a page: focus, open folds, and the places of scrolled
-// regions. htmx itself gives the focus back to an element with the same id, so only its end needs care here.
+// Keeps the reader's place when htmx, the library that reloads parts of pages, replaces a part: the keyboard focus, open
+// folds, and the positions of scrolled regions. htmx itself gives the focus back to an element with the same id. So this
+// script handles the focus only if the focused element is gone.
 (() => {
   "use strict";
   const REGIONS = ".scroll, .log";

@@ -67,8 +67,8 @@ class SessionRow:
 _COLUMNS = ("deadlocks", "transactions_failed", "transactions_completed")
 _NOT_SHOWN = {*_COLUMNS, "calls"}
 # For these metrics, the page shows the control's median too. The final scan reads all records after the timed phases,
-# and is not timed itself. If the candidate needs much more CPU time for it than the control, the candidate may have
-# postponed work to this scan.
+# and is not timed itself. If the candidate needs much more CPU time for this scan than the control, the candidate may
+# have postponed work to the scan.
 _WITH_CONTROL = {"final_scan_cpu_us"}
 # Maps each unit to the function that writes a value with this unit. Counts are written as plain numbers.
 _WRITTEN: dict[Unit, Callable[[float], str]] = {

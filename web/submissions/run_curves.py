@@ -1,6 +1,7 @@
 """Makes the curves of a run's page: throughput and latency of the submitted library and of the control library.
 
-The control library is the baseline. It executes the same operations in every session. The functions use no database.
+The control library is the baseline. In every session (repetition of a run), it executes the same operations as the
+submitted library. The functions use no database.
 """
 
 from __future__ import annotations

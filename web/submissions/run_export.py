@@ -1,8 +1,8 @@
 """Makes the JSON export of a run: what was requested, the verdict, each session, the curves and the facts.
 
 The export contains what the run's page shows to the same visitor. So it has seeds only for the owner and organisers,
-and only after the run has ended. `parameters` has the values that a hidden instance of a contest sets; for other runs
-it is empty.
+and only after the run has ended. A contest may have hidden instances, i.e. benchmark instances whose parameters it
+chooses and keeps secret at first. For a run of such an instance, `parameters` has these values; otherwise it is empty.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ def run_json(page: RunPage) -> dict[str, Any]:
 
 
 def _sessions(detail: RunDetail | None) -> list[dict[str, Any]]:
-    """Return the stored sessions without their seeds, which only `seeds` of the export has."""
+    """Return the stored sessions without their seeds. Only the field `seeds` of the export has the seeds."""
     stored = detail.sessions if detail else []
     return [{name: value for name, value in row.items() if name != "seed"} for row in stored]
 

@@ -108,7 +108,7 @@ def export(request: HttpRequest, pk: int) -> JsonResponse:
 
 @require_safe
 def bundle(request: HttpRequest, pk: int) -> HttpResponseBase:
-    """Send a run that has ended as a signed bundle, which `keydrome replay` plays again."""
+    """Send a run that has ended as a signed bundle (a ZIP file), from which `keydrome replay` plays the run again."""
     page = _page(request, pk)
     if not page.run.is_final:
         raise Http404

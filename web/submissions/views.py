@@ -110,8 +110,8 @@ def _submit(request: UserRequest, form: UploadForm) -> Submission | None:
 def _table(request: UserRequest) -> dict[str, Any]:
     """Return the context of the table of submissions.
 
-    In the URL's query, `before` selects a page of older submissions. `seen` is the number of open runs that the browser
-    shows now. If that number has changed, screen readers announce the new number.
+    In the URL's query, `before` selects a page of older submissions. `seen` is the number of runs that, according
+    to the table in the browser, have not ended. If that number has changed, screen readers announce the new number.
     """
     before = number(request, "before")
     page = my_submissions(request.user, before=before)
@@ -150,7 +150,10 @@ def table(request: UserRequest) -> HttpResponse:
 
 @require_safe
 def detail(request: HttpRequest, pk: int) -> HttpResponse:
-    """Show a submission: its correctness tests, its benchmarks with their ranks, and its owner's other versions."""
+    """Show a submission: its correctness tests, its benchmarks with their ranks, and the owner's similar submissions.
+
+    Similar submissions have the same file name.
+    """
     found = submission_page.submission_detail(pk, request.user)
     if found is None:
         raise Http404

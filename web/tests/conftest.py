@@ -1,4 +1,7 @@
-"""Defines the fixtures of the site's tests: the embedded (serverless) site, and one browser for each of three users."""
+"""Defines the fixtures of the site's tests: the embedded site, and one browser for each of three users.
+
+The embedded site is the site with its default settings, which needs no server.
+"""
 
 from __future__ import annotations
 

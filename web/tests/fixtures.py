@@ -49,8 +49,9 @@ def _embedded(var: Path) -> dict[str, Any]:
 
 @pytest.fixture
 def embedded_site(own_var: Path, settings: Settings) -> None:
-    """Use the settings of the embedded site, which needs no other servers, with few sessions at smoke scale.
+    """Use the settings of the embedded site, which needs no other servers.
 
+    Runs have few sessions (repetitions) and the smallest size (smoke scale).
     Plots go to a folder of this test, and static files have plain names.
     """
     for name, value in _embedded(own_var).items():
@@ -73,8 +74,8 @@ def module_world(
 ) -> Iterator[ModuleWorld]:
     """The data that all tests of a module start from. It replaces `world`, so a module uses only one of them.
 
-    The data is written once, in a transaction around those of the tests. A test's own changes are rolled back after the
-    test, and the data after the last test of the module.
+    The data is written once, in a transaction around the transactions of the tests. A test's own changes are rolled
+    back after the test. The data itself is rolled back after the last test of the module.
     """
     with django_db_blocker.unblock(), transaction.atomic():
         shared = ModuleWorld(library, tmp_path_factory.mktemp("module"), django_db_blocker)

@@ -1,4 +1,7 @@
-"""Tests the axis of a board's plots: it contains the control and the best entries, and its labels never collide."""
+"""Tests the axis of the plots on a board, a ranking of libraries by their ratios to the control library (baseline).
+
+The axis contains the control, whose ratio is 1, and the best entries. Its labels never collide.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests the order, the filters and the search of a board, and the page of its history."""
+"""Tests the order, the filters and the search of a board (a ranking of libraries), and the page of its history."""
 
 from __future__ import annotations
 

@@ -116,8 +116,8 @@ def test_entries_that_the_data_do_not_tell_apart_are_one_group(
     assert page.count('<tr role="row" class="leading">') == 3
     assert page.count("1\N{EN DASH}3</td>") == 6  # in the ranking, and in the table of counts
     assert (
-        "These entries have too few sessions to tell them apart; a forecast needs 5 of each."
-        in page
+        "These entries have too few sessions to tell them apart. "
+        "From 5 sessions of each on, this page estimates how many are needed." in page
     )
 
 
@@ -140,7 +140,10 @@ def test_a_group_says_how_many_sessions_would_tell_entries_apart() -> None:
 
 
 def test_only_entries_that_may_be_the_best_share_the_lead(client: Client, world: World) -> None:
-    """Two sessions tell nothing apart, so they join all entries to one group, also one that is surely not the best."""
+    """An entry with two sessions is not told apart from any other, so it joins all entries in one group.
+
+    The group also contains an entry that is surely not the best.
+    """
     targets = (("best", 0.5, 8), ("worst", 4.0, 8), ("unclear", 1.0, 2))
     for name, slower, sessions in targets:
         submission = world.submit(name=f"{name}.so", content=world.library + name.encode())
@@ -155,13 +158,13 @@ def test_only_entries_that_may_be_the_best_share_the_lead(client: Client, world:
     assert [re.findall(r"<b>(\w+)</b>", row)[0] for row in rows] == ["best", "unclear"]
     front = client.get("/").content.decode()
     assert "shared by 2" in front
-    # The dots of these two are filled, and that of the third is hollow.
+    # The two leaders have filled dots, and the third entry has a hollow dot.
     plot = front[front.index('class="row-plot leads"') : front.index("shared by 2")]
     assert (plot.count('class="dot"'), plot.count('class="other"')) == (2, 1)
 
 
 def test_the_run_and_the_board_show_by_how_much_memory_grows(client: Client, world: World) -> None:
-    """The text of the finding is that of benchmarks/scenarios/suite.cc."""
+    """The text of the finding is the one that benchmarks/scenarios/suite.cc writes."""
     grown = (
         "S96, Very many empty transactions: memory grew by 12,000 KiB: 1040 bytes per transaction"
     )

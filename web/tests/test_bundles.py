@@ -1,4 +1,4 @@
-"""Tests the bundles of runs: who gets one, what it contains, and that the site's key has signed it."""
+"""Tests bundles, i.e. ZIP files with a run's results: who gets one, what it contains, and that the site signed it."""
 
 from __future__ import annotations
 

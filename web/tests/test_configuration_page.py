@@ -1,4 +1,8 @@
-"""Tests what a configuration board shows: losses, the best of a column, robustness, filters in the URL, exports."""
+"""Tests what a configuration board shows: losses, the best of a column, robustness, filters in the URL, exports.
+
+A loss says how many times worse a result is than the best one of its column, and robustness is the largest loss of a
+row.
+"""
 
 from __future__ import annotations
 
@@ -40,8 +44,9 @@ def test_cells_are_relative_to_the_best_of_the_column(client: Client) -> None:
     assert '<span class="ratio">3.00</span>' in rw
     assert "1 of 2 workloads" in art
     assert page.index("btree</b> · occ") < page.index("btree</b> · rw") < page.index("art</b>")
-    assert "#tests" in occ  # one click to the correctness runs
-    assert "1\N{EN DASH}2</td>" in occ  # three sessions cannot tell them apart
+    assert "#tests" in occ  # the row links to the correctness tests
+    # Three sessions (repetitions) are too few to rank one of the two entries first.
+    assert "1\N{EN DASH}2</td>" in occ
 
 
 @pytest.mark.parametrize(

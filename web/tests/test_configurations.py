@@ -1,4 +1,7 @@
-"""Tests configuration boards: directions, the number of statements, long tables and empty boards."""
+"""Tests configuration boards, whose rows are data structures under configurations, and whose columns are workloads.
+
+The tests check metrics of which larger values are better, the number of SQL statements, long tables and empty boards.
+"""
 
 from __future__ import annotations
 

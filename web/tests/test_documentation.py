@@ -1,4 +1,4 @@
-"""Tests of the pages under /docs/: only files of their folder are sent."""
+"""Tests that the URLs under /docs/ send only files from the folder of the documentation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Tests the pages of users and structures, and the links from boards to them and to the correctness tests."""
+"""Tests the pages with the ranked entries of a user, or of all files with one name (the name of a structure).
+
+Also tests the links from boards (rankings) to these pages and to the correctness tests.
+"""
 
 from __future__ import annotations
 

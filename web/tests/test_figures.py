@@ -68,7 +68,7 @@ def test_the_final_scan_of_the_control_is_shown_next_to_the_candidates() -> None
 
 
 def stored_phases(*sessions: tuple[int, int | None]) -> RunDetail:
-    """Return the detail of a run whose sessions have these times of a timed phase: the library's, the control's."""
+    """Return the detail of a run with these sessions: the times of a timed phase in ms, of library and control."""
 
     def run_of(wall_ms: int) -> Report:
         load = Phase("load", timed=False, wall_ns=2_000_000)

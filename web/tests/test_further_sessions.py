@@ -1,4 +1,4 @@
-"""Tests the form that queues further sessions of compared runs: common seeds, permissions, quota, refusals."""
+"""Tests the form that queues further sessions (repetitions) of compared runs: seeds, permissions, quota, refusals."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def test_only_the_owner_of_all_runs_and_organisers_may_queue(
     assert not Run.objects.filter(state="queued").exists()
     assert olga.post(PATH, form(near)).status_code == 302
     assert Run.objects.filter(state="queued").count() == 2
-    # What an organiser queues counts for the owner, like a rerun.
+    # The sessions that the organiser queued count towards the quota of the runs' owner.
     assert "you can queue 576 more within 24 hours" in text(alice, address(near))
 
 

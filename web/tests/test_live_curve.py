@@ -1,4 +1,4 @@
-"""Tests that the page of a running run shows the throughput of its newest ended session."""
+"""Tests that the page of a running run shows the throughput of its newest ended session (repetition)."""
 
 from __future__ import annotations
 

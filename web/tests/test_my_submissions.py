@@ -46,7 +46,7 @@ def test_configurations_of_an_upload_share_its_row(alice: Client, world: World) 
     assert "best: rw" in page
     detail = alice.get(f"/submissions/{second.pk}/").content.decode()
     assert f'<a href="/submissions/{first.pk}/">occ</a>' in detail
-    # The row stays while one of its configurations does, and one button deletes both.
+    # After one configuration is deleted, the row still shows the other one. One button deletes both.
     alice.post(f"/submissions/{first.pk}/delete/")
     page = alice.get("/submissions/").content.decode()
     assert f'href="/submissions/{second.pk}/"' in page

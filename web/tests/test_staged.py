@@ -1,4 +1,4 @@
-"""Tests the pages with which an organiser switches a board to a new version of its benchmark."""
+"""Tests the pages with which an organiser switches a board (a ranking) to a new version of its benchmark."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ STAGED = f"{PATH}new-version/"
 
 @pytest.fixture
 def bumped(world: World) -> Run:
-    """A ranked run whose benchmark has a newer version since, and the run that repeats it."""
+    """A ranked run whose benchmark got a newer version after the run had ended."""
     run = run_of(world.submit(name="mine.so"))
     finish_all()
     outdate_boards()

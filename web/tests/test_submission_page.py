@@ -1,4 +1,7 @@
-"""Tests the page of a submission: gates once, benchmarks with ranks, history, and what each visitor sees."""
+"""Tests the page of a submission: its gates, benchmarks with ranks, its history, and what each visitor sees.
+
+A gate is a correctness test that boards require. The page lists each gate once.
+"""
 
 from __future__ import annotations
 

@@ -335,7 +335,8 @@ def test_a_run_page_has_the_controls_curves_and_the_phases(alice: Client, world:
     finish_all()
     page = alice.get(f"/runs/{run.pk}/").content.decode()
     curves = page[page.index('<h2 id="curves">') : page.index('<h2 id="phases">')]
-    # Throughput and three classes of transactions have a line for the library and a dashed one for the control.
+    # The plots of throughput and of three classes of transactions each have a line for the library and a dashed line
+    # for the control library, the baseline.
     for style in (1, 2):
         assert curves.count(f'<polyline class="run-line line-{style}"') == 4
     assert curves.count("<td>control library</td>") == 3

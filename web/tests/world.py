@@ -259,7 +259,10 @@ def _report(run: Run, seed: str, verdict: Verdict, total_ms: float, *, timed: bo
 
 
 def outdate_boards() -> None:
-    """Make all finished runs of the benchmark of BOARD runs of the version before, whose board was live."""
+    """Make the boards look as if the benchmark of BOARD had been updated after its runs ended.
+
+    Subtracts 1 from the benchmark version of these runs, of all board entries, and of the versions that boards show.
+    """
     note_live_versions()
     older = F("benchmark_version") - 1
     Run.objects.filter(benchmark=BOARD.benchmark).update(benchmark_version=older)

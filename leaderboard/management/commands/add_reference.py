@@ -1,7 +1,7 @@
 """Submits the libraries of this repository, so that boards show them for comparison.
 
 A board ranks libraries on one benchmark instance. A structure is a library without transactions and locks. A
-configuration says how the runtime adds these to a structure.
+configuration says how Keydrome adds these to a structure.
 
 Usage: `python -m web.manage add_reference [NAME...]`.
 """
@@ -132,7 +132,7 @@ class Command(BaseCommand):
             call_command("show_board", stdout=self.stdout)
 
     def _wait(self, owner: User) -> None:
-        """Wait for all open runs of the reference libraries, and print how each run ends.
+        """Wait until all runs of the reference libraries have ended, and print how each run ends.
 
         Raises CommandError if no worker claims the runs, or if a run could not be judged because the machine failed.
         """
@@ -167,9 +167,9 @@ def all_references() -> list[Reference]:
     """Return every reference library, and every structure under each reference configuration.
 
     Boards require gates, which are correctness tests. Baselines are left out, because they store nothing and fail every
-    gate. Structures without order are left out, because gates scan indexes, and these structures cannot. Only some
-    configurations are reference configurations, because each one adds minutes of measuring to the first ./dev up on a
-    machine.
+    gate. Structures without order, such as hash tables, are left out, because they cannot execute the gates' scans
+    in key order. Only some configurations are reference configurations, because each one adds minutes of measuring to
+    the first ./dev up on a machine.
     """
     runner_settings = load_settings()
     whole = [
@@ -236,7 +236,7 @@ def _ending(run: Run) -> str:
 
 
 def _exists(digest: str, configuration: str, target: Target, scale: str) -> bool:
-    """Return True if the target needs no new run of this binary, because a run of it is open or was judged.
+    """Return True if the target needs no new run of this binary, because a run of it is unfinished or was judged.
 
     Only runs of the newest benchmark version count. A run was not judged if it was cancelled or refused, or if it ended
     because of a failure of the site.

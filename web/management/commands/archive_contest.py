@@ -41,7 +41,7 @@ class Command(BaseCommand):
         if newest_result(contest) is None:
             raise CommandError(
                 f"{counted(open_runs(contest), 'run of the contest has', 'runs of the contest have')} not ended, "
-                "so it has no result yet: try again later"
+                "so the contest has no result yet: run this command again when they have ended"
             )
         if folder.exists() and any(folder.iterdir()):
             raise CommandError(f"{folder} is not empty: give a new or an empty folder")

@@ -1,4 +1,4 @@
-"""Makes the data of tests of contests: a running contest with a team, its officials, and their browsers."""
+"""Makes the data of tests of contests: a running contest, a team, users with a role in the contest, and browsers."""
 
 from __future__ import annotations
 
@@ -91,7 +91,10 @@ def add_hidden(
     title: str = "The surprise",
     **changes: object,
 ) -> HiddenInstance:
-    """Add a hidden instance of TATP to the contest. `changes` replace its secret fields."""
+    """Add a hidden instance, i.e. one with secret parameters, of the benchmark TATP to the contest.
+
+    `changes` replace secret fields.
+    """
     secret: dict[str, Any] = {
         "target": Target("tatp", "nonuniform"),
         "scale": "smoke",

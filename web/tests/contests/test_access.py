@@ -37,7 +37,10 @@ VISITORS = (
 
 @dataclass(frozen=True)
 class Rule:
-    """The status that each visitor receives, in the order of VISITORS. 302 leads anonymous visitors to the log-in."""
+    """The status that each visitor receives, in the order of VISITORS. For anonymous visitors, 302 leads to the log-in.
+
+    For others, 302 leads to the page that follows a form.
+    """
 
     name: str
     path: str
@@ -155,7 +158,7 @@ def test_access(cup: Cup, settings: Settings) -> None:
             with transaction.atomic():
                 answer = getattr(browser, rule.method)(path, data)
                 transaction.set_rollback(True)  # every visitor finds the same data
-            content_of(answer)  # closes a file
+            content_of(answer)  # reading the whole body closes the file of the response
             assert answer.status_code == rule.statuses[number], f"{rule.method} {path} by {who}"
             if who == "anonymous" and answer.status_code == 302:
                 assert answer["Location"].startswith("/account/login/"), path

@@ -1,4 +1,4 @@
-"""Tests that no public address shows what a contest hides, and that every one of them shows it after the results."""
+"""Tests that public URLs do not show the runs and entries that a contest hides, and show them after the results."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ LISTS = (
     "/boards/users/alice/",
     "/boards/structures/zebra/",
 )
-# Silent even after the results: they show no entries. Hidden ones must not appear either.
+# These pages show no entries at all, not even after the results.
 OTHER_LISTS = ("/news/", "/status/", "/contests/", "/contests/cup/news.atom", "/compare/")
 # Addresses with the id of a run or a submission.
 DETAILS = (
@@ -62,7 +62,11 @@ OUTSIDERS = ("anonymous", "stranger")
 
 
 def enter_zebra(cup: Cup, how: str) -> Submission:
-    """Return a finished submission of Alice's team that the contest hides, on two families of boards."""
+    """Return a finished submission of Alice's team that the contest hides, on two families of boards.
+
+    `how` says why the contest hides the submission: its runs are "private", the team is "anonymous", or the boards were
+    "frozen" before the runs ended.
+    """
     if how == "private":
         Contest.objects.update(runs_private=True)
     elif how == "anonymous":
@@ -86,7 +90,10 @@ def enter_zebra(cup: Cup, how: str) -> Submission:
 
 
 def fetch(browser: Client, path: str) -> tuple[int, str]:
-    """Return the status and the text of a page or file; for an archive, the names in it. Closes a file."""
+    """Return the status and the text of a page or file; for an archive, the names in it.
+
+    Reading the whole body also closes the file of the response.
+    """
     answer = browser.get(path)
     body = answer.getvalue()
     if answer["Content-Type"] == "application/zip":

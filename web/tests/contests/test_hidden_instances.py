@@ -1,4 +1,7 @@
-"""Tests hidden instances: who sees them when, who plays them, and what they count."""
+"""Tests hidden instances, i.e. benchmark instances whose parameters a contest keeps secret until a date.
+
+The tests check who sees them and when, which entries play them, and whether the results of the contest count them.
+"""
 
 from __future__ import annotations
 
@@ -94,7 +97,7 @@ OTHERS = (
 
 
 def open_run(submission: Submission) -> Run:
-    """Return a run of the submission that no hidden instance has."""
+    """Return a run of the submission that does not belong to a hidden instance."""
     return submission.runs.get(instance="preliminary1")
 
 
@@ -117,7 +120,7 @@ def text_of(browser: Client, path: str) -> tuple[int, str]:
 
 
 def test_only_officials_see_anything_that_follows_from_the_runs(cup: Cup) -> None:
-    """Every address has the same bytes before a hidden instance is played and after, for everyone outside the jury."""
+    """For visitors who are no officials, a page has the same bytes before and after a hidden instance is played."""
     entry = cup.enter(name="zebra.so")
     finish_all()
     plots.draw_missing()
@@ -131,7 +134,7 @@ def test_only_officials_see_anything_that_follows_from_the_runs(cup: Cup) -> Non
     for (who, path), found in before.items():
         assert text_of(cup.browser(who), path) == found, f"{path} by {who}"
     seen = {path for (_, path), (status, _) in before.items() if status in {200, 286}}
-    # Every address shows somebody something; only two boards of another family are without entries.
+    # Each address responded with a page to at least one visitor, so the loop above did not compare error pages only.
     assert seen == set(paths)
     with_title = {path for (_, path), (_, text) in before.items() if TITLE in text}
     assert with_title == {"/contests/cup/"}

@@ -53,7 +53,7 @@ def test_only_users_who_asked_for_it_get_a_mail(cup: Cup) -> None:
     browser.post(f"{CUP}mail/", {"on": "1"})
     assert OFFER not in browser.get(CUP).content.decode()
     announce(cup)
-    assert mail.outbox == []  # the results worker sends it
+    assert mail.outbox == []  # a background process sends it, the results worker
     wake_up("results")
     (sent,) = mail.outbox
     assert sent.to == ["alice@example.org"]

@@ -1,4 +1,4 @@
-"""Tests what officials do: decisions with reasons, notices and the audit log; announcements, roles and the archive."""
+"""Tests what a contest's officials do: decisions with reasons, the audit log, announcements, roles and the archive."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_a_decision_needs_a_reason_and_leaves_a_notice_and_a_line(cup: Cup) -> N
         "disqualified your submission"
         not in cup.browser("stranger").get("/contests/cup/").content.decode()
     )
-    judge(cup, entry.pk, "disqualify", "again")  # refused: it is disqualified already
+    judge(cup, entry.pk, "disqualify", "again")  # refused: the entry is disqualified already
     judge(cup, entry.pk, "restore", "a mistake")
     entry.refresh_from_db()
     assert entry.disqualified_at is None
@@ -88,7 +88,8 @@ def test_one_or_many_entries_run_again(cup: Cup) -> None:
     jury = cup.browser("jury")
     numbers = [first.pk, second.pk, "x", "9" * 3]
     jury.post("/contests/cup/organise/rerun/", {"entry": numbers, "reason": "noise"}, follow=True)
-    assert queued.all().count() == 4  # the first entry's runs had not ended
+    # Only the second entry's runs were queued now, because the first entry's new runs have not ended.
+    assert queued.all().count() == 4
     assert [line.reason for line in cup.contest.log.all()] == ["noise", "the machine was noisy"]
 
 
@@ -236,7 +237,7 @@ def test_the_archive_needs_no_server(cup: Cup, tmp_path: Path) -> None:
 
 
 def test_the_form_of_a_contest_shows_its_boards_at_once(cup: Cup) -> None:
-    """In an earlier version they were folded away, even after the error "Choose at least one board."."""
+    """In an earlier version the boards were folded away, even after the error "Choose at least one board."."""
     for browser in (cup.browser("staff").get, cup.browser("staff").post):
         page = browser("/contests/new").content.decode()
         assert re.search(r"<details open>\s*<summary>Boards", page)

@@ -1,4 +1,4 @@
-"""Tests that the long lists for officials page by id: a page costs the same wherever it is in the list."""
+"""Tests that the long lists for a contest's officials page by id: all pages cost the same number of SQL statements."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ def test_an_index_finds_a_page_deep_in_the_list(cup: Cup, rows: str) -> None:
     deep = getattr(cup.contest, rows).filter(pk__lt=1000).order_by("-pk")[:3]
     if connection.vendor == "postgresql":
         with connection.cursor() as cursor:
-            # For a few rows, PostgreSQL would read the whole table.
+            # For a few rows, PostgreSQL would read the whole table instead of using an index.
             cursor.execute("SET LOCAL enable_seqscan = off; SET LOCAL enable_bitmapscan = off")
         found, sorts = "Index Scan", "Sort"
     else:

@@ -55,7 +55,7 @@ def close(cup: Cup) -> None:
 
 
 def shown(found: ContestStanding) -> list[object]:
-    """Return what the pages show."""
+    """Return the ranks and scores that the pages show, so that a test can compare them before and after a change."""
     boards: list[object] = [
         (
             board.board.slug,
@@ -83,7 +83,7 @@ def test_the_result_is_what_the_boards_showed(cup: Cup, played: dict[str, Entry]
 
 
 def without_links(client: Client, path: str) -> str:
-    """Return an address's text without links of runs, which a deleted run loses."""
+    """Return the text of a page without its links to runs, because a page does not link deleted runs."""
     return re.sub(r'<a href="/runs/\d+/">(.*?)</a>', r"\1", client.get(path).content.decode())
 
 
@@ -144,7 +144,7 @@ def test_a_decision_after_the_end_makes_a_further_version(
 ) -> None:
     close(cup)
     jury = cup.officials["jury"]
-    Run.objects.update(eligible=False, ranked_on=[])  # does not count any more
+    Run.objects.update(eligible=False, ranked_on=[])  # the stored result counts instead
     organising.disqualify(played["larch"], "it read the clock", by=jury)
     page = client.get(PRELIMINARY1).content.decode()
     assert "Larch" not in page

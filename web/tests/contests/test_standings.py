@@ -1,4 +1,4 @@
-"""Tests the boards of a contest: whose entries they rank, what a freeze hides, and the combined score."""
+"""Tests the boards (rankings) of a contest: whose entries they rank, what a freeze hides, and the combined score."""
 
 from __future__ import annotations
 

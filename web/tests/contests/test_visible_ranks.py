@@ -31,7 +31,7 @@ BOARD_PATH = "/boards/preliminary1/"
 
 
 def finish_as(slower: float, verdicts: dict[str, Verdict] | None = None) -> None:
-    """Finish all queued runs with times of this factor."""
+    """Finish all queued runs. `slower` multiplies the times of their libraries."""
     while True:
         try:
             run = claim()
@@ -51,7 +51,7 @@ def public_entry(cup: Cup, slower: float) -> Run:
 
 @pytest.fixture
 def ranked(cup: Cup, settings: Settings) -> dict[str, Run]:
-    """A board with Bob's entry, Alice's better one, which the contest hides, and another one of Bob between."""
+    """A board with three entries: the best is Alice's, which the contest hides; the two others are Bob's."""
     settings.KEYDROME_SESSIONS = 8
     Contest.objects.update(runs_private=True)
     worst = public_entry(cup, 1.0)
@@ -103,7 +103,7 @@ def test_pages_of_runs_and_lists_agree_with_the_board(cup: Cup, ranked: dict[str
         )
         assert f"{place} on <a" in text, who
         text = browser.get("/boards/").content.decode()
-        assert f"/runs/{middle.pk}/" in text, who  # the lists are the public's for everyone
+        assert f"/runs/{middle.pk}/" in text, who  # every visitor sees the public's lists
         row = browser.get("/boards/users/bob/").content.decode()
         assert "<strong>1</strong>" in row, who
         assert "<strong>3</strong>" not in row, who
@@ -131,7 +131,10 @@ def gate_links(browser: Client, run: Run) -> list[str]:
 
 
 def test_a_reason_links_only_runs_that_the_viewer_may_see(cup: Cup) -> None:
-    """Bob submits the binary with which Alice's hidden entry has failed a gate, so the gate decides for Bob, too."""
+    """Bob submits the same binary as Alice, whose hidden entry has failed a gate (a required correctness test).
+
+    The failure of the binary also prevents the ranking of Bob's entry.
+    """
     Contest.objects.update(runs_private=True)
     hidden = cup.enter(name="zebra.so").submission
     finish_as(1.0, {"unit": Verdict.FAILED})
@@ -160,7 +163,7 @@ def test_an_eligible_run_without_rank_says_why(cup: Cup, client: Client) -> None
 
 
 def test_hidden_entries_do_not_use_up_the_public_limit_per_user(cup: Cup) -> None:
-    """Alice has three better entries that the contest hides. The public sees her fourth and fifth, as if alone."""
+    """The contest hides Alice's three best entries. The public sees her two others, as if she had no better ones."""
     Contest.objects.update(runs_private=True)
     public = []
     for number, slower in enumerate((1.0, 1.2)):
@@ -186,7 +189,7 @@ def test_hidden_entries_do_not_use_up_the_public_limit_per_user(cup: Cup) -> Non
 
 
 def test_the_limit_per_user_holds_among_public_entries(cup: Cup) -> None:
-    """One hidden entry of Alice frees one place, not more."""
+    """A board ranks three entries of each user. The hidden entry does not count, so the public sees three others."""
     Contest.objects.update(runs_private=True)
     cup.enter(name="zebra.so")
     finish_as(0.4)
