@@ -20,20 +20,24 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 
+APPLICATIONS = ("leaderboard", "contests")
+"""The labels of the applications whose tables a worker reads."""
+
+
 class SchemaSkewError(Exception):
     """The tables in the database differ from the tables that this worker expects."""
 
 
 def require_own_schema() -> None:
-    """Check that the database has exactly the migrations of the application `leaderboard` that this program has.
+    """Check that the database has exactly the migrations of APPLICATIONS that this program has.
 
     Otherwise raise SchemaSkewError, whose message says what to update.
     """
     recorded = MigrationRecorder(connection).applied_migrations()
-    applied = {name for app, name in recorded if app == "leaderboard"}
+    applied = {f"{app}.{name}" for app, name in recorded if app in APPLICATIONS}
     loader = MigrationLoader(None, load=False)
     loader.load_disk()
-    own = {name for app, name in loader.disk_migrations if app == "leaderboard"}
+    own = {f"{app}.{name}" for app, name in loader.disk_migrations if app in APPLICATIONS}
     if newer := sorted(applied - own):
         raise SchemaSkewError(
             f"the database has migration {newer[-1]}, which this worker does not know: update the worker and restart it"

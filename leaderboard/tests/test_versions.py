@@ -23,10 +23,12 @@ def test_one_version_is_fine() -> None:
     require_own_schema()
 
 
-def test_a_worker_older_than_the_site_refuses() -> None:
-    MigrationRecorder(connection).record_applied("leaderboard", "9999_of_the_future")
+@pytest.mark.parametrize("application", ["leaderboard", "contests"])
+def test_a_worker_older_than_the_site_refuses(application: str) -> None:
+    MigrationRecorder(connection).record_applied(application, "9999_of_the_future")
     with pytest.raises(
-        SchemaSkewError, match="has migration 9999_of_the_future, which this worker does not"
+        SchemaSkewError,
+        match=rf"has migration {application}\.9999_of_the_future, which this worker does not",
     ):
         register_slot(0)
     assert Machine.objects.count() == 0
@@ -34,5 +36,7 @@ def test_a_worker_older_than_the_site_refuses() -> None:
 
 def test_a_site_older_than_the_worker_is_named() -> None:
     MigrationRecorder(connection).record_unapplied("leaderboard", "0006_fair_queue")
-    with pytest.raises(CommandError, match=r"lacks migration 0006_fair_queue: update the site"):
+    with pytest.raises(
+        CommandError, match=r"lacks migration leaderboard\.0006_fair_queue: update the site"
+    ):
         call_command("work", "--drain", "--slot", str(slots_for_tests()[0]), stdout=StringIO())

@@ -47,7 +47,7 @@ def hand_in(request: UserRequest, slug: str, pk: int) -> HttpResponse:
         raise Http404
     too_large = request.method == "POST" and was_too_large(request)
     form = SourceForm(request.POST or None, request.FILES or None, too_large=too_large)
-    status = 200
+    status = 413 if too_large else 200
     if request.method == "POST":
         if wait := count_upload(request.user):
             status = 429

@@ -6,6 +6,7 @@ site's version.
 
 from __future__ import annotations
 
+import gzip
 import io
 import tarfile
 from dataclasses import dataclass
@@ -68,15 +69,15 @@ def _content(name: str) -> bytes:
 
 
 def _archive() -> bytes:
-    """Return all files as an archive. Its members have no times and owners; the gzip header has the present time."""
+    """Return all files as an archive. It has no times and owners, so that all server processes send the same bytes."""
     packed = io.BytesIO()
-    with tarfile.open(fileobj=packed, mode="w:gz", compresslevel=9) as archive:
+    with tarfile.open(fileobj=packed, mode="w") as archive:
         for path in sorted((*FILES.values(), *ARCHIVED)):
             content = (settings.BASE_DIR / path).read_bytes()
             member = tarfile.TarInfo(f"kit/{path.removeprefix('api/')}")
             member.size = len(content)
             archive.addfile(member, io.BytesIO(content))
-    return packed.getvalue()
+    return gzip.compress(packed.getvalue(), compresslevel=9, mtime=0)
 
 
 def listed(names: tuple[str, ...]) -> list[Download]:
