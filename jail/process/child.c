@@ -138,7 +138,8 @@ static _Noreturn void reap(pid_t program, int report_fd) {
     kill(-1, SIGKILL);
   }
   if (!ended) {
-    die("the jail's init lost the program: wait4 found no child, but the program had not ended");
+    die("the jail's init lost the program: wait4 found no child, but the program had not ended; "
+        "this is an error of the jail: please report it");
   }
   write_all(report_fd, &report, sizeof report);
   _exit(0);

@@ -47,7 +47,7 @@ enum class InstructionCode : uint8_t {
   kInsert,     // insertRecord(a, next unused tag + text of row b)
   kDelete,     // deleteRecord(a, empty payload); becomes unfit if the key is not found
   // Computations.
-  kParameter,  // a <- the next parameter of the run
+  kParameter,  // a <- the next parameter of this execution
   kSet,        // a <- n
   kAdd,        // a <- b + c
   kSubtract,   // a <- b - c

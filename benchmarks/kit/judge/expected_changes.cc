@@ -152,7 +152,8 @@ ExpectedState::ExpectedState(const script::Script& script, const KeyRanks& ranks
   number_keys();
 }
 
-// Writes each change to its place. Notes what procedures and kDeleteRead do to each index.
+// Writes each change to its place. Notes which indexes procedures change, and from which indexes
+// kDeleteRead deletes. These ops choose their records at run time, so they make no Change.
 void ExpectedState::place_changes(const script::Outcome& outcome) {
   const std::vector<uint32_t> positions = positions_of_writes(*script_, *ranks_, outcome);
   const script::Pools& pools = script_->pools;

@@ -33,7 +33,7 @@ constexpr uint32_t kUnknownAhead = 64;
 struct KnownBytes {
   uint32_t bytes = 0, known = 0;
 
-  // `text` is followed by a NUL.
+  // In a payload, a NUL follows `text`, so this byte is known, too.
   KnownBytes(std::string_view text, std::size_t from) {
     const std::size_t length =
         from > text.size() ? 0 : std::min<std::size_t>(4, text.size() + 1 - from);
@@ -251,7 +251,8 @@ class WordJudge {
   }
 
   // Notes whether all codes so far are legal. After an illegal code the player gives the
-  // transaction up, so the words of a correct player contain none.
+  // transaction up, and the words of such a transaction are not visited (words.h). So an illegal
+  // code in a visited word shows that the library overwrote the words.
   void check_code(const format::Op& op, uint32_t code) {
     legal_ = legal_ && (code == SUCCESS || format::is_legal_answer(op, code) ||
                         (at_.accepts_any_code && code <= FAILURE));

@@ -53,8 +53,8 @@ struct Pools {
   }
 };
 
-// What a workload with scheduled times (kArrive, kUntil) wants to know about the commits of a
-// phase.
+// What a workload with scheduled times wants to know about the commits of a phase. Its ops kArrive
+// and kUntil let transactions start, and the program end, at given times.
 struct Schedule {
   // The scheduled end in ns after GO, the start of the phase: transactions that commit later are
   // late (ThreadTotals::late). By default no transaction is late.

@@ -2,7 +2,7 @@
 // judges the run, computes them when it replays the thread's program with the results that the
 // thread reported (word_follower.h).
 //
-// Thread safety: plain data and an object for one thread.
+// Thread safety: ThreadTotals is plain data, and only one thread may use a Timings object.
 #pragma once
 
 #include <array>

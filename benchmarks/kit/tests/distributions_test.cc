@@ -1,6 +1,6 @@
-// Tests the random distributions in two ways: against figures measured with YCSB's own code
-// (vectors/), and with chi-square tests against their exact probabilities. The seeds are fixed, so
-// the tests always give the same result.
+// Tests the random distributions in two ways: against figures measured with the code of YCSB, a
+// benchmark for key-value stores (vectors/), and with chi-square tests against their exact
+// probabilities. The seeds are fixed, so the tests always give the same result.
 #include "benchmarks/kit/workload/distributions.h"
 
 #include <gtest/gtest.h>

@@ -78,7 +78,7 @@ TEST(ReadBacks, EveryInstanceAtSmokeScaleHasTheReadsThatTheRulesAskFor) {
   expect_rules("smoke", true);
 }
 
-// All instances of laptop scale take more than a minute.
+// All instances at laptop scale take more than a minute, so only `./dev soak` checks all of them.
 TEST(ReadBacks, BenchmarksAtLaptopScaleHaveTheReadsThatTheRulesAskFor) {
   expect_rules("laptop", std::getenv("KEYDROME_SOAK") != nullptr);
 }

@@ -1,5 +1,7 @@
-// Counts what each thread of a phase reads, for the tests of read-backs. The count has a model of
-// its own: it compares keys, not their numbers, and knows every writer of a key.
+// Counts what each thread of a phase reads, for the tests of read-backs: extra transactions in
+// which a thread reads keys that it has written (workload/read_backs.h). The count is independent
+// of the code that generates read-backs, so that the tests find errors of that code. It compares
+// the keys themselves, not their numbers in the script, and finds all threads that write a key.
 #pragma once
 
 #include <cstdint>
@@ -50,7 +52,8 @@ class PhaseCensus {
   const judge::KeyRanks& ranks_;
   const script::PhaseScript& phase_;
   std::vector<bool> computed_;
-  std::unordered_map<uint64_t, uint32_t> writers_;  // the only thread + 1, or UINT32_MAX
+  // By key: the number + 1 of the only thread that writes it. UINT32_MAX: several threads write it.
+  std::unordered_map<uint64_t, uint32_t> writers_;
 };
 
 }  // namespace keydrome::testing

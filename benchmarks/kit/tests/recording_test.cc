@@ -231,7 +231,7 @@ TEST_P(EventClockTest, TimestampsFollowWhatThreadsPassToEachOther) {
       threads.emplace_back([&] {
         for (int i = 0; i < 20'000; ++i) {
           const uint64_t seen = passed.load();
-          if (clock.after() < seen) ++backwards;  // before() could execute before the load
+          if (clock.after() < seen) ++backwards;  // before() might read the clock before the load
           passed.store(clock.after());
         }
       });

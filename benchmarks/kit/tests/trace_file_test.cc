@@ -1,5 +1,5 @@
-// Tests that traces are read as they are written, and that every kind of wrong trace is refused
-// with line and column.
+// Tests the reader of traces, files with the recorded calls of a user's program. Traces must be
+// read as they are written, and every kind of wrong trace must be refused with line and column.
 #include "benchmarks/kit/workload/trace_file/trace_file.h"
 
 #include <gtest/gtest.h>
@@ -117,7 +117,8 @@ TEST_F(TraceFiles, OnlyRegularFilesAreRead) {
   }
 }
 
-// A file of zeros, and a line without an end, are refused after a block, however long they are.
+// A file of zeros, and a line without an end, are refused after the first block of the file has
+// been read, however long the file is.
 TEST_F(TraceFiles, HugeFilesAreRefusedAtTheirBeginning) {
   for (const std::string& begin : {std::string(), std::string(kStart) + "0 get s "}) {
     std::ofstream(path_, std::ios::binary) << begin;

@@ -279,7 +279,7 @@ class ThreadReadBacks {
       if (place < sample.size()) return sample;
       place -= sample.size();
     }
-    fail(KEYDROME_HERE, "a place within all samples is in one of them");
+    fail(KEYDROME_HERE, "pick_sample() found no sample: please report this error of Keydrome");
   }
 
   script::ScriptBuilder& script_;
