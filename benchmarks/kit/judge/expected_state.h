@@ -1,5 +1,5 @@
-// ExpectedState: knows all writes of a script by index and key, and decides what a read must return
-// and what it cannot return.
+// ExpectedState: knows all writes of a script (the operations of a session) by index and key. It
+// decides what a read must return and what it cannot return.
 //
 // Threads run concurrently, so the judge does not know the order of most inserts and deletes. Two
 // rules are certain, because they follow from the programs and from how each transaction ended:

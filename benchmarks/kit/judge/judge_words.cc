@@ -1,7 +1,10 @@
 // Implements judge_words(): judges every read, insert and delete of a session by its word, the 8
 // bytes in which the player (the process that calls the library) reports the result
-// (format/evidence_word.h). judge.h defines the terms op, slot, rank, tag and moment. Read
-// WordJudge::add() first.
+// (format/evidence_word.h). Read WordJudge::add() first.
+//
+// An op is one operation of a thread's program. A slot is a thread's variable for an open handle of
+// an index. A rank is the position of a key in key order. A tag is the unique number at the
+// beginning of a payload. A moment is the position of a read or write in the script.
 #include <algorithm>
 #include <array>
 #include <cstring>

@@ -37,12 +37,12 @@ namespace keydrome::script {
 struct ThreadResult {
   std::unique_ptr<format::ThreadOutcome> reported;  // never null
   ThreadTotals totals;                              // computed from the words
-  uint64_t ops = 0;                                 // ops of its program that the thread has played
-  std::vector<TransactionEnd> ends;  // one per transaction of these ops, in program order
+  uint64_t ops = 0;                                 // operations that the thread has played
+  std::vector<TransactionEnd> ends;  // one per transaction of these operations, in program order
   // The words of calls on records in final attempts (word_follower.h).
   std::vector<uint64_t> words;
   std::vector<ProcedureResult> results;  // of all procedures
-  Trace trace;                           // the evidence
+  Trace trace;                           // whole results of calls (evidence)
   std::vector<history::Event> events;    // every call, from the log or from the words
   // Positions of events whose keys the caller must set (WordEvents::take_unresolved()).
   std::vector<uint32_t> unresolved;

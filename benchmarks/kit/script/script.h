@@ -72,7 +72,7 @@ struct PhaseScript {
   bool pinned = false;    // true: each thread stays on one CPU
   Schedule schedule;
   std::vector<std::vector<format::Op>> threads;  // one program per thread
-  std::vector<uint64_t> trace_capacity_bytes;    // by thread: maximum size of its evidence
+  std::vector<uint64_t> trace_capacity_bytes;    // by thread: room for the whole results it reports
   // For each thread, how many calls its log can hold. Empty if the phase is not recorded.
   std::vector<uint64_t> log_capacity;
 };

@@ -140,8 +140,8 @@ TEST(PoolsImage, DamagedHeadersAreNeverFollowedOutside) {
   }
 }
 
-// Returns a procedure that calls get() for several string keys. Its first parameter is the number
-// of keys.
+// Returns a procedure, a list of instructions, that calls get() for several string keys. Its first
+// parameter is the number of keys.
 script::ProcedureBuilder gets() {
   constexpr uint8_t kCount = 0, kKey = 1, kOne = 2, kZero = 3;
   script::ProcedureBuilder p;

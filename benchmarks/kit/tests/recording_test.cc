@@ -110,7 +110,7 @@ TEST_F(RecordingTest, EveryCallIsThere) {
 }
 
 // A handle has the smallest number that no other open handle of its index has. The events of a log
-// and those made from words must agree.
+// must have the same numbers as the events that are made from words, 8 bytes per call.
 TEST_F(RecordingTest, AnEventHasTheNumberOfItsHandle) {
   for (const bool recorded : {true, false}) {
     script::ScriptBuilder script;

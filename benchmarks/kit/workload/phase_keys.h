@@ -46,7 +46,7 @@ class OpFollower {
 
 // What one thread does in a phase.
 struct ThreadWork {
-  uint64_t calls = 0;     // calls to the library; an upper bound if the thread runs procedures
+  uint64_t calls = 0;     // calls to the library; with procedures (kRun ops), an upper bound
   uint64_t reads = 0;     // gets and getNexts, without those of procedures
   uint64_t last_end = 0;  // the last op that ends a transaction
 };

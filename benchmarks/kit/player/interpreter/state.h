@@ -36,7 +36,7 @@ namespace keydrome::player {
 // interpreter.
 struct InterpreterInputs {
   const IndexApi* api = nullptr;
-  const PoolsView* pools = nullptr;  // names, texts and procedures of the session's image
+  const PoolsView* pools = nullptr;  // the names, texts and procedures that all phases share
   IndexNames* names = nullptr;
   Signals* events = nullptr;            // shared by all threads of the phase
   Turns* turns = nullptr;               // shared by all threads; null if no program has steps

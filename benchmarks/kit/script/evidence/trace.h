@@ -29,7 +29,7 @@ struct InsertedRecord {
 // One record of evidence: the result of a single call. The strings refer to the bytes of the
 // ThreadResult, or to those of an EvidenceReader.
 struct Evidence {
-  uint64_t op;               // number of the op in the thread's program
+  uint64_t op;               // number of the op (operation) in the thread's program
   uint64_t repetition;       // pass of the kRepeat body << 32 | number of the getNext
   uint32_t code;             // the result code
   std::string_view key;      // 4 or 8 bytes of an integer, or the string
