@@ -7,7 +7,7 @@
 // returned, which attempts it repeated, and when transactions began and ended. The referee, which
 // judges the run, has a copy of the thread's program (its operations, called ops; program.h). It
 // replays this copy and takes the result of each call from the words (script/word_follower.h). So
-// every run is recorded, and the player need not compute counts and latencies.
+// the referee knows every call of every run, and the player need not compute counts and latencies.
 //
 // The list below shows the words of a thread in execution order. A word in brackets may be missing.
 // An attempt is one execution of a transaction. A handle is what openIndex returns. Each op on an
@@ -28,9 +28,9 @@
 //   - An op that made no call, because its handle or record was missing: the word kNoCall.
 //
 // When an auto-commit op or a call outside of transactions is repeated after DEADLOCK, its new
-// words overwrite the old ones. The words of a failed attempt need spare room in the outcome. If
-// there is none, the next words overwrite them. But if the thread gives the transaction up, the
-// word for the attempt's end is kept.
+// words overwrite the old ones. The words of a failed attempt need spare room in the outcome.
+// Without spare room, the next words overwrite them. But if the thread gives the transaction up,
+// the word for the attempt's end is kept.
 //
 // The low byte tells the kinds of words apart: its high half is 1 to 12 in an evidence word and 13
 // to 15 in a control word. Only the key of a computed call and the result of a procedure are plain

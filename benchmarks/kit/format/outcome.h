@@ -22,7 +22,8 @@ inline constexpr uint32_t kOutcomeVersion = 10;
 // The next four codes report violations that the player detects itself. They are larger than every
 // ErrCode of the library.
 //
-// Every attempt returned DEADLOCK until the retry budget was spent (player/retry_budget.h).
+// Every attempt returned DEADLOCK until the retry budget, a number of attempts and a time, was
+// spent (player/retry_budget.h).
 inline constexpr uint32_t kCodeNoProgress = 1000;
 // A scan returned more records than can exist.
 inline constexpr uint32_t kCodeEndless = 1001;

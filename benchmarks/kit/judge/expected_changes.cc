@@ -73,7 +73,7 @@ void for_each_change(std::span<const format::Op> ops, Visit&& visit) {
   uint64_t begin = kNone;
   format::walk_program(ops, [&](const format::Step& step) {
     const format::Op& op = ops[step.op];
-    if (op.code == format::OpCode::kGet) return;  // most ops, so the walk takes half the time
+    if (op.code == format::OpCode::kGet) return;  // skips most ops, which halves the walk's time
     if (op.code == format::OpCode::kOpen) slots[op.slot] = op.argument;
     if (op.code == format::OpCode::kBegin) begin = step.op;
     if (op.code == format::OpCode::kCommit || op.code == format::OpCode::kAbort) begin = kNone;

@@ -1,4 +1,4 @@
-// EventClock: gives timestamps to recorded calls, from which the checker later judges the library.
+// EventClock: gives timestamps to logged calls, from which the checker later judges the library.
 // The timestamps of all threads of a process are comparable.
 //
 // Timestamps prove the real-time order of calls. Suppose that the after() timestamp of call A is

@@ -204,7 +204,7 @@ struct Forgery {
   std::function<void(script::ThreadResult&)> change;
 };
 
-// Replaces the log and adjusts the number of events, so that they agree.
+// Replaces the log, and sets the reported number of events to the length of the new log.
 void set_events(script::ThreadResult& thread, std::vector<Event> events) {
   thread.events = std::move(events);
   thread.reported->events = thread.events.size();

@@ -24,8 +24,8 @@ constexpr uint64_t kFew = 8;
 constexpr uint64_t kExtraReads = 1'000;  // a thread may add this many reads with known results
 
 // Expects that each thread of a phase makes at least as many reads of each kind as
-// workload/read_backs.h requires. The last few of a thread may be missing, because the thread can
-// end before it makes them.
+// workload/read_backs.h requires. The last few reads of a thread may be missing, because the thread
+// can end before it makes them.
 void expect_rules(const std::string& where, const script::PhaseScript& phase,
                   const PhaseCensus& counter) {
   std::vector<Census> threads;

@@ -19,7 +19,8 @@ namespace keydrome::testing {
 struct Census {
   uint64_t calls = 0, reads = 0;
   uint64_t known = 0;  // gets of keys that no other thread changes, so that their results are known
-  uint64_t recent = 0, older = 0;           // known gets of keys that the thread changed before
+  // Known gets of keys that the thread changed: within its last 64 calls, or earlier.
+  uint64_t recent = 0, older = 0;
   uint64_t scans = 0;                       // scans of at least eight records, from different keys
   uint64_t closing = 0, closing_scans = 0;  // reads at the end of the program
   uint64_t between_calls = 0;               // calls of read-backs that are not at the end
@@ -28,9 +29,9 @@ struct Census {
 // Counts the reads of all threads of a phase. The script and the ranks must outlive it.
 class PhaseCensus {
  public:
-  // True if the workload itself changes, or inserts, records in the phase.
+  // `writes`: the workload itself inserts or deletes records in the phase. `inserts`: it inserts.
   bool writes = false, inserts = false;
-  bool computes = false;  // true if the phase runs procedures
+  bool computes = false;  // true if the phase runs procedures, which compute their keys
 
   // computed: for each index, whether procedures may use its keys (workload::computed_indexes()).
   PhaseCensus(const script::Script& script, const judge::KeyRanks& ranks,

@@ -48,7 +48,7 @@ struct Demand {
   // (script::ProcedureLimits). The memory that the referee shares with the player, the process that
   // calls the library, has room for so many calls of each procedure.
   void add_procedures(double count, double calls_most, double calls, double parameters) {
-    constexpr double kWordsOfCall = 3;  // format/control_word.h
+    constexpr double kWordsOfCall = 3;  // words of 8 bytes that a call leaves (control_word.h)
     constexpr double kBytes = 72;       // the result, and what the judge knows of the execution
     procedures += count;
     add_transactions(count, 1, 0);

@@ -155,7 +155,7 @@ class ThreadReadBacks {
     }
   }
 
-  // Counts a get and kScanMin or more getNext calls, unless the last scan began at the same key.
+  // Counts a get with kScanMin or more getNexts after it, unless the last scan had the same key.
   void scan(uint64_t at) {
     const format::Op& op = ops_[at];
     if (at == 0 || op.argument < kScanMin || ops_[at - 1].code != format::OpCode::kGet) return;

@@ -46,8 +46,8 @@ class KeyRanks {
   // a scan. A good guess saves time, and a wrong one does no harm.
   std::optional<uint32_t> find(KeyType type, std::string_view bytes, uint32_t near = 0) const;
 
-  // Return the key with this rank. bytes() has the form that find() accepts, and text() is for
-  // findings.
+  // Return the key with this rank: bytes() in the form that find() accepts, and text() in the form
+  // that findings (problems in the report) show.
   std::string_view bytes(KeyType type, uint32_t rank) const;
   std::string text(KeyType type, uint32_t rank) const;
 

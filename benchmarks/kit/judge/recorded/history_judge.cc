@@ -179,7 +179,8 @@ bool judge_history(History history, bool strict, Findings& findings) {
   if (has_no_verdict(result.verdict)) {
     findings.not_judged(result.reason);
   } else if (result.verdict == Verdict::kViolation && has_no_verdict(result.without_real_time)) {
-    // A board (ranking) that accepts stale reads must know that the other rules were not judged.
+    // A board (ranking) that accepts stale reads (reads of old data) must know that the other rules
+    // were not judged.
     findings.required("could_not_judge",
                       "the rules other than stale reads could not be judged: " + result.reason);
   }

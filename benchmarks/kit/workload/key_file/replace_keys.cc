@@ -1,5 +1,5 @@
-// Implements replace_keys.h: sorts the keys of the script (the operations of a session), and draws
-// as many keys from the file.
+// Implements replace_keys.h: sorts the different keys of the script (the operations of a session),
+// and draws the same number of keys from the file.
 #include "benchmarks/kit/workload/key_file/replace_keys.h"
 
 #include <algorithm>
