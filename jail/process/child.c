@@ -93,7 +93,8 @@ static int run_program(void* argument) {
     _exit(0);
   }
   syscall(SYS_execveat, kExecDescriptor, "", options->program, environment, AT_EMPTY_PATH);
-  die_errno("cannot execute %s", options->program[0]);
+  die_errno("cannot execute %s (it must be an executable file for this machine)",
+            options->program[0]);
 }
 
 /* Starts PID 2 with CLONE_VM | CLONE_VFORK: PID 2 shares init's memory, and the kernel suspends

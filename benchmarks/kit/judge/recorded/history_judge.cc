@@ -164,7 +164,8 @@ bool judge_history(History history, bool strict, Findings& findings) {
   if (shares_handles(history)) {
     findings.required("shared_handle",
                       "openIndex returned the same handle for indexes of different types, so the "
-                      "library cannot know which index a call means");
+                      "library cannot know which index a call means: return a different handle for "
+                      "each index");
     return false;
   }
   const Certification result = certify::certify(history, {.strict = strict});
