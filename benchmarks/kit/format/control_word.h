@@ -10,8 +10,8 @@
 // the referee knows every call of every run, and the player need not compute counts and latencies.
 //
 // The list below shows the words of a thread in execution order. A word in brackets may be missing.
-// An attempt is one execution of a transaction. A handle is what openIndex returns. Each op on an
-// index passes a handle. A procedure (procedure.h) computes the arguments of its calls from earlier
+// An attempt is one execution of a transaction. A handle is what openIndex returns; each call on an
+// open index passes one. A procedure (procedure.h) computes the arguments of its calls from earlier
 // results.
 //   - A transaction: begin, the words of its ops, commit.
 //   - A failed attempt: begin, the words of its ops, [commit], [abort], [rare calls], end of

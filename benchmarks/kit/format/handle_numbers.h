@@ -42,8 +42,8 @@ class HandleNumbers {
     bool is_open = false;
   };
 
-  // Returns the smallest number that no open handle of the index has. kEventManyHandles stands for
-  // this number and all larger ones.
+  // Returns the smallest number that no open handle of the index has, but at most
+  // kEventManyHandles, which stands for itself and all larger numbers.
   uint8_t free_number(uint32_t index) const {
     uint8_t number = 0;
     const auto is_taken = [&](const Handle& handle) {
