@@ -39,7 +39,8 @@ class TraceFiles : public ::testing::Test {
   std::string path_ = folder_ + "/trace";
 };
 
-// tests/test_trace_files.py reads the same traces with the referee's command `trace`.
+// tests/test_trace_files.py reads the same traces with the command `trace` of the referee, the
+// program that runs sessions.
 TEST_F(TraceFiles, TheGoldenTracesAreReadOrRefused) {
   const Result<Json> golden =
       Json::parse_file(KEYDROME_SOURCE_DIR "/benchmarks/kit/tests/vectors/traces.json");
