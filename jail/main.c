@@ -86,9 +86,9 @@ static struct cgroups cgroups;
 static void remove_groups(void) { cgroup_remove(&cgroups); }
 
 /* Returns the mechanisms that do not depend on control groups. cgroup_create adds the others. If
- * the jail cannot set up one of the returned mechanisms, it fails, because most of them exist on
- * every supported machine. SECCOMP and NOSYMFOLLOW can be disabled by --without, and NOSYMFOLLOW
- * needs Linux 5.14. */
+ * the jail cannot set up one of the returned mechanisms, it fails instead of reporting a lower
+ * level, because most of them exist on every supported machine. SECCOMP and NOSYMFOLLOW can be
+ * disabled by --without, and NOSYMFOLLOW needs Linux 5.14. */
 static uint32_t basic_mechanisms(const struct options* options) {
   static const enum mechanism always[] = {MECHANISM_NAMESPACES, MECHANISM_ROOT,
                                           MECHANISM_CAPABILITIES, MECHANISM_NO_NEW_PRIVS,

@@ -1,4 +1,4 @@
-"""Measures the cost of the jail, a sandbox for one program: the start of a trivial program, the slowdown of a busy one.
+"""Measures the cost of the jail, a sandbox: how long a trivial program takes, and how much slower a busy one runs.
 
 A variant is one way to start the program: without a jail, in the jail, or in the jail without one of its mechanisms.
 Every turn runs all variants once, in random order, so that a disturbance of the machine affects all of them alike.

@@ -149,7 +149,8 @@ bool cgroup_delete(const struct cgroups* cgroups, enum hierarchy hierarchy) {
 
 /* Returns true if `path` still leads to the directory that this process has opened and locked. The
  * slot's lock is an flock on a group's directory. Another jail may have removed the directory
- * between this process's open and flock. Then the lock would not lock the slot. */
+ * between this process's open and flock. Then the next jail would lock a new directory of the same
+ * name, and two jails would use the slot. */
 static bool is_still_named(int directory, const char* path) {
   struct stat held;
   struct stat named;

@@ -192,7 +192,9 @@ static void enter_empty_root(int root) {
  * capabilities. */
 static void cover_old_root(void) {
   if (call_mount(".", "/", MS_MOVE) < 0 || chroot(".") < 0 || chdir("/") < 0) {
-    die_errno("pivot_root is refused, and the new root cannot be mounted over the old one either");
+    die_errno(
+        "pivot_root is refused, and the new root cannot be mounted over the old one either (in a "
+        "container, allow mount and pivot_root in its seccomp profile)");
   }
 }
 

@@ -49,8 +49,8 @@ static void clear_capabilities(void) {
     die_errno("cannot read the capabilities back (capget)");
   }
   if (data[0].permitted || data[1].permitted) {
-    die("capset succeeded, but the permitted set is %08x%08x instead of empty: refusing to run the "
-        "program",
+    die("capset succeeded, but the permitted set is %08x%08x instead of empty, so the jail "
+        "does not run the program: please report this error of the jail",
         data[1].permitted, data[0].permitted);
   }
 }

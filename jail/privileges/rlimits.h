@@ -4,8 +4,8 @@
 
 #include "jail/options/options.h"
 
-/* Sets the limits of the program in the calling process. Does not lower RLIMIT_AS, because honest
- * indexes reserve far more address space than they use. Ends the process if a limit cannot be
+/* Sets the limits of the program in the calling process. Does not lower RLIMIT_AS, because harmless
+ * libraries reserve far more address space than they use. Ends the process if a limit cannot be
  * set. */
 void rlimits_apply(const struct options* options);
 

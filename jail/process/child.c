@@ -93,7 +93,8 @@ static int run_program(void* argument) {
     _exit(0);
   }
   syscall(SYS_execveat, kExecDescriptor, "", options->program, environment, AT_EMPTY_PATH);
-  die_errno("cannot execute %s", options->program[0]);
+  die_errno("cannot execute %s (it must be an executable file for this machine)",
+            options->program[0]);
 }
 
 /* Starts PID 2 with CLONE_VM | CLONE_VFORK: PID 2 shares init's memory, and the kernel suspends
@@ -138,7 +139,8 @@ static _Noreturn void reap(pid_t program, int report_fd) {
     kill(-1, SIGKILL);
   }
   if (!ended) {
-    die("the jail's init lost the program: wait4 found no child, but the program had not ended");
+    die("the jail's init lost the program: wait4 found no child, but the program had not ended; "
+        "this is an error of the jail: please report it");
   }
   write_all(report_fd, &report, sizeof report);
   _exit(0);

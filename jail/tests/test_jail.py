@@ -439,7 +439,7 @@ def test_not_a_program(jails: Jails, tmp_path: Path) -> None:
     text.chmod(0o755)
     outcome = jails.start_path(text).finish()
     assert outcome.code == 2
-    assert "cannot execute /program: Exec format error" in outcome.stderr
+    assert "an executable file for this machine): Exec format error" in outcome.stderr
     assert outcome.meta["error"].startswith("cannot execute /program")
 
 

@@ -6,16 +6,18 @@
 // Together, the words describe everything that the thread did: which calls it made, what they
 // returned, which attempts it repeated, and when transactions began and ended. The referee, which
 // judges the run, has a copy of the thread's program (its operations, called ops; program.h). It
-// replays this copy with the words (script/word_follower.h). So every run is recorded, and the
-// player need not compute counts and latencies.
+// replays this copy and takes the result of each call from the words (script/word_follower.h). So
+// the referee knows every call of every run, and the player need not compute counts and latencies.
 //
 // The list below shows the words of a thread in execution order. A word in brackets may be missing.
-// An attempt is one execution of a transaction. A procedure (procedure.h) computes the arguments of
-// its calls from earlier results.
+// An attempt is one execution of a transaction. A handle is what openIndex returns; each call on an
+// open index passes one. A procedure (procedure.h) computes the arguments of its calls from earlier
+// results.
 //   - A transaction: begin, the words of its ops, commit.
 //   - A failed attempt: begin, the words of its ops, [commit], [abort], [rare calls], end of
-//     attempt. The rare calls restore its handles. If the thread gives the transaction up, they
-//     also open and close handles as programmed in the skipped ops.
+//     attempt. The rare calls are openIndex and closeIndex. They undo the attempt's changes of
+//     handles. If the thread gives the transaction up, they also do the skipped openIndex and
+//     closeIndex ops.
 //   - A programmed abort: begin, the words of its ops, abort, end of attempt.
 //   - An auto-commit op: [time], the words of the op, [time].
 //   - A get, insert, delete or getNext: one evidence word.
@@ -26,9 +28,9 @@
 //   - An op that made no call, because its handle or record was missing: the word kNoCall.
 //
 // When an auto-commit op or a call outside of transactions is repeated after DEADLOCK, its new
-// words overwrite the old ones. The words of a failed attempt need spare room in the outcome. If
-// there is none, the next words overwrite them. But if the thread gives the transaction up, the
-// word for the attempt's end is kept.
+// words overwrite the old ones. The words of a failed attempt need spare room in the outcome.
+// Without spare room, the next words overwrite them. But if the thread gives the transaction up,
+// the word for the attempt's end is kept.
 //
 // The low byte tells the kinds of words apart: its high half is 1 to 12 in an evidence word and 13
 // to 15 in a control word. Only the key of a computed call and the result of a procedure are plain
@@ -107,7 +109,8 @@ constexpr bool is_attempt_end(uint64_t word) {
 }
 constexpr AttemptEnd attempt_end_of(uint64_t word) { return static_cast<AttemptEnd>(word & 0xf); }
 
-// A kRareCall or kComputedCall. `slot` selects a variable of the thread that holds a handle.
+// A kRareCall or kComputedCall. `slot` is the number of the variable in which the thread keeps the
+// handle.
 // `number` is the number of the index for create and openIndex. For an insert of a procedure, it is
 // the tag of the payload, a unique number.
 struct CallWord {

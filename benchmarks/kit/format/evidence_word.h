@@ -1,14 +1,15 @@
 // Defines the evidence word: 8 bytes that the player, the process that calls the library under
 // test, writes for each get, getNext, insertRecord and deleteRecord. From these words the judge,
 // which runs in another process, knows the result of every such call. Bare calls, which may break
-// the rules of the API (BareCall in program.h), leave no word. Their judge needs the whole result,
-// so the player writes it to the trace, a list of whole results (outcome.h).
+// the rules of the API (BareCall in program.h), leave no word. The judge of bare calls needs whole
+// results, so the player writes these to the trace, a list of whole results (outcome.h).
 //
 // A word is small, because the player writes one after each call. It holds the result code, the tag
 // of the returned payload, and 28 bits about four payload bytes. The tag is a unique number in the
 // first 8 letters of each payload (payload_tag.h). The position of the four bytes is the window.
-// Each read has a window of its own, chosen at random before the run, outside the player. So the
-// judge detects a library that stores only the tags and forgets the text after them.
+// Each read has a window of its own, chosen at random before the run, outside the player. The
+// library does not know the window. So the judge detects a library that stores only the tags and
+// forgets the text after them.
 //
 // Layout, from the low byte 0 to the high byte 7, where w are the four bytes at the window:
 //   - the low half of byte i: letter i of the tag, minus 'A'

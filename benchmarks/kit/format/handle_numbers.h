@@ -1,6 +1,10 @@
-// HandleNumbers: numbers a thread's open handles of each index, for the events of a history
-// (checker/history/event.h). The player numbers them in the log of a recorded phase. The referee
-// numbers them to check this log, and to make events from words (control_word.h).
+// HandleNumbers: gives each open handle of a thread a number. A handle is what openIndex returns,
+// and the open handles of one index have different numbers. The events of a history, the record of
+// all calls (checker/history/event.h), contain these numbers.
+//
+// The player, the process that calls the library, numbers the handles in the log of a recorded
+// phase. The referee, the process that judges the run, numbers them again. It checks the log with
+// these numbers, and makes events from words, the player's 8-byte reports (control_word.h).
 //
 // Not thread-safe; one object per thread.
 #pragma once
@@ -38,7 +42,8 @@ class HandleNumbers {
     bool is_open = false;
   };
 
-  // Returns the smallest number that no open handle of the index has, or kEventManyHandles.
+  // Returns the smallest number that no open handle of the index has, but at most
+  // kEventManyHandles, which stands for itself and all larger numbers.
   uint8_t free_number(uint32_t index) const {
     uint8_t number = 0;
     const auto is_taken = [&](const Handle& handle) {

@@ -22,7 +22,8 @@ inline constexpr uint32_t kOutcomeVersion = 10;
 // The next four codes report violations that the player detects itself. They are larger than every
 // ErrCode of the library.
 //
-// Every attempt returned DEADLOCK until the retry budget was spent (player/retry_budget.h).
+// Every attempt returned DEADLOCK until the retry budget, a number of attempts and a time, was
+// spent (player/retry_budget.h).
 inline constexpr uint32_t kCodeNoProgress = 1000;
 // A scan returned more records than can exist.
 inline constexpr uint32_t kCodeEndless = 1001;
@@ -46,7 +47,7 @@ struct IllegalAnswer {
 // (procedure.h) and at an op that leaves no words, the position is the number of the op.
 // kAwaitsPiece or kRollingBack can be added to this number. A piece is the part of a program that a
 // thread receives at once (piece.h). After the end of the program, the position is how many ops the
-// program has. If the program ended early at a kUntil op (a given time), the position is
+// program has. A kUntil op ends the program early if a given time has passed. The position is then
 // ~kPositionBits, the largest number without the bits below.
 inline constexpr uint64_t kInWords = uint64_t{1} << 61;
 inline constexpr uint64_t kAwaitsPiece = uint64_t{1} << 62;  // waits for the piece with this op
@@ -69,7 +70,7 @@ struct alignas(64) ThreadOutcome {
   uint64_t go_ticks;              // the player's clock at GO, from which times in words count
   uint64_t ended_ticks;           // the end of the thread, in ticks after GO
   uint64_t context_switches;      // switches of the thread during the phase; diagnostics only
-  uint32_t timestamp_slack;       // of a recorded phase; History::timestamp_slack explains it
+  uint32_t timestamp_slack;       // ticks by which logged times may be early (History in checker/)
   uint32_t thread_id;             // gettid() of the thread, in the jail
 };
 

@@ -13,10 +13,11 @@
 namespace keydrome::format {
 
 // The header of a piece. A piece consists of this header, the next ops (operations) of one thread,
-// pools (numbered lists) of the keys that these ops use, and the parameters of procedures. It also
-// contains the payload texts of its ops, unless they are in the session's image, the data that all
-// phases share (PoolsHeader in program.h). A key reaches the jail only with the piece that uses the
-// key. Offsets are bytes from the beginning of the header.
+// and pools (numbered lists) of the keys that these ops use. It also contains the parameters of the
+// procedures (lists of instructions, procedure.h) that these ops run. It contains the payload texts
+// of its ops, unless they are in the session's image, the data that all phases share (PoolsHeader
+// in program.h). A key reaches the jail only with the piece that uses the key. Offsets are bytes
+// from the beginning of the header.
 //
 // The fields Op::key and Op::payload of a piece are numbers in the pools of this piece. Each op has
 // its own entry, and the entries are in the order of the ops, so that the player reads the pools

@@ -47,7 +47,7 @@ enum class InstructionCode : uint8_t {
   kInsert,     // insertRecord(a, next unused tag + text of row b)
   kDelete,     // deleteRecord(a, empty payload); becomes unfit if the key is not found
   // Computations.
-  kParameter,  // a <- the next parameter of the run
+  kParameter,  // a <- the next parameter of this execution
   kSet,        // a <- n
   kAdd,        // a <- b + c
   kSubtract,   // a <- b - c
@@ -96,8 +96,8 @@ struct ProcedureEntry {
   uint32_t first = 0, count = 0;  // number of its first instruction, and how many it has
   uint32_t parameters = 0;        // parameters that one execution reads
   uint32_t tags = 0;              // records that one execution inserts
-  uint32_t calls = 0;             // calls to the library; determines the log size of recorded runs
-  uint32_t rolls_back = 0;        // 1: the procedure contains a kRollBack
+  uint32_t calls = 0;       // calls to the library; if all calls are logged, sets the log's size
+  uint32_t rolls_back = 0;  // 1: the procedure contains a kRollBack
 };
 
 }  // namespace keydrome::format

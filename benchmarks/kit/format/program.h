@@ -23,7 +23,7 @@ namespace keydrome::format {
 
 inline constexpr uint32_t kProgramVersion = 7;
 inline constexpr uint32_t kSlots = 16;              // handles that a thread can have open
-inline constexpr uint32_t kTransactionClasses = 8;  // such as get or scan; each has a histogram
+inline constexpr uint32_t kTransactionClasses = 8;  // e.g. get, scan; latencies are kept by class
 inline constexpr uint32_t kEvents = 16;             // counters for kSignal and kWait
 inline constexpr uint32_t kThreadsMax = 1024;
 inline constexpr uint32_t kTagBytes = 8;  // every payload begins with its tag (payload_tag.h)
@@ -183,7 +183,8 @@ struct BareCall {
 
   static constexpr char kGarbage = '\xa5';
 
-  // Whether the call has a key, and a payload that the op names.
+  // Return true if Op::key is a number in a key pool, and if Op::payload is a number in the payload
+  // pool.
   constexpr bool has_key() const {
     return call == history::EventCall::kGet || call == history::EventCall::kInsert ||
            call == history::EventCall::kDeletePair || call == history::EventCall::kDeleteKey;

@@ -69,8 +69,9 @@ void walk_program(std::span<const Op> ops, Visitor&& visit) {
   }
 }
 
-// Returns the largest number of words (control_word.h) that one execution of the op leaves in the
-// final attempt of its transaction. `procedures` are those of the script.
+// Returns the largest number of words that one execution of the op leaves in the final attempt of
+// its transaction. A word is 8 bytes in which the player, which calls the library, reports a call
+// (control_word.h). `procedures` are those of the script.
 inline uint64_t words_of(const Op& op, std::span<const ProcedureEntry> procedures) {
   switch (op.code) {
     case OpCode::kNext:
@@ -96,7 +97,8 @@ inline uint64_t words_of(const Op& op, std::span<const ProcedureEntry> procedure
   }
 }
 
-// Returns the largest number of words that the program leaves without failed attempts.
+// Returns the largest number of words that the program leaves without failed attempts. Every
+// kTimedEvery-th auto-commit op leaves two more words, for its begin and end times.
 inline uint64_t count_words(std::span<const Op> ops, std::span<const ProcedureEntry> procedures) {
   uint64_t count = 0, singles = 0;
   walk_program(ops, [&](const Step& step) {

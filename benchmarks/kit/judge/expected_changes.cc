@@ -73,7 +73,7 @@ void for_each_change(std::span<const format::Op> ops, Visit&& visit) {
   uint64_t begin = kNone;
   format::walk_program(ops, [&](const format::Step& step) {
     const format::Op& op = ops[step.op];
-    if (op.code == format::OpCode::kGet) return;  // most ops, so the walk takes half the time
+    if (op.code == format::OpCode::kGet) return;  // skips most ops, which halves the walk's time
     if (op.code == format::OpCode::kOpen) slots[op.slot] = op.argument;
     if (op.code == format::OpCode::kBegin) begin = step.op;
     if (op.code == format::OpCode::kCommit || op.code == format::OpCode::kAbort) begin = kNone;
@@ -152,7 +152,8 @@ ExpectedState::ExpectedState(const script::Script& script, const KeyRanks& ranks
   number_keys();
 }
 
-// Writes each change to its place. Notes what procedures and kDeleteRead do to each index.
+// Writes each change to its place. Notes which indexes procedures change, and from which indexes
+// kDeleteRead deletes. These ops choose their records at run time, so they make no Change.
 void ExpectedState::place_changes(const script::Outcome& outcome) {
   const std::vector<uint32_t> positions = positions_of_writes(*script_, *ranks_, outcome);
   const script::Pools& pools = script_->pools;

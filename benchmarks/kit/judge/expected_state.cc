@@ -154,7 +154,8 @@ bool ExpectedState::must_see(const Change& insert, const Moment& reader) const {
   const Moment& written = insert.moment;
   if (!knows_deletes(insert) || !before(written, reader)) return false;
   if (insert.effect != Effect::kYes && !same_transaction(written, reader)) return false;
-  // Any delete hides the record, unless it is certainly before the insert or after the read.
+  // Any delete may hide the record, unless the delete certainly happened before the insert or after
+  // the read.
   const auto may_hide = [&](const Change& change) {
     return change.effect != Effect::kNo || same_transaction(change.moment, reader);
   };

@@ -1,5 +1,5 @@
-// ExpectedState: knows all writes of a script by index and key, and decides what a read must return
-// and what it cannot return.
+// ExpectedState: knows all writes of a script (the operations of a session) by index and key. It
+// decides what a read must return and what it cannot return.
 //
 // Threads run concurrently, so the judge does not know the order of most inserts and deletes. Two
 // rules are certain, because they follow from the programs and from how each transaction ended:
@@ -37,8 +37,8 @@
 
 namespace keydrome::judge {
 
-// The position of a read or write in the script. There are millions, so each has 16 bytes. No
-// program has 2^40 ops, because they would not fit into the memory of any machine.
+// The position of a read or write in the script. There are millions of moments, so each has only 16
+// bytes. No program has 2^40 ops, because they would not fit into the memory of any machine.
 struct Moment {
   uint64_t phase : 24 = 0;
   uint64_t op : 40 = 0;

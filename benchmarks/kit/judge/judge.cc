@@ -44,12 +44,15 @@ void judge_violation(const script::PhaseScript& phase, std::size_t thread,
       return findings.required(
           "endless_scan",
           where +
-              "getNext returned more records than were ever inserted, so the scan may never end" +
+              "getNext returned more records than were ever inserted, so the scan may never end: "
+              "return each record once, and then DB_END" +
               count);
     case format::kCodeNoHandle:
       return findings.required(
           "illegal_answer",
-          where + call + " could not be made, because openIndex had failed" + count);
+          where + call +
+              " could not be made, because openIndex had failed: check what openIndex returned" +
+              count);
     case format::kCodeUnfit:
       return findings.required("missing_record",
                                where + call +
@@ -173,7 +176,8 @@ void judge_counters(const script::Script& script, const script::Outcome& outcome
         findings.required(
             "impossible_record",
             place_text(phase, t) +
-                ": the library returned keys or payloads that are longer than any that was stored");
+                ": the library returned keys or payloads that are longer than any that was stored: "
+                "return each key and payload as it was inserted");
       }
       judge_ends(script, phase, t, result, findings);
     }
@@ -181,7 +185,8 @@ void judge_counters(const script::Script& script, const script::Outcome& outcome
       findings.required("transactions_failed",
                         "phase " + phase.name + ": " + std::to_string(failed) +
                             " transactions failed: they did not end as the benchmark's program "
-                            "demands");
+                            "demands. Other findings of this phase show the first wrong result "
+                            "of each thread");
     }
   }
 }

@@ -61,9 +61,10 @@ void judge_counters(const script::Script& script, const script::Outcome& outcome
 // Applies the rules about reads and writes to all phases except the final scan, which reads all
 // records. Judges every call of the workload and of the extra checks whose transaction ended as
 // programmed. Implemented in judge_words.cc. The calls of procedures, which compute their keys and
-// payloads from earlier reads, are judged by their workload, and when a run is certified. Results
-// that are certainly right (known_records.h) are judged without the rules, unless `shortcut` is
-// false. The findings are the same in both cases.
+// payloads from earlier reads, are judged by their workload. The checker also judges them if it
+// certifies the run, i.e. proves that some serial order of the transactions gives all results.
+// Results that are certainly right (known_records.h) are judged without the rules, unless
+// `shortcut` is false. The findings are the same in both cases.
 void judge_words(const script::Script& script, const KeyRanks& ranks, const ExpectedState& expected,
                  const script::Outcome& outcome, Findings& findings, bool shortcut = true);
 

@@ -1,6 +1,8 @@
 // Implements judge_reads(): judges the final scan, which reads all records at the end of a run. The
 // player, the process that calls the library, reports these records with their whole keys and
-// texts. judge.h defines the terms op, slot, rank and tag.
+// texts. An op is one operation of a thread's program, and a slot is a thread's variable for an
+// open handle. A rank is the position of a key in key order. A tag is the unique number at the
+// beginning of a payload.
 #include <array>
 #include <optional>
 #include <string>

@@ -1,5 +1,5 @@
-// Judges the threads of a session on several CPUs. The findings and their order are the same as if
-// the threads were judged one after the other.
+// Judges the threads of a session on several CPUs. The findings (the problems in the report) and
+// their order are the same as if the threads were judged one after the other.
 //
 // Thread safety: several threads call `judge` at the same time, each call with a Findings object of
 // its own.

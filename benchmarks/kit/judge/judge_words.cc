@@ -1,7 +1,10 @@
 // Implements judge_words(): judges every read, insert and delete of a session by its word, the 8
 // bytes in which the player (the process that calls the library) reports the result
-// (format/evidence_word.h). judge.h defines the terms op, slot, rank, tag and moment. Read
-// WordJudge::add() first.
+// (format/evidence_word.h). Read WordJudge::add() first.
+//
+// An op is one operation of a thread's program. A slot is a thread's variable for an open handle of
+// an index. A rank is the position of a key in key order. A tag is the unique number at the
+// beginning of a payload. A moment is the position of a read or write in the script.
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -34,7 +37,7 @@ constexpr uint32_t kUnknownAhead = 64;
 struct KnownBytes {
   uint32_t bytes = 0, known = 0;
 
-  // `text` is followed by a NUL.
+  // In a payload, a NUL follows `text`, so this byte is known, too.
   KnownBytes(std::string_view text, std::size_t from) {
     const std::size_t length =
         from > text.size() ? 0 : std::min<std::size_t>(4, text.size() + 1 - from);
@@ -268,7 +271,8 @@ class WordJudge {
   }
 
   // Notes whether all codes so far are legal. After an illegal code the player gives the
-  // transaction up, so the words of a correct player contain none.
+  // transaction up, and the words of such a transaction are not visited (words.h). So an illegal
+  // code in a visited word shows that the library overwrote the words.
   void check_code(const format::Op& op, uint32_t code) {
     legal_ = legal_ && (code == SUCCESS || format::is_legal_answer(op, code) ||
                         (at_.accepts_any_code && code <= FAILURE));

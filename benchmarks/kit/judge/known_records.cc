@@ -46,8 +46,9 @@ void KnownRecords::add_key(std::span<const Change> changes) {
   }
 }
 
-// Compares a window that reaches beyond the end of the text. The library may return any bytes after
-// the NUL at the end of a text, so only the bytes up to this NUL are compared.
+// Compares a window, the four payload bytes that a word contains, that reaches beyond the end of
+// the text. The library may return any bytes after the NUL at the end of a text, so only the bytes
+// up to this NUL are compared.
 bool KnownRecords::has_end(uint64_t word, uint32_t window, uint32_t text) const {
   const uint64_t from = text_offsets_[text] + window - format::kTagBytes;
   const uint64_t end = text_offsets_[text + 1];

@@ -27,7 +27,8 @@ struct Throughput {
 struct Totals {
   // The explicit transactions of the workload itself (Kind::kStream) in timed phases: how many the
   // script contains, and how many ended as programmed. So a programmed abort counts as completed.
-  // For the benchmark sigmod2009, transactions_planned is the contest's count: threads x tests.
+  // For the benchmark sigmod2009, which repeats the contest of 2009, transactions_planned is the
+  // number of threads times the number of tests.
   uint64_t transactions_planned = 0;
   uint64_t transactions_completed = 0;
   uint64_t completed_in_last_phase = 0;  // transactions completed in the last timed phase

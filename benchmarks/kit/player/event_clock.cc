@@ -23,7 +23,7 @@ bool counters_disagree() {
   const auto probe = [&] {
     while (now_ns() < end_ns && !disagree.load(std::memory_order_relaxed)) {
       uint64_t seen = highest.load();
-      const uint64_t mine = clock.after();  // before() could read the clock before `highest`
+      const uint64_t mine = clock.after();  // before() might read the clock before the load above
       if (mine < seen) disagree.store(true, std::memory_order_relaxed);
       while (seen < mine && !highest.compare_exchange_weak(seen, mine)) {
       }

@@ -1,10 +1,11 @@
-// EventClock: gives timestamps to recorded calls, from which the checker later judges the library.
+// EventClock: gives timestamps to logged calls, from which the checker later judges the library.
 // The timestamps of all threads of a process are comparable.
 //
 // Timestamps prove the real-time order of calls. Suppose that the after() timestamp of call A is
 // less than the before() timestamp of call B. Then A returned before B was made, and B can see all
-// writes of A. This guarantee needs fences. Without fences, the processor may execute rdtsc before
-// earlier loads, and before earlier stores are visible (Intel SDM volume 2, RDTSC).
+// writes of A. This guarantee needs fences. The instruction rdtsc reads the time-stamp counter.
+// Without fences, the processor may execute rdtsc before earlier loads, and before earlier stores
+// are visible (Intel SDM volume 2, RDTSC).
 //
 // If the time-stamp counter has no constant rate, or if the counters of the processors disagree,
 // the clock uses one shared atomic counter instead. The shared counter is correct but slower,

@@ -27,9 +27,10 @@
 // transaction of the interpreter.
 //
 // run() contains exactly one call instruction for each of the library's ten functions. The
-// workload, checks, retries, procedures and recorded phases (in which every call is logged) all
-// share these ten instructions. All other code either chooses the next call or handles a result. So
-// neither the return address nor the stack shows a library which calls are judged.
+// workload, checks, retries, procedures (which compute the arguments of their calls) and recorded
+// phases (in which every call is logged) all share these ten instructions. All other code either
+// chooses the next call or handles a result. So neither the return address nor the stack shows a
+// library which calls are judged.
 // tests/test_call_sites.py checks this in the machine code.
 //
 // The path of successful calls makes no allocation and takes no lock. Not thread-safe.

@@ -35,7 +35,8 @@ struct RecordingInputs {
   std::span<history::Event> log;
 };
 
-// The arguments of a data call. A pointer is null unless the function has that argument.
+// The arguments of a data call, i.e. a get, getNext, insertRecord or deleteRecord. A pointer is
+// null unless the function has that argument.
 struct RecordedArguments {
   Record* record = nullptr;       // get, getNext, deleteRecord
   const Key* key = nullptr;       // insertRecord

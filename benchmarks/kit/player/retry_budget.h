@@ -2,10 +2,10 @@
 // retrying a transaction after DEADLOCK. One object serves all threads and phases of the player.
 //
 // At first each transaction may take many attempts, because on a busy machine every other thread
-// may need a turn in between. If several transactions have used up their attempts, the library
-// certainly fails. Each later transaction then has only as many attempts as the index API allows
-// for a transaction that runs alone. So a library that commits nothing fails within seconds, before
-// the time limit of the phase.
+// may need a turn in between. If several transactions have used up their attempts, the run fails in
+// any case. Each later transaction then has only as many attempts as the index API allows for a
+// transaction that runs alone. So a library that commits nothing fails within seconds, before the
+// time limit of the phase.
 //
 // Thread-safe. The counter is only a hint, so its accesses are relaxed.
 #pragma once
@@ -30,7 +30,7 @@ static_assert(kAttemptsMax % format::kAttemptsAfterwards == 0);
 class RetryBudget {
  public:
   // Returns true if the caller must give up after it has received DEADLOCK `attempts` times.
-  // `elapsed_ns()` returns the time that has passed of the budget (kRetryBudgetNs). It is called
+  // `elapsed_ns()` returns how much of the time kRetryBudgetNs has passed. The function is called
   // rarely, because it reads the clock.
   template <typename ElapsedNs>
   bool ends(uint32_t attempts, ElapsedNs&& elapsed_ns) {

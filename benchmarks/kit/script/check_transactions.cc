@@ -37,7 +37,7 @@ void ScriptBuilder::insert_transactions(uint32_t phase, uint32_t thread,
   ops.resize(ops.size() + transactions.size());
   auto end = ops.end();
   auto left = transactions.end();
-  // From the last place to the first, so that every op moves once.
+  // Insert at the last place first, so that every op moves only once.
   for (auto place = places.rbegin(); place != places.rend(); ++place) {
     const auto before = static_cast<std::ptrdiff_t>(place->before);
     KEYDROME_CHECK(before <= old_end);

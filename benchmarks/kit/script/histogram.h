@@ -1,8 +1,8 @@
 // Maps latencies to the buckets of a histogram and computes quantiles from the counts.
 //
-// Each power of two is divided into 32 buckets of equal width, so the error of a latency is at most
-// 3.1 %. A histogram has kHistogramBuckets buckets. The last one also counts all latencies above
-// 2^40 ns, which is 18 minutes.
+// The range from each power of two to the next is divided into 32 buckets of equal width, so the
+// error of a latency is at most 3.1 %. A histogram has kHistogramBuckets buckets. The last one also
+// counts all latencies above 2^40 ns, which is 18 minutes.
 //
 // Thread safety: pure functions.
 #pragma once

@@ -87,7 +87,8 @@ std::vector<std::byte> pools_image(const Script& script) {
   const Strings computed = computed_keys(pools);
   header.computed_count = computed.size();
   header.computed_offset = writer.append_strings(computed);
-  // Without texts, the pool is empty, and each piece (format/piece.h) contains its own texts.
+  // If the session has too many texts for the image, the image's pool of texts is empty. Each piece
+  // (part of a thread's program, format/piece.h) then contains its own texts.
   const Strings none;
   const Strings& texts = texts_in_session(script) ? pools.payloads : none;
   header.payload_count = texts.size();

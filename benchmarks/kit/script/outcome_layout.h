@@ -26,8 +26,9 @@ struct OutcomeLayout {
 // Returns the layout for a phase of a script. `pools` are those of the script.
 OutcomeLayout outcome_layout(const PhaseScript& phase, const Pools& pools);
 
-// Clears the memfd's bytes except the traces, which are most of it. The referee reads a trace only
-// up to the length that the thread has reported. It trusts neither the trace nor the length.
+// Clears the memfd's bytes except the traces (lists of whole results), which are most of the memfd.
+// A trace need not be cleared, because the referee reads it only up to the length that the thread
+// has reported, and checks both.
 void clear_outcome(const OutcomeLayout& layout, std::span<std::byte> image);
 
 // Writes the header into the memfd's bytes. REQUIRES: the image is cleared and has

@@ -23,7 +23,8 @@ using history::Event;
 namespace {
 
 constexpr uint64_t kCacheLineBytes = 64;
-// Room for failed attempts of each thread, besides a quarter of the words that its program needs.
+// The room for failed attempts of each thread, in words. A quarter of the words that the thread's
+// program needs is added to it.
 constexpr uint64_t kSpareWordsMin = 4096;
 
 uint64_t aligned(uint64_t offset) {

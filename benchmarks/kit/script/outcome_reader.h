@@ -37,12 +37,12 @@ namespace keydrome::script {
 struct ThreadResult {
   std::unique_ptr<format::ThreadOutcome> reported;  // never null
   ThreadTotals totals;                              // computed from the words
-  uint64_t ops = 0;                                 // ops of its program that the thread has played
-  std::vector<TransactionEnd> ends;  // one per transaction of these ops, in program order
+  uint64_t ops = 0;                                 // operations that the thread has played
+  std::vector<TransactionEnd> ends;  // one per transaction of these operations, in program order
   // The words of calls on records in final attempts (word_follower.h).
   std::vector<uint64_t> words;
-  std::vector<ProcedureResult> results;  // of all procedures
-  Trace trace;                           // the evidence
+  std::vector<ProcedureResult> results;  // of all procedures (kRun operations)
+  Trace trace;                           // whole results of calls (evidence)
   std::vector<history::Event> events;    // every call, from the log or from the words
   // Positions of events whose keys the caller must set (WordEvents::take_unresolved()).
   std::vector<uint32_t> unresolved;
@@ -75,9 +75,9 @@ Result<PhaseOutcome> read_outcome(std::span<const std::byte> image, const Outcom
                                   const Script& script, const PhaseScript& phase,
                                   bool keep_calls = false);
 
-// Removes from the programs of a script the ops that the threads have not played, because a kUntil
-// (an op that ends a program at a given time) came first. The judges need a script of what was
-// played.
+// Removes from the programs of a script the operations that the threads have not played, because a
+// kUntil (an operation that ends a program at a given time) came first. The judges need a script of
+// what was played.
 void drop_unplayed(Script& script, const Outcome& outcome);
 
 }  // namespace keydrome::script

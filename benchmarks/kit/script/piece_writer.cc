@@ -286,9 +286,9 @@ PieceWriter::PieceWriter(const Script& script)
     slots_by_number_.push_back(slots_by_number(script, entry));
 }
 
-// Returns the parameters of a run. The script says where they begin, and how many parameters the
-// procedure reads at most, but not how many this run has. They end where those of the next run
-// begin.
+// Returns the parameters of a kRun op, which executes a procedure. The script says where they
+// begin, and how many parameters the procedure reads at most, but not how many this op has. They
+// end where the parameters of the next kRun op begin.
 std::span<const int64_t> PieceWriter::parameters_of(const format::Op& run) const {
   const std::vector<int64_t>& all = script_.pools.parameters;
   const uint64_t most = script_.pools.procedures[run.payload].parameters;

@@ -2,7 +2,8 @@
 //
 // A workload writes the script with a ScriptBuilder. This happens in the referee, the process that
 // judges a session. For the player, the process that calls the library, the referee turns the
-// script into an image and pieces (images.h, piece_writer.h). The judges compare the player's
+// script into an image and pieces. The image is the data that all phases share (images.h), and the
+// pieces are the parts of the threads' programs (piece_writer.h). The judges compare the player's
 // results with the script. The script itself never enters the jail, the sandbox in which the player
 // runs.
 //
@@ -32,7 +33,7 @@ struct KeyRange {
   uint32_t first = 0, end = 0;
 };
 
-// The keys and payload texts of a script. The ops refer to them by number.
+// The keys and payload texts of a script. The ops (operations) refer to them by number.
 struct Pools {
   std::vector<int32_t> int32_keys;
   std::vector<int64_t> int64_keys;
@@ -53,8 +54,8 @@ struct Pools {
   }
 };
 
-// What a workload with scheduled times (kArrive, kUntil) wants to know about the commits of a
-// phase.
+// What a workload with scheduled times wants to know about the commits of a phase. Its ops kArrive
+// and kUntil let transactions start, and the program end, at given times.
 struct Schedule {
   // The scheduled end in ns after GO, the start of the phase: transactions that commit later are
   // late (ThreadTotals::late). By default no transaction is late.
@@ -72,7 +73,7 @@ struct PhaseScript {
   bool pinned = false;    // true: each thread stays on one CPU
   Schedule schedule;
   std::vector<std::vector<format::Op>> threads;  // one program per thread
-  std::vector<uint64_t> trace_capacity_bytes;    // by thread: maximum size of its evidence
+  std::vector<uint64_t> trace_capacity_bytes;    // by thread: room for the whole results it reports
   // For each thread, how many calls its log can hold. Empty if the phase is not recorded.
   std::vector<uint64_t> log_capacity;
 };

@@ -147,7 +147,7 @@ class ThreadBuilder {
 struct ProcedureLimits {
   uint32_t parameters = 0;
   uint32_t tags = 0;   // records that it inserts
-  uint32_t calls = 0;  // calls to the library; determines the log size of recorded runs
+  uint32_t calls = 0;  // calls to the library; if all calls are logged, sets the log's size
 };
 
 class ScriptBuilder {

@@ -2,7 +2,7 @@
 // judges the run, computes them when it replays the thread's program with the results that the
 // thread reported (word_follower.h).
 //
-// Thread safety: plain data and an object for one thread.
+// Thread safety: ThreadTotals is plain data, and only one thread may use a Timings object.
 #pragma once
 
 #include <array>
@@ -37,8 +37,10 @@ struct ThreadTotals {
   uint64_t aborted = 0, failed = 0, deadlocked = 0;
   // Transactions with known times that committed after the scheduled end of the phase, by class.
   std::array<uint64_t, format::kTransactionClasses> late{};
-  uint64_t calls = 0;               // calls to the library, except for overwritten attempts
-  uint64_t gets = 0, get_hits = 0;  // gets of procedures in transactions of the workload itself
+  uint64_t calls = 0;  // calls to the library, except for overwritten attempts
+  // Gets that kRun ops (procedures) make in transactions of the workload itself, and how many of
+  // them found a record.
+  uint64_t gets = 0, get_hits = 0;
   // Latencies by transaction class: kHistogramBuckets counts, or none.
   std::array<std::vector<uint32_t>, format::kTransactionClasses> latency;
   uint32_t window_shift = kWindowShiftMin;  // a window is 2^window_shift ns wide

@@ -1,5 +1,5 @@
-// Implements word_events.h: collects events whose ends are unknown, and closes them at the next
-// time.
+// Implements word_events.h: makes one event for each call of a thread. The end of an event is
+// unknown until the thread's words contain a time again. All open events then end at this time.
 #include "benchmarks/kit/script/word_events.h"
 
 #include <algorithm>

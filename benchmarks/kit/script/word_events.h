@@ -10,8 +10,9 @@
 //   - An auto-commit call without times lasts from the last known time before the call to the next
 //     known time after it.
 //   - Every event begins kTimeSlack earlier than its word says. The processor may read its clock
-//     before earlier stores are visible, or after loads of the next call. A stale read is therefore
-//     not found if the record that it missed is younger than kTimeSlack.
+//     before earlier stores are visible, or after loads of the next call. A stale read, which
+//     misses a record committed before, is therefore not found if the record is younger than
+//     kTimeSlack.
 // Times are in units of 2^kTimeShift ticks, because an event can last at most 2^32 units.
 //
 // The payload of an event is the payload's tag. A word does not contain the key that getNext

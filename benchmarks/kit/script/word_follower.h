@@ -30,12 +30,13 @@ struct FollowedCall {
   uint8_t slot = 0;    // the thread's variable for the handle
   // Null if no op makes the call: it closes or opens a handle after a failed attempt.
   const format::Op* op = nullptr;
-  // True if a procedure computed the arguments. Only then are the next three members set.
+  // True if a procedure, a list of instructions, computed the arguments. Only then are the next
+  // three members set.
   bool computed = false;
   bool key_is_text = false;  // true: `key` is hash_bytes() of the key
   uint64_t key = 0;          // otherwise an integer key, or the number of a string in the pool
-  uint32_t tag = 0;
-  uint64_t word = 0;  // the evidence word of the result
+  uint32_t tag = 0;          // the unique number of an inserted payload
+  uint64_t word = 0;         // the evidence word of the result
 };
 
 // Returns the call that an op makes. REQUIRES: the op is a create, open, close or kDeleteRead, or

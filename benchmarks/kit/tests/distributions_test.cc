@@ -1,6 +1,6 @@
-// Tests the random distributions in two ways: against figures measured with YCSB's own code
-// (vectors/), and with chi-square tests against their exact probabilities. The seeds are fixed, so
-// the tests always give the same result.
+// Tests the random distributions in two ways: against figures measured with the code of YCSB, a
+// benchmark for key-value stores (vectors/), and with chi-square tests against their exact
+// probabilities. The seeds are fixed, so the tests always give the same result.
 #include "benchmarks/kit/workload/distributions.h"
 
 #include <gtest/gtest.h>
@@ -95,8 +95,8 @@ TEST(YcsbRandom, ZipfHasYcsbsConstants) {
   for (const auto& row : table) {
     const uint64_t items = std::stoull(row[0]);
     const double theta = std::stod(row[1]), zetan = std::stod(row[2]);
-    // The sum for a large number of items would take too long. For such a number, the test checks
-    // only the values that are derived from the sum.
+    // Computing zetan, a sum over all items, would take too long for many items. In this case, the
+    // test takes zetan from the table and checks only the values that are derived from zetan.
     const workload::GrayZipf zipf = items > 1'000'000 ? workload::GrayZipf(items, theta, zetan)
                                                       : workload::GrayZipf(items, theta);
     EXPECT_NEAR(zipf.zetan() / std::stod(row[2]), 1, 1e-12) << row[0] << " " << row[1];
@@ -111,7 +111,7 @@ TEST(YcsbRandom, ZipfHasYcsbsConstants) {
 TEST(YcsbRandom, ZipfGivesYcsbsItems) {
   const auto table = rows("zipf_u_to_item.csv");
   ASSERT_EQ(table.size(), 108u);
-  std::map<std::string, workload::GrayZipf> zipfs;  // cached, because the zeta sum takes long
+  std::map<std::string, workload::GrayZipf> zipfs;  // cached, because the constructor is slow
   for (const auto& row : table) {
     const uint64_t items = std::stoull(row[0]);
     const double theta = std::stod(row[1]);
@@ -143,8 +143,9 @@ TEST(YcsbRandom, ZipfFollowsItsExactDistributionAndNotTheIdealOne) {
   EXPECT_GT(deviation(counted, ideal), 10);
 }
 
-// The exact probability of an item is the sum over all ranks that are hashed to the item. The sum
-// is computed for the first 2,000,000 ranks, and the other ranks are assumed to be spread evenly.
+// The scrambled Zipf distribution draws a rank and hashes it to an item. So the exact probability
+// of an item is the sum of the probabilities of all ranks that are hashed to the item. The sum is
+// computed for the first 2,000,000 ranks, and the other ranks are assumed to be spread evenly.
 TEST(YcsbRandom, ScrambledZipfFollowsTheFoldedDistribution) {
   constexpr uint64_t kItems = 1000, kExact = 2'000'000;
   const workload::GrayZipf ranks(kScrambledRanks, 0.99, kScrambledZetan);

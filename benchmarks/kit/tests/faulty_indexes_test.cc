@@ -1,5 +1,6 @@
-// Plays every instance of every performance benchmark on indexes that do not do the work, and
-// expects that the benchmark's own judge finds them. `./dev soak` also plays laptop scale.
+// Plays every instance of every performance benchmark on faulty indexes, which do not store every
+// record, and expects that the benchmark's own judge finds the faults. `./dev soak` also plays the
+// larger scale, laptop.
 #include <gtest/gtest.h>
 
 #include <atomic>

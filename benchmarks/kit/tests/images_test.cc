@@ -20,8 +20,9 @@ namespace {
 
 constexpr uint64_t kUnits = 10;
 
-// Returns a script with keys of extreme values and two threads. In each unit, a thread reads and
-// writes both indexes. The tests read its images from vectors. The player maps images at page
+// Returns a script with keys of extreme values and two threads. The program of a thread consists of
+// kUnits units, and a piece may begin at each of them. In each unit, the thread uses all three
+// indexes. The tests read the script's images from vectors. The player maps images at page
 // boundaries, but the alignment of a vector's memory is enough for these tests.
 script::Script small_script(std::size_t texts = 1) {
   script::ScriptBuilder script;
@@ -140,8 +141,8 @@ TEST(PoolsImage, DamagedHeadersAreNeverFollowedOutside) {
   }
 }
 
-// Returns a procedure that calls get() for several string keys. Its first parameter is the number
-// of keys.
+// Returns a procedure, a list of instructions, that calls get() for several string keys. Its first
+// parameter is the number of keys.
 script::ProcedureBuilder gets() {
   constexpr uint8_t kCount = 0, kKey = 1, kOne = 2, kZero = 3;
   script::ProcedureBuilder p;

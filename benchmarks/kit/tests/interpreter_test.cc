@@ -302,7 +302,8 @@ TEST_F(SessionTest, StringsWithoutAnEndAreCut) {
   player::IndexApi api = real;
   api.getNext = unterminated_next;
   const script::Outcome outcome = play(script, api);
-  // The record is longer than any record of the script, so it does not fit into the trace.
+  // The record is longer than any record of the script, so it does not fit into the trace, the
+  // thread's memory for whole results.
   EXPECT_EQ(result(outcome).reported->trace_dropped, 1u);
   judge::Findings findings;
   judge::judge_script(script, outcome, findings);

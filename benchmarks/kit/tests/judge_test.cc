@@ -149,8 +149,8 @@ TEST_F(JudgeTest, AFailedTransactionDoesNotSpoilAStripe) {
       << text_of(findings);
 }
 
-// Without isolation, each call to the library takes the lock only for itself. So the signals
-// determine the order of the calls.
+// With the fault no_isolation, the test index holds its lock only during each call, and not until
+// the transaction ends. So no call blocks, and the signals determine the order of the calls.
 TEST_F(JudgeTest, ADirtyReadOfAbortedDataIsFound) {
   script::ThreadBuilder writer = thread(0), reader = thread(1);
   writer.begin(format::Kind::kStream, 0);

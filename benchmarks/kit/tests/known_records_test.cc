@@ -210,8 +210,9 @@ TEST(KnownRecords, KnowMostResultsOfARightLibrary) {
   EXPECT_GT(gets, 5u);
 }
 
-// A thread may insert a record after it has read the key, so the read must not return the record.
-// The other threads run at the same time. The numbers of the two threads end with the same 8 bits.
+// The writer inserts a record after it has read the key, so its own read cannot have returned the
+// record. The read of another thread can, because the threads run at the same time. The numbers of
+// the two threads, kWriter and kOther, end with the same 8 bits.
 TEST(KnownRecords, TellManyThreadsApart) {
   constexpr uint32_t kWriter = 300, kOther = kWriter - 256;
   script::ScriptBuilder builder;

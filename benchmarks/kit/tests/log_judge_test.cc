@@ -110,8 +110,8 @@ script::Script script_that_continues() {
 
 uint32_t aborts_made = 0;
 
-// After DEADLOCK, the commit may return TXN_DNE. The player then aborts, and the words and the log
-// contain this call.
+// After DEADLOCK, the commit may return TXN_DNE. The player then calls abortTransaction. The log
+// and the words (8 bytes per call) must both contain this call.
 TEST(LogJudge, AnAbortAfterACommitWithoutTransactionIsRecorded) {
   static player::IndexApi real;
   static bool is_first;
@@ -204,7 +204,7 @@ struct Forgery {
   std::function<void(script::ThreadResult&)> change;
 };
 
-// Replaces the log and adjusts the number of events, so that they agree.
+// Replaces the log, and sets the reported number of events to the length of the new log.
 void set_events(script::ThreadResult& thread, std::vector<Event> events) {
   thread.events = std::move(events);
   thread.reported->events = thread.events.size();

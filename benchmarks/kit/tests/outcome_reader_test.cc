@@ -249,8 +249,9 @@ class CopiedTrace : public ::testing::Test {
         std::string(tag.data(), tag.size()) + std::string(script_.pools.payloads[record.text]));
   }
 
-  // Checks that the copy with runs gives the same evidence as one without. Returns how many records
-  // of the first one are in runs.
+  // A run is a series of inserted records that a copied trace stores as numbers. Checks that a copy
+  // with runs gives the same evidence as a copy without runs. Returns how many records of the first
+  // copy are in runs.
   std::size_t expect_same(std::span<const std::byte> bytes) const {
     const script::InsertedRecords table(script_);
     const script::Trace shortened = script::copy_trace(bytes, scans(), script_, &table);

@@ -103,9 +103,9 @@ TEST(Registry, TheFingerprintOfEveryVersionIsTheRecordedOne) {
   }
 }
 
-// An entry of the contest of 2009 may have no room for longer names of indexes. It may also hold a
-// file descriptor or a memory area for each index. Only two instances of "scenarios", which test
-// names and misuse, have longer names.
+// A library that was written for the contest of 2009 may have no room for index names of more than
+// 15 bytes. It may also hold a file descriptor or a memory area for each index. Only two instances
+// of "scenarios", which test names and misuse, have longer names.
 TEST(Registry, IndexesHaveShortNamesAndASuiteHasFewIndexes) {
   constexpr std::size_t kNameBytesMax = 15, kIndexesMax = 100;
   for (const workload::BenchmarkEntry& entry : workload::benchmark_registry()) {

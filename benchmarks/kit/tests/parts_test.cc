@@ -134,7 +134,8 @@ struct TwoEmptyTransactions {
   player::InterpreterInputs inputs;
 };
 
-// Returns what the words of two transactions (8 bytes per call) say.
+// Returns the counts and latencies that follow from the words (8 bytes per call) of two
+// transactions.
 script::ThreadTotals totals_of(player::Interpreter& session, const TwoEmptyTransactions& two,
                                std::span<const format::Op> ops) {
   session.finish();
@@ -198,7 +199,8 @@ TEST(Interpreter, LatencyCountsFromTheArrival) {
   EXPECT_LE(longest_ns(totals, 1), elapsed_ns - kEarlyNs + elapsed_ns / 16);
 }
 
-// A kUntil ends the program if its time has passed, and the referee finds the place.
+// A kUntil op ends the program if its time has passed. The referee, which judges the run, finds
+// from the words which ops were executed (follow_words()).
 TEST(Interpreter, AProgramEndsByTheClock) {
   constexpr uint64_t kSinceGoNs = 30'000'000;
   const format::Op begin{.code = format::OpCode::kBegin, .argument = 1},

@@ -36,10 +36,10 @@ class Image {
   uint64_t size_;
 };
 
-constexpr uint64_t kPieceBytes = 20'000;  // about 1,000 ops
+constexpr uint64_t kPieceBytes = 20'000;  // about 1,000 operations
 
-// Plays the program of one thread, in pieces of about kPieceBytes. Each piece is freed when it has
-// been played, so that a sanitizer finds every later use.
+// Plays the program of one thread, in pieces (parts) of about kPieceBytes. Each piece is freed when
+// it has been played, so that a sanitizer finds every later use.
 void play_pieces(player::Interpreter& session, const player::PoolsView& pools,
                  const script::PieceWriter& writer, std::span<const format::Op> ops) {
   for (uint64_t from = 0; from < ops.size();) {
@@ -106,8 +106,8 @@ script::PhaseOutcome play_phase(const script::Script& script, const script::Piec
   return script::read_outcome(image.bytes(), layout, script, phase, keep_calls).value();
 }
 
-// Returns the script without the ops that end programs by the clock. Replaces them by ops that do
-// nothing, so that all ops keep their numbers.
+// Returns the script without the operations (kUntil) that end programs by the clock. Replaces them
+// by operations that do nothing, so that all operations keep their numbers.
 script::Script without_clock(script::Script script) {
   for (script::PhaseScript& phase : script.phases) {
     for (std::vector<format::Op>& ops : phase.threads) {

@@ -24,8 +24,8 @@ constexpr uint64_t kFew = 8;
 constexpr uint64_t kExtraReads = 1'000;  // a thread may add this many reads with known results
 
 // Expects that each thread of a phase makes at least as many reads of each kind as
-// workload/read_backs.h requires. The last few of a thread may be missing, because the thread can
-// end before it makes them.
+// workload/read_backs.h requires. The last few reads of a thread may be missing, because the thread
+// can end before it makes them.
 void expect_rules(const std::string& where, const script::PhaseScript& phase,
                   const PhaseCensus& counter) {
   std::vector<Census> threads;
@@ -78,7 +78,7 @@ TEST(ReadBacks, EveryInstanceAtSmokeScaleHasTheReadsThatTheRulesAskFor) {
   expect_rules("smoke", true);
 }
 
-// All instances of laptop scale take more than a minute.
+// All instances at laptop scale take more than a minute, so only `./dev soak` checks all of them.
 TEST(ReadBacks, BenchmarksAtLaptopScaleHaveTheReadsThatTheRulesAskFor) {
   expect_rules("laptop", std::getenv("KEYDROME_SOAK") != nullptr);
 }

@@ -20,7 +20,8 @@ bool is_write(format::OpCode code) {
          code == format::OpCode::kDeletePair;
 }
 
-// Returns true if the op before a scan gets a key that is not that of the last scan, `last`.
+// A scan starts at the key of the get before it. Returns true if `before` is a get and its key is
+// not `last`, the start of the previous scan. Then sets `last` to this key.
 bool is_new_scan(const format::Op& before, uint32_t index, Start& last) {
   if (before.code != format::OpCode::kGet) return false;
   const Start start{index, before.key};
@@ -70,7 +71,7 @@ Census PhaseCensus::count(uint32_t thread) const {
   const std::vector<format::Op>& ops = phase_.threads[thread];
   const uint64_t end_of_stream = last_stream_op(ops);
   Census census;
-  std::unordered_map<uint64_t, uint64_t> written;  // by key: the calls before its last change
+  std::unordered_map<uint64_t, uint64_t> written;  // by key: number of its last changing call
   Start last_start = kNoStart;
   bool between = false;
   for_each_op(thread, [&](uint64_t at, const workload::OpFollower& at_op) {
@@ -81,7 +82,7 @@ Census PhaseCensus::count(uint32_t thread) const {
     if (op.code == format::OpCode::kBegin)
       between = static_cast<format::Kind>(op.kind) == format::Kind::kCanary &&
                 ops[at - 1].code != format::OpCode::kOpen;
-    // A repeated scan is not counted again, but only within one transaction.
+    // Within one transaction, a repeated scan is not counted again. In another transaction it is.
     if (op.code == format::OpCode::kBegin) last_start = kNoStart;
     if (between) census.between_calls += calls;
     if (op.code == format::OpCode::kCommit) between = false;

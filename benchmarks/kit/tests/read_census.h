@@ -1,5 +1,7 @@
-// Counts what each thread of a phase reads, for the tests of read-backs. The count has a model of
-// its own: it compares keys, not their numbers, and knows every writer of a key.
+// Counts what each thread of a phase reads, for the tests of read-backs: extra transactions in
+// which a thread reads keys that it has written (workload/read_backs.h). The count is independent
+// of the code that generates read-backs, so that the tests find errors of that code. It compares
+// the keys themselves, not their numbers in the script, and finds all threads that write a key.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +19,8 @@ namespace keydrome::testing {
 struct Census {
   uint64_t calls = 0, reads = 0;
   uint64_t known = 0;  // gets of keys that no other thread changes, so that their results are known
-  uint64_t recent = 0, older = 0;           // known gets of keys that the thread changed before
+  // Known gets of keys that the thread changed: within its last 64 calls, or earlier.
+  uint64_t recent = 0, older = 0;
   uint64_t scans = 0;                       // scans of at least eight records, from different keys
   uint64_t closing = 0, closing_scans = 0;  // reads at the end of the program
   uint64_t between_calls = 0;               // calls of read-backs that are not at the end
@@ -26,9 +29,9 @@ struct Census {
 // Counts the reads of all threads of a phase. The script and the ranks must outlive it.
 class PhaseCensus {
  public:
-  // True if the workload itself changes, or inserts, records in the phase.
+  // `writes`: the workload itself inserts or deletes records in the phase. `inserts`: it inserts.
   bool writes = false, inserts = false;
-  bool computes = false;  // true if the phase runs procedures
+  bool computes = false;  // true if the phase runs procedures, which compute their keys
 
   // computed: for each index, whether procedures may use its keys (workload::computed_indexes()).
   PhaseCensus(const script::Script& script, const judge::KeyRanks& ranks,
@@ -50,7 +53,8 @@ class PhaseCensus {
   const judge::KeyRanks& ranks_;
   const script::PhaseScript& phase_;
   std::vector<bool> computed_;
-  std::unordered_map<uint64_t, uint32_t> writers_;  // the only thread + 1, or UINT32_MAX
+  // By key: the number + 1 of the only thread that writes it. UINT32_MAX: several threads write it.
+  std::unordered_map<uint64_t, uint32_t> writers_;
 };
 
 }  // namespace keydrome::testing

@@ -110,7 +110,7 @@ TEST_F(RecordingTest, EveryCallIsThere) {
 }
 
 // A handle has the smallest number that no other open handle of its index has. The events of a log
-// and those made from words must agree.
+// must have the same numbers as the events that are made from words, 8 bytes per call.
 TEST_F(RecordingTest, AnEventHasTheNumberOfItsHandle) {
   for (const bool recorded : {true, false}) {
     script::ScriptBuilder script;
@@ -231,7 +231,7 @@ TEST_P(EventClockTest, TimestampsFollowWhatThreadsPassToEachOther) {
       threads.emplace_back([&] {
         for (int i = 0; i < 20'000; ++i) {
           const uint64_t seen = passed.load();
-          if (clock.after() < seen) ++backwards;  // before() could execute before the load
+          if (clock.after() < seen) ++backwards;  // before() might read the clock before the load
           passed.store(clock.after());
         }
       });

@@ -97,8 +97,8 @@ TEST_F(RepeatTest, ALaterPassIsJudgedToo) {
 
 using RepeatDeathTest = RepeatTest;
 
-// The judges follow handles and transactions in program order, and do not return to the state in
-// which a body began.
+// The judges follow handles and transactions in program order. When a body is repeated, they do not
+// restore the state in which it began. So the builder refuses a body that ends in another state.
 TEST_F(RepeatDeathTest, ABodyEndsInTheStateInWhichItBegan) {
   script::ThreadBuilder thread = out();
   uint64_t body = thread.size();

@@ -264,8 +264,8 @@ TEST_F(ScenarioOpsTest, ATransactionThatContinuesMakesAllItsCalls) {
   expect_no_finding(script, outcome);
 }
 
-// After DEADLOCK, a library may return TXN_DNE and keep the transaction until the client aborts it.
-// So the client aborts even if the commit returned TXN_DNE.
+// After DEADLOCK, a library may return TXN_DNE from the commit and keep the transaction until the
+// client aborts it. So the client aborts even after TXN_DNE.
 bool keeps_transaction = false;
 
 TEST_F(ScenarioOpsTest, ACommitThatFindsNoTransactionIsFollowedByAnAbort) {

@@ -44,7 +44,7 @@ TEST(SortStrings, SortsAsTheContractDoes) {
 }
 
 // Wherever the search begins, it finds the same rank. Keys before, between and after those of the
-// pool have none.
+// pool have no rank.
 TEST(KeyRanks, FindsAKeyFromEveryPlace) {
   script::Pools pools;
   for (const int32_t key : {10, 20, 20, 30, 40, 50, 60, 70}) {

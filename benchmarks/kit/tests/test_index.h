@@ -21,8 +21,8 @@ struct Faults {
   bool loses_aborted_deletes = false;  // abort undoes inserts, but not deletes
   bool unordered = false;              // getNext returns the keys in descending order
 
-  // Every get returns KEY_NOTFOUND and positions the cursor after the key. Gets of stripes, whose
-  // keys only one thread uses, are correct.
+  // Every get returns KEY_NOTFOUND and positions the cursor after the key. Gets of stripes (check
+  // transactions on keys that only one thread uses) are correct.
   bool misses_everything = false;
   bool misses_new_once = false;  // the first get after an insert returns KEY_NOTFOUND for its key
   bool accepts_duplicates = false;  // insert of a stored pair returns SUCCESS

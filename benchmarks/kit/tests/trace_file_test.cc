@@ -1,5 +1,5 @@
-// Tests that traces are read as they are written, and that every kind of wrong trace is refused
-// with line and column.
+// Tests the reader of traces, files with the recorded calls of a user's program. Traces must be
+// read as they are written, and every kind of wrong trace must be refused with line and column.
 #include "benchmarks/kit/workload/trace_file/trace_file.h"
 
 #include <gtest/gtest.h>
@@ -39,7 +39,8 @@ class TraceFiles : public ::testing::Test {
   std::string path_ = folder_ + "/trace";
 };
 
-// tests/test_trace_files.py reads the same traces with the referee's command `trace`.
+// tests/test_trace_files.py reads the same traces with the command `trace` of the referee, the
+// program that runs sessions.
 TEST_F(TraceFiles, TheGoldenTracesAreReadOrRefused) {
   const Result<Json> golden =
       Json::parse_file(KEYDROME_SOURCE_DIR "/benchmarks/kit/tests/vectors/traces.json");
@@ -117,7 +118,8 @@ TEST_F(TraceFiles, OnlyRegularFilesAreRead) {
   }
 }
 
-// A file of zeros, and a line without an end, are refused after a block, however long they are.
+// A file of zeros, and a line without an end, are refused after the first block of the file has
+// been read, however long the file is.
 TEST_F(TraceFiles, HugeFilesAreRefusedAtTheirBeginning) {
   for (const std::string& begin : {std::string(), std::string(kStart) + "0 get s "}) {
     std::ofstream(path_, std::ios::binary) << begin;

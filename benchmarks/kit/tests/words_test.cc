@@ -196,7 +196,7 @@ TEST_F(WordsTest, WithoutRoomFailedAttemptsAreOverwritten) {
   EXPECT_EQ(findings.not_judged_reason(), "");
 }
 
-// Words alone prove which transactions cannot have run one after the other.
+// The words alone suffice to prove that no serial order of the transactions gives all results.
 TEST_F(WordsTest, AbortedDataIsFoundInTheHistoryOfWords) {
   write_mix();
   out().close(0);

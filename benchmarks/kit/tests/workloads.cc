@@ -19,9 +19,9 @@
 namespace keydrome::testing {
 namespace {
 
-// Every call with a multiple of this number returns DEADLOCK. The number is much greater than the
-// calls of the scan that reads all records at the end, so that it can finish between two DEADLOCKs.
-// The number is prime, so that regular programs are not hit at the same place again and again.
+// Every call whose position is a multiple of this number returns DEADLOCK. The scan that reads all
+// records at the end makes far fewer calls, so it can finish between two DEADLOCKs. The number is
+// prime, so that a regular program does not get DEADLOCK at the same place again and again.
 constexpr uint32_t kDeadlockEvery = 20'011;
 
 judge::Findings judged(std::string_view name, const std::string& instance,
@@ -53,7 +53,8 @@ const workload::BenchmarkEntry& benchmark(std::string_view name) {
     if (candidate.name == name) return candidate;
   }
   fail(KEYDROME_HERE,
-       "the test names a benchmark that is not registered; was its folder compiled?");
+       "the test names a benchmark that this build does not contain: check the name, and that "
+       "KEYDROME_WORKLOADS (CMakePresets.json) does not leave the benchmark out");
 }
 
 workload::Manifest manifest_of(std::string_view name) {

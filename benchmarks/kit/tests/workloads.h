@@ -18,7 +18,8 @@ namespace keydrome::testing {
 const workload::BenchmarkEntry& benchmark(std::string_view name);
 workload::Manifest manifest_of(std::string_view name);
 
-// Returns the script of an instance at smoke scale. `overrides` replace some of its parameters.
+// Returns the script of an instance at smoke, the smallest scale. `overrides` replace some of its
+// parameters.
 script::Script make_script(std::string_view name, const std::string& instance, uint64_t seed,
                            const workload::ParameterValues& overrides = {},
                            const workload::CheckPolicy& policy = {});

@@ -48,8 +48,8 @@ struct Demand {
   // (script::ProcedureLimits). The memory that the referee shares with the player, the process that
   // calls the library, has room for so many calls of each procedure.
   void add_procedures(double count, double calls_most, double calls, double parameters) {
-    constexpr double kWordsOfCall = 3;  // format/control_word.h
-    constexpr double kBytes = 72;       // the result, and what the judge knows of the execution
+    constexpr double kWordsOfCall = 3;  // words of 8 bytes that a call leaves (control_word.h)
+    constexpr double kBytes = 72;       // bytes of the result and of the judge's data about it
     procedures += count;
     add_transactions(count, 1, 0);
     run_words += count * kWordsOfCall * calls;

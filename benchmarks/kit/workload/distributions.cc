@@ -1,4 +1,5 @@
-// Implements the random distributions of distributions.h with the formulas of YCSB's code.
+// Implements the random distributions of distributions.h with the formulas of the code of YCSB
+// (Yahoo! Cloud Serving Benchmark).
 #include "benchmarks/kit/workload/distributions.h"
 
 #include <cmath>
@@ -10,8 +11,8 @@ namespace {
 
 constexpr uint64_t kFnvOffset = 0xcbf29ce484222325u;
 constexpr uint64_t kFnvPrime = 1099511628211u;
-// YCSB's scrambled form has this number of ranks. The second constant is their zeta sum for theta
-// 0.99.
+// YCSB's scrambled Zipf distribution chooses one of this many ranks and hashes it to an item. The
+// second constant is the sum of 1 / i^0.99 for i from 1 to the number of ranks.
 constexpr uint64_t kScrambledRanks = 10'000'000'001u;
 constexpr double kScrambledZetan = 26.46902820178302;
 

@@ -199,8 +199,8 @@ int64_t Parameters::operator[](std::string_view name) const {
   const auto entry = values_.find(name);
   if (entry == values_.end())
     fail(KEYDROME_HERE,
-         "the workload reads a parameter that its benchmark.json does not declare: " +
-             std::string(name));
+         "the workload reads the parameter " + std::string(name) +
+             ", which its benchmark.json does not declare: add it to the member parameters there");
   return entry->second;
 }
 

@@ -1,6 +1,6 @@
 // PhaseKeys: knows which keys one phase of a script (the operations of a session) changes, and
-// which threads change them. A read of a key has one right result if no thread changes the key in
-// the phase (a fixed key), or only the reader does (an own key).
+// which threads change them. A read of a key has one right result in two cases: no thread changes
+// the key in the phase (a fixed key), or only the reading thread changes it (an own key).
 //
 // The classes err on the safe side: they may report a fixed or own key as one that several threads
 // change, but never the reverse. Thread safety: immutable after construction.
@@ -46,7 +46,7 @@ class OpFollower {
 
 // What one thread does in a phase.
 struct ThreadWork {
-  uint64_t calls = 0;     // calls to the library; an upper bound if the thread runs procedures
+  uint64_t calls = 0;     // calls to the library; with procedures (kRun ops), an upper bound
   uint64_t reads = 0;     // gets and getNexts, without those of procedures
   uint64_t last_end = 0;  // the last op that ends a transaction
 };

@@ -155,7 +155,7 @@ class ThreadReadBacks {
     }
   }
 
-  // Counts a get and kScanMin or more getNext calls, unless the last scan began at the same key.
+  // Counts a get with kScanMin or more getNexts after it, unless the last scan had the same key.
   void scan(uint64_t at) {
     const format::Op& op = ops_[at];
     if (at == 0 || op.argument < kScanMin || ops_[at - 1].code != format::OpCode::kGet) return;
@@ -279,7 +279,7 @@ class ThreadReadBacks {
       if (place < sample.size()) return sample;
       place -= sample.size();
     }
-    fail(KEYDROME_HERE, "a place within all samples is in one of them");
+    fail(KEYDROME_HERE, "pick_sample() found no sample: please report this error of Keydrome");
   }
 
   script::ScriptBuilder& script_;

@@ -10,9 +10,9 @@
 //
 // The gets read only keys that no other thread changes in the phase (phase_keys.h), so each result
 // is known exactly. Enough gets are added that at least 1 % of a thread's reads have known results.
-// These must be at least 1,000 reads, or a tenth of the thread's reads if this is less.
+// At least 1,000 of its reads must have known results, or a tenth of its reads if that is less.
 //
-// Thread safety: a function for one thread.
+// Thread safety: only one thread at a time may add read-backs to a script.
 #pragma once
 
 #include <cstdint>

@@ -146,8 +146,8 @@ void files() {
 }
 
 void machine() {
-  // Reserving much more address space than the machine has memory must work, because contestants do
-  // it.
+  // A program must be able to reserve much more address space than the machine has memory, because
+  // many libraries do so.
   void* huge = mmap(nullptr, size_t{64} << 30, PROT_NONE,
                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   check(huge != MAP_FAILED && munmap(huge, size_t{64} << 30) == 0, "64 GiB of address space");

@@ -35,7 +35,7 @@ class KeyRanks {
   // Returns true if the pool has a key with this number.
   bool has(KeyType type, uint32_t number) const { return number < rank_of_[type].size(); }
 
-  // Prefetches what a call of bytes() and a reader of its result read. The caller must call
+  // Prefetches the memory that bytes() reads, and the bytes of the key. The caller must call
   // prefetch_key() with each step from 0 to kPrefetchSteps - 1, with some time in between.
   static constexpr uint32_t kPrefetchSteps = 3;
   void prefetch_key(KeyType type, uint32_t rank, uint32_t step) const;
@@ -46,8 +46,8 @@ class KeyRanks {
   // a scan. A good guess saves time, and a wrong one does no harm.
   std::optional<uint32_t> find(KeyType type, std::string_view bytes, uint32_t near = 0) const;
 
-  // Return the key with this rank. bytes() has the form that find() accepts, and text() is for
-  // findings.
+  // Return the key with this rank: bytes() in the form that find() accepts, and text() in the form
+  // that findings (problems in the report) show.
   std::string_view bytes(KeyType type, uint32_t rank) const;
   std::string text(KeyType type, uint32_t rank) const;
 

@@ -17,8 +17,8 @@ struct Note {
   uint32_t number;
 };
 
-// Sorts the notes by their heads. Notes with equal heads are then in the order of their numbers, if
-// they were before. `spare` is memory that the function may use.
+// Sorts the notes by their heads. If the notes are in the order of their numbers before the call,
+// notes with equal heads keep this order. `spare` is memory that the function may use.
 void sort_notes(std::span<Note> notes, std::vector<Note>& spare);
 
 }  // namespace keydrome::judge

@@ -1,5 +1,6 @@
 // Implements history_judge.h: joins the events (recorded calls) of phases into histories, lets the
-// checker search for a serial order of each history, and turns violations into findings.
+// checker search for a serial order of each history, and turns violations into findings of the
+// report.
 #include "benchmarks/kit/judge/recorded/history_judge.h"
 
 #include <algorithm>
@@ -123,8 +124,8 @@ History history_of(const script::Script& script, const script::Outcome& outcome,
     collect_keys(script, script.phases[p], history.varchar_keys);
     append_phase(outcome.phases[p], history);
     if (outcome.phases[p].events == script::EventSource::kWords) {
-      // Words have no times inside transactions. So the times of calls in a transaction are not
-      // measured, and the checker must not use them.
+      // The events come from words, the player's 8-byte reports of calls. Words have no times
+      // inside transactions, so the checker must not use the times of calls in a transaction.
       history.timestamp_slack = UINT64_MAX;
     }
   }
@@ -163,7 +164,8 @@ bool judge_history(History history, bool strict, Findings& findings) {
   if (shares_handles(history)) {
     findings.required("shared_handle",
                       "openIndex returned the same handle for indexes of different types, so the "
-                      "library cannot know which index a call means");
+                      "library cannot know which index a call means: return a different handle for "
+                      "each index");
     return false;
   }
   const Certification result = certify::certify(history, {.strict = strict});
@@ -178,7 +180,8 @@ bool judge_history(History history, bool strict, Findings& findings) {
   if (has_no_verdict(result.verdict)) {
     findings.not_judged(result.reason);
   } else if (result.verdict == Verdict::kViolation && has_no_verdict(result.without_real_time)) {
-    // A board (ranking) that accepts stale reads must know that the other rules were not judged.
+    // A board (ranking) that accepts stale reads (reads of old data) must know that the other rules
+    // were not judged.
     findings.required("could_not_judge",
                       "the rules other than stale reads could not be judged: " + result.reason);
   }

@@ -480,7 +480,8 @@ bool judge_logs(const script::Script& script, const script::Outcome& outcome, Fi
         findings.required(
             "illegal_answer",
             place +
-                "beginTransaction returned SUCCESS, but it did not set the transaction pointer");
+                "beginTransaction returned SUCCESS, but it did not set the transaction pointer: "
+                "set *txn to the new transaction");
       }
       if (fault.empty()) continue;
       fits = false;

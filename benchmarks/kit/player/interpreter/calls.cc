@@ -169,7 +169,8 @@ uint16_t Interpreter::index_of(const IdxState* handle) const {
   return kNoIndex;
 }
 
-// Passes the arguments of the next call to the Recording. Only recorded phases use this function.
+// Passes the arguments of the next call to the Recording, which logs the call. Only recorded phases
+// use this function.
 void Interpreter::begin_recording(Function function) {
   constexpr std::array<EventCall, 11> kCalls = {
       EventCall::kCreate, EventCall::kCreate, EventCall::kOpen,      EventCall::kClose,

@@ -1,6 +1,7 @@
-// ProcedureState: the variables of a running procedure (format/procedure.h): registers, rows and
-// list. It executes every instruction that makes no call to the library. The interpreter executes
-// the others.
+// ProcedureState: the variables of a running procedure, a transaction that computes its keys and
+// payloads from earlier reads (format/procedure.h). The variables are registers (numbers), rows
+// (payload texts) and one list of numbers. ProcedureState executes every instruction that makes no
+// call to the library. The interpreter executes the others.
 //
 // The instructions come from the referee, the process that generates the operations, and are
 // trusted. The contents of rows come from the library and are not trusted. So every access whose
@@ -57,7 +58,8 @@ class ProcedureState {
   }
 
   void jump(int32_t to) { at_ = static_cast<uint32_t>(to); }
-  // Makes the transaction unfit (format/procedure.h): each later next_call() returns kUnfit.
+  // Makes the transaction unfit, so that it must not commit (format/procedure.h). Each later
+  // next_call() returns kUnfit.
   void stop() { stopped_ = true; }
   int64_t value(uint8_t number) const { return registers_[number]; }
   int64_t result() const { return result_; }

@@ -106,8 +106,9 @@ void Interpreter::not_committed(const format::Op& op, uint32_t code) {
     if (code == TXN_DNE) open_ = false;
     return fail_transaction();
   }
-  // After DEADLOCK the client must abort (convention 3 of index.h), even if the commit returned
-  // TXN_DNE: a library may keep the transaction until then.
+  // The transaction accepts any code (kAnyCode), so it may have continued after a DEADLOCK. After
+  // DEADLOCK the client must abort (convention 3 of index.h), even if the commit returned TXN_DNE,
+  // because a library may keep the transaction until the abort.
   start_abort(AfterAbort::kContinue);
 }
 

@@ -88,8 +88,8 @@ Interpreter::Flow Interpreter::unusual_in_scan(const format::Op& op, uint32_t co
   return code == DB_END ? Flow::kNext : judge_code(op, code);
 }
 
-// Writes the evidence of a get or of one getNext. If the op has kKeep, also keeps the record for a
-// later kDeleteRead.
+// Writes the evidence of a get or of one getNext. If the op has kKeep, also keeps the record,
+// because a later kDeleteRead op may delete it.
 void Interpreter::observe_read(const format::Op& op, uint32_t code, uint32_t call_number) {
   if ((op.flags & format::kKeep) != 0 && code == SUCCESS) keep(op);
   if (!evidence_.enabled()) return;

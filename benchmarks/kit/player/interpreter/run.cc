@@ -219,7 +219,8 @@ void Interpreter::run(const PieceView& piece) {
   pools_ = &piece.pools;
   at_ = 0;
   publish(hot_ ? format::kInWords : base_);
-  // The end of the last commit would be too early: the thread may have waited for the piece since.
+  // The next transaction must not take the end of the last commit as its start time, because the
+  // thread may have waited for this piece since that commit.
   known_start_ = kNowhere;
   const format::Op* op = ops.data();
   const format::Op* const end = op + ops.size();

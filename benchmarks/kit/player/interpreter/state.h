@@ -36,10 +36,10 @@ namespace keydrome::player {
 // interpreter.
 struct InterpreterInputs {
   const IndexApi* api = nullptr;
-  const PoolsView* pools = nullptr;  // names, texts and procedures of the session's image
+  const PoolsView* pools = nullptr;  // the names, texts and procedures that all phases share
   IndexNames* names = nullptr;
   Signals* events = nullptr;            // shared by all threads of the phase
-  Turns* turns = nullptr;               // shared by all threads; null if no program has steps
+  Turns* turns = nullptr;               // shared by all threads; null if no program has kStep ops
   RetryBudget* retry_budget = nullptr;  // shared by all phases; null only if no DEADLOCK occurs
   const TickClock* clock = nullptr;
   uint64_t go_ticks = 0;                     // clock->ticks() at the start of the phase
@@ -100,7 +100,7 @@ class InterpreterState {
     kProgram,    // executes the ops one after another
     kCall,       // calls function_ once for the op
     kBare,       // calls function_ once for the op, which is a kBareCall (format/program.h)
-    kScan,       // makes the calls of the op, which is a scan of a thread that is not plain
+    kScan,       // makes the calls of the op, which is a scan; only if is_plain_ is false
     kProcedure,  // makes the calls of the op, which runs a procedure
     kAbort,      // aborts the attempt and continues as after_abort_ says
     kRestore,    // closes and reopens handles after an attempt, then retries or gives up
@@ -190,8 +190,8 @@ class InterpreterState {
   ThreadClock clock_;
   format::ThreadOutcome* outcome_;
   std::span<uint64_t> words_;
-  uint64_t* word_;  // where the next word of the thread goes; run() keeps a copy while it is hot
-  uint64_t spare_;  // room for words of failed attempts that is left
+  uint64_t* word_;  // where the next word of the thread goes; while hot_, run() has a newer copy
+  uint64_t spare_;  // remaining room for words of failed attempts
   // The first word of the attempt that a successful attempt would not write, such as the word of
   // its abort.
   uint64_t* unplanned_ = nullptr;

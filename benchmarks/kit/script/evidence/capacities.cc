@@ -51,8 +51,8 @@ uint64_t events_of(uint64_t calls) {
   return std::max(kEventsMin, few * kAttemptsRecorded + (calls - few) * kMeanAttemptsRecorded);
 }
 
-// Returns true if the thread needs a trace. A procedure (kRun) needs none, because its result is in
-// the thread's words (format/control_word.h).
+// Returns true if the thread needs a trace, the memory for whole results of calls. A procedure
+// (kRun) needs none, because its result is in the thread's words (format/control_word.h).
 bool needs_trace(const std::vector<format::Op>& ops) {
   return std::ranges::any_of(ops, [](const format::Op& op) {
     return op.code == format::OpCode::kBareCall ||

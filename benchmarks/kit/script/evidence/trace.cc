@@ -1,5 +1,6 @@
-// Implements trace.h: reads, copies and shortens the traces of threads. The player, the process
-// that calls the library, has written them, so nothing in them is trusted.
+// Implements trace.h: reads, copies and shortens the traces of threads. A trace is a list of whole
+// results of calls. The player, the process that calls the library, has written the traces, so
+// nothing in them is trusted.
 #include "benchmarks/kit/script/evidence/trace.h"
 
 #include <algorithm>

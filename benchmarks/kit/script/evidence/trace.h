@@ -29,7 +29,7 @@ struct InsertedRecord {
 // One record of evidence: the result of a single call. The strings refer to the bytes of the
 // ThreadResult, or to those of an EvidenceReader.
 struct Evidence {
-  uint64_t op;               // number of the op in the thread's program
+  uint64_t op;               // number of the op (operation) in the thread's program
   uint64_t repetition;       // pass of the kRepeat body << 32 | number of the getNext
   uint32_t code;             // the result code
   std::string_view key;      // 4 or 8 bytes of an integer, or the string
@@ -81,7 +81,7 @@ class EvidenceReader {
   // Works like TraceReader::next(). The strings of `out` are valid until release().
   bool next(Evidence& out);
   // Works like next(), but leaves the strings empty if it sets `inserted`. Takes a quarter of the
-  // time.
+  // time of next().
   bool next_number(Evidence& out);
   bool damaged() const { return bytes_.damaged(); }
   void release() { strings_.release(); }
@@ -120,9 +120,10 @@ class InsertedRecords {
 };
 
 // Copies those results of a trace that the script asks for (kEvidence, kEvidenceAll), and those of
-// bare calls. Other processes may change `shared` meanwhile, so each byte is read once. `ops` is
-// the thread's program. If `inserted` is not null, a record of a scan to the end is kept as numbers
-// (Trace::Run), provided that the script inserts it.
+// bare calls, which test how the library handles calls that may be illegal. Other processes may
+// change `shared` meanwhile, so each byte is read once. `ops` is the thread's program. If
+// `inserted` is not null, records of a scan to the end that the script inserts are kept as numbers
+// (Trace::Run).
 Trace copy_trace(std::span<const std::byte> shared, std::span<const format::Op> ops,
                  const Script& script, const InsertedRecords* inserted);
 

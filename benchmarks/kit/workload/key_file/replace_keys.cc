@@ -1,5 +1,5 @@
-// Implements replace_keys.h: sorts the keys of the script (the operations of a session), and draws
-// as many keys from the file.
+// Implements replace_keys.h: sorts the different keys of the script (the operations of a session),
+// and draws the same number of keys from the file.
 #include "benchmarks/kit/workload/key_file/replace_keys.h"
 
 #include <algorithm>
@@ -43,8 +43,8 @@ Result<void> check_size(std::size_t wanted, std::size_t present) {
   if (wanted <= present) return {};
   return Error{"the key file has " + std::to_string(present) + " keys, but the session uses " +
                std::to_string(wanted) +
-               " different keys, missing ones included: raise the number of " +
-               "keys in the file, or lower a parameter such as records"};
+               " different keys, including keys that are looked up but never inserted: raise the " +
+               "number of keys in the file, or lower a parameter such as records"};
 }
 
 Result<void> replace_integers(script::Script& script, const KeyFile& file, uint64_t seed) {
@@ -59,8 +59,8 @@ Result<void> replace_integers(script::Script& script, const KeyFile& file, uint6
   KEYDROME_CHECK(checks.empty() || checks.back() < 0);
   if (const Result<void> fits = check_size(own.size(), file.size()); !fits) return fits;
   const std::vector<int64_t> chosen = sample(file.integers, own.size(), seed);
-  // The keys of checks come before all keys of the file. read_key_file() accepts only files that
-  // leave room for them there.
+  // The keys of checks (extra transactions that test the library) come before all keys of the file.
+  // read_key_file() accepts only files that leave room for these keys.
   const int64_t first_check = file.integers.front() - static_cast<int64_t>(checks.size());
   for (uint32_t number = 0; number < pool.size(); ++number) {
     int64_t& key = pool[number];

@@ -57,7 +57,8 @@ struct TraceCall {
 };
 static_assert(sizeof(TraceCall) == 12);
 
-// A pair of key and payload in an index. Each line without a payload inserts a pair of its own.
+// A pair of key and payload in an index. Each load or insert line without a payload inserts a pair
+// of its own.
 struct TracePair {
   static constexpr uint32_t kNoText = UINT32_MAX;
   uint32_t index = 0, key = 0;

@@ -476,7 +476,7 @@ Result<void> TraceParser::check_threads() const {
 Result<TraceFile> TraceParser::finish() {
   if (const Result<void> fine = check_indexes(); !fine) return fine.error();
   if (const Result<void> fine = check_threads(); !fine) return fine.error();
-  // The trace is kept for the whole session.
+  // The trace is kept for the whole session, so it must not take more memory than it needs.
   trace_.pairs.shrink_to_fit();
   trace_.load.shrink_to_fit();
   for (std::vector<TraceCall>& calls : trace_.threads) calls.shrink_to_fit();
