@@ -93,7 +93,7 @@ def test_a_library_that_writes_words_itself_must_find_the_records() -> None:
 
 
 @pytest.mark.parametrize("name", ["array_tree", "looks_ahead", "honest"])
-def test_hidden_keys_accuse_no_right_library(name: str) -> None:
+def test_right_libraries_pass_with_hidden_keys(name: str) -> None:
     """The keys of `serial` are hidden until the lookup before has its answer, in both modes of the audit."""
     result = play(name, instance="serial", audited=True, sizes=SEVERAL_PIECES)
     assert (result.verdict, result.reason) == (Verdict.PASSED, "")

@@ -146,6 +146,27 @@ class LookAhead {
   uint32_t unknown_ahead_ = 0;  // ops for which the tables for the rules are still prefetched
 };
 
+// Follows the hidden gets of a thread in a phase (format/hidden_key.h). After a wrong answer, the
+// player asks for another key than the program.
+class HiddenGets {
+ public:
+  explicit HiddenGets(uint32_t hidden_bits = 0) : hidden_bits_(hidden_bits) {}
+
+  // Notes the word of an op. Returns false if the op is a hidden get that did not ask for the key of
+  // the program.
+  bool ask(const format::Op& op, uint64_t word) {
+    if (op.code != format::OpCode::kGet || (op.flags & format::kHidden) == 0) [[likely]]
+      return true;
+    const uint32_t hiding = format::hiding_bits(answer_) & hidden_bits_;
+    answer_ = word;
+    return hiding == op.argument;
+  }
+
+ private:
+  uint32_t hidden_bits_;
+  uint64_t answer_ = 0;  // the word of the last hidden get
+};
+
 // Judges the words of a thread. Use each object once.
 class WordJudge {
  public:
@@ -164,7 +185,7 @@ class WordJudge {
   void judge_thread(const script::Outcome& outcome, uint32_t phase, uint32_t thread) {
     const script::PhaseScript& script = script_.phases[phase];
     ops_ = script.threads[thread];
-    answer_ = 0;
+    hidden_ = HiddenGets(script_.hidden_bits);
     const bool fits =
         for_each_words(ops_, outcome.phases[phase].threads[thread],
                        [&](const format::Step& step, std::span<const uint64_t> words,
@@ -196,7 +217,7 @@ class WordJudge {
     const bool follows = step.op == at_.last_op + 1;
     at_.last_op = step.op;
     if (!words.empty()) {
-      const bool asked = asks_key(op, words[0]);
+      const bool asked = hidden_.ask(op, words[0]);
       if (!asked || is_known(step.op, step.kind, moment, words[0])) return groups_.close();
     }
     look_ahead_.expect_unknown();
@@ -226,17 +247,6 @@ class WordJudge {
     return known_.is_right_get(op, at_.slots[op.slot], reader.phase, reader.thread, word);
   }
 
-  // Returns false if the op is a hidden get that did not ask for the key of the program. This is so
-  // after a wrong answer, which hides the next key with wrong bits (format/hidden_key.h). Notes the
-  // word of the op, the answer on which the thread's next hidden get depends.
-  bool asks_key(const format::Op& op, uint64_t word) {
-    if (op.code != format::OpCode::kGet || (op.flags & format::kHidden) == 0) [[likely]]
-      return true;
-    const uint32_t hiding = format::hiding_bits(answer_) & script_.hidden_bits;
-    answer_ = word;
-    return hiding == op.argument;
-  }
-
   // Skips the next ops of the same transaction, as long as they are gets and inserts whose results
   // are certainly right. Returns how many it skips. `rest` are the words after the op of `step`.
   uint64_t pass_known(const format::Step& step, const Moment& moment,
@@ -246,7 +256,7 @@ class WordJudge {
     for (uint64_t op = step.op + 1; op < ops_.size() && passed < rest.size(); ++op, ++passed) {
       const bool alone = (ops_[op].flags & format::kAutoCommit) != 0;
       if (alone || !is_known(op, step.kind, moment, rest[passed])) break;
-      asks_key(ops_[op], rest[passed]);
+      hidden_.ask(ops_[op], rest[passed]);
       look_ahead_.from_op(ops_, op, at_, rest.subspan(passed + 1));
     }
     if (passed == 0) return 0;
@@ -343,8 +353,8 @@ class WordJudge {
   std::span<const format::Op> ops_;
   std::span<const uint64_t> rest_;  // the words after those of the present op
   Place at_;
-  bool legal_ = true;    // all codes of the thread so far are legal
-  uint64_t answer_ = 0;  // the word of the thread's last hidden get in this phase
+  bool legal_ = true;  // all codes of the thread so far are legal
+  HiddenGets hidden_;
   const bool shortcut_;
   const KnownRecords& known_;
   LookAhead look_ahead_;

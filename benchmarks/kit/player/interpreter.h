@@ -70,7 +70,6 @@ class Interpreter : InterpreterState {
   void begin(const format::Op& op, uint64_t* word);
   template <format::OpCode kCode>
   void prepare(const format::Op& op, KeyType type, uint64_t*& word, Arguments& with);
-  Record& hidden_record(const format::Op& op, uint64_t* word);
   template <format::OpCode kCode>
   bool continues(const format::Op& op, KeyType type, uint64_t*& word, Arguments& with);
   void start_single(uint64_t*& word);
@@ -102,6 +101,7 @@ class Interpreter : InterpreterState {
   Function open_call(uint8_t slot, uint32_t index);
   Function delete_read_call(const format::Op& op);
   Function bare_call(const format::Op& op);
+  Record& hidden_record(const format::Op& op, const uint64_t* word);
   void bare_result(const format::Op& op, uint32_t code);
   void start_scan(const format::Op& op);
   void synchronise(const format::Op& op);
@@ -146,7 +146,7 @@ class Interpreter : InterpreterState {
   // overwritten it in the Record.
   std::string_view key_of_get(const format::Op& op, KeyType type) const {
     if (op.argument == 0) return pool_key_bytes(*pools_, type, op.key);
-    return {reinterpret_cast<const char*>(&hidden_key_), sizeof hidden_key_};
+    return {reinterpret_cast<const char*>(&hidden_.key), sizeof hidden_.key};
   }
 
   // interpreter/procedure.cc runs procedures.

@@ -90,7 +90,7 @@ struct Script {
   Pools pools;
   std::vector<PhaseScript> phases;
   std::vector<std::string> class_names;  // names of the transaction classes, e.g. scan, get, update
-  uint32_t hidden_bits = 0;  // the bits of a key that a get with kHidden hides (hidden_keys.h)
+  uint32_t hidden_bits = 0;  // the bits of a key that a get with kHidden hides (keys/hidden_keys.h)
 };
 
 }  // namespace keydrome::script

@@ -10,7 +10,7 @@
 #include "benchmarks/kit/format/evidence_word.h"
 #include "benchmarks/kit/format/program_walk.h"
 #include "benchmarks/kit/script/evidence/capacities.h"
-#include "benchmarks/kit/script/hidden_keys.h"
+#include "benchmarks/kit/script/keys/hidden_keys.h"
 
 namespace keydrome::script {
 

@@ -70,7 +70,7 @@ class ThreadBuilder {
   void get(uint8_t slot, uint32_t key, uint8_t flags = 0);
   // Appends a get whose key is hidden by the thread's hidden get before (format/hidden_key.h).
   // REQUIRES (checked): the open transaction is retried after DEADLOCK, and the script fulfils the
-  // conditions of hidden_keys.h.
+  // conditions of keys/hidden_keys.h.
   void get_hidden(uint8_t slot, uint32_t key);
   void next(uint8_t slot, uint32_t calls, uint8_t flags = 0);
   void next_to_end(uint8_t slot, uint32_t records_max, uint8_t flags = 0);

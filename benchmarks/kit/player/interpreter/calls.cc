@@ -7,6 +7,7 @@
 #include <cstring>
 #include <thread>
 
+#include "benchmarks/kit/format/hidden_key.h"
 #include "benchmarks/kit/player/interpreter.h"
 
 namespace keydrome::player {
@@ -146,6 +147,16 @@ void Interpreter::bare_result(const format::Op& op, uint32_t code) {
       moved || bare.call == EventCall::kGet ? payload_bytes(record) : std::string_view());
   set_task(Task::kProgram);
   ++at_;
+}
+
+// Returns the Record for a get whose key is hidden by the hidden get before (format/hidden_key.h).
+// `word` is where the word of this get goes. Not inline, because it would slow down other gets.
+[[gnu::noinline]] Record& Interpreter::hidden_record(const format::Op& op, const uint64_t* word) {
+  const uint64_t answer = hidden_.answer == nullptr ? 0 : *hidden_.answer;
+  if (hidden_.answer < saved_.word) hidden_.answer_before = hidden_.answer;
+  hidden_.answer = word;
+  hidden_.key = integer_bits<INT>(*pools_, op.key) ^ (format::hiding_bits(answer) & op.argument);
+  return buffers_.int64_record(hidden_.key);
 }
 
 // Starts a scan op. In an auto-commit scan, each getNext is a transaction of its own, which has no

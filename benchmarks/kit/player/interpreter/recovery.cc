@@ -247,7 +247,7 @@ void Interpreter::end_attempt(format::AttemptEnd end) {
 // the transaction.
 void Interpreter::restored() {
   // Do not continue from an answer of this attempt, whose words may be overwritten.
-  if (answer_ != nullptr && answer_ >= saved_.word) answer_ = answer_before_;
+  if (hidden_.answer >= saved_.word) hidden_.answer = hidden_.answer_before;
   if (retries_) {
     set_task(Task::kProgram);
     end_attempt(format::AttemptEnd::kRetried);

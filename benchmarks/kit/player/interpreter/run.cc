@@ -13,8 +13,6 @@
 
 #include <cstring>
 
-#include "benchmarks/kit/format/hidden_key.h"
-
 namespace keydrome::player {
 namespace {
 
@@ -118,16 +116,6 @@ template <format::OpCode kCode>
     if (kCode == format::OpCode::kDeleteKey && op.code == format::OpCode::kDeletePair)
       put_payload(with.record->payload, op.argument, pools_->payloads[op.payload]);
   }
-}
-
-// Returns the Record for a get whose key is hidden by the hidden get before (format/hidden_key.h).
-// `word` is where the word of this get goes.
-[[gnu::noinline]] Record& Interpreter::hidden_record(const format::Op& op, uint64_t* word) {
-  const uint64_t answer = answer_ == nullptr ? 0 : *answer_;
-  if (answer_ == nullptr || answer_ < saved_.word) answer_before_ = answer_;
-  answer_ = word;
-  hidden_key_ = integer_bits<INT>(*pools_, op.key) ^ (format::hiding_bits(answer) & op.argument);
-  return buffers_.int64_record(hidden_key_);
 }
 
 // Writes the word of a get, insertRecord or deleteRecord and ends the call, if its result is

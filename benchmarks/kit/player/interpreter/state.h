@@ -50,6 +50,14 @@ struct InterpreterInputs {
   Recording* recording = nullptr;            // this thread's own; null if the phase is not recorded
 };
 
+// The hidden gets of a thread (format/hidden_key.h): the word of the last one, and of the last one
+// before the open transaction, from which a retry continues. Null if there is none.
+struct HiddenGets {
+  const uint64_t* answer = nullptr;
+  const uint64_t* answer_before = nullptr;
+  uint64_t key = 0;  // the key of the last one
+};
+
 class InterpreterState {
  protected:
   explicit InterpreterState(const InterpreterInputs& inputs)
@@ -224,11 +232,7 @@ class InterpreterState {
   uint64_t known_start_ticks_ = 0;
   uint32_t round_ = 0;  // current repetition of the kRepeat body
   Single single_;
-  // The words of the last hidden get (format/hidden_key.h), and of the last one before the current
-  // transaction, from which a retry continues. Null if there is none.
-  const uint64_t* answer_ = nullptr;
-  const uint64_t* answer_before_ = nullptr;
-  uint64_t hidden_key_ = 0;  // the key of the last hidden get
+  HiddenGets hidden_;
   ScanPosition scan_;
   Flow scan_flow_ = Flow::kNext;  // what to do after the last result of the current scan
   uint16_t kept_ = 0;             // bit s is 1 if kept_records_[s] is valid in this transaction

@@ -1,6 +1,6 @@
 // Implements hide_keys(). The word of a hidden get is computed from the record that the script
 // inserts under its key, and hides the key of the thread's next hidden get.
-#include "benchmarks/kit/script/hidden_keys.h"
+#include "benchmarks/kit/script/keys/hidden_keys.h"
 
 #include <algorithm>
 #include <array>
