@@ -1,6 +1,7 @@
-// Implements Tree::put: adds a pair at the first digit in which it differs from the stored pairs.
-// node.h explains digits and nodes. A node *skips* the digits between the digit of its parent and
-// its own: all pairs below the node have the same digits there, so a search does not compare them.
+// Implements Tree::put of the adaptive radix tree: adds a pair at the first digit in which it
+// differs from the stored pairs. node.h explains digits and nodes. A node *skips* the digits
+// between its parent's depth and its own depth. All pairs below the node have the same digits
+// there, so a search does not compare these digits.
 #include "structures/art/build.h"
 #include "structures/art/search.h"
 #include "structures/art/tree.h"
@@ -42,8 +43,8 @@ bool Tree::find_spot(const Pair& pair, Spot& spot) {
   return depth >= spot.depth || find_branch(pair, depth, spot);
 }
 
-// Finds the node that skips the digit at `depth`, in which the pair first differs from the pairs
-// below the node.
+// Finds the node that skips the digit at `depth`. In this digit the pair first differs from the
+// pairs below the node.
 bool Tree::find_branch(const Pair& pair, uint32_t depth, Spot& spot) {
   Place place = root_place();
   Link link = place.slot->load();
@@ -118,7 +119,7 @@ int Tree::add_pair(const Spot& spot, const Pair& pair) {
   return 1;
 }
 
-// Puts a new node above the node or leaf at the place. The children of the new node are this node
+// Puts a new node above the node or leaf at the place. The new node has two children: the old node
 // or leaf, and a new leaf with the pair.
 int Tree::add_branch(const Spot& spot, const Pair& pair) {
   const Held owner(*spot.place.owner);
@@ -151,8 +152,8 @@ int Tree::add_branch(const Spot& spot, const Pair& pair) {
 namespace {
 
 // Returns true if the node has room for a child with this byte. The caller has locked the node. The
-// bytes of a Node4 or Node16 never change. So these nodes have room only if the byte is among
-// theirs and its child was deleted.
+// bytes of a Node4 or Node16 never change. So a Node4 or Node16 has room only if it already
+// contains the byte, whose child was deleted.
 bool has_room(Link node, uint8_t byte) {
   if (slot_of(node, byte) != nullptr) return true;
   return node.kind() == Kind::kNode48 && node.at<Node48>()->count < Node48::kCapacity;

@@ -173,7 +173,8 @@ struct Run {
 };
 
 // Measures the memory of all subjects, and returns the runs to time. Must be called before any
-// timed loop, because memory that a loop has freed would falsify the bytes per key.
+// timed loop: a subject could reuse memory that a loop has freed, and its bytes per key would be
+// too small.
 std::vector<Run> plan_runs(const Options& options,
                            const std::vector<const KeydromeStructureTable*>& tables) {
   std::vector<Run> runs;

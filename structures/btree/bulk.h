@@ -106,8 +106,8 @@ int Tree<Layout>::concat(Tree& high) {
   return 0;
 }
 
-// Joins trees of different heights: the root of the shorter tree becomes the first or last child of
-// a node of the taller tree.
+// Joins two trees. If their heights differ, the root of the shorter tree becomes the first or last
+// child of a node of the taller tree. `separator` is the boundary between the two trees.
 template <class Layout>
 bool Tree<Layout>::join(Tree& high, const Separator& separator) {
   Change change(memory_);

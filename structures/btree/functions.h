@@ -23,7 +23,7 @@ namespace keydrome::btree {
 template <class Search>
 struct Functions {
   // Only one of the two trees has a root and is used: `fixed` if all keys have 4 or all have 8
-  // bytes.
+  // bytes, otherwise `text`.
   struct Instance {
     bool is_fixed;
     uint32_t key_bytes;

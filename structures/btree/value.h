@@ -8,7 +8,8 @@
 
 namespace keydrome::btree {
 
-// A pointer to a set of payloads, with a mark in its lowest bit (payloads.h). 0: no set.
+// A pointer to a set of payloads. Its lowest bit is 1 if the set is a tree (payloads.h). The value
+// 0 means that there is no set.
 using PayloadSet = uint64_t;
 
 struct Value {

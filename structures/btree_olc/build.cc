@@ -13,7 +13,8 @@ namespace {
 constexpr uint32_t kTextUnit = 128;
 constexpr uint32_t kTextBytesMin = 1024;
 
-// Decides which eight bytes of a pair its head has: those after the bytes that both fences share.
+// Decides which eight bytes of a pair are its head (node.h): those after the bytes that both fences
+// (the bounds of the node) share.
 void set_prefix(Node& node, uint32_t key_size, const Fences& fences) {
   node.head_is_payload = false;
   node.prefix = 0;

@@ -68,10 +68,10 @@ class Writer {
   uint32_t at_;  // where the next record begins
 };
 
-// What the pairs of a page need.
+// The sizes of the pairs of a page.
 struct Sizes {
   uint32_t records = 0;  // bytes of all records
-  size_t longest = 0;    // key
+  size_t longest = 0;    // bytes of the longest key
   bool are_numbers = true;
 
   Sizes(const Entries& entries, uint32_t from, uint32_t to) {

@@ -18,7 +18,7 @@ enum Broken {
 };
 
 // Calls `visit` for all slots of the level that begins with `slot`, with the page's lower bound,
-// until it returns a number other than 0. Returns this number.
+// until a call returns a number other than 0. Returns this number.
 int for_level(const Slot* slot, const std::function<int(const Slot&, const Pair&)>& visit) {
   Pair low{};
   while (slot != nullptr) {

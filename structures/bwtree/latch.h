@@ -1,4 +1,5 @@
-// Latch: the latch of a tree, which orders its rare changes of structure.
+// Latch: a lock for threads that change the inner pages of a Bw-tree. These changes are rare, so
+// they happen one after the other.
 #pragma once
 
 #include <atomic>

@@ -49,7 +49,8 @@ bool Tree::join_leaves(Inner& parent, uint32_t left_child) {
   return false;
 }
 
-// The same for two inner nodes. The separator between them moves down, and another one moves up.
+// Joins two inner nodes, or gives each of them half of the ids. The separator between them moves
+// down. If both nodes stay, another separator moves up.
 bool Tree::join_inners(Inner& parent, uint32_t left_child) {
   auto& left = static_cast<Inner&>(*parent.children[left_child]);
   auto& right = static_cast<Inner&>(*parent.children[left_child + 1]);

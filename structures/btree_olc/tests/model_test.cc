@@ -85,7 +85,7 @@ class BtreeOlcModel
     ASSERT_EQ(structure_.put(pair), model_.insert(pair).second ? 1 : 0);
   }
   void del(const Pair& pair) {
-    const int result = structure_.del(pair);  // first, because the model may own the pair
+    const int result = structure_.del(pair);  // first, because erase() may destroy the pair
     ASSERT_EQ(result, static_cast<int>(model_.erase(pair)));
   }
   void expect_agrees() {
@@ -166,7 +166,8 @@ TEST_P(BtreeOlcModel, Orders) {
   }
 }
 
-// Lets each allocation of each operation fail. A failed operation changes nothing. del never fails.
+// Lets each allocation of each operation fail, one after the other. A failed operation must change
+// nothing. del must never fail.
 TEST_P(BtreeOlcModel, FailedAllocationsChangeNothing) {
   constexpr uint32_t kOperations = 3000 / kDivisor;
   seed(53);
@@ -260,11 +261,12 @@ TEST(BtreeOlcPayloads, SearchesPassManyEmptyLeaves) {
   EXPECT_EQ(structure.check(), 0);
 }
 
-// In the steady state, insertions and deletions take no more memory than the pairs need.
+// Inserts and deletes random pairs, about as many of each, again and again. The memory of the tree
+// must not grow by more than a tenth.
 TEST_P(BtreeOlcModel, ChurnDoesNotGrow) {
   constexpr uint32_t kNumbers = 4000;
   seed(61);
-  // Half of the pairs exist, as in the steady state.
+  // Half of the pairs exist at the beginning. The loop below keeps this number about constant.
   for (uint32_t number = 0; number < kNumbers; number += 2) {
     structure_.put(pattern().pair(number));
   }

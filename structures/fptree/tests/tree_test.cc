@@ -27,7 +27,8 @@ uint64_t statistic(const Structure& structure, uint32_t which) {
 
 class Widths : public testing::TestWithParam<uint32_t> {
  protected:
-  // Returns a key whose size the test's parameter chooses. Wide keys share their first 20 bytes.
+  // Returns a key whose size the test's parameter chooses. If it is 0, keys have 28 bytes, of which
+  // they share the first 20.
   static std::string key(uint64_t number) {
     return GetParam() == 0 ? std::string(20, 'k') + big_endian(number, 8) : big_endian(number, 8);
   }
