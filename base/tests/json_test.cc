@@ -52,9 +52,12 @@ TEST(Json, SaysWhatAMemberMustBe) {
 TEST(Json, SaysWhyAFileCannotBeRead) {
   const auto message = [](const char* path) { return Json::parse_file(path).error().message; };
   EXPECT_EQ(message("/nowhere/at/all.json"),
-            "/nowhere/at/all.json: cannot read the file (No such file or directory)");
-  EXPECT_EQ(message("/"), "/: cannot read the file (Is a directory)");
-  EXPECT_EQ(message("/dev/null"), "/dev/null: cannot read the file (it is empty)");
+            "/nowhere/at/all.json: cannot read the file (No such file or directory): give a JSON "
+            "file that you may read");
+  EXPECT_EQ(message("/"),
+            "/: cannot read the file (Is a directory): give a JSON file that you may read");
+  EXPECT_EQ(message("/dev/null"),
+            "/dev/null: cannot read the file (it is empty): give a JSON file that you may read");
 }
 
 }  // namespace

@@ -219,7 +219,8 @@ int main(int argc, char** argv) {
   void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   void* symbol = library == nullptr ? nullptr : dlsym(library, "keydrome_structure");
   if (symbol == nullptr) {
-    std::fprintf(stderr, "%s\n", dlerror());
+    std::fprintf(stderr, "cannot load the structure: %s; give the path of its shared library\n",
+                 dlerror());
     return 2;
   }
   const auto* table = reinterpret_cast<const KeydromeStructureTable* (*)()>(symbol)();

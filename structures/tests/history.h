@@ -24,7 +24,7 @@ struct Call {
   uint64_t end;
 };
 
-// By thread: its calls in the order in which it made them.
+// For each thread, its calls in the order in which the thread made them.
 using History = std::vector<std::vector<Call>>;
 
 // Returns true if the calls are linearizable. The key must have no payload before the first call.

@@ -18,7 +18,7 @@ enum Broken {
   kBalance,     // the heights of two children differ by more than one
   kList,        // the list of nodes is not in the order of the keys
   kSize,        // the set counts a wrong number of entries
-  kDuplicates,  // a set of payloads is empty, or one of its entries has Duplicates
+  kDuplicates,  // a set of payloads is empty, or one of its entries has a set itself
 };
 
 // Walks through a set in the order of its keys.

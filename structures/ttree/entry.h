@@ -40,7 +40,7 @@ class Item {
 };
 
 struct Entry {
-  uint64_t head;  // of the key
+  uint64_t head;  // the first eight bytes of the key, as a number
   Item item;
 };
 static_assert(sizeof(Entry) == 16);

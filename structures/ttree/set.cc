@@ -9,7 +9,8 @@ namespace {
 
 // Move entries of `from`, the next or previous node in key order, to `leaf` until `leaf` is full.
 // `from` keeps at least one entry. A double rotation can turn a leaf with a single entry into an
-// inner node. It calls one of these functions first, so that no inner node is nearly empty.
+// inner node. Before such a rotation, balance() calls one of these functions, so that no inner node
+// is nearly empty.
 void fill_from_next(Node& leaf, Node& from) {
   from.move_front(std::min<uint32_t>(from.count - 1, leaf.capacity - leaf.count), leaf);
 }
