@@ -53,7 +53,8 @@ class Tree {
   static Tree* create(const KeydromeEnvironment& environment);
   static void destroy(Tree* tree);
 
-  // The results of the following functions are those of contract B.
+  // The results of the following functions are those of contract B, the interface of a data
+  // structure (keydrome/structure.h).
   int put(const Pair& pair);                                         // insert.cc
   int del(const Pair& pair);                                         // erase.cc
   int replace(const Pair& before, const Pair& now);                  // replace.cc

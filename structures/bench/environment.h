@@ -1,5 +1,6 @@
-// Arena: the memory that structure_bench gives to a structure of contract B (keydrome/structure.h).
-// As the contract demands, its blocks have no headers.
+// Arena: the memory that structure_bench, the program that times data structures, gives to a
+// structure. Its blocks have no headers, as contract B, the interface of a data structure, demands
+// (keydrome/structure.h).
 #pragma once
 
 #include <array>

@@ -1,5 +1,6 @@
-// The program structure_bench compares structures of contract B with containers from packages
-// (peers): Abseil's B-tree, std::map and oneTBB's concurrent hash map.
+// The program structure_bench compares structures with containers from packages (peers): Abseil's
+// B-tree, std::map and oneTBB's concurrent hash map. A structure is a data structure with the
+// interface of contract B (keydrome/structure.h).
 //
 //     structure_bench [OPTIONS] LIBRARY...
 //       --keys SET,...       sets of keys (default: int); keys.h lists them

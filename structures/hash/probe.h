@@ -12,7 +12,8 @@ namespace keydrome::hash {
 
 using Bytes = std::string_view;
 
-// Compares payloads in the order of contract B: by memcmp, and a prefix is smaller.
+// Compares payloads in the order of contract B (keydrome/structure.h): by memcmp, and a prefix is
+// smaller.
 inline bool less(Bytes a, Bytes b) { return a.compare(b) < 0; }
 
 struct Probe {

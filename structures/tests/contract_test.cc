@@ -1,7 +1,7 @@
 // The program structure_contract_test --library PATH tests whether a data structure keeps the
-// promises of contract B (keydrome/structure.h). This file has the tests of single rules and
-// main(). random_test.cc compares the structure with a model, and optional_test.cc tests optional
-// functions.
+// promises of contract B, its interface (keydrome/structure.h). This file has the tests of single
+// rules and main(). random_test.cc compares the structure with a model, and optional_test.cc tests
+// optional functions.
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // Compares the adaptive radix tree with a std::set of pairs. The sets of keys make nodes of every
-// kind grow, shrink and merge. The test of contract B (structures/tests) covers the functions that
-// all structures have.
+// kind grow, shrink and merge. The test of contract B (structures/tests), the interface of a data
+// structure, covers the functions that all structures have.
 #include <gtest/gtest.h>
 
 #include <algorithm>

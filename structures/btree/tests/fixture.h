@@ -20,8 +20,8 @@
 
 namespace keydrome::btree {
 
-// std::string compares as contract B demands: in memcmp order, and a string is larger than each of
-// its prefixes.
+// std::string compares as contract B (keydrome/structure.h) demands: in memcmp order, and a string
+// is larger than each of its prefixes.
 using StringPair = std::pair<std::string, std::string>;
 using Model = std::set<StringPair>;
 

@@ -1,7 +1,7 @@
 // Compares the B+-tree with optimistic lock coupling with a std::set of pairs. The keys and
 // payloads lead to different nodes: number and text leaves, heads of keys and of payloads, long
 // common prefixes, and leaves that grow, divide and merge. The test of contract B
-// (structures/tests) covers what all structures have.
+// (structures/tests), the interface of a data structure, covers what all structures have.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // Tests features that only the cache-conscious tree has: pending and dead slots of the directory,
-// rebuilds, and a check() that detects damage. The test of contract B (keydrome/structure.h) covers
-// the features that all structures have.
+// rebuilds, and a check() that detects damage. The test of contract B, the interface of a data
+// structure (keydrome/structure.h), covers the features that all structures have.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // Tests features that only the B+-tree with fingerprints has: payloads of a key in several leaves,
 // leaves that are freed when they are empty, full leaves after ascending insertions, and a check()
-// that detects damage. The test of contract B (keydrome/structure.h) covers the features that all
-// structures have.
+// that detects damage. The test of contract B, the interface of a data structure
+// (keydrome/structure.h), covers the features that all structures have.
 #include <gtest/gtest.h>
 
 #include <algorithm>

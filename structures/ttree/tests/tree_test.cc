@@ -1,6 +1,7 @@
 // Tests features that only the T-tree has: balance, nodes that take entries of their neighbours,
-// payloads in trees of their own, and a check() that detects damage. The test of contract B
-// (keydrome/structure.h) covers the features that all structures have.
+// payloads in trees of their own, and a check() that detects damage. The test of contract B, the
+// interface of a data structure (keydrome/structure.h), covers the features that all structures
+// have.
 #include <gtest/gtest.h>
 
 #include <algorithm>
