@@ -1,5 +1,7 @@
 // Implements Tree::check() of the adaptive radix tree, which tests call. It checks every invariant
-// of the tree in one walk over all nodes, leaves and pages. README.md lists the invariants.
+// of the tree in one walk over all nodes, leaves and pages. README.md lists the invariants. A
+// *digit* is a byte of key or payload, or an end mark (pair.h). The *depth* of a node is the
+// position of the digit by which it chooses a child.
 #include "structures/art/search.h"
 #include "structures/art/tree.h"
 

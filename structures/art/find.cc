@@ -1,5 +1,7 @@
 // Implements Tree::find and Tree::find_batch of the adaptive radix tree. find_batch runs a group of
-// lookups in turns: while one lookup waits for memory, the others continue.
+// lookups in turns: while one lookup waits for memory, the others continue. A *digit* is a byte of
+// key or payload, or an end mark (pair.h). The *depth* of a node is the position of the digit by
+// which it chooses a child.
 #include <algorithm>
 #include <bit>
 #include <cstddef>

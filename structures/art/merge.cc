@@ -65,7 +65,7 @@ void Tree::try_merge(const Found& found) {
   if (Few few; !collect_few(found.node, few)) return;
   const Held owner(*found.node_place.owner);
   if (!owner || found.node_place.slot->load() != found.node) return;
-  Held node(lock_of(found.node));  // The node is not obsolete, because its owner still links to it.
+  Held node(lock_of(found.node));  // not obsolete, because the node above still has a link to it
   Few few;
   if (!collect_few(found.node, few)) return;
   // No other thread marks a pair of these pages as dead meanwhile, because a thread needs the lock

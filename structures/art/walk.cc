@@ -1,5 +1,5 @@
 // Implements walk.h: finds the first pair of a scan in the adaptive radix tree, and collects leaves
-// and pages in order.
+// and pages in order. A *digit* is a byte of key or payload, or an end mark (pair.h).
 #include "structures/art/walk.h"
 
 #include <algorithm>
@@ -9,8 +9,9 @@
 namespace keydrome::art {
 
 // Follows the digits of the probe to a leaf or page, to an empty tree, or to a node without a child
-// for the next digit. Returns the last link of this path. Pushes a frame for each node of the path,
-// also for a node at its end. The position in each frame is that of the first child after the path.
+// for the next digit. Returns the last link of this path. Pushes a frame, i.e. the node and the
+// position of its next child, for each node of the path, also for a node at its end. The position
+// in each frame is that of the first child after the path.
 Link Walk::follow(Link link, const Pair& probe) {
   while (link.is_node()) {
     const int digit = probe.digit(link.depth());

@@ -1,5 +1,5 @@
 // Arena: the memory that structure_bench, the program that times data structures, gives to a
-// structure. Its blocks have no headers, as contract B, the interface of a data structure, demands
+// structure. Its blocks have no headers, as contract B, the interface of a data structure, promises
 // (keydrome/structure.h).
 #pragma once
 

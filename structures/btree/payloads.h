@@ -1,8 +1,8 @@
 // Payloads: functions on sets of payloads. A set has the payloads of one key in memcmp order. It
 // has one of two forms:
 //
-// - a Block (block.h): a list of up to kBlockMax bytes. A search reads half of it on average, so
-//   with longer blocks, n insertions for one key would take time proportional to n^2.
+// - a Block (block.h): a list of up to kBlockMax bytes. A search reads half of the block on
+//   average. So without this limit, n insertions for one key would take time proportional to n^2.
 // - a tree whose keys are the payloads (LMDB calls it a sub-tree). The bit kTreeMark of the pointer
 //   marks a tree.
 //

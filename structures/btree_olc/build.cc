@@ -28,7 +28,8 @@ void set_prefix(Node& node, uint32_t key_size, const Fences& fences) {
   node.prefix = static_cast<uint8_t>(common);
 }
 
-// Completes a node: writes kNoHead after the last slot, and writes the summary.
+// Completes a node: writes kNoHead after the last slot, and writes the summary, i.e. the first head
+// of each group but the first.
 void seal(Node& node) {
   for (uint32_t slot = node.count; slot < kSlots; ++slot) node.heads[slot] = kNoHead;
   for (uint32_t group = 1; group < kGroups; ++group)

@@ -1,5 +1,6 @@
 // NodeSearch: finds the place of a probe in a node (node.h). A place is between two pairs (Probe in
-// pair.h). `Search` (search/) compares heads. Where heads are equal, NodeSearch compares pairs.
+// pair.h). A *head* is eight bytes of a pair, as a number. `Search` (search/) compares heads. Where
+// heads are equal, NodeSearch compares pairs.
 //
 // The functions may run while another thread changes the leaf. They touch only memory of the leaf,
 // but their results count only if the version of the leaf is unchanged afterwards.

@@ -1,4 +1,5 @@
-// Implements build.h: makes pages from lists of entries, and gives their memory back.
+// Implements build.h: makes pages from lists of entries, and gives their memory back. A *base* has
+// the sorted pairs of a page. A *delta* is the record of one change of a page (page.h).
 #include "structures/bwtree/build.h"
 
 #include <algorithm>

@@ -1,5 +1,6 @@
 // Implements check() and statistic() of Tree (tree.h): checks the invariants of the tree, and
-// counts pages. No other call may run meanwhile.
+// counts pages. No other call may run meanwhile. A *slot* points to a page. An *entry* of an inner
+// page is a child with its lower bound (page.h).
 #include <functional>
 
 #include "structures/bwtree/cursor.h"

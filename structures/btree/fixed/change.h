@@ -1,6 +1,7 @@
 // FixedChange: changes one node of a B+-tree whose keys all have the same size, 4 or 8 bytes
-// (fixed/node.h). Some functions move pairs between two neighbouring nodes. A node has up to 63
-// pairs in groups of eight. Its *summary* repeats the first key of each group but the first.
+// (fixed/node.h). Some functions move pairs between two neighbouring nodes. A node has 63 slots,
+// each for a key and a value, in groups of eight. Its *summary* repeats the first key of each group
+// but the first.
 #pragma once
 
 #include <algorithm>

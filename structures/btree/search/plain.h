@@ -36,8 +36,9 @@ struct SearchPlain {
     return below;
   }
 
-  // The same for eight ascending heads, i.e. eight bytes of string keys as numbers. Heads are
-  // stored without values between them.
+  // Returns how many of eight ascending heads are < `key`, or <= `key` if `or_equal`. A head is
+  // eight bytes of a string key, as a number. Unlike keys in pairs, heads have no values between
+  // them.
   template <bool or_equal>
   KEYDROME_HOT uint32_t heads_below(const uint64_t* heads, uint64_t key) {
     uint32_t below = 0;
