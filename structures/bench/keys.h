@@ -1,4 +1,5 @@
-// Keys for structure_bench: makes sets of distinct keys, and draws the keys that a timed loop uses.
+// Keys for structure_bench, the program that times data structures: makes sets of distinct keys,
+// and draws the keys that a timed loop uses.
 //
 // All arrays are mapped by the kernel and do not come from malloc. Otherwise a structure could
 // reuse memory that making keys has freed, and its measured bytes per key would be too small.

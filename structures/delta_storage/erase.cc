@@ -1,5 +1,6 @@
 // Implements del() of Tree (tree.h): removes a pair, and joins nodes that have become small with a
-// neighbour. If one node has no room for the ids of both, both nodes stay and get half of them.
+// neighbour. The nodes contain ids, i.e. the numbers of pairs in the dictionary. If one node has no
+// room for the ids of both, both nodes stay, and each gets half of the ids.
 #include <algorithm>
 
 #include "structures/delta_storage/tree.h"

@@ -9,7 +9,7 @@
 namespace keydrome::hash_ordered {
 namespace {
 
-// More symbols than any pair has.
+// A pair never has more symbols (bytes and end marks, pair.h).
 constexpr uint32_t kSymbolsMax = KEYDROME_KEY_BYTES_MAX + KEYDROME_PAYLOAD_BYTES_MAX + 2;
 
 }  // namespace

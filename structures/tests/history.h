@@ -19,7 +19,7 @@ struct Call {
   Kind kind;
   int payload;     // kFind: the bound `after`, or kNone; kReplace: `before`
   int now;         // only for kReplace: the new payload
-  int result;      // kFind: the payload, or kNone; others: as in contract B, negative on an error
+  int result;      // kFind: the payload or kNone; others: as in keydrome/structure.h; errors: < 0
   uint64_t begin;  // no two begins or ends are equal
   uint64_t end;
 };

@@ -34,8 +34,8 @@ Place Set::first() const {
   return {node, 0};
 }
 
-// Returns the path to the node that bounds the probe. If there is none, returns the path to the
-// last node of the search. The set must not be empty.
+// Returns the path to the node that bounds the probe (set.h). If there is none, returns the path to
+// the last node of the search. The set must not be empty.
 Set::Path Set::path_to(const Probe& probe) {
   Path path;
   for (Node** link = &root_; *link != nullptr;) {

@@ -47,7 +47,7 @@ TEST(ArtShape, PairsShareAPageUntilItIsFull) {
   EXPECT_EQ(owned.tree->nodes(), 0u);
   ASSERT_EQ(owned.put(numbered("key", kPagePairs)), 1);
   EXPECT_EQ(owned.tree->nodes(), 1u);
-  EXPECT_EQ(owned.tree->root().depth(), 6u);  // all pairs have the same digits before
+  EXPECT_EQ(owned.tree->root().depth(), 6u);  // all pairs have the same first 6 digits
   EXPECT_EQ(owned.tree->check(), 0);
 }
 

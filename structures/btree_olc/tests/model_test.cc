@@ -1,6 +1,6 @@
 // Compares the B+-tree with optimistic lock coupling with a std::set of pairs. The keys and
-// payloads lead to different nodes: number and text leaves, heads of keys and of payloads, long
-// common prefixes, and leaves that grow, divide and merge. The test of contract B
+// payloads lead to different nodes: number and text leaves, heads (node.h) of keys and of payloads,
+// long common prefixes, and leaves that grow, divide and merge. The test of contract B
 // (structures/tests), the interface of a data structure, covers what all structures have.
 #include <gtest/gtest.h>
 
@@ -28,7 +28,7 @@ constexpr uint32_t kDivisor = 1;
 
 const KeydromeStructureTable& table() { return *keydrome_structure(); }
 
-// The tables that this processor can execute.
+// The tables of functions (one per kind of processor) that this processor can execute.
 std::vector<const KeydromeStructureTable*> tables() {
   std::vector<const KeydromeStructureTable*> all{btree_olc::kTablePlain};
   if (btree_olc::can_use_avx2()) all.push_back(btree_olc::kTableAvx2);
@@ -143,7 +143,7 @@ TEST_P(BtreeOlcModel, RandomOperations) {
   EXPECT_LE(structure_.statistic(KEYDROME_STATISTIC_NODES), 1u);
 }
 
-// Inserts and deletes ascending and descending.
+// Inserts all pairs in ascending or descending order, and deletes them in either order.
 TEST_P(BtreeOlcModel, Orders) {
   constexpr uint32_t kNumbers = 3000 / kDivisor;
   std::vector<Pair> ascending;

@@ -1,6 +1,6 @@
-// Tests what only the Bw-tree has: deltas, pages that are split, merged or frozen, the shape of the
-// tree after a lack of memory, and a check() that sees damage. The test of contract B, the
-// interface of a data structure (keydrome/structure.h), covers what all structures have.
+// Tests what only the Bw-tree has: deltas, pages that are split, merged or frozen (page.h), the
+// shape of the tree after a lack of memory, and a check() that sees damage. The test of contract B,
+// the interface of a data structure (keydrome/structure.h), covers what all structures have.
 #include <gtest/gtest.h>
 
 #include <cstdlib>

@@ -1,6 +1,7 @@
 // Tests features that only the delta storage has: its options, pairs that stay as separators,
-// positions that are used again, and a check() that detects damage. The test of contract B, the
-// interface of a data structure (keydrome/structure.h), covers what all structures have.
+// positions of the dictionary that are used again, and a check() that detects damage. The test of
+// contract B, the interface of a data structure (keydrome/structure.h), covers what all structures
+// have.
 #include <gtest/gtest.h>
 #include <sched.h>
 

@@ -34,8 +34,8 @@ class Widths : public testing::TestWithParam<uint32_t> {
   }
 };
 
-// A thousand payloads of one key fill many leaves. The fences between these leaves all have the
-// head of this key.
+// A thousand payloads of one key fill many leaves. The fences (boundaries) between these leaves all
+// have the head of this key, i.e. its first eight bytes.
 TEST_P(Widths, PayloadsOfOneKeyInManyLeaves) {
   WatchedEnvironment environment;
   Structure structure(table(), environment, GetParam());
