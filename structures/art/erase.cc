@@ -137,7 +137,7 @@ Link Tree::without(const Found& found) {
 int Tree::remove_last(const Found& found) {
   const Held owner(*found.node_place.owner);
   if (!owner || found.node_place.slot->load() != found.node) return kRetry;
-  Held node(*found.place.owner);  // not obsolete, because the node above still has a link to it
+  Held node(*found.place.owner);  // not obsolete, because a slot of the tree still links to it
   if (found.place.slot->load() != found.link) return kRetry;
   const Link instead = without(found);
   if (instead.is_none()) {

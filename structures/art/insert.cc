@@ -207,7 +207,7 @@ int Tree::grow(const Spot& spot, const Pair& pair) {
   const auto byte = static_cast<uint8_t>(pair.digit(node.depth()));
   const Held owner(*spot.place.owner);
   if (!owner || spot.place.slot->load() != node) return kRetry;
-  Held held(lock_of(node));  // not obsolete, because the node above still has a link to it
+  Held held(lock_of(node));  // not obsolete, because a slot of the tree still links to it
   if (has_room(node, byte)) return kRetry;
   const Link leaf = make_leaf(memory_, pair);
   if (leaf.is_none()) return KEYDROME_NO_MEMORY;

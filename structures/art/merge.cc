@@ -12,8 +12,8 @@ namespace keydrome::art {
 
 namespace {
 
-// A node with at most this many pairs becomes a page. The page then has room for at least 12 more
-// pairs, so a few insertions do not divide it again.
+// A node with at most this many pairs becomes a page. The page is then at most 20/32 full, so a few
+// insertions do not divide it again.
 constexpr uint32_t kMergePairs = 20;
 constexpr uint32_t kMergeBytes = kPageBytes * kMergePairs / kPagePairs;
 
@@ -65,7 +65,7 @@ void Tree::try_merge(const Found& found) {
   if (Few few; !collect_few(found.node, few)) return;
   const Held owner(*found.node_place.owner);
   if (!owner || found.node_place.slot->load() != found.node) return;
-  Held node(lock_of(found.node));  // not obsolete, because the node above still has a link to it
+  Held node(lock_of(found.node));  // not obsolete, because a slot of the tree still links to it
   Few few;
   if (!collect_few(found.node, few)) return;
   // No other thread marks a pair of these pages as dead meanwhile, because a thread needs the lock

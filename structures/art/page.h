@@ -135,8 +135,8 @@ class Page {
     high = smaller + equal;
   }
 
-  // Returns one bit for each pair, set if the pair has this tag. Bits after the last pair may be
-  // set by mistake.
+  // Returns one bit for each pair, set if the pair has this tag. The bits after the last pair have
+  // no meaning.
   uint32_t matches(uint8_t tag) const {
 #if defined(__SSE2__)
     // The loads end inside the page: a page with n tags has more than n bytes after the tags, and

@@ -34,7 +34,7 @@ std::string_view name_of(KeySet set);
 uint64_t mix(uint64_t number);
 
 // Strings without gaps in one array. The processor prefetches such an array, so a loop that reads
-// the keys in order has no cache misses for them.
+// the keys in order has hardly any cache misses for them.
 class Keys {
  public:
   // Reserves room for `count` keys with `bytes` bytes in total.

@@ -1,5 +1,5 @@
-// Latch: a lock for threads that change the inner pages of a Bw-tree. These changes are rare, so
-// they happen one after the other.
+// Latch: a lock for threads that change inner pages of a Bw-tree, or merge pages. These changes are
+// rare, so they happen one after the other.
 #pragma once
 
 #include <atomic>
