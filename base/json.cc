@@ -161,14 +161,14 @@ const Json* Json::find(std::string_view key) const {
 
 Result<std::string> Json::string_member(std::string_view key) const {
   const Json* member = find(key);
-  if (member == nullptr) return Error{std::string(key) + ": missing"};
+  if (member == nullptr) return Error{std::string(key) + ": missing; add this field"};
   if (!member->is_string()) return Error{std::string(key) + ": must be a string"};
   return member->as_string();
 }
 
 Result<int64_t> Json::int_member(std::string_view key) const {
   const Json* member = find(key);
-  if (member == nullptr) return Error{std::string(key) + ": missing"};
+  if (member == nullptr) return Error{std::string(key) + ": missing; add this field"};
   if (!member->is_int()) return Error{std::string(key) + ": must be an integer"};
   return member->as_int();
 }

@@ -46,7 +46,7 @@ TEST(Json, SaysWhatAMemberMustBe) {
   ASSERT_TRUE(parsed.ok());
   EXPECT_EQ(parsed->int_member("a").value(), 1);
   EXPECT_EQ(parsed->int_member("b").error().message, "b: must be an integer");
-  EXPECT_EQ(parsed->string_member("c").error().message, "c: missing");
+  EXPECT_EQ(parsed->string_member("c").error().message, "c: missing; add this field");
 }
 
 TEST(Json, SaysWhyAFileCannotBeRead) {

@@ -35,8 +35,8 @@ class Wait {
 
 class Lock {
  public:
-  // Waits until no thread holds the lock, and takes it. Returns false if the node is obsolete.
-  // Pairs with the release in unlock(): sees everything that the previous holder wrote.
+  // Waits until no thread holds the lock, and takes it. Returns false if the node is obsolete. The
+  // acquire pairs with the release in unlock(): the caller sees all that the previous holder wrote.
   bool lock() {
     for (Wait wait;; wait.once()) {
       uint32_t state = kFree;

@@ -50,7 +50,7 @@ std::vector<Pair> make_pairs(Keys shape) {
       case Keys::kCommonPrefix:
         pairs.insert({std::string(120, 'p') + big_endian(random(), 8), ""});
         break;
-      case Keys::kTies:  // keys of zeros differ only in size, so all their heads are equal
+      case Keys::kTies:  // all heads (first eight bytes of keys, padded with zeros) are equal
         pairs.insert({std::string(random() % 100, '\0'), big_endian(random() % 1000, 2)});
         break;
       case Keys::kManyPayloads:
