@@ -9,8 +9,8 @@ int Tree::replace(const Pair& before, const Pair& now) {
   return change(before, [&](bool alone) { return try_replace(before, now, alone); });
 }
 
-// Replaces the pair in one leaf or page. If the key is not spread, this leaf or page has all its
-// pairs. So one store of a new leaf or page removes the old pair and adds the new one.
+// Replaces the pair in one leaf or page. If the key is not spread, this leaf or page has all pairs
+// of the key. So one store of a new leaf or page removes the old pair and adds the new one.
 int Tree::try_replace(const Pair& before, const Pair& now, bool alone) {
   Found found;
   if (!find_pair(before, found)) return 0;

@@ -1,5 +1,5 @@
-// Value: what a leaf stores for one key. One payload is stored in the leaf itself. Several payloads
-// of a key, or one that the leaf has no place for, are a set of payloads (payloads.h).
+// Value: what a leaf stores for one key: a payload, or a pointer to a set of payloads (payloads.h).
+// A key has a set if it has several payloads, or one payload for which the leaf has no place.
 #pragma once
 
 #include <cstdint>

@@ -12,7 +12,7 @@ enum Broken {
   kKeyTwice,        // a bucket has two entries of one key
   kWrongCount,      // the sum of the counters (stripes_) is not the number of entries
   kWrongOrder,      // the payloads of a key are not ascending
-  kWrongLive        // a Block or Directory has a wrong number of live payloads
+  kWrongLive        // a Block or Directory (payloads.h) has a wrong number of live payloads
 };
 
 // Visits the payloads of a key, and compares each with the previous one.

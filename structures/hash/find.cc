@@ -23,8 +23,8 @@ bool is_unchanged(const Line& home, uint32_t version) {
 // is, and after a wrong prediction the lookup would no longer overlap with the next one.
 //
 // Follows the pointer of an entry only after a check of the version. Without this check, `mark` and
-// `word` may come from different entries. The Block or Directory at the pointer never moves, and
-// the runtime keeps its memory until this call ends.
+// `word` may come from different entries. The pointer leads to a Block or Directory, which store
+// payloads (payloads.h). They never move, and the runtime keeps their memory until this call ends.
 Table::Answer Table::try_read(const Line& home, uint32_t version, const Probe& probe,
                               const Bytes* after, KeydromeBuffer& payload) const {
   for (const Line* line = &home; line != nullptr; line = line->read_next()) {

@@ -17,7 +17,8 @@ struct DuplicatesKey {
   Record* record;
 };
 
-// A pointer to a Record or to Duplicates. The lowest bit tells which: both have even addresses.
+// A pointer to a Record or to Duplicates. Both have even addresses, so the lowest bit can say to
+// which of them the pointer leads.
 class Item {
  public:
   explicit Item(Record* record) : bits_(reinterpret_cast<uintptr_t>(record)) {}

@@ -47,9 +47,9 @@ struct TextSeparator {
   }
 };
 
-// The items of one or two neighbouring nodes, and one more. A node stores a key in parts (prefix,
-// head and rest), so `bytes` has room for whole copies of these keys. It also has copies of the
-// keys of inserted items and of separators.
+// The items of one or two neighbouring nodes, and one more item. A node stores a key in parts
+// (prefix, head and rest), so `bytes` has room for whole copies of these keys. It also has copies
+// of the keys of inserted items and of separators.
 struct TextItems {
   static constexpr uint32_t kMost = 2 * 64 + 2;
 

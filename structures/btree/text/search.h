@@ -86,8 +86,8 @@ struct TextSearch : TextCheck {
   }
 
   // Prefetches the beginning of a child. Of an inner node, prefetches three cache lines. Of a leaf,
-  // prefetches all lines before the heap (the records of the keys), which is too long. The search
-  // of the leaf then waits for these lines once, not twice.
+  // prefetches all lines before the heap (the records of the keys), so that the search waits for
+  // these lines once, not twice. The heap is too long to be prefetched.
   KEYDROME_HOT void ask(const Node& parent, uint32_t, const Node* child, Span) {
     ask_lines(child, 0, parent.level == 1 ? kHeaderLines : 3);
   }

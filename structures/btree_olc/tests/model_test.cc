@@ -93,7 +93,8 @@ class BtreeOlcModel
     const std::string from(pattern().key_bytes, '\0');
     ASSERT_EQ(structure_.all(from, 100), std::vector<Pair>(model_.begin(), model_.end()));
   }
-  // Compares find(): the first payload of the key or, if `after` is true, the one after the pair's.
+  // Compares the results of find() for the key of the pair. If `after` is true, find() must return
+  // the first payload after that of the pair, and otherwise the first payload of the key.
   void expect_find_agrees(const Pair& pair, bool after) {
     const auto at = after ? model_.upper_bound(pair) : model_.lower_bound({pair.first, ""});
     const bool exists = at != model_.end() && at->first == pair.first;

@@ -82,7 +82,8 @@ class DeltaTree : public ::testing::Test {
 
 TEST_F(DeltaTree, ADeletedPairStaysAsASeparator) {
   Tree tree(*environment_.get(), setup_);
-  for (uint32_t i = 0; i <= Leaf::kIds; ++i) ASSERT_EQ(put(tree, i), 1);  // the last splits a leaf
+  // The last put splits a leaf.
+  for (uint32_t i = 0; i <= Leaf::kIds; ++i) ASSERT_EQ(put(tree, i), 1);
   const Dictionary& dictionary = tree.dictionaries().at(0);
   uint32_t first = 0;  // the first id of the right leaf; here, each id is the number of its pair
   while (dictionary.uses(first) != (kInLeaf | kSeparator)) ++first;
