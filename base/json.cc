@@ -100,11 +100,12 @@ Result<Json> Json::parse(std::string_view text) {
           return duplicates(depth, event, at);
         });
     if (!duplicates.first().empty()) {
-      return Error{"not valid JSON: the key \"" + duplicates.first() + "\" appears twice"};
+      return Error{"not valid JSON: the key \"" + duplicates.first() +
+                   "\" appears twice: keep one of the two"};
     }
     return from_library(parsed);
   } catch (const Library::exception& failure) {
-    return Error{std::string("not valid JSON: ") + failure.what()};
+    return Error{std::string("not valid JSON: ") + failure.what() + ": correct the text"};
   }
 }
 
@@ -114,7 +115,8 @@ Result<Json> Json::parse_file(const std::string& path) {
   std::ostringstream text;
   if (!file || !(text << file.rdbuf())) {
     const std::string reason = errno != 0 ? std::strerror(errno) : "it is empty";
-    return Error{path + ": cannot read the file (" + reason + ")"};
+    return Error{path + ": cannot read the file (" + reason +
+                 "): give a JSON file that you may read"};
   }
   Result<Json> parsed = parse(text.str());
   if (!parsed) return Error{path + ": " + parsed.error().message};
@@ -159,14 +161,14 @@ const Json* Json::find(std::string_view key) const {
 
 Result<std::string> Json::string_member(std::string_view key) const {
   const Json* member = find(key);
-  if (member == nullptr) return Error{std::string(key) + ": missing"};
+  if (member == nullptr) return Error{std::string(key) + ": missing; add this field"};
   if (!member->is_string()) return Error{std::string(key) + ": must be a string"};
   return member->as_string();
 }
 
 Result<int64_t> Json::int_member(std::string_view key) const {
   const Json* member = find(key);
-  if (member == nullptr) return Error{std::string(key) + ": missing"};
+  if (member == nullptr) return Error{std::string(key) + ": missing; add this field"};
   if (!member->is_int()) return Error{std::string(key) + ": must be an integer"};
   return member->as_int();
 }

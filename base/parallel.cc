@@ -40,10 +40,10 @@ void in_parallel(std::size_t count, const std::function<void(std::size_t)>& part
   };
   {
     std::vector<std::jthread> threads;  // the destructor joins them
-    // Work with the policy SCHED_IDLE runs only on idle CPUs. If the result becomes urgent, another
-    // thread gives an ordinary policy to the thread that called in_parallel(), and only to it
-    // (harness/referee/machine/idle_work.h). Threads that in_parallel() started would keep
-    // SCHED_IDLE, so it starts none.
+    // A thread with the scheduling policy SCHED_IDLE runs only on idle CPUs. If the result becomes
+    // urgent, another thread gives an ordinary policy to the caller of in_parallel()
+    // (harness/referee/machine/idle_work.h). Threads that in_parallel() had started would keep
+    // SCHED_IDLE. So in_parallel() starts no thread for a caller with this policy.
     const bool idle = sched_getscheduler(0) == SCHED_IDLE;
     const std::size_t wanted = idle ? 1 : std::min({count, kThreadsMax, usable_cpus()});
     threads.reserve(wanted);

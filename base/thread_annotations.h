@@ -56,8 +56,8 @@ class KEYDROME_SCOPED_CAPABILITY MutexLock {
   Mutex& mutex_;
 };
 
-// A condition variable for Mutex. A wait may return without a notification. So call it in a loop
-// that checks whether the wait is over.
+// A condition variable for Mutex. A call of wait() may return without a notification. So call
+// wait() in a loop that checks the condition for which the thread waits.
 class Condition {
  public:
   // Unlocks `mutex`, waits for a notification, and locks `mutex` again.

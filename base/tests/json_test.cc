@@ -46,15 +46,18 @@ TEST(Json, SaysWhatAMemberMustBe) {
   ASSERT_TRUE(parsed.ok());
   EXPECT_EQ(parsed->int_member("a").value(), 1);
   EXPECT_EQ(parsed->int_member("b").error().message, "b: must be an integer");
-  EXPECT_EQ(parsed->string_member("c").error().message, "c: missing");
+  EXPECT_EQ(parsed->string_member("c").error().message, "c: missing; add this field");
 }
 
 TEST(Json, SaysWhyAFileCannotBeRead) {
   const auto message = [](const char* path) { return Json::parse_file(path).error().message; };
   EXPECT_EQ(message("/nowhere/at/all.json"),
-            "/nowhere/at/all.json: cannot read the file (No such file or directory)");
-  EXPECT_EQ(message("/"), "/: cannot read the file (Is a directory)");
-  EXPECT_EQ(message("/dev/null"), "/dev/null: cannot read the file (it is empty)");
+            "/nowhere/at/all.json: cannot read the file (No such file or directory): give a JSON "
+            "file that you may read");
+  EXPECT_EQ(message("/"),
+            "/: cannot read the file (Is a directory): give a JSON file that you may read");
+  EXPECT_EQ(message("/dev/null"),
+            "/dev/null: cannot read the file (it is empty): give a JSON file that you may read");
 }
 
 }  // namespace

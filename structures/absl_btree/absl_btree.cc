@@ -1,4 +1,5 @@
-// Exports Abseil's B-tree through contract B (keydrome/structure.h).
+// Exports Abseil's B-tree through contract B, the interface of a data structure
+// (keydrome/structure.h).
 #include <absl/container/btree_set.h>
 
 #include "keydrome/structure_class.h"

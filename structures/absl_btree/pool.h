@@ -1,4 +1,5 @@
-// Pool: memory for the nodes of Abseil's B-tree, in chunks of the environment.
+// Pool: memory for the nodes of Abseil's B-tree. It takes chunks from the KeydromeEnvironment, the
+// allocator that the caller of `create` passes.
 //
 // An insertion into this tree may split a node on each level. If an allocation fails between two
 // splits, empty nodes stay in the tree. So reserve() gets the memory for all splits before an

@@ -1,5 +1,6 @@
-# Finds Abseil, and sets `libraries` to its archives that report errors. They are linked statically, because the jail does not
-# admit Abseil's shared objects. An optimised build uses nothing of them.
+# Finds Abseil, and sets `libraries` to its static libraries with the functions that report errors. They are linked
+# statically, because the jail, the sandbox in which libraries run, does not admit Abseil's shared objects. An optimised
+# build uses no code of these static libraries.
 find_path(ABSL_INCLUDE absl/container/btree_set.h)
 set(libraries)
 foreach(part IN ITEMS throw_delegate raw_logging_internal log_severity)

@@ -1,4 +1,4 @@
-// Implements build.h: makes leaves, pages and nodes, and frees subtrees.
+// Implements build.h: makes leaves, pages and nodes of the adaptive radix tree, and frees subtrees.
 #include "structures/art/build.h"
 
 #include <algorithm>
@@ -53,7 +53,8 @@ class NewPage {
 };
 
 // Copies tags in chunks of 16 bytes, so it may also copy up to 15 bytes after the tags. Both pages
-// are long enough for this (Page::matches), and the caller overwrites these bytes of the new page.
+// are long enough for this (Page::matches), and the caller overwrites the bytes after the tags in
+// the new page.
 void copy_tags(uint8_t* to, const uint8_t* from, uint32_t count) {
   for (uint32_t at = 0; at < count; at += kChunk) copy_chunk(to + at, from + at);
 }

@@ -1,5 +1,6 @@
-// Makes leaves, pages and nodes from lists of pairs or of children. Other threads cannot see a new
-// node until a slot contains a link to it.
+// Makes leaves (one pair), pages (2 to 32 pairs) and nodes of the adaptive radix tree, from lists
+// of pairs or of children. Other threads cannot see a new node until a slot of the tree contains a
+// link to it.
 #pragma once
 
 #include <cstdint>
@@ -32,14 +33,14 @@ Link make_pairs(const Memory& memory, const Pair* pairs, uint32_t count);
 inline constexpr uint32_t kPageBytes = 768;
 
 // Makes a page with all pairs of a page or leaf, and with `pair` at `index`, the pair's position in
-// the order. The old page must have no dead pair.
+// the order. No pair of the old page may be dead (deleted).
 Link make_page_with(const Memory& memory, Link old, uint32_t index, const Pair& pair);
 
-// Makes a node at the first digit in which the pairs differ, with a leaf or page for each value of
-// this digit. The list must have at least two pairs.
+// Makes a node for the first digit (pair.h) in which the pairs differ, with a leaf or page for each
+// value of this digit. The list must have at least two pairs.
 Link make_subtree(const Memory& memory, const PairList& list);
 
-// The children of a node that is not a fork, sorted by their bytes.
+// The children of a node that is not a fork (node.h), sorted by the bytes that select them.
 struct Children {
   uint32_t count = 0;
   uint8_t bytes[256];  // ascending

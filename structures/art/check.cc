@@ -1,5 +1,7 @@
-// Implements Tree::check(), which tests call. It checks every invariant of the tree in one walk
-// over all nodes, leaves and pages.
+// Implements Tree::check() of the adaptive radix tree, which tests call. It checks every invariant
+// of the tree in one walk over all nodes, leaves and pages. README.md lists the invariants. A
+// *digit* is a byte of key or payload, or an end mark (pair.h). The *depth* of a node is the
+// position of the digit by which it chooses a child.
 #include "structures/art/search.h"
 #include "structures/art/tree.h"
 
@@ -9,11 +11,11 @@ namespace {
 
 // Return values of check(): the first broken invariant. 0 means that all invariants hold.
 enum Broken : int {
-  kDepth = 1,  // a child is not deeper than its parent (`rest` of a fork: it is less deep)
+  kDepth = 1,  // a child is not deeper than its parent, or `rest` is less deep than its fork
   kFill,       // a node has fewer than two children, or its count is wrong
   kBytes,      // the bytes of a Node4 or Node16 are not ascending, or an unused one is wrong
   kIndex,      // two bytes of a Node48 have the same slot, or a slot with a child has no byte
-  kDigit,      // the digits of a leaf or page do not lead to it
+  kDigit,      // a search for the smallest pair of a child does not reach the child
   kOrder,      // a pair is not larger than the previous pair
   kBranch,     // neighbouring pairs do not first differ at the depth of their last common node
   kPage,       // a page has no live pair, a wrong tag, or a wrong record

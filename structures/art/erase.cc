@@ -1,8 +1,9 @@
-// Implements Tree::del. A deletion marks the pair as dead in its page. If the pair is the last live
-// pair of its leaf or page, the deletion removes the leaf or page from its node. If the node then
-// has one child left, the child replaces the node. This takes one store, because a link contains
-// the depth of the child. If more children are left, a smaller node or a page (merge.cc) may
-// replace the node. If there is no memory for that, the node stays as it is, so del never fails.
+// Implements Tree::del of the adaptive radix tree. A deletion marks the pair as dead in its page.
+// If the pair is the last live pair of its leaf or page, the deletion removes the leaf or page from
+// its node. If the node then has one child left, the child replaces the node by one store of a
+// link. No other store is needed, because the link also contains the depth of the child. If more
+// children are left, a smaller node or a page (merge.cc) may replace the node. If there is no
+// memory for this smaller node or page, the node stays as it is, so del never fails.
 #include <bit>
 
 #include "structures/art/build.h"
@@ -41,9 +42,9 @@ int Tree::try_del(const Pair& pair, bool alone) {
   if (!find_pair(pair, found)) return 0;
   if (found.place.depth > pair.key_size && !alone) return kSpread;
   const uint32_t live = Pairs(found.link).live();
-  if ((live >> found.index & 1) == 0) return kRetry;  // another thread has deleted it
+  if ((live >> found.index & 1) == 0) return kRetry;  // another thread has deleted the pair
   // Pages of one live pair do not change, because the last live pair of a page is never marked as
-  // dead. Another thread can only replace the link to the page.
+  // dead. So such a page can only be replaced, by another link in its slot.
   const bool last = std::has_single_bit(live);
   if (!last || !found.node.is_none()) {
     const int result = last ? remove_last(found) : kill(found);
@@ -57,8 +58,8 @@ int Tree::try_del(const Pair& pair, bool alone) {
   return 1;
 }
 
-// Marks a pair of a page as dead. The page must have further live pairs. If fewer than half of its
-// pairs are then live, tries to replace the page by a smaller one.
+// Marks a pair of a page as dead. The page must have further live pairs. If fewer than half of the
+// page's pairs are then live, kill() tries to replace the page by a smaller one.
 int Tree::kill(const Found& found) {
   const Held owner(*found.place.owner);
   if (!owner || found.place.slot->load() != found.link) return kRetry;
@@ -80,8 +81,8 @@ int Tree::kill(const Found& found) {
 
 namespace {
 
-// Returns true if the node has two children: when it loses one, the other must replace the node.
-// Sets `sparse` if so few children then remain that a smaller node should replace this node.
+// Returns true if the node has two children. If it loses one of them, the other must replace the
+// node. Sets `sparse` if so few children then remain that a smaller node should replace this node.
 bool keeps_one(Link node, bool& sparse) {
   const auto judge = [&](uint32_t live, uint32_t shrink) {
     sparse = live - 1 <= shrink;
@@ -136,7 +137,7 @@ Link Tree::without(const Found& found) {
 int Tree::remove_last(const Found& found) {
   const Held owner(*found.node_place.owner);
   if (!owner || found.node_place.slot->load() != found.node) return kRetry;
-  Held node(*found.place.owner);  // The node is not obsolete, because its owner still links to it.
+  Held node(*found.place.owner);  // not obsolete, because a slot of the tree still links to it
   if (found.place.slot->load() != found.link) return kRetry;
   const Link instead = without(found);
   if (instead.is_none()) {

@@ -1,5 +1,7 @@
-// Implements Tree::find and Tree::find_batch. find_batch runs a group of lookups in turns: while
-// one lookup waits for memory, the others continue.
+// Implements Tree::find and Tree::find_batch of the adaptive radix tree. find_batch runs a group of
+// lookups in turns: while one lookup waits for memory, the others continue. A *digit* is a byte of
+// key or payload, or an end mark (pair.h). The *depth* of a node is the position of the digit by
+// which it chooses a child.
 #include <algorithm>
 #include <bit>
 #include <cstddef>
@@ -15,9 +17,9 @@ namespace {
 constexpr uint32_t kGroup = 24;  // lookups in a group
 
 // Follows the link from a node to the subtree that contains the pairs of `key`. Returns an empty
-// link if there is none. Does not compare the digits that the node skips, i.e. those between the
-// digit of its parent and its own. The depth of the node must be at most the size of the key, so
-// that the node does not divide the payloads of the key.
+// link if the node has no such subtree. Does not compare the digits that the node skips, i.e. those
+// between the digit of its parent and its own. The depth of the node must be at most the size of
+// the key, so that the node does not divide the payloads of the key.
 Link child_for(Link node, const uint8_t* key, uint32_t key_size) {
   const uint32_t depth = node.depth();
   if (node.kind() == Kind::kFork) {
@@ -78,8 +80,8 @@ int find_in(Link link, const uint8_t* key, uint32_t key_size, KeydromeBuffer& pa
   }
 }
 
-// Returns true if a search for a key continues below this link. A search ends at a node that
-// divides the payloads of one key.
+// Returns true if a search for a key continues below this link. A search for a key ends at a node
+// that is deeper than the key, because such a node divides the payloads of one key.
 bool continues(Link link, uint32_t key_size) { return link.is_node() && link.depth() <= key_size; }
 
 // Moves up to kGroup searches to their ends. In every round, each search takes one step, and
@@ -145,11 +147,11 @@ void Tree::find_batch(uint32_t count, KeydromeLookup* lookups) const {
   }
 }
 
-// The payloads of a spread key are in several leaves and pages. While the search visits them,
+// A key is *spread* if its payloads are in several leaves and pages. While the search visits them,
 // another thread could add one payload and delete another. The search could then find a payload
 // that was never the smallest one. So the search starts again if another thread has changed the key
-// meanwhile. After kTrials attempts the search takes the lock of the key (key_lock.h). Otherwise it
-// might never end while writers change the key again and again.
+// meanwhile. After kTrials attempts the search takes the lock of the key (key_lock.h). Without the
+// lock, the search might never end while writers change the key again and again.
 int Tree::find_spread(const Pair& probe, bool after, KeydromeBuffer& payload) const {
   constexpr uint32_t kTrials = 8;
   for (uint32_t trial = 0; trial < kTrials; ++trial) {

@@ -1,6 +1,8 @@
-// Implements Tree::put: adds a pair at the first digit in which it differs from the stored pairs.
-// node.h explains digits and nodes. A node *skips* the digits between the digit of its parent and
-// its own: all pairs below the node have the same digits there, so a search does not compare them.
+// Implements Tree::put of the adaptive radix tree: adds a pair at the first digit in which it
+// differs from the stored pairs. A *digit* is a byte of key or payload, or an end mark (pair.h).
+// The *depth* of a node is the position of the digit by which it chooses a child. A node *skips*
+// the digits between its parent's depth and its own depth. All pairs below the node have the same
+// digits there, so a search does not compare these digits.
 #include "structures/art/build.h"
 #include "structures/art/search.h"
 #include "structures/art/tree.h"
@@ -42,8 +44,8 @@ bool Tree::find_spot(const Pair& pair, Spot& spot) {
   return depth >= spot.depth || find_branch(pair, depth, spot);
 }
 
-// Finds the node that skips the digit at `depth`, in which the pair first differs from the pairs
-// below the node.
+// Finds the node that skips the digit at `depth`. In this digit the pair first differs from the
+// pairs below the node.
 bool Tree::find_branch(const Pair& pair, uint32_t depth, Spot& spot) {
   Place place = root_place();
   Link link = place.slot->load();
@@ -118,8 +120,8 @@ int Tree::add_pair(const Spot& spot, const Pair& pair) {
   return 1;
 }
 
-// Puts a new node above the node or leaf at the place. The children of the new node are this node
-// or leaf, and a new leaf with the pair.
+// Puts a new node above the node or leaf that find_spot has found. The new node has two children:
+// the old node or leaf, and a new leaf with the pair.
 int Tree::add_branch(const Spot& spot, const Pair& pair) {
   const Held owner(*spot.place.owner);
   if (!owner || spot.place.slot->load() != spot.link) return kRetry;
@@ -151,8 +153,8 @@ int Tree::add_branch(const Spot& spot, const Pair& pair) {
 namespace {
 
 // Returns true if the node has room for a child with this byte. The caller has locked the node. The
-// bytes of a Node4 or Node16 never change. So these nodes have room only if the byte is among
-// theirs and its child was deleted.
+// bytes of a Node4 or Node16 never change. So a Node4 or Node16 has room only if it already
+// contains the byte, whose child was deleted.
 bool has_room(Link node, uint8_t byte) {
   if (slot_of(node, byte) != nullptr) return true;
   return node.kind() == Kind::kNode48 && node.at<Node48>()->count < Node48::kCapacity;
@@ -180,7 +182,7 @@ void fill_slot(Link node, uint8_t byte, Link child) {
 
 }  // namespace
 
-// Adds a leaf to the node at the place.
+// Adds a leaf with the pair to the node that find_spot has found.
 int Tree::add_child(const Spot& spot, const Pair& pair) {
   const Link node = spot.link;
   const auto byte = static_cast<uint8_t>(pair.digit(node.depth()));
@@ -199,13 +201,13 @@ int Tree::add_child(const Spot& spot, const Pair& pair) {
   return grow(spot, pair);
 }
 
-// Replaces the node at the place by a copy with one more child.
+// Replaces the node that find_spot has found by a copy with one more child, a leaf with the pair.
 int Tree::grow(const Spot& spot, const Pair& pair) {
   const Link node = spot.link;
   const auto byte = static_cast<uint8_t>(pair.digit(node.depth()));
   const Held owner(*spot.place.owner);
   if (!owner || spot.place.slot->load() != node) return kRetry;
-  Held held(lock_of(node));  // The node is not obsolete, because its owner still links to it.
+  Held held(lock_of(node));  // not obsolete, because a slot of the tree still links to it
   if (has_room(node, byte)) return kRetry;
   const Link leaf = make_leaf(memory_, pair);
   if (leaf.is_none()) return KEYDROME_NO_MEMORY;

@@ -1,9 +1,9 @@
-// KeyLocks: sequence locks for spread keys, whose payloads are in several leaves and pages
-// (tree.h). Several keys may share a lock.
+// KeyLocks: sequence locks for the spread keys of the adaptive radix tree. A key is *spread* if its
+// payloads are in several leaves and pages (tree.h). Several keys may share a lock.
 //
-// The value of a lock is odd while a thread holds it. All loads of a reader between begin() and
-// is_unchanged() are acquire loads, and all stores of a writer are release stores. So a reader that
-// sees one of these stores also sees the odd value.
+// The value of a lock is odd while a thread holds the lock. In the tree, all loads of a reader
+// between begin() and is_unchanged() are acquire loads, and all stores of a writer are release
+// stores. So a reader that sees one of these stores also sees the odd value of the lock.
 #pragma once
 
 #include <array>

@@ -1,5 +1,6 @@
-// Defines Link, the tagged pointer to a child. Besides the address, a link contains everything that
-// a search must know about the child before it reads the child. So no search waits for a header:
+// Defines Link, the tagged pointer to a child in the adaptive radix tree. Besides the address, a
+// link contains everything that a search must know about the child before it reads the child. So no
+// search waits for a header of the child. The bits of a link:
 //
 //   bits  0 to  3   kind of the child
 //   bits  4 to 47   address of the child, which is a multiple of 16
@@ -8,7 +9,8 @@
 //                   page: number of pairs minus 1 (5 bits), whether it is uniform (page.h; 1 bit),
 //                   and its size in units of 16 bytes (10 bits)
 //
-// The address fits because user space ends at 2^47 on x86-64 and at 2^48 on 64-bit ARM.
+// The address fits into 48 bits, because user space ends at 2^47 on x86-64 and at 2^48 on 64-bit
+// ARM.
 #pragma once
 
 #include <atomic>

@@ -1,7 +1,7 @@
-// Lock: the lock that a writer takes to change a node (V. Leis, F. Scheibner, A. Kemper, T.
-// Neumann, "The ART of Practical Synchronization", DaMoN 2016, section 4). Readers ignore it. A
-// node that is no longer part of the tree is *obsolete*. Its lock is never free again, so no writer
-// can change it.
+// Lock: the lock that a writer takes to change a node of the adaptive radix tree (V. Leis, F.
+// Scheibner, A. Kemper, T. Neumann, "The ART of Practical Synchronization", DaMoN 2016, section 4).
+// Readers ignore it. A node that is no longer part of the tree is *obsolete*. Its lock is never
+// free again, so no writer can change it.
 //
 // There is no deadlock, because a thread that takes two locks takes the lock of the upper node
 // first.
@@ -35,8 +35,8 @@ class Wait {
 
 class Lock {
  public:
-  // Waits until no thread holds the lock, and takes it. Returns false if the node is obsolete.
-  // Pairs with the release in unlock(): sees everything that the previous holder wrote.
+  // Waits until no thread holds the lock, and takes it. Returns false if the node is obsolete. The
+  // acquire pairs with the release in unlock(): the caller sees all that the previous holder wrote.
   bool lock() {
     for (Wait wait;; wait.once()) {
       uint32_t state = kFree;
@@ -48,7 +48,8 @@ class Lock {
     }
   }
   void unlock() { state_.store(kFree, std::memory_order_release); }
-  // Must be called by the thread that holds the lock and has taken the node out of the tree.
+  // Only the thread that holds the lock and has taken the node out of the tree may call this
+  // function.
   void make_obsolete() { state_.store(kObsolete, std::memory_order_release); }
 
  private:

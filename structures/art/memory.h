@@ -1,5 +1,5 @@
-// Memory: makes and frees the nodes, leaves and pages of the tree. It takes memory from the
-// KeydromeEnvironment (keydrome/structure.h), which the caller of `create` provides.
+// Memory: makes and frees the nodes, leaves and pages of the adaptive radix tree. It takes memory
+// from the KeydromeEnvironment (keydrome/structure.h), which the caller of `create` provides.
 #pragma once
 
 #include <algorithm>

@@ -1,5 +1,6 @@
-// Implements Tree::try_merge: after deletions, replaces a node with few pairs by one page. Without
-// it, a node would stay wherever a page was ever full. A tree in which pairs come and go would then
+// Implements Tree::try_merge of the adaptive radix tree: after deletions, replaces a node with few
+// pairs by one page. A full page is divided into a node and several pages. Without try_merge, this
+// node would stay even if most pairs were deleted. A tree in which pairs come and go would then
 // grow to more than twice the memory of a tree that was only filled.
 #include <array>
 
@@ -11,8 +12,8 @@ namespace keydrome::art {
 
 namespace {
 
-// A node with at most this many pairs becomes a page. The page then has room for 12 more pairs, so
-// a few insertions do not divide it again.
+// A node with at most this many pairs becomes a page. The page is then at most 20/32 full, so a few
+// insertions do not divide it again.
 constexpr uint32_t kMergePairs = 20;
 constexpr uint32_t kMergeBytes = kPageBytes * kMergePairs / kPagePairs;
 
@@ -35,7 +36,8 @@ struct Few {
 };
 
 // Returns false if a page cannot take all pairs of the node. The result is exact if the caller has
-// locked the node. It counts dead pairs, too, because only the pages know which pairs are dead.
+// locked the node. The count includes dead (deleted) pairs, because the marks of dead pairs are in
+// the pages, which this function does not read.
 bool collect_few(Link node, Few& few) {
   // Most nodes of this kind have too many children. Counting them in the order of the slots is
   // faster than visiting them in the order of their bytes.
@@ -63,10 +65,11 @@ void Tree::try_merge(const Found& found) {
   if (Few few; !collect_few(found.node, few)) return;
   const Held owner(*found.node_place.owner);
   if (!owner || found.node_place.slot->load() != found.node) return;
-  Held node(lock_of(found.node));  // The node is not obsolete, because its owner still links to it.
+  Held node(lock_of(found.node));  // not obsolete, because a slot of the tree still links to it
   Few few;
   if (!collect_few(found.node, few)) return;
-  // No thread marks a pair as dead meanwhile, because that needs the lock of the node.
+  // No other thread marks a pair of these pages as dead meanwhile, because a thread needs the lock
+  // of the node for this.
   PairList list;
   for (uint32_t i = 0; i < few.count; ++i) {
     const Pairs pairs(few.links[i]);

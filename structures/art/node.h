@@ -1,9 +1,10 @@
 // Defines the nodes of the adaptive radix tree (V. Leis et al., ICDE 2013, section III). The
 // *digits* of a pair are the bytes of its key, an end mark, the bytes of its payload, and another
-// end mark (pair.h). A node of depth d has one child for each byte that is digit d of a pair in its
-// subtree. All pairs of the subtree have the same digits before d. The node does not store these
-// digits (path compression). A leaf or page has no nodes above it that only lead to its pairs (lazy
-// expansion). So a search that arrives there must compare the whole key.
+// end mark (pair.h). A node of depth d has one child for each byte that occurs as digit number d of
+// the pairs in its subtree. All pairs of the subtree have the same digits before d. The node does
+// not store these digits (path compression). No node is made for a digit that does not divide the
+// pairs, so one pair or a few pairs form a leaf or page (lazy expansion). A search that arrives at
+// a leaf or page must therefore compare the whole key.
 //
 // Nodes have at least two children. Node sizes in bytes: Fork 24, Node4 48, Node16 152, Node48 648,
 // Node256 2056.
@@ -23,9 +24,9 @@
 
 namespace keydrome::art {
 
-// The only node with a child for the end mark. `end` leads to the pairs that have the end mark at
-// the depth of the fork, and `rest` to the pairs that have a byte there. Often `rest` is a node of
-// the same depth. A fork is needed only if a key is a prefix of another key.
+// The only kind of node with a child for the end mark. `end` leads to the pairs that have the end
+// mark at the depth of the fork, and `rest` to the pairs that have a byte there. Often `rest` is a
+// node of the same depth. A fork is needed only if a key is a prefix of another key.
 struct Fork {
   Lock lock;
   Slot end;
@@ -34,8 +35,8 @@ struct Fork {
 
 // Node4 and Node16 store the bytes in ascending order. Each unused element of `bytes` repeats the
 // largest byte. So a search compares all elements and takes the first equal one, without reading
-// `count`. The bytes never change: a new byte needs a copy of the node. If a child is deleted, its
-// slot stays empty until a child with the same byte is inserted.
+// `count`. The bytes never change: to add a byte, a writer makes a copy of the node. If a child is
+// deleted, its slot stays empty until a child with the same byte is inserted.
 template <uint32_t kSize>
 struct SortedNode {
   static constexpr uint32_t kCapacity = kSize;

@@ -1,19 +1,21 @@
-// Page: a leaf of 2 to 32 pairs. Pairs: reads leaves and pages in the same way.
+// Page: a leaf of the adaptive radix tree with 2 to 32 pairs. Pairs: reads both pages and leaves of
+// one pair.
 //
-// With lazy expansion, a subtree of one pair has no nodes. Pages extend this to subtrees of up to
-// 32 pairs (S. Heinz, J. Zobel, H. Williams, "Burst Tries", 2002). The layout of a page, with byte
-// offsets:
+// Lazy expansion means that a subtree of one pair has no nodes. Pages extend this rule to subtrees
+// of up to 32 pairs (S. Heinz, J. Zobel, H. Williams, "Burst Tries", 2002). The layout of a page,
+// with byte offsets:
 //
 //   0   dead: one bit for each pair, set if the pair was deleted
 //   4   tags: one byte for each pair, a hash of its key; rounded up to an even number of bytes
 //   .   offsets: two bytes for each pair, the bytes from the first record to the pair's record
 //   .   records, in ascending order, in the format of KeydromeRun (keydrome/structure.h)
 //
-// A page is *uniform* if all its keys have one size, and all its payloads have one size. It has no
-// offsets.
+// A page is *uniform* if all its keys have one size, and all its payloads have one size. A uniform
+// page has no offsets.
 //
-// So a lookup compares 16 tags at once, and a scan copies many records at once. After a page has
-// been made, only `dead` changes: bits are set, but never cleared. An insertion makes a new page.
+// With this layout, a lookup compares 16 tags at once, and a scan copies many records at once.
+// After a page has been made, only `dead` changes: bits are set, but never cleared. An insertion
+// makes a new page.
 #pragma once
 
 #include <atomic>
@@ -89,8 +91,8 @@ class Page {
   uint32_t live() const {
     return ~dead()->load(std::memory_order_acquire) & (UINT32_MAX >> (32 - count_));
   }
-  // Marks a pair as dead. The caller holds the lock of the page's owner (tree.h), so no other
-  // thread writes.
+  // Marks a pair as dead. The caller holds the lock of the page's owner, the node or tree that
+  // contains the link to the page. So no other thread writes.
   void kill(uint32_t index) const {
     const uint32_t before = dead()->load(std::memory_order_relaxed);
     dead()->store(before | uint32_t{1} << index, std::memory_order_release);
@@ -115,7 +117,8 @@ class Page {
   }
 
   // If all keys have 8 bytes, narrows the range [low, high) to the pairs with the key of the probe.
-  // The loop has no branches, because no processor can predict the branches of a binary search.
+  // The loop compares the probe with every key and has no branches. A binary search would have
+  // branches that no processor can predict.
   void narrow(const Pair& probe, uint32_t& low, uint32_t& high) const {
     const uint8_t* record = records();
     if (!uniform_ || probe.key_size != sizeof(uint64_t) || record[0] != sizeof(uint64_t)) return;
@@ -132,8 +135,8 @@ class Page {
     high = smaller + equal;
   }
 
-  // Returns one bit for each pair, set if the pair has this tag. May set bits of tags beyond the
-  // last pair.
+  // Returns one bit for each pair, set if the pair has this tag. The bits after the last pair have
+  // no meaning.
   uint32_t matches(uint8_t tag) const {
 #if defined(__SSE2__)
     // The loads end inside the page: a page with n tags has more than n bytes after the tags, and

@@ -2,8 +2,9 @@
 //
 // The digits of a pair are the bytes of the key, an end mark, the bytes of the payload, and another
 // end mark. The end mark is smaller than every byte. So the order of these strings is the order of
-// contract B: a key that is a prefix of another key is smaller, and the payloads of one key are in
-// order. No string is a prefix of another one, so some digit separates any two pairs.
+// contract B, the interface of a data structure (keydrome/structure.h): a key that is a prefix of
+// another key is smaller, and the payloads of one key are in order. No string is a prefix of
+// another one, so some digit separates any two pairs.
 #pragma once
 
 #include <algorithm>
@@ -22,7 +23,8 @@ inline constexpr int kBeyond = 256;  // larger than every digit of a pair (Pair:
 // The longest string of digits. A depth is a position in the string, so it is below kDigitsMax.
 inline constexpr uint32_t kDigitsMax = KEYDROME_KEY_BYTES_MAX + 1 + KEYDROME_PAYLOAD_BYTES_MAX + 1;
 static_assert(kDigitsMax <= UINT8_MAX, "a link stores a depth in one byte (link.h)");
-static_assert(std::endian::native == std::endian::little, "mismatch() finds the first byte by ctz");
+static_assert(std::endian::native == std::endian::little,
+              "mismatch() needs little-endian words, whose lowest bits are the first byte");
 
 // The bytes belong to a leaf, a page or the caller. If `past_key` is true, the payload is ignored,
 // and the pair is larger than every pair with the same key. Only the probe of a scan, i.e. the pair

@@ -1,5 +1,5 @@
-// Implements Tree::replace, which replaces one payload of a key. A *spread* key has its payloads in
-// several leaves and pages.
+// Implements Tree::replace of the adaptive radix tree, which replaces one payload of a key. A
+// *spread* key has its payloads in several leaves and pages.
 #include "structures/art/build.h"
 #include "structures/art/tree.h"
 
@@ -9,8 +9,8 @@ int Tree::replace(const Pair& before, const Pair& now) {
   return change(before, [&](bool alone) { return try_replace(before, now, alone); });
 }
 
-// Replaces the pair in one leaf or page. If the key is not spread, all its pairs are there, so one
-// store of a new leaf or page removes the old pair and adds the new one.
+// Replaces the pair in one leaf or page. If the key is not spread, this leaf or page has all pairs
+// of the key. So one store of a new leaf or page removes the old pair and adds the new one.
 int Tree::try_replace(const Pair& before, const Pair& now, bool alone) {
   Found found;
   if (!find_pair(before, found)) return 0;
@@ -38,7 +38,8 @@ int Tree::try_replace(const Pair& before, const Pair& now, bool alone) {
 
 // Inserts the new pair and then deletes the old one. The caller holds the key lock, so no other
 // thread changes pairs of this key, and readers of its payloads wait. Other threads may still
-// change nodes above these pairs, so both steps may have to be repeated.
+// change nodes above these pairs. The insertion or the deletion then returns kRetry and is
+// repeated.
 int Tree::replace_spread(const Pair& before, const Pair& now) {
   int result = kRetry;
   for (Wait wait; (result = try_put(now, true)) == kRetry;) wait.once();

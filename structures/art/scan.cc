@@ -1,5 +1,6 @@
-// Implements Tree::scan, which copies pairs into a run. A *stretch* is a leaf or page, and the
-// index of its first pair that belongs to the scan (walk.h).
+// Implements Tree::scan of the adaptive radix tree, which copies pairs into a run, the caller's
+// buffer (KeydromeRun). A *stretch* is a leaf or page, and the index of its first pair that belongs
+// to the scan (walk.h).
 #include <algorithm>
 #include <utility>
 
@@ -76,7 +77,8 @@ int Tree::scan(const Pair& from, bool after, KeydromeRun& run) const {
       if (!add_stretch(run, now[i])) return 1;
     }
     if (run.pairs == run.limit) return 1;
-    // The count included dead pairs, so the scan may need more pages than it has collected.
+    // `pairs` also counted dead (deleted) pairs, so the scan may need more pages than it has
+    // collected.
     if (following == 0) following = walk.collect(soon, kGroup, run.limit - run.pairs);
     std::swap(now, soon);
     count = following;

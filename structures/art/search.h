@@ -1,8 +1,9 @@
-// Searches in one node: finds the slot of a byte, the first child after a position, or a leaf of
-// the subtree. Other threads may change the node during the search.
+// Searches in one node of the adaptive radix tree (node.h): finds the slot of a byte, the first
+// child after a position, or a leaf of the subtree. Other threads may change the node during the
+// search.
 //
-// Positions: in Fork, 0 is `end` and 1 is `rest`. In Node4 and Node16, a position is an index. In
-// Node48 and Node256, it is a byte.
+// A *position* identifies a child of a node. In Fork, 0 is `end` and 1 is `rest`. In Node4 and
+// Node16, a position is an index of `children`. In Node48 and Node256, it is the byte of the child.
 #pragma once
 
 #include <bit>
@@ -169,9 +170,9 @@ inline Lock& lock_of(Link node) {
   return with_node(node, [](auto& it) -> Lock& { return it.lock; });
 }
 
-// Returns the leaf or page with the smallest pairs of a subtree. Returns an empty link if other
-// threads have deleted children on the way: a node has at least two children only while it is part
-// of the tree.
+// Returns the leaf or page with the smallest pairs of a subtree. Returns an empty link if the
+// subtree is empty. The same may happen if other threads change a node while this search reads its
+// slots one after the other: they may delete all children that are still to be read.
 inline Link minimum(Link link) {
   while (link.is_node()) {
     uint32_t position = 0;

@@ -1,5 +1,6 @@
-// Exports the adaptive radix tree through contract B (keydrome/structure.h): fills in the table of
-// functions. Each function calls the corresponding function of Tree.
+// Exports the adaptive radix tree through contract B, the interface of a data structure
+// (keydrome/structure.h): fills in the table of functions. Each function calls the corresponding
+// function of Tree.
 #include <cstring>
 
 #include "structures/art/tree.h"

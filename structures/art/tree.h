@@ -16,18 +16,19 @@
 // - All pairs that are ever below a node have the same digits before the depth of the node.
 // - A node or page no longer changes after it has been taken out of the tree. The runtime frees its
 //   memory only after all calls that may read it have ended. A reader that is still in this node
-//   sees the tree as it was when the node was taken out. This was after the reader's call began, so
-//   the result is right.
+//   sees the tree as it was when the node was taken out. The node was taken out after the reader's
+//   call began, so the result is right.
 //
 // A writer locks the *owner* of the slot that it changes: the node that contains the slot, or the
-// tree if the slot is that of the root. To replace a node, the writer also locks this node. It then
-// checks that the slot still has the link that it found before. If not, it starts again.
+// tree if the slot is that of the root. To replace a node, the writer also locks this node. The
+// writer then checks that the slot still has the link that it found before. If not, it starts
+// again.
 //
 // A *spread* key needs more: its payloads are in several leaves and pages. Only nodes whose depth
 // is greater than the size of the key divide its payloads. A writer that changes a link in such a
 // node holds the key lock of the key, which is a sequence lock. A reader that looks for a payload
-// checks that no thread held the key lock during its search. If the check fails a few times, the
-// reader takes the key lock itself.
+// checks that no thread held the key lock during its search. If a thread did, the search is
+// repeated. After a few attempts, the reader takes the key lock itself.
 //
 // Errors: put and replace allocate all memory before they change anything, and return
 // KEYDROME_NO_MEMORY if an allocation fails.
@@ -52,7 +53,8 @@ class Tree {
   static Tree* create(const KeydromeEnvironment& environment);
   static void destroy(Tree* tree);
 
-  // The results of the following functions are those of contract B.
+  // The results of the following functions are those of contract B, the interface of a data
+  // structure (keydrome/structure.h).
   int put(const Pair& pair);                                         // insert.cc
   int del(const Pair& pair);                                         // erase.cc
   int replace(const Pair& before, const Pair& now);                  // replace.cc
@@ -82,7 +84,7 @@ class Tree {
   // The place at which a writer can insert a pair.
   struct Spot {
     Place place;
-    Link link;       // the link in the slot of `place`
+    Link link;       // the link that was in the slot of `place`
     uint32_t depth;  // of the first digit in which the new pair differs from the pairs below `link`
     int other;       // the digit of these pairs at `depth`, if `link` must get a new parent
     enum { kAdd, kBranch, kGrow } change;  // how to insert the pair (insert.cc)

@@ -1,4 +1,5 @@
-// Implements walk.h: finds the first pair of a scan, and collects leaves and pages in order.
+// Implements walk.h: finds the first pair of a scan in the adaptive radix tree, and collects leaves
+// and pages in order. A *digit* is a byte of key or payload, or an end mark (pair.h).
 #include "structures/art/walk.h"
 
 #include <algorithm>
@@ -8,8 +9,9 @@
 namespace keydrome::art {
 
 // Follows the digits of the probe to a leaf or page, to an empty tree, or to a node without a child
-// for the next digit. Returns the last link of this path. Pushes a frame for each node of the path,
-// a node at the end included. Each frame continues at the first child after the path.
+// for the next digit. Returns the last link of this path. Pushes a frame, i.e. the node and the
+// position of its next child, for each node of the path, also for a node at its end. The position
+// in each frame is that of the first child after the path.
 Link Walk::follow(Link link, const Pair& probe) {
   while (link.is_node()) {
     const int digit = probe.digit(link.depth());
@@ -45,8 +47,8 @@ bool Walk::begin(Link root, const Pair& probe, bool after) {
   Link part = end;
   while (length_ > 0 && frames_[length_ - 1].node.depth() > depth) part = frames_[--length_].node;
   if (part.is_node()) {
-    // If the probe has the skipped digits of the last node, the frame of this node already
-    // continues at the right child.
+    // If the probe has all digits that the last node skips, the frame of this node already has the
+    // right position.
     const bool skipped = length_ == 0 || frames_[length_ - 1].node != part;
     if (skipped && stored.digit(depth) > probe.digit(depth)) first_ = {part, 0};
     return true;

@@ -1,5 +1,5 @@
-// Walk: visits the leaves and pages of the tree in order, from the first pair that is not smaller
-// than a probe. Other threads may change the tree meanwhile (tree.h).
+// Walk: visits the leaves and pages of the adaptive radix tree in order, from the first pair that
+// is not smaller than a probe. Other threads may change the tree meanwhile (tree.h).
 #pragma once
 
 #include <cstdint>
@@ -38,8 +38,9 @@ class Walk {
   Link follow(Link link, const Pair& probe);
   void push(Link node, uint32_t position) { frames_[length_++] = {node, position}; }
 
-  // What the walk visits before the children in the frames; an empty link means nothing. Unlike in
-  // other stretches, the link may be a node: the walk then visits all pairs below it.
+  // The walk visits these pairs before the children in the frames. An empty link means that there
+  // are none. Unlike in other stretches, the link may be a node: the walk then visits all pairs
+  // below the node.
   Stretch first_{};
   uint32_t length_ = 0;
   Frame frames_[kPathMax];  // not initialised

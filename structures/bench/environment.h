@@ -1,5 +1,6 @@
-// Arena: the memory that structure_bench gives to a structure of contract B (keydrome/structure.h).
-// As the contract demands, its blocks have no headers.
+// Arena: the memory that structure_bench, the program that times data structures, gives to a
+// structure. Its blocks have no headers, as contract B, the interface of a data structure, promises
+// (keydrome/structure.h).
 #pragma once
 
 #include <array>
@@ -17,8 +18,8 @@ namespace keydrome::bench {
 //
 // allocate and retire are thread-safe only between begin_threads() and end_threads(). Memory that
 // is retired in this time is kept until end_threads(), because other calls may still read it. At
-// other times only one thread may use the arena. It takes no lock then, because the time of the
-// lock would falsify the results.
+// other times only one thread may use the arena. It takes no lock then, because the time for the
+// lock would be part of the measured times.
 class Arena {
  public:
   explicit Arena(bool huge_pages) : huge_pages_(huge_pages) {

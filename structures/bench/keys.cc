@@ -24,7 +24,7 @@ constexpr std::array<std::pair<KeySet, std::string_view>, 6> kNames{{{KeySet::kI
 constexpr uint32_t kKeyBytesMax = 128;
 constexpr double kExponent = 0.99;
 
-// Writes one key. The number that the constructor gets determines all its random choices.
+// Writes one key. The number that the constructor gets determines all random choices of this key.
 class Writer {
  public:
   explicit Writer(uint64_t number) : state_(mix(number)) {}
@@ -81,7 +81,7 @@ class Writer {
     put({name.text_, name.size_});
   }
   // Writes a host and 1 to 8 path segments. Each segment is one of 1,000, so that many keys begin
-  // alike.
+  // with the same bytes.
   void url() {
     host();
     for (uint64_t segments = 1 + below(8); segments > 0; --segments) {
@@ -99,8 +99,8 @@ class Writer {
   uint64_t state_;
 };
 
-// A set of hashes with open addressing. It rejects a new key whose hash it already contains. Such a
-// collision only means that another key is made instead.
+// A set of hashes with open addressing. It rejects a hash that it already contains. If two
+// different keys have the same hash, make_keys() leaves the second key out and makes another one.
 class Seen {
  public:
   explicit Seen(uint64_t count) : mask_(std::bit_ceil(2 * count + 1) - 1), hashes_(mask_ + 1) {}

@@ -1,4 +1,5 @@
-// Keys for structure_bench: makes sets of distinct keys, and draws the keys that a timed loop uses.
+// Keys for structure_bench, the program that times data structures: makes sets of distinct keys,
+// and draws the keys that a timed loop uses.
 //
 // All arrays are mapped by the kernel and do not come from malloc. Otherwise a structure could
 // reuse memory that making keys has freed, and its measured bytes per key would be too small.
@@ -32,7 +33,8 @@ std::string_view name_of(KeySet set);
 // Mixes the bits of a number. Different numbers give different results (splitmix64's last step).
 uint64_t mix(uint64_t number);
 
-// Strings without gaps in one array, so that reading a query costs no cache miss.
+// Strings without gaps in one array. The processor prefetches such an array, so a loop that reads
+// the keys in order has hardly any cache misses for them.
 class Keys {
  public:
   // Reserves room for `count` keys with `bytes` bytes in total.

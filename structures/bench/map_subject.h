@@ -31,8 +31,9 @@ struct StringKeys {
   static View probe(std::string_view key) { return View(key.data(), key.size()); }
 };
 
-// Returns the key of the next lookup in a chain. `zero` is 0, but the compiler cannot know it, so
-// the address of the key depends on `payload`, the previous result.
+// Returns the key of the next lookup in a chain, i.e. in a loop in which each lookup depends on the
+// result of the previous one. `zero` is 0, but the compiler cannot know it, so the address of the
+// key depends on `payload`, the previous result.
 inline std::string_view after(const Keys& keys, uint64_t index, uint64_t payload, uint64_t zero) {
   const std::string_view key = keys[index];
   return {key.data() + (payload & zero), key.size()};

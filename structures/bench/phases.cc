@@ -107,8 +107,9 @@ class Measurement {
     KEYDROME_CHECK(sum == *scans_->sum);
   }
 
-  // Measures the time from the start of all threads to the end of the last one. Each thread has its
-  // own queries. All threads together execute as many queries as a single thread would.
+  // Measures the time from the first query of any thread to the end of the last thread. No thread
+  // begins before all are ready. Each thread has its own queries. All threads together execute as
+  // many queries as a single thread would.
   void with_threads(Subject& subject, const char* loop, uint32_t count,
                     uint64_t (Subject::*body)(const Queries&), Draw draw) {
     std::vector<Queries> queries;

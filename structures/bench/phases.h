@@ -22,10 +22,11 @@ struct Plan {
 };
 
 // Measures all subjects in one process. First loads each subject 1 to 7 times; these are the times
-// of the loop "insert". Then, in each round, every subject runs once each other loop that its
+// of the loop "insert". Then, in each round, every subject runs each of the other loops that its
 // Abilities allow. Each loop gets new keys, because keys that another loop has just used would be
-// in the processor's caches. Returns {"NAME": {"LOOP": [ns per operation in each load or round]}}.
-// Aborts if a subject returns a wrong result.
+// in the processor's caches. Only the scans of a round use the same keys for all subjects, so that
+// their results can be compared. Returns {"NAME": {"LOOP": [ns per operation in each load or
+// round]}}. Aborts if a subject returns a wrong result.
 Json measure(const Subjects& subjects, const Keys& keys, const Plan& plan);
 
 }  // namespace keydrome::bench

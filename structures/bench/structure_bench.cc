@@ -1,5 +1,6 @@
-// The program structure_bench compares structures of contract B with containers from packages
-// (peers): Abseil's B-tree, std::map and oneTBB's concurrent hash map.
+// The program structure_bench compares structures with containers from packages (peers): Abseil's
+// B-tree, std::map and oneTBB's concurrent hash map. A structure is a data structure with the
+// interface of contract B (keydrome/structure.h).
 //
 //     structure_bench [OPTIONS] LIBRARY...
 //       --keys SET,...       sets of keys (default: int); keys.h lists them
@@ -173,7 +174,8 @@ struct Run {
 };
 
 // Measures the memory of all subjects, and returns the runs to time. Must be called before any
-// timed loop, because memory that a loop has freed would falsify the bytes per key.
+// timed loop: a subject could reuse memory that a loop has freed, and its bytes per key would be
+// too small.
 std::vector<Run> plan_runs(const Options& options,
                            const std::vector<const KeydromeStructureTable*>& tables) {
   std::vector<Run> runs;

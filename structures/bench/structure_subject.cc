@@ -40,11 +40,16 @@ Result<const KeydromeStructureTable*> load_structure(const std::string& path) {
   // Makes the path absolute, because dlopen searches for a name without a slash only in the
   // system's folders.
   void* library = dlopen(std::filesystem::absolute(path).c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (library == nullptr) return Error{"cannot load " + path + ": " + dlerror()};
+  if (library == nullptr) {
+    return Error{"cannot load " + path + ": " + dlerror() +
+                 ": give the path of a structure's shared library"};
+  }
   using Entry = const KeydromeStructureTable* (*)();
   const auto entry = reinterpret_cast<Entry>(dlsym(library, "keydrome_structure"));
   if (entry == nullptr) {
-    return Error{path + " is not a structure: it does not export keydrome_structure"};
+    return Error{path +
+                 " is not a structure, because it does not export keydrome_structure: give the "
+                 "path of a structure's shared library"};
   }
   const KeydromeStructureTable* table = entry();
   if (table == nullptr || table->version != KEYDROME_STRUCTURE_VERSION) {

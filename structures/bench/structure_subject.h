@@ -1,5 +1,5 @@
-// StructureSubject: lets the program structure_bench measure a structure, a data structure that
-// implements contract B (keydrome/structure.h).
+// StructureSubject: lets the program structure_bench measure a structure, i.e. a data structure
+// with the interface of contract B (keydrome/structure.h).
 #pragma once
 
 #include <memory>

@@ -1,6 +1,6 @@
-// Subject: one of the things that the program structure_bench compares. It is a structure of
-// contract B (keydrome/structure.h), or a container from a package (a peer). The class also
-// contains the timed loops.
+// Subject: one of the things that the program structure_bench compares. It is a structure, i.e. a
+// data structure with the interface of contract B (keydrome/structure.h), or a container from a
+// package (a peer). The class also contains the timed loops.
 //
 // The loops are inside the implementations, so that the compiler can inline a peer's code, as it
 // would in a program that uses the peer.

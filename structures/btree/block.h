@@ -1,5 +1,6 @@
-// Block: a sorted list of the payloads of one key, one after the other in memory. If the list would
-// become longer than 1 KiB, the key gets a tree of its payloads instead (payloads.h).
+// Block: a sorted list of the payloads of one key of the B+-tree, one after the other in memory. If
+// the list would become longer than 1 KiB, the key gets a tree of its payloads instead
+// (payloads.h).
 #pragma once
 
 #include <cstdint>

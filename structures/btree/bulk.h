@@ -1,5 +1,6 @@
-// Functions of the B+-tree (tree.h) for many pairs at once. load appends a run of ascending pairs,
-// split moves the upper part to another tree, concat joins two trees, and clear frees all nodes.
+// Functions of the B+-tree (tree.h) for many pairs at once. load appends a run (a buffer of the
+// caller) of ascending pairs, split moves the upper part to another tree, concat joins two trees,
+// and clear frees all nodes.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +12,7 @@
 namespace keydrome::btree {
 
 // The pairs of a run come after all pairs of the tree, so each pair goes to the last leaf. The path
-// to this leaf is reused until the leaf is replaced: node[0] is then nullptr.
+// to this leaf is reused until the leaf is replaced. Then path.node[0] is nullptr.
 template <class Layout>
 int Tree<Layout>::load(const KeydromeRun& run) {
   Path path;
@@ -35,8 +36,9 @@ bool Tree<Layout>::split(KeydromeBytes key, Tree& high) {
   descend(probe, path);
   bool same;
   path.at[0] = Layout::place(*path.node[0], probe, same);
-  // If the key is too long, a Fixed tree searches only for its first bytes. A stored key of exactly
-  // these bytes is smaller than the long key, so it stays in the low part.
+  // If the key is too long, a tree with the layout Fixed (keys of 4 or 8 bytes) searches only for
+  // its first bytes. A stored key of exactly these bytes is smaller than the long key, so it stays
+  // in the low part.
   if (same && key.size > key_bytes_ && !holds(key)) ++path.at[0];
   Change low_change(memory_);
   Change high_change(high.memory_);
@@ -106,8 +108,8 @@ int Tree<Layout>::concat(Tree& high) {
   return 0;
 }
 
-// Joins trees of different heights: the root of the shorter tree becomes the first or last child of
-// a node of the taller tree.
+// Joins two trees. If their heights differ, the root of the shorter tree becomes the first or last
+// child of a node of the taller tree. `separator` is the boundary between the two trees.
 template <class Layout>
 bool Tree<Layout>::join(Tree& high, const Separator& separator) {
   Change change(memory_);

@@ -1,5 +1,5 @@
 // Implements check and statistic of Tree (tree.h). check tests the invariants of the B+-tree, and
-// statistic counts nodes and slots. Both visit all nodes.
+// statistic counts nodes and slots (places for the items of a node). Both visit all nodes.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,7 @@
-// Functions: makes the table of functions of contract B (keydrome/structure.h) for the B+-tree.
-// Each file table_*.cc instantiates this template with the searches for one kind of processor. So
-// two tables share no code, and the compiler may use different instructions in each of these files.
+// Functions: makes the table of functions of the B+-tree for contract B, the interface of a data
+// structure (keydrome/structure.h). Each file table_*.cc instantiates this template with the
+// searches for one kind of processor. So two tables share no code, and the compiler may use
+// different instructions in each of these files.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +24,7 @@ namespace keydrome::btree {
 template <class Search>
 struct Functions {
   // Only one of the two trees has a root and is used: `fixed` if all keys have 4 or all have 8
-  // bytes.
+  // bytes, otherwise `text`.
   struct Instance {
     bool is_fixed;
     uint32_t key_bytes;

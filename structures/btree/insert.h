@@ -1,6 +1,7 @@
 // Implements put and replace of Tree (tree.h). put adds a pair of key and payload, and replace
-// exchanges a payload of a key for another one. If a leaf is full, a larger copy replaces it
-// (text/node.h), or it gives pairs to a neighbour (fixed/node.h), or it is split.
+// exchanges a payload of a key for another one. If a text leaf (text/node.h) is full, a larger copy
+// replaces the leaf. If a fixed leaf (fixed/node.h) is full, it gives pairs to a neighbour. If
+// neither is possible, the leaf is split.
 #pragma once
 
 #include <cstdint>
@@ -43,8 +44,9 @@ bool Tree<Layout>::insert_item(Path& path, uint32_t slot, const Item& item) {
   Node& leaf = *path.node[0];
   const bool is_root = &leaf == root_;
   const uint32_t first = is_root ? 0 : path.at[1];
-  // True if the new item becomes the last one of its parent's last child. Keys then probably
-  // ascend, so only the new item goes to the new leaf, and the full leaf stays full.
+  // True if the new item comes after all items of the leaf, and the leaf is the last child of its
+  // parent. Keys then probably ascend, so only the new item goes to the new leaf, and the full leaf
+  // stays full.
   const bool append = slot == leaf.count && (is_root || first + 1 == Layout::items(*path.node[1]));
   if constexpr (Layout::kGrows) {
     if (Layout::may_grow(leaf, item)) return grow_and_insert(path, slot, item);
@@ -90,7 +92,8 @@ bool Tree<Layout>::share_and_insert(Path& path, uint32_t slot, const Item& item)
   Node& left = *Layout::child(parent, right_at - 1);
   Node& right = *Layout::child(parent, right_at);
   Layout::assign_separator(parent, right_at, Layout::first_key(right));
-  // A key between the two nodes becomes the last one of the left node.
+  // If the new key lies between the keys of the two nodes, it becomes the last key of the left
+  // node.
   if (&leaf == &left) {
     if (slot <= left.count) return Layout::insert(left, slot, item);
     return Layout::insert(right, slot - left.count, item);

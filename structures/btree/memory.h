@@ -1,4 +1,5 @@
-// Memory: takes blocks from the environment of contract B (keydrome/structure.h) and retires them.
+// Memory: takes blocks from the KeydromeEnvironment (keydrome/structure.h), the allocator that the
+// caller of the B+-tree passes, and retires them.
 #pragma once
 
 #include <cstddef>

@@ -1,13 +1,14 @@
 // Payloads: functions on sets of payloads. A set has the payloads of one key in memcmp order. It
 // has one of two forms:
 //
-// - a Block (block.h): a list of up to kBlockMax bytes. A search reads half of it on average, so
-//   with longer blocks, n insertions for one key would take time proportional to n^2.
-// - a tree whose keys are the payloads (LMDB calls it a sub-tree), with kTreeMark in the pointer.
+// - a Block (block.h): a list of up to kBlockMax bytes. A search reads half of the block on
+//   average. So without this limit, n insertions for one key would take time proportional to n^2.
+// - a tree whose keys are the payloads (LMDB calls it a sub-tree). The bit kTreeMark of the pointer
+//   marks a tree.
 //
-// A set does not store which memory it uses, because it may move to an instance with another
-// environment. So the caller passes the memory. If a function moves the set, it sets the argument
-// `set` to the new address, or to 0 if the set has become empty.
+// A set does not store which memory it uses, because split and concat may move the set to an
+// instance with another environment. So the caller passes the memory. If a function moves the set,
+// it sets the argument `set` to the new address, or to 0 if the set has become empty.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +29,7 @@ template <class Search>
 class Payloads {
  public:
   static constexpr uint32_t kBlockMax = 1024;
-  static constexpr uint32_t kTreeToBlock = 4;  // a tree that shrinks to this many becomes a block
+  static constexpr uint32_t kTreeToBlock = 4;  // a tree with so few payloads becomes a block
 
   // Makes a set of one payload. Returns 0 if out of memory.
   static PayloadSet make(const Memory& memory, Span payload) {

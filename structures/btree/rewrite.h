@@ -1,8 +1,8 @@
 // Splits and merges nodes of the B+-tree (tree.h), always in the same way. A change lists the items
-// of one or two neighbouring nodes, builds new nodes from the list, and replaces the old nodes in
-// their parent. If the parent has no room for the new nodes, it is built again, too, and so on
-// upwards. The one step that makes the new nodes visible comes last and cannot fail, so a failed
-// allocation leaves the tree unchanged.
+// (keys with their values or children) of one or two neighbouring nodes. It builds new nodes from
+// the list, and replaces the old nodes in their parent. If the parent has no room for the new
+// nodes, it is built again, too, and so on upwards. The one step that makes the new nodes visible
+// comes last and cannot fail, so a failed allocation leaves the tree unchanged.
 #pragma once
 
 #include <cstdint>

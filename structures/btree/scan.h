@@ -19,7 +19,7 @@ int Tree<Layout>::scan(KeydromeBytes key, KeydromeBytes payload, bool after,
                        KeydromeRun& run) const {
   PayloadBound bound{Span::of(payload), after};
   bool past_key = after && payload.data == nullptr;
-  if (!holds(key)) {  // Fixed: the probe is the key, cut if too long, padded with 0 if too short
+  if (!holds(key)) {  // the probe is then the key, cut or padded with zeros to key_bytes_
     past_key = key.size > key_bytes_;
     bound = {};
   }

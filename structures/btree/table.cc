@@ -1,5 +1,5 @@
-// Exports the B+-tree through contract B (keydrome/structure.h). Chooses the table of functions for
-// this processor (tables.h).
+// Exports the B+-tree through contract B, the interface of a data structure (keydrome/structure.h).
+// Chooses the table of functions for this processor (tables.h).
 #include "keydrome/structure.h"
 #include "structures/btree/tables.h"
 

@@ -1,5 +1,5 @@
-// Value: what a leaf stores for one key. One payload is stored in the leaf itself. Several payloads
-// of a key, or one that the leaf has no place for, are a set of payloads (payloads.h).
+// Value: what a leaf stores for one key: a payload, or a pointer to a set of payloads (payloads.h).
+// A key has a set if it has several payloads, or one payload for which the leaf has no place.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,8 @@
 
 namespace keydrome::btree {
 
-// A pointer to a set of payloads, with a mark in its lowest bit (payloads.h). 0: no set.
+// A pointer to a set of payloads. Its lowest bit is 1 if the set is a tree (payloads.h). The value
+// 0 means that there is no set.
 using PayloadSet = uint64_t;
 
 struct Value {

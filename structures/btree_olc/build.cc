@@ -13,7 +13,8 @@ namespace {
 constexpr uint32_t kTextUnit = 128;
 constexpr uint32_t kTextBytesMin = 1024;
 
-// Decides which eight bytes of a pair its head has: those after the bytes that both fences share.
+// Decides which eight bytes of a pair are its head (node.h): those after the bytes that both fences
+// (the bounds of the node) share.
 void set_prefix(Node& node, uint32_t key_size, const Fences& fences) {
   node.head_is_payload = false;
   node.prefix = 0;
@@ -27,7 +28,8 @@ void set_prefix(Node& node, uint32_t key_size, const Fences& fences) {
   node.prefix = static_cast<uint8_t>(common);
 }
 
-// Completes a node: writes kNoHead after the last slot, and writes the summary.
+// Completes a node: writes kNoHead after the last slot, and writes the summary, i.e. the first head
+// of each group but the first.
 void seal(Node& node) {
   for (uint32_t slot = node.count; slot < kSlots; ++slot) node.heads[slot] = kNoHead;
   for (uint32_t group = 1; group < kGroups; ++group)

@@ -11,7 +11,7 @@
 namespace keydrome::btree_olc {
 
 // The pairs of up to two leaves, and one more pair. The bytes of the pairs stay in the leaves. Only
-// pairs of number leaves are copied, to numbers_.
+// pairs of number leaves (keys of 4 or 8 bytes, node.h) are copied, to numbers_.
 struct Pairs {
   static constexpr uint32_t kMost = 2 * kSlots + 1;
 

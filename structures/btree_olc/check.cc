@@ -12,8 +12,8 @@ enum Broken : int {
   kSound = 0,
   kHeight,     // a node is not one level below its parent
   kFill,       // an inner node has only one child
-  kOrder,      // pairs or separators are not ascending, or not between the fences
-  kHead,       // a head is not that of its pair, or the summary does not repeat it
+  kOrder,      // pairs or separators do not ascend, or are outside the node's bounds
+  kHead,       // a head (node.h) does not fit its pair, or the summary is wrong
   kRecords,    // the records do not have as many bytes as the node says
   kLeftBehind  // a leaf is latched or obsolete
 };

@@ -9,7 +9,7 @@ namespace keydrome::btree_olc {
 
 struct Position {
   Node* leaf;
-  Fence high;           // of the leaf
+  Fence high;           // the upper bound of the leaf
   const Inner* parent;  // of the leaf, or nullptr
   uint32_t at;          // index of the leaf in the parent
   Fence parent_high;

@@ -1,5 +1,6 @@
-// Reads: the calls of the tree that do not change it. They take no latch and write nothing. All
-// functions are templates, because they are compiled for several kinds of processors (table_*.cc).
+// Reads: the calls of the tree that do not change it. They take no latch, except for a lookup that
+// would have to read more than eight leaves (find_from). All functions are templates, because they
+// are compiled for several kinds of processors (table_*.cc).
 #pragma once
 
 #include <algorithm>
@@ -13,7 +14,8 @@
 
 namespace keydrome::btree_olc {
 
-// Finds the leaf of a place. If the leaf is obsolete, the caller must search again from the root.
+// Finds the leaf that contains the place of a probe, i.e. a place between two pairs (pair.h). If
+// the leaf is obsolete, the caller must search again from the root.
 template <class Search>
 [[gnu::always_inline]] inline Node* leaf_below(Node* node, const Probe& probe) {
   using In = NodeSearch<Search>;

@@ -11,7 +11,8 @@ namespace {
 
 constexpr uint32_t kMergedMost = kSlots * 3 / 4;  // most pairs or children of a merged node
 constexpr uint32_t kRecordBytesMax = kLeafBytesMax - sizeof(TextNode);
-// An inner node with fewer children is merged with a neighbour, or takes some of its children.
+// An inner node with fewer children is merged with a neighbour, or takes some of the neighbour's
+// children.
 constexpr uint32_t kThin = 14;
 
 // Returns how many of the pairs go to the first leaf: all of them if one leaf is enough.
@@ -148,8 +149,8 @@ bool Rebuild::replace_leaves(const Pairs& pairs, uint32_t first, uint32_t old, b
   return replace(0, part);
 }
 
-// Replaces nodes of a level. If one node replaces one, the parent only exchanges a pointer.
-// Otherwise its separators change, so the parent is replaced, too.
+// Replaces nodes of a level. If one new node replaces one old node, the parent only exchanges a
+// pointer. Otherwise its separators change, so the parent is replaced, too.
 bool Rebuild::replace(uint32_t level, const Part& part) {
   if (level == top_) return replace_top(part);
   Inner& parent = inner(*path_[level + 1]);
@@ -185,7 +186,7 @@ bool Rebuild::replace_top(const Part& part) {
 }
 
 // Replaces path_[level] by one or two nodes with these children. If there are few children, also
-// replaces a neighbour, whose children the new nodes then share.
+// replaces a neighbour. The new nodes then have the children of both.
 bool Rebuild::replace_inner(uint32_t level, Children& children) {
   if (level == top_ && children.count == 1) return replace_top({0, 1, 1, {children.nodes[0]}, {}});
   if (level < top_ && children.count < kThin) return join(level, children);

@@ -1,4 +1,5 @@
-// Rebuild: replaces nodes by new ones, for the thread that has the tree latch.
+// Rebuild: replaces nodes by new ones, for the thread that has the tree latch (the latch of threads
+// that replace nodes; version.h).
 //
 // One object makes one change. It finds the path to the place of a probe (pair.h), latches the
 // leaf, and makes new leaves. It also replaces the inner nodes above, as far as their number of
@@ -31,8 +32,8 @@ class Rebuild {
   // Replaces the leaf by one or two new leaves with its pairs and the given pair. Returns false if
   // out of memory.
   bool insert(uint32_t slot, const Pair& pair);
-  // The same, but the new leaves do not get the pair of slot `erased`. `slot` is the place that the
-  // new pair would have if no pair were erased.
+  // Does the same as insert(), but the new leaves do not get the pair of slot `erased`. `slot` is
+  // the place that the new pair would have if no pair were erased.
   bool insert_instead(uint32_t slot, const Pair& pair, uint32_t erased);
   // Merges the leaf with a neighbour, if both together have few enough pairs.
   void merge();

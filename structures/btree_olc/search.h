@@ -1,5 +1,6 @@
 // NodeSearch: finds the place of a probe in a node (node.h). A place is between two pairs (Probe in
-// pair.h). `Search` (search/) compares heads. Where heads are equal, NodeSearch compares pairs.
+// pair.h). A *head* is eight bytes of a pair, as a number. `Search` (search/) compares heads. Where
+// heads are equal, NodeSearch compares pairs.
 //
 // The functions may run while another thread changes the leaf. They touch only memory of the leaf,
 // but their results count only if the version of the leaf is unchanged afterwards.
@@ -17,7 +18,7 @@ namespace keydrome::btree_olc {
 // The result of a search in a leaf.
 enum class Answer {
   kFound,  // the first pair after the place has the key
-  kNone,   // this pair has another key; a result of emit(): the run is full
+  kNone,   // this pair has another key; if emit() returns kNone, the run is full
   kEnd,    // no pair of the leaf is after the place
   kTorn    // another thread changes the leaf
 };
@@ -43,7 +44,7 @@ struct NodeSearch {
     }
   }
   // Returns the index of the child that may have the first pair after the place: the number of
-  // separators that are not after it.
+  // separators that are not after the place.
   [[gnu::always_inline]] static uint32_t child_index(const Inner& node, const Probe& probe) {
     const uint64_t head = head_of(node, probe);
     const uint32_t high = std::min<uint32_t>(heads_below<true>(node, head), node.count);
@@ -121,7 +122,7 @@ struct NodeSearch {
   // Returns the head of the probe in this node. If all pairs of the node have the key of the probe,
   // and the probe is after all payloads of this key, the head is the largest number.
   [[gnu::always_inline]] static uint64_t head_of(const Node& node, const Probe& probe) {
-    // In nodes whose heads are the first bytes of keys, the head is always the same.
+    // All nodes whose heads are the first bytes of keys have the same head for a probe.
     if (__builtin_expect(node.has_key_heads(), 1)) return probe.key_head;
     if (node.head_is_payload && probe.past_key) return kNoHead;
     return head_in(node, probe);

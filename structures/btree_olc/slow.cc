@@ -1,4 +1,5 @@
-// Implements the functions of TreeBase (tree.h) that take the tree latch.
+// Implements the functions of TreeBase (tree.h) that take the tree latch, the latch of threads that
+// replace nodes (version.h).
 #include "structures/btree_olc/changes.h"
 #include "structures/btree_olc/rebuild.h"
 #include "structures/btree_olc/search/plain.h"

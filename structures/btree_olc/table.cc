@@ -1,5 +1,5 @@
-// Exports the B+-tree with optimistic lock coupling through contract B (keydrome/structure.h).
-// Chooses the table of functions for this processor (tables.h).
+// Exports the B+-tree with optimistic lock coupling through contract B, the interface of a data
+// structure (keydrome/structure.h). Chooses the table of functions for this processor (tables.h).
 #include "structures/btree_olc/shared.h"
 #include "structures/btree_olc/tables.h"
 

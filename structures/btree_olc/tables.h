@@ -1,5 +1,5 @@
-// The tables of functions of contract B (keydrome/structure.h), one for each kind of processor. Use
-// a table only if this processor can execute its functions.
+// The tables of functions of contract B, the interface of a data structure (keydrome/structure.h),
+// one for each kind of processor. Use a table only if this processor can execute its functions.
 #pragma once
 
 #include "keydrome/structure_class.h"

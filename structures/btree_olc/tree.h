@@ -8,9 +8,10 @@
 //
 // Thread safety: all functions but check, clear and load may run at the same time.
 //
-// - A search checks no version on its way to a leaf. Inner nodes do not change, and a child always
-//   has the pairs between its separators. So even a search through a replaced inner node ends in
-//   the right leaf, or in an obsolete one; then it begins again.
+// - A search checks no version on its way to a leaf. Inner nodes do not change, except that a new
+//   child may take the place of an old one. A child always has the pairs between its separators. So
+//   even a search through a replaced inner node ends in the right leaf, or in an obsolete one; then
+//   it begins again.
 // - A change of one leaf latches only this leaf.
 // - To replace nodes, a thread takes the tree latch, finds the path again, and latches the leaves
 //   that it replaces. It makes all new nodes, and then stores one pointer, which makes them

@@ -1,4 +1,5 @@
-// Implements build.h: makes pages from lists of entries, and gives their memory back.
+// Implements build.h: makes pages from lists of entries, and gives their memory back. A *base* has
+// the sorted pairs of a page. A *delta* is the record of one change of a page (page.h).
 #include "structures/bwtree/build.h"
 
 #include <algorithm>
@@ -68,10 +69,10 @@ class Writer {
   uint32_t at_;  // where the next record begins
 };
 
-// What the pairs of a page need.
+// The sizes of the pairs of a page.
 struct Sizes {
   uint32_t records = 0;  // bytes of all records
-  size_t longest = 0;    // key
+  size_t longest = 0;    // bytes of the longest key
   bool are_numbers = true;
 
   Sizes(const Entries& entries, uint32_t from, uint32_t to) {

@@ -1,5 +1,6 @@
-// Entries: the contents of pages as a list. Builder: makes pages from such lists, and gives their
-// memory back.
+// Entries: the contents of pages of the Bw-tree as a list. Builder: makes pages from such lists,
+// and gives their memory back. A *removed* page is being merged with the page to its left, and its
+// contents are frozen (page.h).
 #pragma once
 
 #include <cstdint>

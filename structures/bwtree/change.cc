@@ -1,4 +1,5 @@
-// Implements put() and del() of Tree (tree.h), and makes new bases of leaves with many deltas.
+// Implements put() and del() of Tree (tree.h). Each change puts a *delta*, a record of one change,
+// in front of the sorted pairs of a leaf, the *base*. A leaf with many deltas gets a new base.
 #include "base/spin_wait.h"
 #include "structures/bwtree/tree.h"
 
@@ -36,8 +37,8 @@ int Tree::change(Kind kind, const Probe& pair) {
   }
 }
 
-// Improves the shape of the leaf after a change. The tree is right without this, so a failure does
-// no harm: a later change tries it again.
+// After a change, splits the leaf, gives it a new base, or merges it with a neighbour, if this is
+// necessary. The tree is right even if this fails, and a later change tries it again.
 void Tree::tidy(Slot& slot, const Delta& newest, const Probe& pair) {
   constexpr uint32_t kFew = kPairsMax / 6;
   const uint32_t count = newest.count;

@@ -1,5 +1,6 @@
 // Implements check() and statistic() of Tree (tree.h): checks the invariants of the tree, and
-// counts pages. No other call may run meanwhile.
+// counts pages. No other call may run meanwhile. A *slot* points to a page. An *entry* of an inner
+// page is a child with its lower bound (page.h).
 #include <functional>
 
 #include "structures/bwtree/cursor.h"
@@ -18,7 +19,7 @@ enum Broken {
 };
 
 // Calls `visit` for all slots of the level that begins with `slot`, with the page's lower bound,
-// until it returns a number other than 0. Returns this number.
+// until a call returns a number other than 0. Returns this number.
 int for_level(const Slot* slot, const std::function<int(const Slot&, const Pair&)>& visit) {
   Pair low{};
   while (slot != nullptr) {

@@ -1,4 +1,6 @@
-// Implements cursor.h: sorts the deltas of a leaf, and copies the pairs of the leaf into a run.
+// Implements cursor.h: sorts the deltas of a leaf, and copies the pairs of the leaf into a run, the
+// caller's buffer. The *base* of a leaf has sorted pairs, and each *delta* is a later change
+// (page.h).
 #include "structures/bwtree/cursor.h"
 
 namespace keydrome::bwtree {

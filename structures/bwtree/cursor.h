@@ -1,4 +1,6 @@
-// Cursor: visits the pairs of a leaf in order, from a position on. It merges deltas and base.
+// Cursor: visits the pairs of a leaf of the Bw-tree in order, from a position on. A leaf has a
+// base, which contains sorted pairs, and deltas, the changes since the base was made. The cursor
+// merges both.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +15,8 @@ enum class Only : uint8_t { kAll, kKey };
 class Cursor {
  public:
   // With Only::kKey, the cursor visits the pairs with the probe's key, and maybe others after them.
-  // It ignores the deltas of other keys, so it sorts few deltas. The leaf is not a removed one.
+  // It ignores the deltas of other keys, so it sorts few deltas. REQUIRES: the leaf is not a
+  // removed one, i.e. not being merged (Kind::kRemoved).
   Cursor(const Page& leaf, const Probe& probe, Only only);
 
   // Returns false after the last pair.

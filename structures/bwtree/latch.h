@@ -1,4 +1,5 @@
-// Latch: the latch of a tree, which orders its rare changes of structure.
+// Latch: a lock for threads that change inner pages of a Bw-tree, or merge pages. These changes are
+// rare, so they happen one after the other.
 #pragma once
 
 #include <atomic>

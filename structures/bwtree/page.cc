@@ -1,4 +1,5 @@
-// Implements page.h: searches in a base, and in a leaf with deltas.
+// Implements page.h: searches in a base, which has sorted pairs, and in a leaf with deltas, which
+// are changes since the base was made.
 #include "structures/bwtree/page.h"
 
 namespace keydrome::bwtree {

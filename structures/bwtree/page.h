@@ -112,7 +112,7 @@ struct Base : Page {
 };
 static_assert(sizeof(Base) % Base::kHead == 0 && sizeof(Slot*) == Base::kHead);
 
-// Returns one byte for a key.
+// Returns the mark of a key: one byte of a hash of the key's head.
 inline uint8_t mark_of(uint64_t head) {
   return static_cast<uint8_t>((head * 0x9E3779B97F4A7C15u) >> 56);
 }

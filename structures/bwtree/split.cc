@@ -16,7 +16,7 @@ Pair low_of_half(const Entries& entries, uint32_t middle, uint32_t level) {
 // Exchanges the page for its lower half, which links to the upper half. Only the thread that has
 // split a page adds the entry for the new page to the parent. A page can be merged away only while
 // the parent has an entry for it. So the thread never adds an entry for a page that no longer
-// exists. The caller has the latch if the page is an inner one.
+// exists. The caller has the latch of the tree if the page is an inner one.
 bool Tree::split(Slot& slot, const Page& page) {
   if (&slot == &root_) return grow(page);
   Entries entries;
@@ -68,9 +68,9 @@ bool Tree::grow(const Page& page) {
   return now != nullptr;
 }
 
-// Adds a child to the page of this level. The caller has the latch, so no other thread changes
-// inner pages. If memory runs out, the child stays without an entry, and searches reach it by the
-// link of the page to its left.
+// Adds a child to the page of this level. The caller has the latch of the tree, so no other thread
+// changes inner pages. If memory runs out, the child stays without an entry, and searches reach it
+// by the link of the page to its left.
 void Tree::add_child(const Pair& low, Slot* child, uint32_t level) {
   const Probe probe = Probe::at(low);
   Place place = locate(probe, level);

@@ -1,4 +1,4 @@
-// Exports the Bw-tree through contract B (keydrome/structure.h).
+// Exports the Bw-tree through contract B, the interface of a data structure (keydrome/structure.h).
 #include "keydrome/structure_class.h"
 #include "structures/bwtree/tree.h"
 

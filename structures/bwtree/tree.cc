@@ -80,7 +80,7 @@ int Tree::find(KeydromeBytes key, KeydromeBytes after, KeydromeBuffer& payload) 
 }
 
 // Looks for the first pair after the position. This pair counts as found if it has the key of the
-// position. Returns 0 if one page was enough, and otherwise a number for the contents of all pages
+// position. Returns 0 if one page was enough, and otherwise a hash of the addresses of all pages
 // that were read.
 uint64_t Tree::collect(const Probe& probe, KeydromeBuffer& payload, int& found) const {
   uint64_t seen = 0;

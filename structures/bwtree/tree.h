@@ -14,7 +14,8 @@
 // - A split exchanges the leaf for its lower half, which links to a new leaf on the right. Then the
 //   parent gets an entry for the new leaf. Until then, searches reach it by the link.
 // - Changes of inner pages take the latch of the tree, so parents stay as they are during a merge.
-//   Searches and changes of leaves, also splits, do not take it.
+//   Searches and changes of leaves do not take it. A split of a leaf takes it only to change the
+//   parent.
 // - The runtime frees retired pages and slots only after all calls that could read them have ended.
 #pragma once
 

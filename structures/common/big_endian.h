@@ -13,7 +13,7 @@
 
 namespace keydrome {
 
-static_assert(std::endian::native == std::endian::little, "the bytes are swapped");
+static_assert(std::endian::native == std::endian::little, "byte swaps need little-endian");
 
 inline uint64_t load_big(const void* from) {
   uint64_t value;

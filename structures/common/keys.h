@@ -18,7 +18,8 @@
 namespace keydrome {
 
 // A string of at most 128 bytes. The object contains up to kInside bytes; longer strings are in
-// memory of the environment. The owner must call drop(). Copies share the memory.
+// memory of the environment (the allocator of the caller). The owner must call drop(). Copies share
+// the memory.
 class ShortBytes {
  public:
   static constexpr size_t kInside = 15;

@@ -1,5 +1,6 @@
-// SortedSet: a structure of contract B that stores its pairs in a sorted container of a library,
-// such as std::set. README.md of structures/std_map describes it.
+// SortedSet: a structure that stores its pairs in a sorted container of a library, such as
+// std::set. A structure is a data structure with the interface of contract B
+// (keydrome/structure.h). README.md of structures/std_map describes such a structure.
 //
 // Thread safety: threads may call the const functions at the same time, as long as no thread calls
 // another function.

@@ -6,7 +6,8 @@ namespace keydrome::csb {
 namespace {
 
 // The numbers that check() returns: the first broken invariant, or kNone. A head is eight bytes of
-// a key as a number (leaf.h).
+// a key as a number (leaf.h). A slot of the directory is a fence, i.e. a lower bound of pairs, with
+// its leaf (directory.h).
 enum Broken {
   kNone,
   kLeafCount,       // a leaf has more records than it has room for

@@ -1,4 +1,6 @@
-// Implements directory.h: makes a directory, searches it, and changes its list of pending slots.
+// Implements directory.h: makes a directory, searches it, and changes its list of pending slots. A
+// slot is a fence, i.e. a lower bound of pairs, with its leaf. A slot is pending if it was added
+// after the directory had been made.
 #include "structures/csb/directory.h"
 
 #include <algorithm>
@@ -97,8 +99,8 @@ uint64_t Directory::head_of_fence(uint32_t slot) const {
   return head_of(fence.key() + skipped_, fence.key_size - skipped_);
 }
 
-// If the probe's key lacks the common bytes, returns the smallest or the largest head. Fences with
-// an equal head are then compared in full.
+// If the probe's key does not begin with the bytes that all fences share, returns the smallest or
+// the largest head. Fences with an equal head are then compared in full.
 uint64_t Directory::head_for(const Probe& probe) const {
   if (skipped_ == 0) return probe.head;
   const uint32_t size = std::min(skipped_, probe.key_size);

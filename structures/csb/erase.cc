@@ -38,9 +38,9 @@ int Tree::remove(const Probe& pair) {
 }
 
 // Moves the records of the next leaf to the leaf at `place`, and frees the next leaf. The slot of
-// the next leaf is the first slot after `place` that refers to another leaf. A pending slot is
-// removed from the list. A directory slot becomes dead (directory.h). Dead slots that referred to
-// the next leaf follow directly, and now refer to the remaining leaf.
+// the next leaf is the first slot after `place` that refers to another leaf. A pending slot
+// (directory.h) is removed from the list. A directory slot becomes dead (directory.h). Dead slots
+// that referred to the next leaf follow directly, and now refer to the remaining leaf.
 void Tree::merge_next(const Place& place) {
   Leaf* leaf = place.leaf;
   Leaf* next = leaf->next;

@@ -35,8 +35,8 @@ int Tree::insert(Leaf* leaf, uint32_t index, const Probe& pair) {
   return 1;
 }
 
-// Allocates everything that a split needs, and makes room for a pending slot. Returns false if out
-// of memory.
+// Allocates everything that a split needs, and makes room for a pending slot (directory.h). Returns
+// false if out of memory.
 bool Tree::reserve(const Probe& pair, const Probe& fence_pair, Parts& parts) {
   parts = {memory_.make_record(pair), memory_.make_record(fence_pair), memory_.make_leaf()};
   const bool has_parts = parts.record != nullptr && parts.fence != nullptr && parts.leaf != nullptr;

@@ -79,7 +79,7 @@ inline int compare_keys(const Record& record, const Probe& probe) {
   return compare(record.key(), record.key_size, probe.key, probe.key_size);
 }
 
-// Compares a record with a probe. The result has the same meaning as above.
+// Compares a record with a probe. The result has the same meaning as for two strings.
 inline int compare(const Record& record, const Probe& probe) {
   const int order = compare_keys(record, probe);
   if (order != 0) return order;

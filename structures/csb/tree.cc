@@ -34,8 +34,8 @@ Tree::~Tree() {
   Directory::destroy(memory_, directory_);
 }
 
-// Makes a new directory with all slots that are not dead, in order. Returns false if out of memory.
-// The old directory then stays in use.
+// Makes a new directory with all slots that are not dead, in order. A dead slot has the same leaf
+// as the slot before it. Returns false if out of memory. The old directory then stays in use.
 bool Tree::rebuild() {
   Directory* made = Directory::create(memory_, leaves_);
   if (made == nullptr) return false;

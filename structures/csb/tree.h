@@ -3,8 +3,8 @@
 //
 // Sources: J. Rao, K. Ross, "Making B+-Trees Cache Conscious in Main Memory", SIGMOD 2000. An entry
 // of the SIGMOD 2009 programming contest rebuilds its tree from time to time (E. Reid's thesis on
-// the contest, section 4.1). ERIS uses such a tree as its range partition table (T. Kissinger et
-// al., ADMS 2014, section 4).
+// the contest, section 4.1). The storage engine ERIS uses such a tree to find the partition of a
+// key (T. Kissinger et al., ADMS 2014, section 4).
 //
 // Thread safety: threads may call the const functions at the same time, as long as no thread calls
 // another function. Errors: a function that fails has changed no pair, but load may have added

@@ -1,5 +1,5 @@
 // Implements check() and statistic() of Tree (tree.h): checks the invariants, for tests, and counts
-// nodes.
+// nodes. The id of a pair is its number in a dictionary, and nodes contain ids (node.h).
 #include <vector>
 
 #include "structures/delta_storage/tree.h"
@@ -13,7 +13,7 @@ enum Broken {
   kWrongLevel,      // a child is not one level below its parent
   kTooSmall,        // a node other than the root is less than a third full
   kWrongLink,       // a leaf does not link to the next one
-  kWrongUse,        // the dictionary's uses of a pair do not agree with the ids in the index
+  kWrongUse,        // the dictionary does not know whether a leaf or inner node has an id
 };
 
 uint64_t nodes_of(const Node& node, uint64_t& slots, uint64_t& used) {

@@ -1,5 +1,6 @@
 // Implements del() of Tree (tree.h): removes a pair, and joins nodes that have become small with a
-// neighbour. If one node has no room for the ids of both, both nodes stay and get half of them.
+// neighbour. The nodes contain ids, i.e. the numbers of pairs in the dictionary. If one node has no
+// room for the ids of both, both nodes stay, and each gets half of the ids.
 #include <algorithm>
 
 #include "structures/delta_storage/tree.h"
@@ -49,7 +50,8 @@ bool Tree::join_leaves(Inner& parent, uint32_t left_child) {
   return false;
 }
 
-// The same for two inner nodes. The separator between them moves down, and another one moves up.
+// Joins two inner nodes, or gives each of them half of the ids. The separator between them moves
+// down. If both nodes stay, another separator moves up.
 bool Tree::join_inners(Inner& parent, uint32_t left_child) {
   auto& left = static_cast<Inner&>(*parent.children[left_child]);
   auto& right = static_cast<Inner&>(*parent.children[left_child + 1]);

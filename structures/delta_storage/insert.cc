@@ -1,5 +1,5 @@
-// Implements put() of Tree (tree.h): adds a pair to the dictionary and its id to a leaf, and splits
-// full nodes.
+// Implements put() of Tree (tree.h): adds a pair to the dictionary, adds the id of the pair (its
+// number in the dictionary) to a leaf, and splits full nodes.
 #include <algorithm>
 
 #include "structures/delta_storage/tree.h"

@@ -10,7 +10,8 @@ struct Options {
   // How a search finds its place in a node. Binary search reads fewer pairs. Linear search reads
   // more pairs, but no load waits for the result of an earlier load.
   bool is_binary = true;
-  // Number of dictionaries, a power of two: 1, or at least the number of cores.
+  // Number of dictionaries, a power of two: 1, or the number of cores, rounded up to a power of
+  // two, but at most 64.
   uint32_t dictionaries = 1;
 
   // Parses a JSON object with the members `search` ("binary" or "linear") and `dictionary`

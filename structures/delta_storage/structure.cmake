@@ -1,2 +1,2 @@
-# Sets `libraries`: options.cc parses JSON.
+# Sets `libraries` to Keydrome's library base, because options.cc parses JSON with base/json.h.
 set(libraries base)

@@ -1,4 +1,5 @@
-// Exports the delta storage through contract B (keydrome/structure.h).
+// Exports the delta storage through contract B, the interface of a data structure
+// (keydrome/structure.h).
 #include "keydrome/structure_class.h"
 #include "structures/delta_storage/tree.h"
 

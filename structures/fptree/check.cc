@@ -6,7 +6,7 @@ namespace keydrome::fptree {
 namespace {
 
 // The numbers that check() returns: the first broken invariant, or kNothing. README.md lists the
-// invariants.
+// invariants with these numbers, 1 to 9.
 enum Broken { kNothing, kLevel, kFenceOrder, kPlace, kPrint, kTwice, kMark, kEmpty, kLinks, kKey };
 
 }  // namespace

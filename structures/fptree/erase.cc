@@ -45,8 +45,8 @@ void Tree::remove_leaf(const Path& path) {
   Leaf* leaf = path.leaf;
   if (leaf->before != nullptr) {
     leaf->before->next = leaf->next;
-    // The previous leaf may now end at the fence after the removed leaf. So it needs the flag
-    // kDivides that the removed leaf had for this fence.
+    // The previous leaf may now end at the fence (the boundary) after the removed leaf. So it needs
+    // the flag kDivides that the removed leaf had for this fence.
     leaf->before->used |= leaf->used & Leaf::kDivides;
   }
   if (leaf->next != nullptr) leaf->next->before = leaf->before;

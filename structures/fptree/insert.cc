@@ -1,4 +1,5 @@
-// Implements put() of Tree (tree.h), which adds a pair. It splits full leaves and inner nodes.
+// Implements put() of Tree (tree.h), which adds a pair. It splits full leaves and inner nodes. A
+// fence is the boundary between two nodes (node.h).
 #include <algorithm>
 #include <numeric>
 

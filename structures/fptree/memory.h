@@ -1,4 +1,5 @@
-// Memory: makes and frees nodes and records, with memory from the environment of the tree.
+// Memory: makes and frees nodes and records, with memory from the tree's environment, the allocator
+// that the caller of `create` passes.
 #pragma once
 
 #include <cstring>

@@ -30,9 +30,9 @@ class ByPair {
 
 }  // namespace
 
-// Looks for pairs with the key of the probe. Their payload must not be smaller than the probe's or,
-// if `after` is true, must be larger. Returns the entry of the smallest such pair, and stores its
-// mark in `mark`. Returns nullptr if there is none.
+// Returns the entry of the smallest pair with the key of the probe, and stores its mark in `mark`.
+// If `after` is true, ignores pairs whose payload is not larger than that of the probe. Returns
+// nullptr if there is no such pair.
 const Entry* Tree::answer(const Leaf& leaf, const Probe& probe, uint8_t print, bool after,
                           uint8_t& mark) const {
   const Entry* best = nullptr;

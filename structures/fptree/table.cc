@@ -1,4 +1,5 @@
-// Exports the fingerprinting B+-tree through contract B (keydrome/structure.h).
+// Exports the fingerprinting B+-tree through contract B, the interface of a data structure
+// (keydrome/structure.h).
 #include "keydrome/structure_class.h"
 #include "structures/fptree/tree.h"
 

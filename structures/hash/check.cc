@@ -1,5 +1,5 @@
-// Implements check() and statistic() of the table: checks all invariants, and counts lines and
-// entries.
+// Implements check() and statistic() of the hash table: checks all invariants, and counts lines and
+// entries. A bucket is a chain of lines, each with up to three entries (line.h).
 #include "structures/hash/table.h"
 
 namespace keydrome::hash {
@@ -10,9 +10,9 @@ enum Broken {
   kGap,             // a line before the last one of its chain is not full, or the last one is empty
   kWrongBucket,     // an entry is in a bucket that its hash does not belong to
   kKeyTwice,        // a bucket has two entries of one key
-  kWrongCount,      // the sum of the stripes is not the number of entries
+  kWrongCount,      // the sum of the counters (stripes_) is not the number of entries
   kWrongOrder,      // the payloads of a key are not ascending
-  kWrongLive        // a Block or Directory has a wrong number of live payloads
+  kWrongLive        // a Block or Directory (payloads.h) has a wrong number of live payloads
 };
 
 // Visits the payloads of a key, and compares each with the previous one.

@@ -23,8 +23,8 @@ bool is_unchanged(const Line& home, uint32_t version) {
 // is, and after a wrong prediction the lookup would no longer overlap with the next one.
 //
 // Follows the pointer of an entry only after a check of the version. Without this check, `mark` and
-// `word` may come from different entries. The Block or Directory at the pointer never moves, and
-// the runtime keeps its memory until this call ends.
+// `word` may come from different entries. The pointer leads to a Block or Directory, which store
+// payloads (payloads.h). They never move, and the runtime keeps their memory until this call ends.
 Table::Answer Table::try_read(const Line& home, uint32_t version, const Probe& probe,
                               const Bytes* after, KeydromeBuffer& payload) const {
   for (const Line* line = &home; line != nullptr; line = line->read_next()) {
@@ -58,8 +58,9 @@ bool Table::read(const Probe& probe, const Bytes* after, KeydromeBuffer& payload
   }
 }
 
-// Handles the most frequent read with few instructions: the key is in the home line, with an inline
-// payload. Returns false if this is not the case, or if another thread changes the bucket.
+// Handles the most frequent read with few instructions: the key is in the home line, i.e. the first
+// line of its bucket, and its payload is in the entry itself. Returns false if this is not the
+// case, or if another thread changes the bucket.
 inline bool Table::read_inline(const Probe& probe, KeydromeBuffer& payload) const {
   const Line* home = home_of(bucket_of(probe.hash, buckets()));
   const uint32_t version = home->version.load(std::memory_order_acquire);
@@ -84,8 +85,8 @@ int Table::find(KeydromeBytes key, KeydromeBytes after, KeydromeBuffer& payload)
   return read(probe, after.data == nullptr ? nullptr : &larger_than, payload) ? 1 : 0;
 }
 
-// Prefetches the home lines of several keys, and then their Blocks, so that the cache misses of
-// several lookups overlap.
+// Prefetches the home lines (the first lines of the buckets) of several keys, and then their Blocks
+// (payloads.h), so that the cache misses of several lookups overlap.
 void Table::find_batch(uint32_t count, KeydromeLookup* lookups) const noexcept {
   constexpr uint32_t kInFlight = 24;
   Probe probes[kInFlight];

@@ -1,4 +1,5 @@
-// Implements the growth of the table: each insertion splits a few buckets.
+// Implements the growth of the hash table: each insertion splits a few buckets. A bucket is a chain
+// of lines, each with up to three entries (line.h).
 #include <algorithm>
 #include <new>
 

@@ -22,8 +22,8 @@ namespace keydrome::hash {
 enum class Kind : uint8_t {
   kFree = 0,
   kInline = 1,    // one payload of at most 8 bytes, in the entry itself
-  kBlock = 2,     // in a Block
-  kDirectory = 3  // in the Blocks of a Directory
+  kBlock = 2,     // in a Block, a list of payloads (payloads.h)
+  kDirectory = 3  // in several Blocks, which a Directory lists
 };
 
 // The payloads of an entry. The low two bits of `mark` are the kind; the other bits are the size of

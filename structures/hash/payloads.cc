@@ -1,4 +1,5 @@
-// Implements payloads.h: makes, copies and divides Blocks and Directories.
+// Implements payloads.h: makes, copies and divides Blocks and Directories. A Block contains
+// payloads of one key in order. A Directory lists the Blocks of a key with many payloads.
 #include "structures/hash/payloads.h"
 
 #include <algorithm>

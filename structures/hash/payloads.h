@@ -94,7 +94,8 @@ inline Bytes inline_bytes(const Content& content) {
 // version of the bucket is still the same afterwards.
 bool copy_after(const Content& content, const Bytes* after, KeydromeBuffer& to);
 
-// The functions below are for the thread that has locked the bucket. `narrow`: see Probe::of.
+// The functions below are for the thread that has locked the bucket. `narrow` is true if all keys
+// have the same size of at most 8 bytes.
 
 bool contains(const Content& content, Bytes payload);
 

@@ -12,13 +12,14 @@ namespace keydrome::hash {
 
 using Bytes = std::string_view;
 
-// Compares payloads in the order of contract B: by memcmp, and a prefix is smaller.
+// Compares payloads in the order of contract B (keydrome/structure.h): by memcmp, and a prefix is
+// smaller.
 inline bool less(Bytes a, Bytes b) { return a.compare(b) < 0; }
 
 struct Probe {
   uint64_t hash;
   uint64_t word;  // the value of a slot's `key` if the slot has this key
-  Bytes rest;     // the key in the Block; empty if `word` is the whole key
+  Bytes rest;     // the key, as a Block (payloads.h) has it; empty if `word` is the whole key
 
   // `narrow` is true if all keys of the instance have the same size of at most 8 bytes.
   static Probe of(KeydromeBytes key, bool narrow) {

@@ -112,7 +112,8 @@ void Table::remove(Line* home, const Place& place) {
 void Table::count(uint64_t hash, int64_t difference) {
   stripes_[hash >> 58].value.fetch_add(difference, std::memory_order_relaxed);
 }
-static_assert(sizeof(uint64_t) * 8 - 58 == 6, "64 stripes");
+static_assert(sizeof(uint64_t) * 8 - 58 == 6,
+              "the top 6 bits of a hash select one of 64 stripes, the counters of entries");
 
 int Table::insert(const Locked& locked, const Probe& probe, Bytes payload) {
   Content content;

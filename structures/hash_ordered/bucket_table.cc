@@ -9,7 +9,7 @@
 namespace keydrome::hash_ordered {
 namespace {
 
-// More symbols than any pair has.
+// A pair never has more symbols (bytes and end marks, pair.h).
 constexpr uint32_t kSymbolsMax = KEYDROME_KEY_BYTES_MAX + KEYDROME_PAYLOAD_BYTES_MAX + 2;
 
 }  // namespace
@@ -37,8 +37,8 @@ BucketTable::Division BucketTable::Division::of(const Probe& first, const Probe&
     return made;
   }
   made.buckets = buckets;
-  // The bucket of a code is (code - base) * factor / 2^64. This is the largest factor for which the
-  // code `largest` still belongs to the last bucket.
+  // The bucket of a code is (code - base) * factor / 2^64. `factor` is the largest number with
+  // which the code `largest` still belongs to the last bucket.
   const Wide all = static_cast<Wide>(buckets) << 64;
   made.factor = static_cast<uint64_t>((all - 1) / range);
   return made;

@@ -1,10 +1,11 @@
 // BucketTable: an array of buckets. A bucket holds the pairs whose codes are in one interval.
 //
-// A table is made for given pairs. The symbols with which all these pairs begin are the *prefix* of
-// the table. The code of the symbols after the prefix chooses the bucket. The table divides the
-// range from the smallest to the largest code of these pairs into intervals of equal size. Pairs
-// that come later and are outside of this range, or have another prefix, belong to the first or the
-// last bucket. So the order of the buckets is the order of the pairs.
+// A table is made for given pairs. A *symbol* is a byte of key or payload, or an end mark (pair.h).
+// The symbols with which all these pairs begin are the *prefix* of the table. The code of the
+// symbols after the prefix chooses the bucket. The table divides the range from the smallest to the
+// largest code of these pairs into intervals of equal size. Pairs that come later and are outside
+// of this range, or have another prefix, belong to the first or the last bucket. So the order of
+// the buckets is the order of the pairs.
 //
 // Thread safety: threads may call const functions at the same time, as long as no thread changes
 // the table.
@@ -57,7 +58,7 @@ class BucketTable {
   // Says how a table divides its pairs.
   struct Division {
     uint32_t prefix = 0;  // number of symbols in the prefix of the table
-    uint32_t mark = 0;    // see Probe::symbol
+    uint32_t mark = 0;    // 1 if an end mark follows each key; 0 if all keys have one size
     Alphabet alphabet = Alphabet::kBytes;
     uint64_t base = 0;  // the smallest code of the range that is divided
     // 2^64 * (buckets / codes): how many buckets one code takes up, as a fraction of 2^64. 0 if

@@ -86,8 +86,8 @@ int OrderedHash::del_from_list(Bucket& bucket, const Probe& pair) {
   return 0;
 }
 
-// Puts the pairs of the bucket into a new table. If there is no memory for it, the bucket stays as
-// it is. Its lists are then too long, which costs only time.
+// Puts the pairs of the bucket into a new table. If there is no memory for the table, the bucket
+// stays as it is. Its lists are then too long, so searches take more time.
 void OrderedHash::make_table(Bucket& bucket) const {
   const uint64_t pairs = pairs_of(bucket);
   const Node& reference = *first_of(bucket);
@@ -144,8 +144,8 @@ void OrderedHash::distribute(Node* list, BucketTable& table) const {
   }
 }
 
-// Returns the nodes of the bucket as a list in ascending order, and frees its tables. The bucket
-// must then be overwritten.
+// Returns the nodes of the bucket as a list in ascending order, and frees its tables. The caller
+// must then overwrite the bucket, which may still point to a freed table.
 Node* OrderedHash::take_out(Bucket bucket) const {
   Node* first = nullptr;
   Node** end = &first;

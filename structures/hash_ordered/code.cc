@@ -1,4 +1,5 @@
-// Implements code.h: packs the symbols of a pair into codes of 64 bits.
+// Implements code.h: packs the symbols of a pair (bytes and end marks, pair.h) into codes of 64
+// bits.
 #include "structures/hash_ordered/code.h"
 
 #include <array>

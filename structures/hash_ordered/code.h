@@ -1,6 +1,7 @@
-// Codes: order-preserving hashes of symbols. A code packs the symbols of a pair from a position on
-// into 64 bits, as many as fit. If one pair is less than another, and the symbols before the
-// position are the same, its code is less or equal.
+// Codes: order-preserving hashes of symbols. A symbol is a byte of key or payload, or an end mark
+// (pair.h). A code packs the symbols of a pair from a position on into 64 bits, as many as fit. If
+// one pair is less than another, and the symbols before the position are the same, its code is less
+// or equal.
 //
 // Thread safety: pure functions.
 #pragma once
@@ -28,7 +29,8 @@ uint64_t code_of_bytes(const Probe& pair, uint32_t position);
 uint64_t code_of_text(const Probe& pair, uint32_t position);
 uint64_t code_of_symbols(const Probe& pair, uint32_t position, uint32_t mark);
 
-// Returns the code of the symbols from `position` on. `mark`: see Probe::symbol.
+// Returns the code of the symbols from `position` on. `mark` is 1 if an end mark follows the key,
+// and 0 if all keys have the same size.
 inline uint64_t code_of(const Probe& pair, uint32_t position, uint32_t mark, Alphabet alphabet) {
   switch (alphabet) {
     case Alphabet::kBytes:

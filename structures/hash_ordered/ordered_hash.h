@@ -66,7 +66,7 @@ class OrderedHash {
   static bool scan_all(Bucket bucket, KeydromeRun& run);
 
   const StructureMemory memory_;
-  const uint32_t mark_;  // see Probe::symbol
+  const uint32_t mark_;  // 1 if an end mark follows each key; 0 if all keys have one size
   Bucket root_;
 };
 

@@ -3,7 +3,8 @@
 // The symbols of a pair are the bytes of its key and then those of its payload. Keys of different
 // sizes need an end mark between them, because the key "a" must come before the key "ab" with any
 // payloads. So a symbol is a byte plus 1, and 0 is the end of the key or of the payload.
-// The lexicographic order of the symbols is the order of contract B (keydrome/structure.h).
+// The lexicographic order of the symbols is the order of contract B, the interface of a data
+// structure (keydrome/structure.h).
 //
 // Thread safety: pure functions and plain data.
 #pragma once

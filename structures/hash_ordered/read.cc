@@ -57,7 +57,8 @@ bool OrderedHash::scan_all(Bucket bucket, KeydromeRun& run) {
   return true;
 }
 
-// The same, from the position that the probe and `after` give.
+// Adds the pairs of the bucket that are >= `from`, or > `from` if `after` is true. Returns false if
+// one does not fit.
 bool OrderedHash::scan_from(Bucket bucket, const Probe& from, bool after, KeydromeRun& run) {
   if (!bucket.is_table())
     return scan_all(Bucket(const_cast<Node*>(search(bucket, from, after))), run);

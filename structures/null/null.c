@@ -1,6 +1,7 @@
 /* A data structure that accepts every pair of key and payload and stores nothing. It implements
- * contract B (keydrome/structure.h). Its times show what the code around a data structure costs:
- * the harness, which makes the calls, and the runtime, which adds transactions.
+ * contract B, the interface of a data structure (keydrome/structure.h). Its times show what the
+ * code around a data structure costs: the harness, which makes the calls, and the runtime, which
+ * adds transactions.
  *
  * Thread safety: has no state, so any number of threads may use it. */
 #include "keydrome/structure.h"

@@ -1,5 +1,6 @@
 // Implements check() and statistic() of Tree (tree.h). check() tests the invariants of the prefix
-// tree, and statistic() counts nodes and slots. Both visit the whole tree.
+// tree, and statistic() counts nodes and slots. Both visit the whole tree. A symbol is a byte of
+// key or payload, or an end mark (record.h).
 #include <algorithm>
 
 #include "structures/prefix_tree/cursor.h"

@@ -1,6 +1,7 @@
 // Implements concat(), which adds a tree with larger pairs without copying pairs. The storage
 // engine ERIS calls this "link" (T. Kissinger et al., ADMS 2014, section 3.3.2). Changes only nodes
-// on the last path of the low tree and on the first path of the high tree.
+// on the path to the largest pair of the low tree, and on the path to the smallest pair of the high
+// tree. A symbol is a byte of key or payload, or an end mark (record.h).
 #include <algorithm>
 
 #include "structures/prefix_tree/tree.h"

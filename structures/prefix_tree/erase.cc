@@ -60,8 +60,9 @@ int Tree::remove(const Probe& pair) {
   return 1;
 }
 
-// If the node above the record branches before the first symbol that changes, the new pair belongs
-// exactly where the old pair is. This is always the case if the key has one payload.
+// A symbol is a byte or an end mark (record.h). If the node above the record branches before the
+// first symbol that changes, the new pair belongs exactly where the old pair is. This is always the
+// case if the key has one payload.
 int Tree::replace(KeydromeBytes key, KeydromeBytes before_bytes, KeydromeBytes now_bytes) noexcept {
   const Probe before = Probe::of(key, before_bytes);
   const Probe now = Probe::of(key, now_bytes);

@@ -1,9 +1,10 @@
 // Implements put() and load() of Tree (tree.h), which add one pair or a run of ascending pairs.
 //
-// An insertion needs a *neighbour*: a stored pair that shares the most symbols with the new pair.
-// Their first different symbol gives the position at which the new pair branches off. The insertion
-// then descends from the root to this position. There it adds a child to a node, or makes a node
-// with two children.
+// A symbol is a byte of key or payload, or an end mark (record.h). An insertion needs a
+// *neighbour*: a stored pair that shares the most leading symbols with the new pair. Their first
+// different symbol gives the position at which the new pair branches off. The insertion then
+// descends from the root to this position. There it adds a child to a node, or makes a node with
+// two children.
 #include "structures/prefix_tree/tree.h"
 
 namespace keydrome::prefix_tree {

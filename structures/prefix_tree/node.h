@@ -5,7 +5,7 @@
 // children, so there is no node for a position at which all its pairs agree.
 //
 //   bits     one bit for each byte, set if the byte has a child (256 bits)
-//   ranks    number of children before each 64 bits; ranks[0] is 1 if the end has a child
+//   ranks    number of children before each 64 bits; ranks[0] is 1 if the end mark has a child
 //   children the children, in the order of their symbols, without gaps
 //
 // The nodes of the original prefix tree are arrays of 256 pointers. Ten million random keys would
@@ -156,7 +156,7 @@ struct Node {
   }
 };
 static_assert(sizeof(Node) == 40 && Node::kCapacities[0] * sizeof(Slot) + sizeof(Node) == 64);
-static_assert(kSymbolsMax <= UINT8_MAX, "a depth fits in a byte");
+static_assert(kSymbolsMax <= UINT8_MAX, "a node stores a depth in one byte");
 inline constexpr size_t kNodeAlignment = 64;
 
 // Returns the record with the smallest pair below a slot that is not empty.

@@ -1,10 +1,10 @@
 // Defines Record and Probe, and compares them. A Record is a (key, payload) pair that the tree
 // stores. A Probe is a pair that a call looks for.
 //
-// The tree sees a pair as a sequence of *symbols*: the bytes of the key, an end, the bytes of the
-// payload, and an end. A byte b has the symbol b + 1, and the end has the symbol 0. So a key comes
-// before longer keys that begin with it, and no sequence is a prefix of another. Therefore one trie
-// can contain keys of all sizes, and any number of payloads of one key.
+// The tree sees a pair as a sequence of *symbols*: the bytes of the key, an end mark, the bytes of
+// the payload, and an end mark. A byte b has the symbol b + 1, and an end mark has the symbol 0. So
+// a key comes before longer keys that begin with it, and no sequence is a prefix of another.
+// Therefore one trie can contain keys of all sizes, and any number of payloads of one key.
 //
 // Thread safety: only Tree::replace changes a record, and it has exclusive access.
 #pragma once
@@ -48,7 +48,8 @@ inline constexpr size_t kRecordAlignment = 2;
 
 // Returns the number of leading bytes that are equal.
 inline uint32_t equal_bytes(const uint8_t* a, const uint8_t* b, uint32_t size) {
-  static_assert(std::endian::native == std::endian::little, "the lowest bits are the first byte");
+  static_assert(std::endian::native == std::endian::little,
+                "equal_bytes() needs little-endian words, whose lowest bits are the first byte");
   uint32_t at = 0;
   for (; at + 8 <= size; at += 8) {
     uint64_t x, y;

@@ -1,9 +1,10 @@
 // Tree: a prefix tree (trie) over pairs of key and payload. Read record.h first, then node.h.
 //
 // Source: M. Boehm et al., "Efficient In-Memory Indexing with Generalized Prefix Trees", BTW 2011.
-// The second place of the SIGMOD 2009 programming contest used a prefix tree that skips leading
-// zeros (E. Reid's thesis on the contest, section 5.3.1). ERIS uses one with a stride of 8 bits,
-// and moves parts of it between processors (T. Kissinger et al., ADMS 2014, sections 3.3.2 and 4).
+// The second-placed entry of the SIGMOD 2009 programming contest is a prefix tree that skips
+// leading zeros (E. Reid's thesis on the contest, section 5.3.1). The storage engine ERIS uses a
+// prefix tree with a stride of 8 bits, and moves parts of it between processors (T. Kissinger et
+// al., ADMS 2014, sections 3.3.2 and 4).
 //
 // Thread safety: threads may call the const functions at the same time, as long as no thread calls
 // another function. Errors: a function that fails has changed nothing, but load may have added

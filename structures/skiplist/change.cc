@@ -1,8 +1,9 @@
 // Implements put() and del() of List (list.h), which add or delete a pair. A change first searches
 // without locks. It then locks the nodes whose links it changes, and checks that these links are
-// still those that the search has read. If not, it starts again.
+// still those that the search has read. If they are not, the change starts again.
 //
-// There is no deadlock, because all threads lock larger nodes before smaller ones.
+// There is no deadlock, because all threads lock a node with a larger pair before one with a
+// smaller pair.
 #include "structures/skiplist/list.h"
 
 namespace keydrome::skiplist {
@@ -82,8 +83,8 @@ int List::put(KeydromeBytes key, KeydromeBytes payload) noexcept {
 }
 
 // Unlinks the node from the highest to the lowest level, so a node that a high level contains is in
-// all lower levels, too. If another thread is still linking the node, the check of a high level
-// fails, and del() starts again.
+// all lower levels, too. If another thread is still linking the node, that thread holds the lock of
+// the node before. So del() waits for this lock, until all levels link the node.
 int List::del(KeydromeBytes key, KeydromeBytes payload) noexcept {
   const Probe pair = Probe::of(key, payload);
   for (SpinWait wait;; wait.once()) {

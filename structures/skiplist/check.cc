@@ -10,7 +10,7 @@ namespace {
 enum Broken {
   kWrongOrder = 1,  // the nodes of a level are not ascending
   kWrongHeight,     // a level has a node without a link of this level, or lacks a node with one
-  kWrongHead,       // the head of a node is not that of its key
+  kWrongHead,       // the head of a node is not the first eight bytes of its key
   kLeftBehind,      // a node is locked or marked, although no change is running
 };
 

@@ -10,7 +10,8 @@ namespace keydrome::skiplist {
 namespace {
 
 // Returns the number of links of a node: at least 2 with probability 1/4, at least 3 with 1/16, and
-// so on. It depends only on the pair, so threads need not share a generator of random numbers.
+// so on. The number depends only on the pair, so threads need not share a generator of random
+// numbers.
 uint32_t height_of(const Probe& pair) {
   const uint64_t hash = hash_mix(hash_bytes(pair.key), hash_bytes(pair.payload));
   constexpr uint64_t kLowest = uint64_t{1} << 2 * (kHeightMax - 1);

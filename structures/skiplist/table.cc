@@ -1,4 +1,5 @@
-// Exports the skip list through contract B (keydrome/structure.h).
+// Exports the skip list through contract B, the interface of a data structure
+// (keydrome/structure.h).
 #include "keydrome/structure_class.h"
 #include "structures/skiplist/list.h"
 

@@ -1,4 +1,4 @@
-// Exports std::set through contract B (keydrome/structure.h).
+// Exports std::set through contract B, the interface of a data structure (keydrome/structure.h).
 #include <set>
 
 #include "keydrome/structure_class.h"

@@ -1,5 +1,5 @@
-// A std::set as a structure of contract B (keydrome/structure.h), with only the required functions.
-// README.md says how to compile it.
+// A std::set with the interface of a data structure (contract B, keydrome/structure.h). It has only
+// the required functions. README.md says how to compile it.
 #include <memory_resource>
 #include <set>
 #include <string>

@@ -1,4 +1,5 @@
-// Exports oneTBB's concurrent hash map through contract B (keydrome/structure.h).
+// Exports oneTBB's concurrent hash map through contract B, the interface of a data structure
+// (keydrome/structure.h).
 #include <tbb/concurrent_hash_map.h>
 
 #include <functional>

@@ -1,7 +1,7 @@
 // The program structure_contract_test --library PATH tests whether a data structure keeps the
-// promises of contract B (keydrome/structure.h). This file has the tests of single rules and
-// main(). random_test.cc compares the structure with a model, and optional_test.cc tests optional
-// functions.
+// promises of contract B, its interface (keydrome/structure.h). This file has the tests of single
+// rules and main(). random_test.cc compares the structure with a model, and optional_test.cc tests
+// optional functions.
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 
@@ -219,7 +219,8 @@ int main(int argc, char** argv) {
   void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   void* symbol = library == nullptr ? nullptr : dlsym(library, "keydrome_structure");
   if (symbol == nullptr) {
-    std::fprintf(stderr, "%s\n", dlerror());
+    std::fprintf(stderr, "cannot load the structure: %s; give the path of its shared library\n",
+                 dlerror());
     return 2;
   }
   const auto* table = reinterpret_cast<const KeydromeStructureTable* (*)()>(symbol)();

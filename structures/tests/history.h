@@ -19,12 +19,12 @@ struct Call {
   Kind kind;
   int payload;     // kFind: the bound `after`, or kNone; kReplace: `before`
   int now;         // only for kReplace: the new payload
-  int result;      // kFind: the payload, or kNone; others: as in contract B, negative on an error
+  int result;      // kFind: the payload or kNone; others: as in keydrome/structure.h; errors: < 0
   uint64_t begin;  // no two begins or ends are equal
   uint64_t end;
 };
 
-// By thread: its calls in the order in which it made them.
+// For each thread, its calls in the order in which the thread made them.
 using History = std::vector<std::vector<Call>>;
 
 // Returns true if the calls are linearizable. The key must have no payload before the first call.

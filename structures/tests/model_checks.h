@@ -1,5 +1,5 @@
-// Compares an instance of a data structure of contract B (keydrome/structure.h) with a model, a
-// std::set of the same pairs of key and payload.
+// Compares an instance of a data structure with a model, a std::set of the same pairs of key and
+// payload. The data structure has the interface of contract B (keydrome/structure.h).
 #pragma once
 
 #include <optional>

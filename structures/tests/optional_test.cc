@@ -1,6 +1,7 @@
-// Tests the optional functions of contract B (keydrome/structure.h) that change an instance:
-// replace, load, split and concat. Each test is skipped if the structure lacks the function.
-// model_checks.cc tests find_batch. contract_test.cc has main().
+// Tests four optional functions of contract B, the interface of a data structure
+// (keydrome/structure.h): replace, load, split and concat, which change an instance. If the
+// structure lacks a function, its tests check nothing. model_checks.cc tests find_batch.
+// contract_test.cc has main().
 #include <gtest/gtest.h>
 
 #include <array>

@@ -1,5 +1,6 @@
-// Makes random pairs (key and payload) of several shapes for tests of data structures of contract B
-// (keydrome/structure.h). The pairs stay within the limits that a structure's table states.
+// Makes random pairs (key and payload) of several shapes for tests of data structures with the
+// interface of contract B (keydrome/structure.h). The pairs stay within the limits that a
+// structure's table states.
 #pragma once
 
 #include <algorithm>

@@ -1,5 +1,6 @@
-// Compares a data structure of contract B (keydrome/structure.h) with a model, after random
-// operations and after loads in several orders. contract_test.cc has main().
+// Compares a data structure with a model, a std::set of pairs, after random operations and after
+// loads in several orders. The data structure has the interface of contract B
+// (keydrome/structure.h). contract_test.cc has main().
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -32,10 +32,10 @@ class SharedEnvironment {
   }
 
   const KeydromeEnvironment* get() const { return &environment_; }
-  // Lets the next `successes` allocations succeed, and all later ones fail. If negative, no
-  // allocation fails.
+  // Lets the next `successes` allocations succeed, and all later ones fail. If `successes` is
+  // negative, no allocation fails.
   void fail_after(int successes) { budget_ = successes; }
-  // Makes one of `period` allocations fail. If 0, none fails.
+  // Makes one of `period` allocations fail. If `period` is 0, none fails.
   void fail_every(unsigned period) { period_ = period; }
   size_t bytes() const { return bytes_; }
 

@@ -1,6 +1,7 @@
-// Helpers for tests of data structures of contract B (keydrome/structure.h). They are an
-// environment (the memory allocator that a structure gets) that checks every allocation, and a
-// wrapper of an instance that takes strings. pair_source.h makes keys and payloads.
+// Helpers for tests of data structures with the interface of contract B (keydrome/structure.h).
+// They are an environment (the memory allocator that a structure gets) that checks every
+// allocation, and a wrapper of an instance that takes strings. pair_source.h makes keys and
+// payloads.
 #pragma once
 
 #include <gtest/gtest.h>

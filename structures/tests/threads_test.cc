@@ -1,6 +1,6 @@
-// Lets several threads use one instance of a thread-safe data structure of contract B
-// (keydrome/structure.h). Each change and each lookup must take effect at one moment. A scan must
-// return every pair that exists during the whole scan. contract_test.cc has main().
+// Lets several threads use one instance of a thread-safe data structure with the interface of
+// contract B (keydrome/structure.h). Each change and each lookup must take effect at one moment. A
+// scan must return every pair that exists during the whole scan. contract_test.cc has main().
 #include <gtest/gtest.h>
 
 #include <array>

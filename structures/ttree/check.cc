@@ -13,12 +13,12 @@ enum Broken {
   kCount,       // a node is empty or too full, or has a wrong capacity
   kBounds,      // min_head or max_head of a node is wrong
   kOrder,       // keys are not ascending
-  kHead,        // the head of an entry is not that of its key
+  kHead,        // the head of an entry is not the first eight bytes of its key
   kHeight,      // the height of a node is wrong
   kBalance,     // the heights of two children differ by more than one
   kList,        // the list of nodes is not in the order of the keys
   kSize,        // the set counts a wrong number of entries
-  kDuplicates,  // a set of payloads is empty, or one of its entries has Duplicates
+  kDuplicates,  // a set of payloads is empty, or one of its entries has a set itself
 };
 
 // Walks through a set in the order of its keys.

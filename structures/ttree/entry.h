@@ -17,7 +17,8 @@ struct DuplicatesKey {
   Record* record;
 };
 
-// A pointer to a Record or to Duplicates. The lowest bit tells which: both have even addresses.
+// A pointer to a Record or to Duplicates. Both have even addresses, so the lowest bit can say to
+// which of them the pointer leads.
 class Item {
  public:
   explicit Item(Record* record) : bits_(reinterpret_cast<uintptr_t>(record)) {}
@@ -40,7 +41,7 @@ class Item {
 };
 
 struct Entry {
-  uint64_t head;  // of the key
+  uint64_t head;  // the first eight bytes of the key, as a number
   Item item;
 };
 static_assert(sizeof(Entry) == 16);

@@ -49,8 +49,9 @@ bool Set::grow() {
   return true;
 }
 
-// Inserts an entry into a full node that bounds it. Makes room by moving the first entry of the
-// node to the end of the left subtree. Returns false if out of memory.
+// Inserts an entry into a full node that bounds it, i.e. between the first and the last entry of
+// the node. Makes room by moving the first entry of the node to the end of the left subtree.
+// Returns false if out of memory.
 bool Set::insert_in_bounds(Path& path, const Entry& entry, const Probe& probe) {
   Node* node = path.node();
   const bool has_room = node->left != nullptr && !node->previous->is_full();

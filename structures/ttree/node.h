@@ -1,8 +1,9 @@
 // Defines Node, a node of a T-tree: a sorted array of entries (keys, entry.h) and two children.
 // Nodes are also linked in the order of their keys.
 //
-// The first cache line of a node has its smallest and its largest head. So a search reads one line
-// of each node on its way, and the entries of only the node in which it ends.
+// A *head* is the first eight bytes of a key as a number. The first cache line of a node has its
+// smallest and its largest head. So a search reads one line of each node on its way, and the
+// entries of only the node in which it ends.
 #pragma once
 
 #include <algorithm>

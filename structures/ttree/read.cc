@@ -28,7 +28,8 @@ bool add_from(Place at, std::string_view key, KeydromeRun& run) {
   return true;
 }
 
-// Adds all pairs of an item. Returns false if the run is full.
+// Adds all pairs of an item, i.e. of a key with its payloads (entry.h). Returns false if the run is
+// full.
 bool add_all(Item item, KeydromeRun& run) {
   const Record& record = *item.record();
   if (item.has_duplicates())

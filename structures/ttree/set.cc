@@ -9,7 +9,8 @@ namespace {
 
 // Move entries of `from`, the next or previous node in key order, to `leaf` until `leaf` is full.
 // `from` keeps at least one entry. A double rotation can turn a leaf with a single entry into an
-// inner node. It calls one of these functions first, so that no inner node is nearly empty.
+// inner node. Before such a rotation, balance() calls one of these functions, so that no inner node
+// is nearly empty.
 void fill_from_next(Node& leaf, Node& from) {
   from.move_front(std::min<uint32_t>(from.count - 1, leaf.capacity - leaf.count), leaf);
 }
@@ -33,8 +34,8 @@ Place Set::first() const {
   return {node, 0};
 }
 
-// Returns the path to the node that bounds the probe. If there is none, returns the path to the
-// last node of the search. The set must not be empty.
+// Returns the path to the node that bounds the probe (set.h). If there is none, returns the path to
+// the last node of the search. The set must not be empty.
 Set::Path Set::path_to(const Probe& probe) {
   Path path;
   for (Node** link = &root_; *link != nullptr;) {

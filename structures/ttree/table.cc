@@ -1,4 +1,4 @@
-// Exports the T-tree through contract B (keydrome/structure.h).
+// Exports the T-tree through contract B, the interface of a data structure (keydrome/structure.h).
 #include "keydrome/structure_class.h"
 #include "structures/ttree/tree.h"
 

@@ -37,7 +37,8 @@ int Tree::insert_key(const Probe& key, std::string_view payload) {
   return KEYDROME_NO_MEMORY;
 }
 
-// Replaces the record of the entry by Duplicates with the payload of this record and a second one.
+// Replaces the record of the entry by Duplicates, a tree of payloads (duplicates.h), with the
+// payload of this record and a second one.
 int Tree::add_second_payload(Entry& entry, std::string_view payload) {
   Record* record = entry.item.record();
   Duplicates* duplicates = Duplicates::make(memory_, record);

@@ -66,7 +66,7 @@ var (
 	pinned    runtime.Pinner
 )
 
-func main() {} // c-shared needs it, but does not call it
+func main() {} // -buildmode=c-shared requires main, but never calls it
 
 func compare(a, b pair) int {
 	if byKey := cmp.Compare(a.key, b.key); byKey != 0 {

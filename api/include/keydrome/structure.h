@@ -29,8 +29,9 @@
  *      OPTIMISTIC      any number of reads, even during one change.
  *      THREAD_SAFE     any number of calls.
  * 4. Memory in use. The runtime frees or reuses retired memory only after all calls have ended that
- *    were running when the memory was retired. So the structure needs no epochs of its own.
- *    Functions with a const instance retire only memory that the same call has allocated.
+ *    were running when the memory was retired. So the structure needs no scheme of its own for
+ *    this, such as epochs. Functions with a const instance retire only memory that the same call
+ *    has allocated.
  * 5. Errors. Functions that return int return a negative number on an error. The instance is then
  *    unchanged, and the contents of the output buffers are undefined.
  * 6. Limits. The table states the limits of keys and payloads that the structure can hold. The

@@ -1,6 +1,6 @@
 // Compares the adaptive radix tree with a std::set of pairs. The sets of keys make nodes of every
-// kind grow, shrink and merge. The test of contract B (structures/tests) covers what all structures
-// have in common.
+// kind grow, shrink and merge. The test of contract B (structures/tests), the interface of a data
+// structure, covers the functions that all structures have.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -53,7 +53,7 @@ const Distribution kDistributions[] = {
     {"numbers as text", 3000, 0, [](uint32_t n) { return std::to_string(n); }},
 };
 
-// Payloads of which several are prefixes of others, and the longest possible payload.
+// Payloads, some of which are prefixes of others, and the longest possible payload.
 const std::string kPayloads[] = {"", std::string(1, '\0'), "12345678", "1234567890",
                                  std::string(KEYDROME_PAYLOAD_BYTES_MAX, '\xFF')};
 

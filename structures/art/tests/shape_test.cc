@@ -1,5 +1,5 @@
-// Tests features that only the adaptive radix tree has: pages, the kinds of its nodes, merged
-// paths, memory per pair, and a check() that detects damage.
+// Tests features that only the adaptive radix tree has: pages (leaves of 2 to 32 pairs), the kinds
+// of its nodes, merged paths, memory per pair, and a check() that detects damage.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -47,7 +47,7 @@ TEST(ArtShape, PairsShareAPageUntilItIsFull) {
   EXPECT_EQ(owned.tree->nodes(), 0u);
   ASSERT_EQ(owned.put(numbered("key", kPagePairs)), 1);
   EXPECT_EQ(owned.tree->nodes(), 1u);
-  EXPECT_EQ(owned.tree->root().depth(), 6u);  // all pairs have the same digits before
+  EXPECT_EQ(owned.tree->root().depth(), 6u);  // all pairs have the same first 6 digits
   EXPECT_EQ(owned.tree->check(), 0);
 }
 
@@ -68,7 +68,7 @@ TEST(ArtShape, DeletionsMarkPairsAndThenShrinkThePage) {
   owned.environment.fail_after(0);
   for (uint32_t i = 0; i < 10; ++i) ASSERT_EQ(owned.del(numbered("key", i)), 1);
   EXPECT_EQ(owned.environment.bytes(), bytes);
-  // a smaller page would need memory, so the page stays
+  // fewer than half of the pairs are live, but there is no memory for a smaller page
   ASSERT_EQ(owned.del(numbered("key", 10)), 1);
   EXPECT_EQ(owned.environment.bytes(), bytes);
   owned.environment.fail_after(-1);
@@ -85,8 +85,9 @@ TEST(ArtShape, DeletionsMarkPairsAndThenShrinkThePage) {
   EXPECT_EQ(owned.tree->check(), 0);
 }
 
-// A node is as large as its children need. It shrinks at a smaller number of children than it grew
-// at. Each child is a page of 24 pairs, so no node has 20 pairs or fewer and becomes a page.
+// A node has the smallest kind that has room for its children. When it loses children, it changes
+// to a smaller kind only at a smaller number of children than the one at which it grew. Each child
+// is a page of 24 pairs, so no node becomes a page, which would need at most 20 pairs.
 TEST(ArtShape, NodesGrowAndShrink) {
   constexpr uint32_t kPairsOfChild = 24;
   OwnedTree owned;
@@ -139,7 +140,8 @@ TEST(ArtShape, NodesOfFewPairsBecomePages) {
   EXPECT_TRUE(owned.tree->root().is_none());
 }
 
-// Pairs that were deleted in a page do not come back when the node above becomes a page.
+// Pairs that were deleted in a page do not come back when the node above the page is merged into
+// one page.
 TEST(ArtShape, MergedPagesHaveOnlyLivePairs) {
   OwnedTree owned;
   for (uint32_t i = 0; i < 15; ++i) {
@@ -282,7 +284,7 @@ TEST(ArtShape, CheckSeesDamage) {
   EXPECT_NE(owned.tree->check(), 0);
   swap_slots(node.children[0], node.children[1]);
 
-  node.bytes[3] ^= 1;  // an unused element, which must repeat the largest byte
+  node.bytes[3] ^= 1;  // an unused element: it must repeat the largest byte
   EXPECT_NE(owned.tree->check(), 0);
   node.bytes[3] ^= 1;
 

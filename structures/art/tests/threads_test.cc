@@ -1,5 +1,5 @@
 // Lets eight threads use one adaptive radix tree. While nodes grow, shrink and disappear, no thread
-// may miss a stored key, no result may mix two states, and no change may be lost.
+// may miss a stored key, no result may mix two states of the tree, and no change may be lost.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -93,7 +93,8 @@ using KeyOf = std::string (*)(uint32_t number);
 std::string random_number(uint32_t number) { return big_endian(number * 0x9E3779B97F4A7C15u, 8); }
 std::string dense_number(uint32_t number) { return big_endian(number, 8); }
 std::string text(uint32_t number) { return "a key of some length " + std::to_string(number); }
-// Returns keys of which each is a prefix of others, so the tree has forks.
+// Returns keys that are prefixes of each other, so the tree has forks (nodes with a child for the
+// end of a key).
 std::string nested(uint32_t number) {
   std::string key;
   for (++number; number > 0; number /= 3) key += "ab\xFF"[number % 3];
@@ -178,8 +179,8 @@ TEST_P(ArtThreadsFew, FailedAllocationsChangeNothing) {
 INSTANTIATE_TEST_SUITE_P(Keys, ArtThreadsFew,
                          testing::Values(random_number, dense_number, text, nested));
 
-// All threads change the same pages: in each page, each thread deletes its own pair. The thread
-// that deletes the last pair of a page must not remove the pair of another thread with it.
+// All threads change the same pages: in each page, each thread deletes its own pair. A thread that
+// removes the page with its last pair must not also remove a pair of another thread.
 TEST_F(ArtThreads, EachThreadDeletesItsPairOfAPage) {
   create(0);
   for (uint32_t i = 0; i < 4 * kSteps; ++i) {

@@ -1,5 +1,5 @@
-// Tests the memory that structure_bench gives to structures: blocks are aligned and reused, and are
-// kept while other threads may read them.
+// Tests the memory that structure_bench, the program that times data structures, gives to them.
+// Blocks are aligned and reused, and are kept while other threads may read them.
 #include <gtest/gtest.h>
 
 #include <cstdint>

@@ -1,5 +1,6 @@
-// Tests the keys of structure_bench: they are distinct, are the same in every run, have the sizes
-// that docs/reference/structures.md states, and are drawn from the stated distributions.
+// Tests the keys of structure_bench, the program that times data structures. The keys are distinct
+// and the same in every run. They have the sizes and distributions that
+// docs/reference/structures.md states.
 #include "structures/bench/keys.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,6 @@
 // FixedBuild: lists the slots of fixed-width nodes (fixed/node.h) as items, builds nodes from such
-// lists, and tests the invariants of a node.
+// lists, and tests the invariants of a node. A slot is a key and a value in a node; an item is a
+// copy of a slot outside of the node.
 #pragma once
 
 #include <cstdint>

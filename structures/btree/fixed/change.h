@@ -1,5 +1,7 @@
 // FixedChange: changes one node of a B+-tree whose keys all have the same size, 4 or 8 bytes
-// (fixed/node.h). Some functions move pairs between two neighbouring nodes.
+// (fixed/node.h). Some functions move pairs between two neighbouring nodes. A node has 63 slots,
+// each for a key and a value, in groups of eight. Its *summary* repeats the first key of each group
+// but the first.
 #pragma once
 
 #include <algorithm>
@@ -105,8 +107,8 @@ struct FixedChange : FixedNode {
   static bool can_share(const Node& giver, const Node& taker) {
     return taker.count < kShareMax && taker.payload_size == giver.payload_size;
   }
-  // A full leaf moves pairs to a neighbour: half of the difference between their counts, and one
-  // more.
+  // A full leaf moves pairs to a neighbour: half of the difference between the numbers of their
+  // pairs, and one pair more.
   static void give_right(Node& full, Node& right) {
     const uint32_t given = (kSlots - right.count) / 2u + 1;
     const uint32_t keep = kSlots - given;

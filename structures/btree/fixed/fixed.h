@@ -1,5 +1,6 @@
 // Fixed: the layout of a tree whose keys all have 4 or all have 8 bytes. fixed/node.h describes the
-// nodes. The base classes change nodes. This class searches and reads them.
+// nodes: a node has up to 63 pairs in groups of eight, and a *summary*, which repeats the first key
+// of each group but the first. The base classes change nodes. This class searches and reads them.
 #pragma once
 
 #include <algorithm>
@@ -93,9 +94,9 @@ struct Fixed : FixedBuild {
     __builtin_prefetch(group + 4);
   }
 
-  // Appends the pairs from a slot on, up to the first slot with a set of payloads, or to the end of
-  // the leaf. Returns false if the run becomes full first. Sets `slot` to the first slot that has
-  // not been appended.
+  // Appends the pairs from a slot on to the run (the caller's buffer). Stops at the first slot with
+  // a set of payloads (several payloads of one key), or at the end of the leaf. Returns false if
+  // the run becomes full first. Sets `slot` to the first slot that has not been appended.
   KEYDROME_HOT bool emit(const Node& leaf, uint32_t& slot, uint32_t key_bytes, KeydromeRun& run) {
     const uint64_t later_sets = leaf.sets >> slot;
     const uint32_t plain =

@@ -29,7 +29,7 @@ struct Pair {
 struct FixedNode {
   static constexpr uint32_t kSlots = 63;
   static constexpr uint32_t kLines = 17;
-  static constexpr uint64_t kNone = ~uint64_t{0};  // unused places for keys
+  static constexpr uint64_t kNone = ~uint64_t{0};  // the key of an unused slot
   // A full leaf gives pairs to a neighbour that has fewer than this many.
   static constexpr uint32_t kShareMax = 56;
   // A node with fewer slots is merged with a neighbour, if both together have at most kMergeMax.
@@ -54,7 +54,7 @@ struct FixedNode {
     bool set = false;
   };
 
-  // The slots of one or two neighbouring nodes, and one more.
+  // Copies of the slots of one or two neighbouring nodes, with room for one more.
   struct Items {
     Item all[2 * kSlots + 2];
     uint32_t count = 0;
@@ -81,7 +81,8 @@ struct FixedNode {
   static Item inner_item(const Separator& separator, Node* child) {
     return {{separator, address(child)}, false};
   }
-  // The value of a leaf's slot as its eight bytes.
+  // Returns the eight bytes that a leaf's slot stores for a value: the payload, or the pointer to a
+  // set.
   static uint64_t packed(const Value& value) {
     uint64_t bits = value.set;
     if (bits == 0) copy_bytes(&bits, value.payload.data, value.payload.size);

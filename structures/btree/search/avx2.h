@@ -35,7 +35,7 @@ struct SearchAvx2 : SearchPlain {
   KEYDROME_HOT uint32_t summary_at_most(const uint64_t* summary, uint64_t key) {
     const __m256i wanted = flipped(key);
     const uint32_t low = not_below<true>(load(summary), wanted);
-    // The mask leaves out the eighth number, which is not part of the summary.
+    // The mask leaves out the eighth number. The summary (search/plain.h) has only seven numbers.
     const uint32_t high = not_below<true>(load(summary + 4), wanted) & 7u;
     return 7 - static_cast<uint32_t>(__builtin_popcount(low | high << 4));
   }

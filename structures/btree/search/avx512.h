@@ -21,7 +21,7 @@ struct SearchAvx512 : SearchPlain {
   }
 
   KEYDROME_HOT uint32_t summary_at_most(const uint64_t* summary, uint64_t key) {
-    // The mask leaves out the eighth number, which is not part of the summary.
+    // The mask leaves out the eighth number. The summary (search/plain.h) has only seven numbers.
     return ones(_mm512_mask_cmple_epu64_mask(0x7F, _mm512_load_si512(summary), wanted(key)));
   }
 

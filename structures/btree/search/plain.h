@@ -36,7 +36,9 @@ struct SearchPlain {
     return below;
   }
 
-  // The same for eight ascending heads, which are stored without values between them.
+  // Returns how many of eight ascending heads are < `key`, or <= `key` if `or_equal`. A head is
+  // eight bytes of a string key, as a number. Unlike keys in pairs, heads have no values between
+  // them.
   template <bool or_equal>
   KEYDROME_HOT uint32_t heads_below(const uint64_t* heads, uint64_t key) {
     uint32_t below = 0;
@@ -46,8 +48,8 @@ struct SearchPlain {
     return below;
   }
 
-  // Returns a mask of 64 bits. Bit i is 1 if byte i of `tags` equals `tag`. Other bits may be 1,
-  // too.
+  // Returns a mask of 64 bits. Bit i is 1 if byte i of `tags`, one-byte hashes of keys, equals
+  // `tag`. Other bits may be 1, too.
   KEYDROME_HOT uint64_t match(const uint8_t* tags, uint8_t tag) {
     uint64_t mask = 0;
     for (uint32_t i = 0; i < 64; i += 8) {

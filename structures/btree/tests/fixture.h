@@ -20,8 +20,8 @@
 
 namespace keydrome::btree {
 
-// std::string compares as contract B demands: in memcmp order, and a string is larger than each of
-// its prefixes.
+// std::string compares as contract B (keydrome/structure.h) demands: in memcmp order, and a string
+// is larger than each of its prefixes.
 using StringPair = std::pair<std::string, std::string>;
 using Model = std::set<StringPair>;
 
@@ -40,7 +40,8 @@ class CheckedEnvironment {
   ~CheckedEnvironment() { EXPECT_EQ(blocks().size(), before_) << "blocks leaked"; }
 
   const KeydromeEnvironment* get() const { return &environment_; }
-  // Lets `successes` more allocations succeed, and all later ones fail. Negative: none fails.
+  // Lets `successes` more allocations succeed, and all later ones fail. If `successes` is negative,
+  // none fails.
   void fail_after(int successes) { budget_ = successes; }
   size_t bytes() const { return bytes_; }
   size_t allocations() const { return allocations_; }
@@ -253,7 +254,8 @@ class PairSource {
     }
   }
 
-  // Keys of only 0x00 and 0xFF bytes, with sizes close to those at which words end.
+  // Returns keys of only 0x00 and 0xFF bytes. Most sizes are close to multiples of a word (8
+  // bytes).
   static std::string hostile(uint64_t number) {
     static constexpr size_t kSizes[] = {1, 7, 8, 9, 15, 16, 17, 120, 127, 128};
     std::string key(kSizes[number % 10], '\0');
@@ -273,7 +275,7 @@ class PairSource {
   std::mt19937_64 random_;
 };
 
-// The tables that this processor can execute.
+// The tables of functions (one per kind of processor) that this processor can execute.
 inline std::vector<const KeydromeStructureTable*> tables() {
   std::vector<const KeydromeStructureTable*> all{kTablePlain};
   if (can_use_avx2()) all.push_back(kTableAvx2);

@@ -226,7 +226,7 @@ TEST_P(BtreeModel, LoadSplitAndConcat) {
     const Model left(model.begin(), model.lower_bound({key, ""}));
     const Model right(model.lower_bound({key, ""}), model.end());
     KeydromeStructure* moved = nullptr;
-    for (int budget = 0; moved == nullptr; ++budget) {  // fails without a change at first
+    for (int budget = 0; moved == nullptr; ++budget) {  // the first attempts fail
       environment.fail_after(budget);
       other.fail_after(budget / 2);
       moved = table().split(low.get(), bytes_of(key), other.get());

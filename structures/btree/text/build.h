@@ -1,5 +1,6 @@
 // TextBuild: lists the slots of text nodes (text/node.h) as items, and builds nodes from such
-// lists.
+// lists. A slot is a key with a value or child in a node; an item is a copy of a slot outside of
+// the node.
 #pragma once
 
 #include <algorithm>

@@ -145,7 +145,8 @@ struct TextChange : TextNode {
     return copy;
   }
   // Returns true if a larger copy of the node would have room for the item, and the node has no
-  // dead bytes. With dead bytes, it is better to build the node again.
+  // dead bytes (bytes of removed records). A node with dead bytes is built again instead, which
+  // frees these bytes.
   static bool may_grow(const Node& node, const Item& item) {
     return accepts(node, item) && node.dead == 0 &&
            (size(node) - room(node) + bytes_needed(node, item) <= kBytesMax || node.count < kFew);

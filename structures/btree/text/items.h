@@ -1,4 +1,5 @@
-// Separators, and lists of items from which text nodes (text/node.h) are built.
+// Defines separators, i.e. the boundaries between children, and the lists of items from which text
+// nodes (text/node.h) are built.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +10,8 @@
 
 namespace keydrome::btree {
 
-// Room for the largest key, and eight bytes more: TextNode::write_start() always writes eight bytes
-// of a head, even if the key ends within them.
+// Room for the largest key, and eight bytes more: TextNode::write_start() always writes the eight
+// bytes of a head, i.e. of the key after the prefix of the node, even if the key ends within them.
 inline constexpr uint32_t kKeyRoom = KEYDROME_KEY_BYTES_MAX + 8;
 
 // One slot: in a leaf a key with its value, in an inner node a separator with the child to its
@@ -46,9 +47,9 @@ struct TextSeparator {
   }
 };
 
-// The items of one or two neighbouring nodes, and one more. A node stores a key in parts (prefix,
-// head and rest), so `bytes` has room for whole copies of these keys. It also has copies of the
-// keys of inserted items and of separators.
+// The items of one or two neighbouring nodes, and one more item. A node stores a key in parts
+// (prefix, head and rest), so `bytes` has room for whole copies of these keys. It also has copies
+// of the keys of inserted items and of separators.
 struct TextItems {
   static constexpr uint32_t kMost = 2 * 64 + 2;
 

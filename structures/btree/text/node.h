@@ -53,7 +53,8 @@ struct TextNode {
   static_assert(sizeof(Node) == 14 * kLine);
   static constexpr uint32_t kHeaderLines = sizeof(Node) / kLine;
 
-  // A record: key size, payload size or kSetMark, rest of the key, payload or set.
+  // A record: size of the key, size of the payload, rest of the key, payload. If kSetMark is in the
+  // place of the size, a pointer to a set of payloads (value.h) is in the place of the payload.
   static constexpr uint32_t kRecordHeader = 2;
   static constexpr uint8_t kSetMark = 255;
   static constexpr uint32_t kBytesMost = kUnit * 128;  // 64 records of the largest size fit

@@ -1,4 +1,6 @@
-// TextSearch: searches text nodes (text/node.h), and prefetches what a search will read.
+// TextSearch: searches text nodes (text/node.h), and prefetches what a search will read. A node
+// stores the common *prefix* of its keys once. The next eight bytes of each key are its *head*, a
+// number.
 #pragma once
 
 #include <cstdint>
@@ -83,8 +85,9 @@ struct TextSearch : TextCheck {
     return slot + static_cast<uint32_t>(same);
   }
 
-  // Prefetches the beginning of a child: of a leaf, all but the heap, which is too long, so that
-  // the search of the leaf waits for memory once, not twice; of an inner node, three lines.
+  // Prefetches the beginning of a child. Of an inner node, prefetches three cache lines. Of a leaf,
+  // prefetches all lines before the heap (the records of the keys), so that the search waits for
+  // these lines once, not twice. The heap is too long to be prefetched.
   KEYDROME_HOT void ask(const Node& parent, uint32_t, const Node* child, Span) {
     ask_lines(child, 0, parent.level == 1 ? kHeaderLines : 3);
   }

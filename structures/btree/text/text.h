@@ -31,9 +31,9 @@ struct Text : TextSearch<Search> {
     return {key, value.payload, value.set, tag_of(key)};
   }
 
-  // Appends the pairs from a slot on, up to the first slot with a set of payloads, or to the end of
-  // the leaf. Returns false if the run becomes full first. Sets `slot` to the first slot that has
-  // not been appended.
+  // Appends the pairs from a slot on to the run (the caller's buffer). Stops at the first slot with
+  // a set of payloads (several payloads of one key), or at the end of the leaf. Returns false if
+  // the run becomes full first. Sets `slot` to the first slot that has not been appended.
   KEYDROME_HOT bool emit(const Node& leaf, uint32_t& slot, uint32_t, KeydromeRun& run) {
     for (; slot < leaf.count; ++slot) {
       const uint8_t* bytes = TextNode::record(leaf, slot);

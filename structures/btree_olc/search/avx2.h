@@ -16,7 +16,8 @@ struct SearchAvx2 {
 
   template <bool or_equal>
   [[gnu::always_inline]] static uint32_t group_of(const Node& node, uint64_t head) {
-    // The first two words of this cache line are before the summary. The mask leaves them out.
+    // The mask leaves out the first two words of this cache line, which are before the summary
+    // (node.h).
     const uint32_t low = below<or_equal>(node.summary - 2, wanted(head)) & 0xCu;
     return ones(low | below<or_equal>(node.summary + 2, wanted(head)) << 4);
   }

@@ -16,7 +16,8 @@ struct SearchAvx512 {
 
   template <bool or_equal>
   [[gnu::always_inline]] static uint32_t group_of(const Node& node, uint64_t head) {
-    // The mask leaves out the first two words, which are before the summary.
+    // The mask leaves out the first two words of this cache line, which are before the summary
+    // (node.h).
     return below<or_equal>(0xFC, node.summary - 2, head);
   }
   template <bool or_equal>

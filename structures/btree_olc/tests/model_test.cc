@@ -1,7 +1,7 @@
 // Compares the B+-tree with optimistic lock coupling with a std::set of pairs. The keys and
-// payloads lead to different nodes: number and text leaves, heads of keys and of payloads, long
-// common prefixes, and leaves that grow, divide and merge. The test of contract B
-// (structures/tests) covers what all structures have.
+// payloads lead to different nodes: number and text leaves, heads (node.h) of keys and of payloads,
+// long common prefixes, and leaves that grow, divide and merge. The test of contract B
+// (structures/tests), the interface of a data structure, covers what all structures have.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -28,7 +28,7 @@ constexpr uint32_t kDivisor = 1;
 
 const KeydromeStructureTable& table() { return *keydrome_structure(); }
 
-// The tables that this processor can execute.
+// The tables of functions (one per kind of processor) that this processor can execute.
 std::vector<const KeydromeStructureTable*> tables() {
   std::vector<const KeydromeStructureTable*> all{btree_olc::kTablePlain};
   if (btree_olc::can_use_avx2()) all.push_back(btree_olc::kTableAvx2);
@@ -85,7 +85,7 @@ class BtreeOlcModel
     ASSERT_EQ(structure_.put(pair), model_.insert(pair).second ? 1 : 0);
   }
   void del(const Pair& pair) {
-    const int result = structure_.del(pair);  // first, because the model may own the pair
+    const int result = structure_.del(pair);  // first, because erase() may destroy the pair
     ASSERT_EQ(result, static_cast<int>(model_.erase(pair)));
   }
   void expect_agrees() {
@@ -93,7 +93,8 @@ class BtreeOlcModel
     const std::string from(pattern().key_bytes, '\0');
     ASSERT_EQ(structure_.all(from, 100), std::vector<Pair>(model_.begin(), model_.end()));
   }
-  // Compares find(): the first payload of the key or, if `after` is true, the one after the pair's.
+  // Compares the results of find() for the key of the pair. If `after` is true, find() must return
+  // the first payload after that of the pair, and otherwise the first payload of the key.
   void expect_find_agrees(const Pair& pair, bool after) {
     const auto at = after ? model_.upper_bound(pair) : model_.lower_bound({pair.first, ""});
     const bool exists = at != model_.end() && at->first == pair.first;
@@ -143,7 +144,7 @@ TEST_P(BtreeOlcModel, RandomOperations) {
   EXPECT_LE(structure_.statistic(KEYDROME_STATISTIC_NODES), 1u);
 }
 
-// Inserts and deletes ascending and descending.
+// Inserts all pairs in ascending or descending order, and deletes them in either order.
 TEST_P(BtreeOlcModel, Orders) {
   constexpr uint32_t kNumbers = 3000 / kDivisor;
   std::vector<Pair> ascending;
@@ -166,7 +167,8 @@ TEST_P(BtreeOlcModel, Orders) {
   }
 }
 
-// Lets each allocation of each operation fail. A failed operation changes nothing. del never fails.
+// Lets each allocation of each operation fail, one after the other. A failed operation must change
+// nothing. del must never fail.
 TEST_P(BtreeOlcModel, FailedAllocationsChangeNothing) {
   constexpr uint32_t kOperations = 3000 / kDivisor;
   seed(53);
@@ -260,11 +262,12 @@ TEST(BtreeOlcPayloads, SearchesPassManyEmptyLeaves) {
   EXPECT_EQ(structure.check(), 0);
 }
 
-// In the steady state, insertions and deletions take no more memory than the pairs need.
+// Inserts and deletes random pairs, about as many of each, again and again. The memory of the tree
+// must not grow by more than a tenth.
 TEST_P(BtreeOlcModel, ChurnDoesNotGrow) {
   constexpr uint32_t kNumbers = 4000;
   seed(61);
-  // Half of the pairs exist, as in the steady state.
+  // Half of the pairs exist at the beginning. The loop below keeps this number about constant.
   for (uint32_t number = 0; number < kNumbers; number += 2) {
     structure_.put(pattern().pair(number));
   }

@@ -1,6 +1,7 @@
 // Lets eight threads use one B+-tree while its leaves grow, divide, merge and disappear. The test
-// of contract B (structures/tests/linearizable_test.cc) judges recorded calls. This test makes far
-// more calls, and each thread knows the results that its own calls must have.
+// of contract B, the interface of a data structure, judges recorded calls
+// (structures/tests/linearizable_test.cc). The test in this file makes far more calls, and each
+// thread knows the results that its own calls must have.
 #include <gtest/gtest.h>
 
 #include <array>

@@ -1,6 +1,6 @@
-// Tests what only the Bw-tree has: deltas, pages that are split, merged or frozen, the shape of the
-// tree after a lack of memory, and a check() that sees damage. The test of contract B
-// (keydrome/structure.h) covers what all structures have.
+// Tests what only the Bw-tree has: deltas, pages that are split, merged or frozen (page.h), the
+// shape of the tree after a lack of memory, and a check() that sees damage. The test of contract B,
+// the interface of a data structure (keydrome/structure.h), covers what all structures have.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -124,9 +124,9 @@ TEST_F(TreeTest, ReadsPassAFrozenPage) {
   EXPECT_EQ(tree_.check(), 0);
 }
 
-// The same after step 2: a page to the left has the pairs already, so what the removed page
-// contains is out of date. If the page to the left was split before step 2, its upper half has the
-// pairs.
+// After step 2 of a merge, a page to the left has the pairs of the removed page. Reads must find
+// them there, because the contents of the removed page are out of date. If the page to the left was
+// split before step 2, its upper half has the pairs.
 TEST_F(TreeTest, ReadsPassAnAbsorbedPage) {
   for (uint64_t i = 0; i < 1000; ++i) put(i);
   Slot* const left = child(3);

@@ -1,6 +1,7 @@
-// Tests features that only the cache-conscious tree has: pending and dead slots of the directory,
-// rebuilds, and a check() that detects damage. The test of contract B (keydrome/structure.h) covers
-// the features that all structures have.
+// Tests features that only the cache-conscious tree has: pending and dead slots of the directory
+// (directory.h), rebuilds of the directory, and a check() that detects damage. The test of contract
+// B, the interface of a data structure (keydrome/structure.h), covers the features that all
+// structures have.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,6 +1,7 @@
 // Tests features that only the delta storage has: its options, pairs that stay as separators,
-// positions that are used again, and a check() that detects damage. The test of contract B
-// (keydrome/structure.h) covers what all structures have.
+// positions of the dictionary that are used again, and a check() that detects damage. The test of
+// contract B, the interface of a data structure (keydrome/structure.h), covers what all structures
+// have.
 #include <gtest/gtest.h>
 #include <sched.h>
 
@@ -81,7 +82,8 @@ class DeltaTree : public ::testing::Test {
 
 TEST_F(DeltaTree, ADeletedPairStaysAsASeparator) {
   Tree tree(*environment_.get(), setup_);
-  for (uint32_t i = 0; i <= Leaf::kIds; ++i) ASSERT_EQ(put(tree, i), 1);  // the last one splits
+  // The last put splits a leaf.
+  for (uint32_t i = 0; i <= Leaf::kIds; ++i) ASSERT_EQ(put(tree, i), 1);
   const Dictionary& dictionary = tree.dictionaries().at(0);
   uint32_t first = 0;  // the first id of the right leaf; here, each id is the number of its pair
   while (dictionary.uses(first) != (kInLeaf | kSeparator)) ++first;

@@ -1,7 +1,7 @@
 // Tests features that only the B+-tree with fingerprints has: payloads of a key in several leaves,
 // leaves that are freed when they are empty, full leaves after ascending insertions, and a check()
-// that detects damage. The test of contract B (keydrome/structure.h) covers the features that all
-// structures have.
+// that detects damage. The test of contract B, the interface of a data structure
+// (keydrome/structure.h), covers the features that all structures have.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -27,14 +27,15 @@ uint64_t statistic(const Structure& structure, uint32_t which) {
 
 class Widths : public testing::TestWithParam<uint32_t> {
  protected:
-  // Returns a key whose size the test's parameter chooses. Wide keys share their first 20 bytes.
+  // Returns a key whose size the test's parameter chooses. If it is 0, keys have 28 bytes, of which
+  // they share the first 20.
   static std::string key(uint64_t number) {
     return GetParam() == 0 ? std::string(20, 'k') + big_endian(number, 8) : big_endian(number, 8);
   }
 };
 
-// A thousand payloads of one key fill many leaves. The fences between these leaves all have the
-// head of this key.
+// A thousand payloads of one key fill many leaves. The fences (boundaries) between these leaves all
+// have the head of this key, i.e. its first eight bytes.
 TEST_P(Widths, PayloadsOfOneKeyInManyLeaves) {
   WatchedEnvironment environment;
   Structure structure(table(), environment, GetParam());

@@ -142,7 +142,7 @@ void failing_allocations(uint32_t key_bytes) {
   for (uint32_t step = 0; step < 10'000 / kSlower; ++step) {
     const std::string key = make_key(Shape::kSparse, random() % 20, key_bytes);
     // A key has up to 64 payloads of at least 47 bytes. They do not fit into one Block, so
-    // Directories occur, too.
+    // Directories (payloads.h) occur, too.
     const std::string payload = std::string(40, 'f') + std::to_string(1'000'000 + random() % 64);
     environment.fail_after(static_cast<int>(random() % 4));
     const uint64_t operation = random() % 4;

@@ -1,6 +1,7 @@
-// Tests features that only the ordered hash table has: codes that keep the order, tables that stay
-// shallow for keys that do not vary in their first bits, and a check() that detects damage. The
-// test of contract B (keydrome/structure.h) covers the features that all structures have.
+// Tests features that only the ordered hash table has: codes (hashes) that keep the order, tables
+// that stay shallow for keys that do not vary in their first bits, and a check() that detects
+// damage. The test of contract B, the interface of a data structure (keydrome/structure.h), covers
+// the features that all structures have.
 #include <gtest/gtest.h>
 
 #include <algorithm>

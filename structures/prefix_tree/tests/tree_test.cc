@@ -1,6 +1,6 @@
 // Tests features that only the prefix tree has: skipped symbols, sizes of nodes, moves of ranges
-// between trees, and a check() that detects damage. The test of contract B (keydrome/structure.h)
-// covers the features that all structures have.
+// between trees, and a check() that detects damage. The test of contract B, the interface of a data
+// structure (keydrome/structure.h), covers the features that all structures have.
 #include <gtest/gtest.h>
 
 #include <algorithm>

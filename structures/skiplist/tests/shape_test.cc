@@ -1,5 +1,6 @@
 // Tests features that only the skip list has: how many links its nodes have, and a check() that
-// detects damage. The test of contract B (keydrome/structure.h) covers what all structures have.
+// detects damage. The test of contract B, the interface of a data structure (keydrome/structure.h),
+// covers what all structures have.
 #include <gtest/gtest.h>
 
 #include <cstdlib>

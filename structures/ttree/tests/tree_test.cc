@@ -1,6 +1,7 @@
 // Tests features that only the T-tree has: balance, nodes that take entries of their neighbours,
-// payloads in trees of their own, and a check() that detects damage. The test of contract B
-// (keydrome/structure.h) covers the features that all structures have.
+// payloads in trees of their own, and a check() that detects damage. The test of contract B, the
+// interface of a data structure (keydrome/structure.h), covers the features that all structures
+// have.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -49,7 +50,7 @@ std::vector<Pair> make_pairs(Keys shape) {
       case Keys::kCommonPrefix:
         pairs.insert({std::string(120, 'p') + big_endian(random(), 8), ""});
         break;
-      case Keys::kTies:  // keys of zeros differ only in size, so all their heads are equal
+      case Keys::kTies:  // all heads (first eight bytes of keys, padded with zeros) are equal
         pairs.insert({std::string(random() % 100, '\0'), big_endian(random() % 1000, 2)});
         break;
       case Keys::kManyPayloads:

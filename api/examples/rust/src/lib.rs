@@ -6,9 +6,11 @@
 //! An index is a BTreeSet of (key, payload) pairs. One lock makes transactions serialisable: a
 //! transaction takes the lock at its first call on data, and keeps it until the transaction ends.
 //!
-//! The caller never looks into a handle or a transaction. So the pointers that it gets are only
-//! numbers, and the library never dereferences them: a wrong one cannot crash it. Both belong to
-//! the thread that made them, so their numbers are positions in memory of that thread.
+//! The caller never looks into a handle or a transaction. So the pointers that the caller gets are
+//! only numbers. The library never dereferences them, so a wrong pointer cannot crash it. Handles
+//! and transactions belong to the thread that made them. The number of a handle is its position in
+//! a list of this thread, plus 1. The number of a transaction counts the transactions of this
+//! thread.
 #![allow(non_snake_case)] // the names are those of keydrome/index.h
 #![allow(clippy::missing_safety_doc)] // keydrome/index.h says which pointers are valid
 
@@ -65,7 +67,7 @@ pub struct Record {
     payload: [u8; MAX_PAYLOAD_LEN + 1],
 }
 
-// The sizes of docs/reference/index-api.md: a wrong type does not compile.
+// Checks at compile time that the types have the sizes that docs/reference/index-api.md lists.
 const _: () = assert!(size_of::<Key>() == 144 && size_of::<Record>() == 248);
 
 pub enum IdxState {}
@@ -82,8 +84,8 @@ type Pair = (IndexKey, Vec<u8>);
 
 struct Index {
     kind: KeyType,
-    /// LOCK already excludes other threads. This lock is never contended; it lets the compiler
-    /// check that.
+    /// Rust requires this lock, because several threads share the set. No thread ever waits for it:
+    /// a thread that uses the set already holds LOCK, which excludes the others.
     pairs: Mutex<BTreeSet<Pair>>,
 }
 
