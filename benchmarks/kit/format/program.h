@@ -43,8 +43,8 @@ enum class OpCode : uint8_t {
   kBegin,
   kCommit,
   kAbort,
-  // Calls get for the key. In a piece, an `argument` other than 0 says that the key is hidden: it is
-  // the bits of the key that the thread's earlier answer hides (hidden_key.h).
+  // Calls get for the key. With kHidden, the key is hidden by the thread's earlier answer
+  // (hidden_key.h). In a piece, `argument` is then the bits of the key that are hidden.
   kGet,
   // Calls getNext `argument` times. Continues after DB_END, as the driver of the SIGMOD 2009
   // contest did.
@@ -126,7 +126,7 @@ inline constexpr uint8_t kObserved = kEvidence | kEvidenceAll | kKeep;
 // The flags that the player needs to execute an op. A kInsert reaches the player without
 // kMayExist, because the player continues after ENTRY_EXISTS in any case. The referee finds out
 // whether the code was allowed.
-inline constexpr uint8_t kPlayerFlags = kAutoCommit | kAnyCode | kOneAttempt | kKeep;
+inline constexpr uint8_t kPlayerFlags = kAutoCommit | kAnyCode | kOneAttempt | kKeep | kHidden;
 
 // Returns true for the ops that make one get, insertRecord or deleteRecord call with the op's key.
 constexpr bool is_data_call(OpCode code) {

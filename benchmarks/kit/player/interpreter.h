@@ -145,7 +145,7 @@ class Interpreter : InterpreterState {
   // Returns the key that the last get passed, in the form of pool_key_bytes(). The library may have
   // overwritten it in the Record.
   std::string_view key_of_get(const format::Op& op, KeyType type) const {
-    if (op.argument == 0) return pool_key_bytes(*pools_, type, op.key);
+    if ((op.flags & format::kHidden) == 0) return pool_key_bytes(*pools_, type, op.key);
     return {reinterpret_cast<const char*>(&hidden_.key), sizeof hidden_.key};
   }
 

@@ -109,7 +109,7 @@ TEST(HiddenKeys, APieceHidesTheKeys) {
     if (ops[i].code != format::OpCode::kGet) continue;
     const int64_t wanted = script.pools.int64_keys[ops[i].key];
     const bool is_hidden = (ops[i].flags & format::kHidden) != 0;
-    EXPECT_EQ(sent[i].flags & format::kHidden, 0);
+    EXPECT_EQ((sent[i].flags & format::kHidden) != 0, is_hidden);
     EXPECT_EQ(sent[i].argument, is_hidden ? kRecords - 1 : 0u);
     EXPECT_EQ(keys[sent[i].key] ^ (is_hidden ? int64_t{ops[i].argument} : 0), wanted);
     if (!is_hidden) continue;

@@ -98,8 +98,15 @@ template <format::OpCode kCode>
 [[gnu::always_inline]] inline void Interpreter::prepare(const format::Op& op, KeyType type,
                                                         uint64_t*& word, Arguments& with) {
   const bool alone = (op.flags & format::kAutoCommit) != 0;
-  if (alone) start_single(word);
   with.transaction = alone ? nullptr : transaction_;
+  // One branch for both flags, because hidden gets are rare. They are never auto-commit ops.
+  if ((op.flags & (format::kAutoCommit | format::kHidden)) != 0) {
+    if (kCode == format::OpCode::kGet && !alone) {
+      with.record = &hidden_record(op, word);
+      return;
+    }
+    start_single(word);
+  }
   if constexpr (kCode == format::OpCode::kInsert) {
     with.key = &buffers_.key(*pools_, type, op.key);
     with.payload = buffers_.payload(op.argument, pools_->payloads[op.payload]);
@@ -108,10 +115,6 @@ template <format::OpCode kCode>
     single_.word = word;
     with.record = &buffers_.empty_record(type);
   } else {
-    if (kCode == format::OpCode::kGet && op.argument != 0) [[unlikely]] {
-      with.record = &hidden_record(op, word);
-      return;
-    }
     with.record = &buffers_.record(*pools_, type, op.key);
     if (kCode == format::OpCode::kDeleteKey && op.code == format::OpCode::kDeletePair)
       put_payload(with.record->payload, op.argument, pools_->payloads[op.payload]);
