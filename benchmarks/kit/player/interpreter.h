@@ -101,7 +101,7 @@ class Interpreter : InterpreterState {
   Function open_call(uint8_t slot, uint32_t index);
   Function delete_read_call(const format::Op& op);
   Function bare_call(const format::Op& op);
-  Record& hidden_record(const format::Op& op, const uint64_t* word);
+  [[gnu::cold]] Record& hidden_record(const format::Op& op, const uint64_t* word);
   void bare_result(const format::Op& op, uint32_t code);
   void start_scan(const format::Op& op);
   void synchronise(const format::Op& op);
