@@ -1,4 +1,4 @@
-"""Defines `Request`: what to run in a series of sessions, checked against the benchmark's manifest.
+"""Defines `Request`: what to run in a series of sessions, checked against the benchmark's manifest (benchmark.json).
 
 The worker, the site's process that runs libraries, creates a request from a job. The command line creates one from its
 arguments.

@@ -168,8 +168,8 @@ class _Series:
     def _audit(self, number: int, reports: dict[str, Report]) -> SeriesResult | None:
         """Play session `number` again, in the mode that was not chosen. Return the result if the candidate fails.
 
-        Otherwise return None. If the machine or the control library fails, only an advisory finding is added, because
-        such a failure proves nothing about the candidate.
+        Otherwise return None. If the machine or the control library fails, only an advisory finding (a warning) is
+        added, because such a failure proves nothing about the candidate.
         """
         seed = reports[CANDIDATE].seed
         again: dict[str, Report] = {}

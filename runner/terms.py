@@ -28,7 +28,8 @@ class Verdict(StrEnum):
 class Scale(StrEnum):
     """How large an instance (a named set of parameters of a benchmark) is.
 
-    `smoke` takes about a second, `laptop` takes minutes, and `paper` is as large as in the published benchmark.
+    A session (one repetition of a benchmark) takes less than a second at `smoke` and up to 20 s at `laptop`. At `paper`
+    it is as large as in the published benchmark.
     """
 
     SMOKE = "smoke"

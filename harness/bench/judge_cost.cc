@@ -157,7 +157,7 @@ double median_s(std::vector<double> ns) {
   return ns[ns.size() / 2] / 1e9;
 }
 
-// Returns the two rows. Stops the program if the library is wrong.
+// Returns the two rows. Aborts the process if the library returned a wrong result.
 Json measure(const player::IndexApi& library) {
   const script::Script script = reads_of_records();
   const script::PieceWriter writer(script);

@@ -1,5 +1,5 @@
-// debug_session: plays the operations of one session with a library in this process, so that a
-// debugger or a sanitizer can watch the library.
+// debug_session: plays the operations of one session (one repetition of a benchmark) with a library
+// in this process, so that a debugger or a sanitizer can watch the library.
 //
 //   debug_session PLAN
 //

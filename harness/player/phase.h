@@ -48,7 +48,7 @@ struct PhaseInputs {
   const TickClock* clock = nullptr;
   uint64_t go_ticks = 0;                      // time at which the process received GO
   player::EventClock* event_clock = nullptr;  // makes timestamps; nullptr if calls are not logged
-  const Cpus* pins = nullptr;                 // the phase is pinned; nullptr: no thread is bound
+  const Cpus* pins = nullptr;                 // each thread is bound to one; nullptr: no binding
 };
 
 class Phase {

@@ -138,8 +138,9 @@ TEST_F(HangTest, ASlowLibraryIsNoHang) {
         << detail;
     expect_part(result, "thread 0: insertRecord(\"numbers\", 300) (operation ");
     expect_part(result, ") was running; it ");
-    // In verified mode, another process makes the calls. Between two calls, the library's thread
-    // waits in the player.
+    // In verified mode, a process outside the jail requests the calls. Between two calls, the
+    // thread that calls the library waits for the next request, so its stack may show no
+    // insertRecord.
     expect_part(result, verified ? "  stack: " : "(insertRecord+0x");
   }
 }
@@ -262,8 +263,8 @@ TEST_F(HangTest, ACrashInTheConstructorShowsAStack) {
   expect_part(result, "(dlopen+0x");
 }
 
-// The thread that loads the library holds the lock that finding names takes, and waits for the
-// thread that crashes.
+// The thread that loads the library holds the lock of the dynamic loader, and waits for the thread
+// that crashes. Without this lock, the names on the stack cannot be found.
 TEST_F(HangTest, ACrashIsNoHangIfItsThreadCannotFindNames) {
   const SessionResult result = play(numbers({}), "crashes_while_loading");
   ASSERT_EQ(result.stop, StopReason::kClosed) << result.detail;

@@ -144,7 +144,7 @@ TEST(PieceSupply, PassesEveryOpInOrder) {
     EXPECT_LE(plan.bytes_max[t], 10'000u);
     EXPECT_EQ(plan.bytes[t].size(), supply.pieces(t));
     EXPECT_EQ(plan.bytes_max[t], std::ranges::max(plan.bytes[t]));
-    EXPECT_EQ(supply.published(t), 1u) << "one piece before GO";
+    EXPECT_EQ(supply.published(t), 1u) << "one piece before the phase begins";
     const std::vector<format::Op> ops = ops_through(supply, view, session, t);
     ASSERT_EQ(ops.size(), phase.threads[t].size());
     for (std::size_t i = 0; i < ops.size(); ++i) {

@@ -77,7 +77,7 @@ inline script::Script counting_until(uint32_t units, uint32_t inserts_per_unit) 
   uint32_t unit = 0;
   for (const format::Op& next : script.phases[1].threads[0]) {
     if (next.code == format::OpCode::kOpen) {
-      constexpr uint32_t kDay = 86'400;  // times 2^32 ns
+      constexpr uint32_t kDay = 86'400;  // in units of 2^32 ns: more than four days
       format::Op until = op(format::OpCode::kUntil, 0, 0, format::kUnitStart);
       until.payload = unit++ < units / 2 ? kDay : 0;
       ops.push_back(until);

@@ -66,7 +66,8 @@ class Load {
   std::vector<pid_t> processes_;
 };
 
-// Number of other processes. With so many, a thread gets only a small part of its processor.
+// Number of other processes. With so many processes, a thread gets only a small part of the time of
+// its processor.
 constexpr int kHeavyLoad = 24;
 
 // Returns a script (list of operations) whose second phase, "test", makes `count` gets of some 0.1

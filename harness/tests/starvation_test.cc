@@ -1,4 +1,5 @@
-// Tests starvation.h with invented counts of the scheduler, and with a thread of this process.
+// Tests starvation.h, which measures for how long other programs kept a session (one repetition of
+// a benchmark) from the processors. Most tests use invented counts of the scheduler.
 #include "harness/referee/session/starvation.h"
 
 #include <gtest/gtest.h>
@@ -131,7 +132,8 @@ TEST(Starvation, AWaitThatHasNotEndedCounts) {
   EXPECT_EQ(slept.step_kept_ns(), 7u) << "the thread had a turn in between";
 }
 
-// The referee's own work during a phase has the lowest priority, so it waits without harm.
+// The referee is the process that runs the session. Its first thread plays the session. The other
+// threads do work that may wait, so their waits must not count.
 TEST(Starvation, OnlyTheFirstThreadOfTheRefereeCounts) {
   for (const pid_t thread : {getpid(), getpid() + 1}) {
     Starvation starvation(0);

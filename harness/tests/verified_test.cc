@@ -59,8 +59,8 @@ TEST_F(VerifiedTest, RecordsOutsideTheLibrarysProcess) {
 }
 
 // The program ends by the clock after half of its operations. So the driver ends before it has
-// asked for all pieces of the program. The player, which makes the driver's calls, ends after the
-// driver.
+// asked for all pieces (portions) of the program. The player, which makes the driver's calls, ends
+// after the driver.
 TEST_F(VerifiedTest, AProgramEndsByTheClock) {
   constexpr uint32_t kUnits = 150;
   const SessionResult result =

@@ -79,9 +79,9 @@ std::vector<Scenario> scripted_scenarios() {
   std::vector<std::string_view> files(scenarios_data().begin(), scenarios_data().end());
   files.push_back(kFurther);
   std::vector<Scenario> all = load_catalogue(files).value();
-  // Leaves out advisory scenarios and scenarios without a script (`instead`). Also leaves out
-  // scenarios with many threads (`crowd`), which concurrent_test.cc covers, and calls that a
-  // correct client never makes (`bare`), which misuse_test.cc covers.
+  // Leaves out scenarios whose failure is only a warning, and scenarios without a script
+  // (`instead`). Also leaves out scenarios with many threads (`crowd`), which concurrent_test.cc
+  // covers, and calls that a correct client never makes (`bare`), which misuse_test.cc covers.
   std::erase_if(all, [](const Scenario& scenario) {
     return scenario.crowd || scenario.bare || !scenario.instead.empty() ||
            scenario.severity != Severity::kRequired;

@@ -238,7 +238,7 @@ class HangWriter {
     for (const HungThread& other : threads_) {
       const bool same = other.facts && other.facts->futex == facts.futex;
       if (&other == &thread || !same || !other.number) continue;
-      return text + ", on the same word as thread " + std::to_string(*other.number);
+      return text + ", on the same futex as thread " + std::to_string(*other.number);
     }
     return text;
   }

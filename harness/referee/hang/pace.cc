@@ -72,7 +72,7 @@ std::string pace_text(const script::PhaseScript& phase, const PhaseWatch& watch,
   constexpr std::size_t kThreadsNamed = 4;
   std::string text;
   std::size_t unfinished = 0;
-  double whole = 1;  // the largest factor by which a thread's program exceeds what it has done
+  double whole = 1;  // the largest ratio of a thread's operations to those that it has completed
   for (std::size_t t = 0; t < phase.threads.size(); ++t) {
     const uint64_t size = phase.threads[t].size();
     const uint64_t done = done_by(phase, watch, t);

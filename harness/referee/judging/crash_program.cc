@@ -142,8 +142,8 @@ class TableWriter {
   }
 
   std::string entry_of(const Op& op) {
-    // An operation that only waits for a time becomes YIELD, so that the numbers of later
-    // operations stay the same.
+    // An operation that only waits until a given time is not left out, but becomes YIELD. So the
+    // later operations keep their numbers.
     if (op.code == OpCode::kArrive || op.code == OpCode::kUntil) return "{YIELD}";
     if (op.code == OpCode::kOpen) slots_[op.slot] = script_.indexes[op.argument].type;
     const std::array<std::string, 6> fields = {

@@ -1,5 +1,5 @@
-// Defines the constant parts of a crash program, a C program that makes the calls of a session up
-// to a crash. crash_program.cc puts the parts together.
+// Defines the constant parts of a crash program, a C program that makes the calls of a session (one
+// repetition of a benchmark) up to a crash. crash_program.cc puts the parts together.
 #include "harness/referee/judging/crash_program_parts.h"
 
 namespace keydrome {
@@ -41,8 +41,8 @@ static const char* const kNames[] = {
     "deleteRecord of the record read", "step", "end of step", "call with unusual arguments"};
 
 /* One operation of a thread. `slot` selects one of the thread's handles. `key` is a key, or for a
- * string the number of its text. A payload begins with 8 letters that encode the number `argument`,
- * unless it is 0. Then follows the text number `payload`. */
+ * string key its index in `texts`. If `argument` is not 0, a payload begins with 8 letters that
+ * encode `argument`. The rest of the payload is texts[payload]. */
 typedef struct {
   unsigned char code;
   long long key;

@@ -20,7 +20,7 @@ namespace keydrome {
 struct JailOptions {
   Plan plan;
   uint64_t wall_ms = 60'000;  // limit of the whole session
-  uint64_t memory_bytes = 0;  // 0 here and below: the jail's default
+  uint64_t memory_bytes = 0;  // 0 here and in the next two members: the jail's default
   uint64_t tmpfs_bytes = 0;
   uint64_t processes = 0;               // tasks, including threads
   uint64_t command_timeout_ms = 5'000;  // for each of the commands freeze, thaw and usage

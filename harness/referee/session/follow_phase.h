@@ -1,7 +1,7 @@
-// Follows one phase of a session (one repetition of a benchmark) from GO (the referee's message
-// that begins the phase) to DONE (the player's message that ends it). A thread of the player
-// receives its program (list of operations) in pieces: whenever the player sends NEED, the referee
-// publishes the thread's next piece.
+// Follows one phase of a session (one repetition of a benchmark). The referee (this process) begins
+// the phase with the message GO. The player, the jailed process with the library, ends it with the
+// message DONE. A thread of the player receives its program (list of operations) in pieces:
+// whenever the player sends NEED, the referee publishes the thread's next piece.
 #pragma once
 
 #include <cstdint>

@@ -36,7 +36,8 @@ Result<void> check_files(const Plan& plan) {
   return {};
 }
 
-// The objects that a plan names, and the memory that its session needs.
+// The objects that a plan (the JSON file that describes a session) names, and the memory that the
+// session needs.
 struct Basis {
   workload::Manifest manifest;
   workload::Parameters parameters;

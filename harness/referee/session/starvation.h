@@ -83,7 +83,7 @@ class Starvation {
 
  private:
   struct Followed {
-    ThreadSchedule first;  // at the beginning of the step; zeros if the thread is younger
+    ThreadSchedule first;  // at the beginning of the step; zeros if the thread started later
     ThreadSchedule last;
     uint64_t same_since_ns = 0;  // time of the first sample with the counts of `last`
   };
