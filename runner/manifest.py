@@ -58,7 +58,7 @@ class Instance:
     scales: dict[Scale, dict[str, int]]
     advisory: bool = False  # whether findings of this instance are only warnings
     keys: str = ""  # int64 or varchar: a user's file with keys of this type may replace the keys; empty: no file
-    trace: bool = False  # whether the instance plays a recorded trace of the user
+    trace: bool = False  # whether the instance plays a user's recorded trace, a file of calls
 
 
 @dataclass(frozen=True, slots=True)

@@ -74,7 +74,7 @@ def run_series(
 
     This function calls `heartbeat` at least once a second, and raises Cancelled if `heartbeat` returns False. If the
     control library fails, the verdict is infrastructure, because the candidate is not at fault. Raises RequestError if
-    a file of the user that sessions read (keys or a recorded trace) changes.
+    a user's file that every session reads (keys, or a recorded trace of calls) changes.
     """
     series = _Series(candidate, request, settings, folder, heartbeat)
     for number, seed in enumerate(_seeds(request), start=1):

@@ -50,8 +50,9 @@ Result<PreparedSession> prepare(const char* path) {
   return prepare_session(std::move(*plan), **entry, std::move(*files));
 }
 
-// Returns the argument of keydrome_configure. It contains the structure's path on this machine; in
-// the jail it would contain the path inside the jail.
+// Returns the argument of keydrome_configure. If the plan names a data structure, to which
+// Keydrome's runtime adds transactions, the argument contains the structure's path. In a jail this
+// would be a path inside the jail; here it is the path on this machine.
 Result<std::string> configuration_of(const PreparedSession& session) {
   const LibraryPlan& library = session.plan.library;
   std::vector<KeyType> types;

@@ -46,8 +46,9 @@ script::Script numbers(std::vector<std::vector<format::Op>> threads) {
   return script;
 }
 
-// Returns a program that deletes key `first`, waits until the other thread has deleted its own
-// first key, and then deletes key `second`. `mine` and `other` number the signals of the threads.
+// Returns a program (list of operations) that deletes key `first`, waits until the other thread has
+// deleted its own first key, and then deletes key `second`. `mine` and `other` are the numbers of
+// the signals that this thread and the other thread send.
 std::vector<format::Op> deletes(uint32_t first, uint32_t second, uint32_t mine, uint32_t other) {
   format::Op wait = op(format::OpCode::kWait, 0, other);
   wait.payload = 1;

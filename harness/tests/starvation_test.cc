@@ -51,7 +51,7 @@ TEST(Starvation, ThreadsThatWaitForEachOtherAreNot) {
   for (pid_t id = 1; id <= 100; ++id) threads[id] = schedule(kSecond / 10, 99 * kSecond / 10);
   starvation.sample(10 * kSecond, player(threads), 10 * kSecond);
   EXPECT_EQ(starvation.step_kept_ns(), 0u);
-  // Threads that have exited count as well.
+  // The CPU time of threads that have exited counts, too.
   starvation.sample(10 * kSecond, player({{1, schedule(kSecond / 10, 99 * kSecond / 10)}}),
                     10 * kSecond);
   EXPECT_EQ(starvation.step_kept_ns(), 0u);

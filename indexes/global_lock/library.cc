@@ -95,7 +95,8 @@ ThreadState& thread_state() {
   return instance;
 }
 
-// Runs body(undo) under the data lock. `undo` is nullptr for auto-commit.
+// Runs body(undo) under the data lock. For auto-commit (a call without a transaction), `undo` is
+// nullptr.
 //
 // If the thread's own transaction holds the lock, an auto-commit call would wait for its own thread
 // for ever, so it returns DEADLOCK. There is one exception: if the transaction has changed nothing,

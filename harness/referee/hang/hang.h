@@ -1,5 +1,6 @@
 // Describes what the threads of the player were doing when a session (one repetition of a
-// benchmark) hung or its process died. The text becomes part of a finding in the report.
+// benchmark) hung or its process died. The text becomes part of a finding, an entry of the report
+// that says what is wrong.
 //
 // The player is the jailed process that runs the library under test. A hang is described while the
 // jail still runs, from three sources:

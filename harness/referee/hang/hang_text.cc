@@ -97,7 +97,7 @@ enum class How {
   kHangs,
   kSlow,
   // The process has died, so only what its threads wrote is known: their positions in their
-  // programs, and the stack of a thread that crashed.
+  // programs (lists of operations), and the stack of a thread that crashed.
   kDied,
 };
 

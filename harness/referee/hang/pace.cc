@@ -21,7 +21,7 @@ constexpr uint64_t kSecondNs = 1000 * kNsPerMs;
 constexpr uint64_t kSilenceMinNs = kSecondNs;
 constexpr uint64_t kSilenceOperations = 4;
 
-// Returns how many operations of the program a thread has completed.
+// Returns how many operations of its program (list of operations) a thread has completed.
 uint64_t done_by(const script::PhaseScript& phase, const PhaseWatch& watch, std::size_t thread) {
   const std::vector<format::Op>& ops = phase.threads[thread];
   return std::min<uint64_t>(watch.reached(thread, ops) & ~format::kPositionBits, ops.size());

@@ -43,7 +43,8 @@ class Partner {
   Partner& operator=(const Partner&) = delete;
 
   // Starts the processes and waits until each process has sent the message HELLO
-  // (harness/protocol.h). The process that plays the programs receives `memory` later, with LOAD.
+  // (harness/protocol.h). The process that plays the programs receives the descriptors in `memory`
+  // later, with the message LOAD.
   virtual std::optional<Stopped> start(const SharedMemory& memory);
 
   // Waits for a message of type `type` from the process whose turn it is (in verified mode, the

@@ -59,7 +59,7 @@ struct PhaseResult {
   std::string name;
   bool timed = false;
   bool pinned = false;          // each thread that called the library was bound to one CPU
-  uint32_t threads = 0;         // number of threads that play programs
+  uint32_t threads = 0;         // number of threads that play programs (lists of operations)
   uint32_t player_threads = 0;  // number of the player's threads that may run at the same time
   // By the referee's clock, from before the jail is thawed until it is frozen again. On a machine
   // that cannot freeze the jail, from GO to DONE, the messages that begin and end a phase.
@@ -96,7 +96,7 @@ struct SessionResult {
   uint32_t load_status = 0;  // a LoadStatus that the player reported
   std::vector<PhaseResult> phases;                      // the phases that ended, in order
   script::Outcome outcome;                              // of the phases that ended
-  std::optional<uint64_t> memory_before_loading_bytes;  // charged to the jail before LOAD
+  std::optional<uint64_t> memory_before_loading_bytes;  // charged to the jail before loading
   LoadingResult loading;
   // Time that the referee needed between the phases, while the jail was frozen: to make the inputs
   // of phases, and to copy and check their results.

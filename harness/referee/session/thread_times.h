@@ -2,8 +2,8 @@
 // /proc, outside the jail.
 //
 // The first thread of a process is its leader: its thread id is the process id. Between phases the
-// leader is the player's only thread, because it has joined the threads that played the programs.
-// Any other thread that exists then belongs to the library.
+// leader is the player's only thread, because it has joined the threads that made the calls. Any
+// other thread that exists then belongs to the library.
 #pragma once
 
 #include <sys/types.h>
