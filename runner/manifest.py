@@ -188,7 +188,9 @@ def load_benchmarks(root: Path) -> dict[str, Benchmark]:
     for path in sorted((root / "benchmarks").glob("*/benchmark.json")):
         benchmark = parse_benchmark(path.read_bytes(), str(path.relative_to(root)))
         if benchmark.name != path.parent.name:
-            raise StrictError(f"{path}: the name {benchmark.name!r} differs from the folder's name")
+            raise StrictError(
+                f"{path}: the name {benchmark.name!r} differs from the folder's name: make them equal"
+            )
         found[benchmark.name] = benchmark
     if not found:
         raise StrictError(

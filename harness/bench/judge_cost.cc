@@ -13,8 +13,8 @@
 // - to read and judge ten million words
 // - to turn the words of a million transactions into a history of calls, and to certify it
 //
-// Like the referee, the program has its large tables on huge pages (base/huge_pages.cc). This also
-// applies to the library, whose speed is not measured.
+// Like the referee, the program has its large tables on huge pages (base/huge_pages.cc). The memory
+// of the library is on huge pages, too, but the library's speed is not measured.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>

@@ -20,8 +20,8 @@ namespace keydrome {
 // the object. Each thread has at most one RemoteThread at a time.
 class RemoteThread {
  public:
-  // Borrows its arguments. `number` is the number of the slot's last call; it is outside the shared
-  // memory, so the library cannot change it.
+  // Borrows its arguments. `number` is the number of the slot's last call. This variable is outside
+  // the shared memory, so the library cannot change it.
   RemoteThread(CallSlot& slot, uint32_t& number, CallWait wait);
   // Tells the player that the thread makes no more calls in this phase (kEndOfCalls), and waits for
   // the reply.

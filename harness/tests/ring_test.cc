@@ -97,7 +97,8 @@ TEST(Ring, AThreadWaitsForItsPiece) {
 // prevents this.
 TEST(Ring, ASealedMappingCannotBeReplaced) {
   constexpr long kMseal = 462;
-  if (syscall(kMseal, nullptr, 0, 0) != 0 && errno == ENOSYS) GTEST_SKIP() << "no mseal";
+  if (syscall(kMseal, nullptr, 0, 0) != 0 && errno == ENOSYS)
+    GTEST_SKIP() << "this kernel has no system call mseal; use Linux 6.10 or newer";
   const std::array<uint64_t, 1> halves{8};
   const Result<InputRing> ring = InputRing::create(1, halves);
   ASSERT_TRUE(ring.ok());

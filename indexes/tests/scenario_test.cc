@@ -106,7 +106,9 @@ player::IndexApi api_of(const Calls& calls) {
 class HangAlarm {
  public:
   explicit HangAlarm(const std::string& id) {
-    const std::string text = "contract_test: the library hangs in scenario " + id + "\n";
+    const std::string text = "contract_test: the library hangs in scenario " + id +
+                             ": the scenario has not ended after " + std::to_string(kHangSeconds) +
+                             " s\n";
     std::strncpy(message_, text.c_str(), sizeof message_ - 1);
     std::signal(SIGALRM, [](int) {
       _exit(write(STDERR_FILENO, message_, std::strlen(message_)) < 0 ? 2 : 1);

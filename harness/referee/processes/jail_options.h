@@ -32,9 +32,9 @@ struct JailOptions {
   bool keep_calls = false;  // keep the results of all calls as a history, so that it can be judged
 };
 
-// Wall time that the jail gets in addition to JailOptions::wall_ms. It is longer than any step of
-// the referee between two checks of its limits. In its longest steps, the referee makes the next
-// operations of a thread, or waits for the stacks of hung threads.
+// Wall time that the jail gets in addition to JailOptions::wall_ms. This time is longer than any
+// step of the referee between two checks of the limits. In its longest steps, the referee makes the
+// next operations of a thread, or waits for the stacks of hung threads.
 inline constexpr uint64_t kJailSpareMs = 60'000;
 
 // Returns the CPU time in seconds that the jail gets in addition to the plan's limit: all CPUs for

@@ -87,8 +87,8 @@ double log_bytes(const workload::Demand& demand) {
 
 // Returns the memory of the results of the final scan. For a record that an operation inserts, the
 // referee keeps only a number. For a record that a procedure inserts, it keeps key and payload. It
-// does the same for the wrong records of a faulty library. In this case the referee may need more
-// memory than estimated, but not more than its bound (referee_bound()).
+// also keeps key and payload of each wrong record of a faulty library. For a faulty library it may
+// need more memory than estimated, but not more than its bound (referee_bound()).
 double scan_bytes(const workload::Demand& demand) {
   const double loaded =
       demand.procedures > 0 ? std::min(demand.records, demand.load_ops) : demand.records;

@@ -16,9 +16,8 @@
 namespace keydrome {
 namespace {
 
-// Returns how many threads may wait by polling. In verified mode each thread of a program has two
-// sides: one in the driver and one in the player. Polling is faster than sleeping only if each side
-// has a CPU.
+// Returns how many threads may wait by polling. In verified mode each thread has two sides: one in
+// the driver and one in the player. Polling is faster than sleeping only if each side has a CPU.
 std::size_t cpu_pairs(const std::string& cpus_of_the_jail) {
   const std::size_t pairs = usable_cpu_count() / 2;
   if (cpus_of_the_jail.empty()) return pairs;
