@@ -9,9 +9,9 @@
 // on a contestant's own machine. No code of the site or of its workers does.
 //
 // The calls are made by the same code as in the player, the program that plays real sessions in a
-// jail. But this program limits neither memory nor time, and catches no exceptions, because a
-// debugger shows where they were thrown. A real player receives each thread's list of operations in
-// portions, called pieces. This program makes the pieces itself.
+// jail (sandbox). But this program limits neither memory nor time, and catches no exceptions,
+// because a debugger shows where they were thrown. A real player receives each thread's list of
+// operations in portions, called pieces. This program makes the pieces itself.
 #include <cstddef>
 #include <cstdio>
 #include <span>

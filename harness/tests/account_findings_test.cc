@@ -1,6 +1,6 @@
 // Tests account_findings.h and setup.h with invented measurements: the findings (entries of a
 // report) about work that a library did while its time was not measured. The player is the process
-// in the jail that runs the library.
+// in the jail (sandbox) that runs the library.
 #include "harness/referee/judging/account_findings.h"
 
 #include <gtest/gtest.h>

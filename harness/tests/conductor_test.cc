@@ -1,6 +1,6 @@
 // Tests play(), which plays one session (one repetition of a benchmark, with one library), with
-// small scripts (lists of operations) in the real jail. The referee is the process that plays the
-// session; the player is the jailed process with the library. Needs root.
+// small scripts (lists of operations) in the real jail (sandbox). The referee is the process that
+// plays the session; the player is the process in the jail with the library. Needs root.
 #include "harness/referee/session/conductor.h"
 
 #include <gtest/gtest.h>

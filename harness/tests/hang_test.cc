@@ -1,5 +1,5 @@
 // Tests what the referee, the trusted process that runs a benchmark, reports about libraries that
-// hang in the real jail. Needs root.
+// hang in the real jail (sandbox). Needs root.
 #include <signal.h>
 
 #include <string>

@@ -1,6 +1,6 @@
-// Tests the finding (entry of the report) `hang` on a busy machine, in the real jail. A library
-// that is slow because other programs use its processors must not get the finding; a library that
-// hangs must get it. Needs root.
+// Tests the finding (entry of the report) `hang` on a busy machine, in the real jail (sandbox). A
+// library that is slow because other programs use its processors must not get the finding; a
+// library that hangs must get it. Needs root.
 #include <sched.h>
 #include <signal.h>
 #include <sys/prctl.h>

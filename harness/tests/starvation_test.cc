@@ -65,9 +65,9 @@ TEST(Starvation, AThreadThatSpinsUnderLoadIsNot) {
   EXPECT_EQ(starved_text(starvation.step_kept_ns(), 10 * kSecond), "");
 }
 
-// In verified mode the driver plays the operations outside the jail, and the player in the jail
-// executes its calls. They wait for each other's answers. So other programs can delay first one of
-// them and then the other.
+// In verified mode the driver plays the operations outside the jail (sandbox), and the player in
+// the jail executes its calls. They wait for each other's answers. So other programs can delay
+// first one of them and then the other.
 TEST(Starvation, TheWaitsOfSeveralProcessesAddUp) {
   Starvation starvation = begun();
   const ThreadSchedule half = schedule(0, 4 * kSecond);

@@ -1,5 +1,5 @@
-// Tests verified mode: a trusted driver plays the operations outside the jail, and the library runs
-// in a real jail. Needs root.
+// Tests verified mode: a trusted driver plays the operations outside the jail (sandbox), and the
+// library runs in a real jail. Needs root.
 #include <algorithm>
 #include <string>
 #include <vector>

@@ -2,8 +2,8 @@
 // benchmark) hung or its process died. The text becomes part of a finding, an entry of the report
 // that says what is wrong.
 //
-// The player is the jailed process that runs the library under test. A hang is described while the
-// jail still runs, from three sources:
+// The player is the process in the jail (sandbox) that runs the library under test. A hang is
+// described while the jail still runs, from three sources:
 // - The program of each thread, i.e. the list of operations that the referee generated for it. The
 //   program and the number of the current operation show the current call, and the records that the
 //   open transaction has touched.

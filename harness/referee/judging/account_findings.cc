@@ -1,7 +1,7 @@
 // Implements account_findings.h, which adds findings (entries of the report that say what is
 // wrong). Each function checks one quantity, such as the CPU time of the library's threads. The
 // referee, the trusted process that runs the benchmark, has measured the quantity in each phase.
-// The player is the process in the jail that calls the library.
+// The player is the process in the jail (sandbox) that calls the library.
 #include "harness/referee/judging/account_findings.h"
 
 #include <unistd.h>

@@ -1,5 +1,5 @@
-// Runs the driver, the trusted process that plays the operations of a benchmark outside the jail in
-// verified mode (harness/driver/main.cc).
+// Runs the driver, the trusted process that plays the operations of a benchmark outside the jail
+// (sandbox) in verified mode (harness/driver/main.cc).
 //
 // In verified mode the driver decides which calls to make. The player, the process in the jail that
 // contains the library, makes them. A failure of the driver does not count as a failure of the

@@ -1,6 +1,6 @@
 // Implements add_metrics(): computes the metrics, latencies and throughput of a report from the
-// result of a session (one repetition of a benchmark with one library). The library runs in a jail,
-// so its CPU time and memory are those of the jail.
+// result of a session (one repetition of a benchmark with one library). The library runs in a jail
+// (sandbox), so its CPU time and memory are those of the jail.
 #include "harness/referee/report/metrics.h"
 
 #include <algorithm>

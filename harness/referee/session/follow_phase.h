@@ -14,8 +14,9 @@
 namespace keydrome {
 
 // Waits until the phase has ended. Returns std::nullopt if the phase ended with DONE, or the reason
-// if it stopped early. In verified mode, the driver plays the programs outside the jail, and both
-// driver and player must send DONE. `go` is the GO that was sent; `name` is the phase's name.
+// if it stopped early. In verified mode, the driver plays the programs outside the jail (sandbox),
+// and both driver and player must send DONE. `go` is the GO that was sent; `name` is the phase's
+// name.
 std::optional<Stopped> follow_phase(Partner& partner, const Message& go, const std::string& name,
                                     PieceSupply& pieces, uint64_t deadline_ns);
 

@@ -1,8 +1,8 @@
 // Partner: the processes that play one session (one repetition of a benchmark), and the referee's
 // channel to them. The referee is the trusted process that runs the session.
 //
-// A plain Partner has one process, the player in its jail. The player runs the library and executes
-// the programs (lists of operations). In verified mode the object is a VerifiedPartner
+// A plain Partner has one process, the player in its jail (sandbox). The player runs the library
+// and executes the programs (lists of operations). In verified mode the object is a VerifiedPartner
 // (verified_partner.h): the driver executes the programs outside the jail, and the player only
 // makes the driver's calls. The conductor, which plays the session (conductor.h), uses the same
 // interface for both modes.

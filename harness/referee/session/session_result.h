@@ -4,9 +4,9 @@
 // judging/verdict.h turns the members into a verdict. The player, the jailed process with the
 // library, is untrusted. These members come from the player: `outcome`, `player_ns`, `load_status`,
 // `positions`, `stuck`, `slow`, the two outputs, and parts of the texts `detail` and `hang`. All
-// other members come from the jail or from the referee, the trusted process that runs the session.
-// In verified mode the driver, a trusted process, writes `outcome`, `player_ns`, `positions`,
-// `stuck` and `slow`.
+// other members come from the jail (sandbox) or from the referee, the trusted process that runs the
+// session. In verified mode the driver, a trusted process, writes `outcome`, `player_ns`,
+// `positions`, `stuck` and `slow`.
 #pragma once
 
 #include <cstdint>

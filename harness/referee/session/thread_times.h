@@ -1,5 +1,5 @@
 // Reads the CPU time of each thread of the player (the jailed process that runs the library) from
-// /proc, outside the jail.
+// /proc, outside the jail (sandbox).
 //
 // The first thread of a process is its leader: its thread id is the process id. Between phases the
 // leader is the player's only thread, because it has joined the threads that made the calls. Any

@@ -1,7 +1,7 @@
 // Implements VerifiedPartner, which plays one repetition of a benchmark in verified mode. The
-// driver, a trusted process outside the jail, plays the operations and collects the results, where
-// the library cannot reach them. The player in the jail makes the library calls that the driver
-// requests.
+// driver, a trusted process outside the jail (sandbox), plays the operations and collects the
+// results, where the library cannot reach them. The player in the jail makes the library calls that
+// the driver requests.
 //
 // This file starts the driver, sends each message to the driver or the player, and waits for a
 // message from the process whose turn it is.
