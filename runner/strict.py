@@ -96,7 +96,9 @@ class ObjectReader:
             return float(self.integer(name))
         value = float(self._take(name, float, required=True))
         if not math.isfinite(value):
-            raise StrictError(f"{self._where}.{name}: too large a number (at most 1.7e308 is allowed)")
+            raise StrictError(
+                f"{self._where}.{name}: too large a number (at most 1.7e308 is allowed)"
+            )
         return value
 
     def optional_number(self, name: str) -> float | None:
