@@ -216,7 +216,7 @@ class _Series:
         if candidate is not None and candidate.verdict is not Verdict.PASSED:
             return self.result(candidate.verdict, candidate.reason)
         if control is not None and control.verdict is Verdict.REFUSED:
-            # The machine's jail is weaker than required, so the candidate would be refused as well.
+            # The machine's jail is weaker than required, so the candidate would be refused, too.
             return self.result(Verdict.REFUSED, control.reason)
         if control is not None and control.verdict is not Verdict.PASSED:
             verdict = control.verdict.value.replace("_", " ")

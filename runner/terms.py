@@ -16,7 +16,7 @@ class Verdict(StrEnum):
     """
 
     PASSED = "passed"
-    FAILED = "failed"  # there is a required finding
+    FAILED = "failed"  # a check found a fault that makes the library fail (a required finding)
     CRASHED = "crashed"  # the process in the jail ended too early
     TIMED_OUT = "timed_out"
     OUT_OF_MEMORY = "out_of_memory"

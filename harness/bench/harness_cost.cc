@@ -1,5 +1,5 @@
 // harness_cost: measures how much time the harness adds to each call to a library, on this machine.
-// Most of it is spent in the interpreter of the player, the program that makes the calls.
+// Most of this time is spent in the interpreter of the player, the program that makes the calls.
 //
 //   harness_cost [NULL_LIBRARY] [--json FILE]
 //

@@ -2,10 +2,10 @@
 // a phase is played.
 //
 // In a pinned phase (script::PhaseScript::pinned) thread i runs on CPU i of those that the process
-// may use, in the order of the CPUs' numbers. If there are fewer CPUs than threads, the threads
-// share them in turn. Outside such phases no thread is bound, and the kernel moves threads as it
-// likes. A thread binds itself before its first call to the library. Binding takes microseconds,
-// which count in the time of the phase, because the clock runs before the phase starts its threads.
+// may use, in the order of the CPUs' numbers. If there are only n CPUs, thread i runs on CPU i
+// modulo n. Outside such phases no thread is bound, and the kernel moves threads as it likes. A
+// thread binds itself before its first call to the library. Binding takes microseconds, which count
+// in the time of the phase, because the clock runs before the phase starts its threads.
 //
 // On Linux, a new thread inherits the binding of the thread that creates it. So a thread that the
 // library creates in a call of a pinned phase is at first bound to its caller's CPU. Threads that

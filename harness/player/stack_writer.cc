@@ -67,7 +67,7 @@ void install(int number, void (*handler)(int), int flags) {
 void write_stack(int) {
   const int saved = errno;
   const uint32_t number =
-      std::atomic_ref(g_page->next).fetch_add(1, std::memory_order_relaxed);  // only counts
+      std::atomic_ref(g_page->next).fetch_add(1, std::memory_order_relaxed);  // only a counter
   if (number < kStacksMax) {
     ThreadStack& to = g_page->stacks[number];
     to.thread_id = static_cast<uint32_t>(gettid());

@@ -38,7 +38,7 @@ int status_of_child(const Action& action) {
 }
 
 // Starts a child process that takes the scheduling policy and asks for short slices. Returns kAsked
-// if the request succeeded, and in addition kShort if a process that the child starts has them.
+// if the request succeeded. Adds kShort if a process that the child starts has short slices, too.
 int ask_with(int policy) {
   return status_of_child([policy] {
     const sched_param parameters{};

@@ -74,7 +74,7 @@ static int verbose;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t moved;
 static unsigned events[EVENTS];
-static unsigned turn; /* the step that may make its calls */
+static unsigned turn; /* number of the step that may make its calls (await_step) */
 
 typedef struct {
   IdxState* handle;
@@ -128,7 +128,9 @@ static void set(unsigned* number, unsigned value) {
   pthread_mutex_unlock(&lock);
 }
 
-/* Waits for the turn of a step. Skips each earlier step whose turn takes too long. */
+/* A step is a numbered group of calls of one thread. All threads make their steps in the order of
+ * the numbers. This function waits until the step of `op` may begin. If an earlier step takes too
+ * long, the function skips that step. */
 static void await_step(const Op* op) {
   unsigned seen;
   for (;;) {

@@ -27,9 +27,9 @@ void share_heap();
 // that limit stays. Returns the smaller of the two.
 uint64_t bound_memory(uint64_t bytes);
 
-// While an object exists, the referee's soft limit is as high as its hard limit. The referee starts
-// child processes in this time, so that they do not inherit the bound. A library may reserve much
-// more address space than it uses, which the bound would prevent.
+// While an object of this class exists, the referee's soft limit is as high as its hard limit. The
+// referee starts child processes in this time, so that they do not inherit the bound. A library may
+// reserve much more address space than it uses, which the bound would prevent.
 class MemoryUnbound {
  public:
   MemoryUnbound();
