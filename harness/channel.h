@@ -17,7 +17,7 @@
 
 namespace keydrome {
 
-inline constexpr size_t kMessageFdsMax = 3;  // LOAD carries three; no message carries more
+inline constexpr size_t kMessageFdsMax = 3;  // the message LOAD carries three; no other has more
 
 enum class Receive {
   kMessage,    // a message was received and stored in `message`

@@ -65,7 +65,7 @@ struct Message {
   MessageType type;
   uint64_t nonce;  // GO, NEED, DONE: a random number that the referee draws for each phase
   uint32_t phase;
-  uint32_t piece;    // NEED: number of the piece in the thread's program, from 1
+  uint32_t piece;    // NEED: number of the piece among the thread's pieces, from 1
   uint32_t status;   // LOADED: LoadStatus; DONE: DoneStatus
   uint32_t flags;    // LOAD: kLoadServes; GO: kGoSpin, kGoPinned
   uint32_t threads;  // GO to the player in verified mode: number of slots to serve

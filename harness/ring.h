@@ -1,6 +1,6 @@
 // The ring: the memory through which the referee passes the programs of a session (one repetition
 // of a benchmark) to the player. In verified mode the referee passes the programs to the driver, a
-// process outside the jail that plays them.
+// process outside the jail (sandbox) that plays them.
 //
 // The referee is the trusted process that generates the programs, the lists of operations of all
 // threads. The player is the process in the jail that executes them on the library under test. A

@@ -2,11 +2,11 @@
 // session (one repetition of a benchmark) hangs or the library crashes.
 //
 // The player is the jailed process that runs the library under test. The referee is the trusted
-// process outside the jail that runs the session. Both map the stack page, which is one memfd.
-// After a session has reached a deadline or limit, the referee sends kStackSignal once to each
-// thread of the player, up to kStacksMax threads. The signal handler writes the thread's stack
-// (player/stack_writer.h), and the referee reads the stack (referee/hang/stack_reader.h).
-// After a crash, only the thread that crashed has written its stack.
+// process outside the jail (sandbox) that runs the session. Both map the stack page, which is one
+// memfd. After a session has reached a deadline or limit, the referee sends kStackSignal once to
+// each thread of the player, up to kStacksMax threads. The signal handler writes the thread's stack
+// (player/stack_writer.h), and the referee reads the stack (referee/hang/stack_reader.h). After a
+// crash, only the thread that crashed has written its stack.
 //
 // Trust: the library shares the player's process. It may block or catch the signal, and may write
 // anything into the page. Therefore the referee copies each stack once, checks the copy, and uses

@@ -124,8 +124,8 @@ def run_blocks(
 
     This function calls `heartbeat` with the progress at least once a second, and raises Cancelled if `heartbeat`
     returns False. It calls `after_block` with all blocks so far after each block, but not after the rehearsal. Raises
-    RefereeError if the control library fails or the machine cannot run a library. Raises RequestError if a file of the
-    user that sessions read (keys or a recorded trace) changes.
+    RefereeError if the control library fails or the machine cannot run a library. Raises RequestError if a user's file
+    that every run of a library reads (keys, or a recorded trace of calls) changes.
     """
     runner = _Runner(candidates, request, settings, folder, heartbeat)
     result = runner.result

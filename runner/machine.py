@@ -50,7 +50,9 @@ def machine_facts() -> dict[str, Any]:
 
 
 def facts_of_sessions(sessions: Sequence[Session]) -> dict[str, Any]:
-    """Return machine_facts(), and what the referee, the program that ran these sessions, reported about the machine.
+    """Return machine_facts(), and what the referee reported about the machine in these sessions.
+
+    The referee is the program that runs and judges a session, one repetition of a benchmark.
 
     `compiler`, `governor` and `pinning` are those of the first session. `frequency_mhz` and `steal_percent` are medians
     over the sessions. A fact that no session reported is missing.

@@ -58,7 +58,7 @@ class Instance:
     scales: dict[Scale, dict[str, int]]
     advisory: bool = False  # whether findings of this instance are only warnings
     keys: str = ""  # int64 or varchar: a user's file with keys of this type may replace the keys; empty: no file
-    trace: bool = False  # whether the instance plays a recorded trace of the user
+    trace: bool = False  # whether the instance plays a user's recorded trace, a file of calls
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,7 +188,9 @@ def load_benchmarks(root: Path) -> dict[str, Benchmark]:
     for path in sorted((root / "benchmarks").glob("*/benchmark.json")):
         benchmark = parse_benchmark(path.read_bytes(), str(path.relative_to(root)))
         if benchmark.name != path.parent.name:
-            raise StrictError(f"{path}: the name {benchmark.name!r} differs from the folder's name")
+            raise StrictError(
+                f"{path}: the name {benchmark.name!r} differs from the folder's name: make them equal"
+            )
         found[benchmark.name] = benchmark
     if not found:
         raise StrictError(

@@ -147,7 +147,7 @@ def run_session(
     if status != 0:
         detail = errors_path.read_bytes()[-2000:].decode("utf-8", "replace").strip()
         raise RefereeError(
-            f"the referee {_how_it_ended(status)}: {detail or 'it printed no reason'}"
+            f"the referee {_how_it_ended(status)}: {detail or 'it printed no reason; run again'}"
         )
     return _read_report(report_path, plan, settings)
 
@@ -232,7 +232,10 @@ class _Watch:
             try:
                 event = parse_object(line, "progress")
             except StrictError as error:
-                raise RefereeError(str(error)) from error
+                raise RefereeError(
+                    f"the referee wrote a malformed progress line: {error}; run ./dev build, because the referee may "
+                    "be of another version"
+                ) from error
             if event.get("event") == "phase":
                 name, index, count = event.get("name"), event.get("index"), event.get("of")
                 if not (

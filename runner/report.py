@@ -344,7 +344,10 @@ class JailFacts:
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """The untrusted text that the library printed. If `truncated` is True, the referee kept only the first part."""
+    """The untrusted text that the library printed.
+
+    If `truncated` is True, the text was too long, and the referee kept only its beginning and its end.
+    """
 
     stdout: str
     stderr: str

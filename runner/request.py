@@ -1,4 +1,4 @@
-"""Defines `Request`: what to run in a series of sessions, checked against the benchmark's manifest.
+"""Defines `Request`: what to run in a series of sessions, checked against the benchmark's manifest (benchmark.json).
 
 The worker, the site's process that runs libraries, creates a request from a job. The command line creates one from its
 arguments.
@@ -72,8 +72,8 @@ class Request:
     - `counters`: whether to count cycles, cache misses, context switches and more.
     - `verified`: whether a process outside the jail makes every call, so that the library cannot read its next calls in
       memory (docs/explanation/security.md).
-    - `timeout_factor`: multiplies the time limits of phase and session. It is more than 1 if an earlier attempt ended
-      undecided, because the machine was too busy (timeout_factor_of).
+    - `timeout_factor`: multiplies the time limits of phase and session. The factor is more than 1 if an earlier attempt
+      ended undecided, because the machine was too busy (timeout_factor_of).
     - `audited_seeds`: the seeds of the audited sessions. An audited session is played a second time, with the other
       value of `verified` (runner/audit.py). The field has no effect without a control library.
     """

@@ -74,7 +74,7 @@ def run_series(
 
     This function calls `heartbeat` at least once a second, and raises Cancelled if `heartbeat` returns False. If the
     control library fails, the verdict is infrastructure, because the candidate is not at fault. Raises RequestError if
-    a file of the user that sessions read (keys or a recorded trace) changes.
+    a user's file that every session reads (keys, or a recorded trace of calls) changes.
     """
     series = _Series(candidate, request, settings, folder, heartbeat)
     for number, seed in enumerate(_seeds(request), start=1):
@@ -168,8 +168,8 @@ class _Series:
     def _audit(self, number: int, reports: dict[str, Report]) -> SeriesResult | None:
         """Play session `number` again, in the mode that was not chosen. Return the result if the candidate fails.
 
-        Otherwise return None. If the machine or the control library fails, only an advisory finding is added, because
-        such a failure proves nothing about the candidate.
+        Otherwise return None. If the machine or the control library fails, only an advisory finding (a warning) is
+        added, because such a failure proves nothing about the candidate.
         """
         seed = reports[CANDIDATE].seed
         again: dict[str, Report] = {}
@@ -216,7 +216,7 @@ class _Series:
         if candidate is not None and candidate.verdict is not Verdict.PASSED:
             return self.result(candidate.verdict, candidate.reason)
         if control is not None and control.verdict is Verdict.REFUSED:
-            # The machine's jail is weaker than required, so the candidate would be refused as well.
+            # The machine's jail is weaker than required, so the candidate would be refused, too.
             return self.result(Verdict.REFUSED, control.reason)
         if control is not None and control.verdict is not Verdict.PASSED:
             verdict = control.verdict.value.replace("_", " ")

@@ -36,7 +36,7 @@ class Settings:
 
     @property
     def referee(self) -> Path:
-        """The referee, the trusted program that runs and judges a session."""
+        """The referee, the trusted program that runs and judges a session (one repetition of a benchmark)."""
         return self.build / "bin" / "referee"
 
     @property

@@ -61,8 +61,8 @@ def run_with_spot_check(
     """Run the request's series. If `seed` is given, run the spot check with this seed first.
 
     If the spot check fails, the run ends. Otherwise its findings are added to the findings of the series. If the spot
-    check cannot be judged, for example because the machine fails, the run does not end, because such a failure proves
-    nothing about the library. An advisory finding then says why.
+    check cannot be judged, for example because the machine fails, the run continues, because such a failure proves
+    nothing about the library. An advisory finding (a warning) then says why the spot check was not judged.
     """
     if seed is None:
         return run_series(candidate, request, settings, folder, heartbeat)

@@ -96,7 +96,9 @@ class ObjectReader:
             return float(self.integer(name))
         value = float(self._take(name, float, required=True))
         if not math.isfinite(value):
-            raise StrictError(f"{self._where}.{name}: too large a number")
+            raise StrictError(
+                f"{self._where}.{name}: too large a number (at most 1.7e308 is allowed)"
+            )
         return value
 
     def optional_number(self, name: str) -> float | None:
@@ -164,7 +166,9 @@ class ObjectReader:
                 found = type(value).__name__
                 raise StrictError(f"{self._where}.{name}.{key}: expected a number, found {found}")
             if not math.isfinite(value):
-                raise StrictError(f"{self._where}.{name}.{key}: too large a number")
+                raise StrictError(
+                    f"{self._where}.{name}.{key}: too large a number (at most 1.7e308 is allowed)"
+                )
         return values
 
     def optional_numbers(self, name: str) -> dict[str, float] | None:

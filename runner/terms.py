@@ -16,7 +16,7 @@ class Verdict(StrEnum):
     """
 
     PASSED = "passed"
-    FAILED = "failed"  # there is a required finding
+    FAILED = "failed"  # a check found a fault that makes the library fail (a required finding)
     CRASHED = "crashed"  # the process in the jail ended too early
     TIMED_OUT = "timed_out"
     OUT_OF_MEMORY = "out_of_memory"
@@ -28,7 +28,8 @@ class Verdict(StrEnum):
 class Scale(StrEnum):
     """How large an instance (a named set of parameters of a benchmark) is.
 
-    `smoke` takes about a second, `laptop` takes minutes, and `paper` is as large as in the published benchmark.
+    A session (one repetition of a benchmark) takes less than a second at `smoke` and up to 20 s at `laptop`. At `paper`
+    it is as large as in the published benchmark.
     """
 
     SMOKE = "smoke"

@@ -17,8 +17,8 @@ struct BenchArguments {
 };
 
 // Returns an error if there is an unknown option, or if there are more than `words_max` words. The
-// error names the first such argument. A program that ignored it would measure something other than
-// the user wanted.
+// error names the first such argument. A program that ignored the argument would measure something
+// other than the user wanted.
 Result<BenchArguments> parse_bench_arguments(const std::vector<std::string>& arguments,
                                              std::size_t words_max);
 

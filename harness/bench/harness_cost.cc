@@ -1,5 +1,5 @@
 // harness_cost: measures how much time the harness adds to each call to a library, on this machine.
-// Most of it is spent in the interpreter of the player, the program that makes the calls.
+// Most of this time is spent in the interpreter of the player, the program that makes the calls.
 //
 //   harness_cost [NULL_LIBRARY] [--json FILE]
 //
@@ -97,8 +97,8 @@ format::Op make_op(format::OpCode code, uint8_t flags, uint32_t key, uint32_t ar
   return op;
 }
 
-// Returns a program of `calls` calls of one kind, in transactions of `length` calls. If `length` is
-// 0, each call is a transaction of its own (auto-commit).
+// Returns a program, the list of operations of a thread: `calls` calls of one kind, in transactions
+// of `length` calls. If `length` is 0, each call is a transaction of its own (auto-commit).
 std::vector<format::Op> program(format::OpCode code, uint32_t calls, uint32_t length) {
   std::vector<format::Op> ops{make_op(format::OpCode::kOpen, format::kUnitStart, 0, 0)};
   for (uint32_t i = 0; i < calls; ++i) {
@@ -108,7 +108,7 @@ std::vector<format::Op> program(format::OpCode code, uint32_t calls, uint32_t le
     ops.push_back(make_op(code, flags, i * kKeyStep % kKeys, 0));
     if (code == format::OpCode::kInsert) {
       ops.back().payload = kText;
-      ops.back().argument = i + 1;  // the number of the payload, as in every workload
+      ops.back().argument = i + 1;  // the number of the payload, as in every benchmark
     }
     if (length > 0 && i % length == length - 1)
       ops.push_back(make_op(format::OpCode::kCommit, 0, 0, 0));
@@ -281,7 +281,7 @@ class Bench {
   TickClock clock_;
   player::EventClock event_clock_;
   // Buffers with room for the results of all calls. Their pages are written before the clock
-  // starts, as in a run.
+  // starts, so that no page fault is measured.
   std::vector<uint64_t> words_;
   std::vector<Event> log_ = std::vector<Event>(2 * kCalls);
 };

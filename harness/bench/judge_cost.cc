@@ -13,8 +13,8 @@
 // - to read and judge ten million words
 // - to turn the words of a million transactions into a history of calls, and to certify it
 //
-// Like the referee, the program has its large tables on huge pages (base/huge_pages.cc). This also
-// applies to the library, whose speed is not measured.
+// Like the referee, the program has its large tables on huge pages (base/huge_pages.cc). The memory
+// of the library is on huge pages, too, but the library's speed is not measured.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -157,7 +157,7 @@ double median_s(std::vector<double> ns) {
   return ns[ns.size() / 2] / 1e9;
 }
 
-// Returns the two rows. Stops the program if the library is wrong.
+// Returns the two rows. Aborts the process if the library returned a wrong result.
 Json measure(const player::IndexApi& library) {
   const script::Script script = reads_of_records();
   const script::PieceWriter writer(script);

@@ -1,4 +1,4 @@
-// Reserves a jail slot for a test or measuring program that starts jails itself.
+// Reserves a slot for a test or measuring program that starts jails (sandboxes) itself.
 //
 // A slot is the number that gives a jail its own user and control groups, so two jails must not use
 // one slot at the same time. Therefore every program that starts jails first reserves its slot: it

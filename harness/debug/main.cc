@@ -1,5 +1,5 @@
-// debug_session: plays the operations of one session with a library in this process, so that a
-// debugger or a sanitizer can watch the library.
+// debug_session: plays the operations of one session (one repetition of a benchmark) with a library
+// in this process, so that a debugger or a sanitizer can watch the library.
 //
 //   debug_session PLAN
 //
@@ -9,9 +9,9 @@
 // on a contestant's own machine. No code of the site or of its workers does.
 //
 // The calls are made by the same code as in the player, the program that plays real sessions in a
-// jail. But this program limits neither memory nor time, and catches no exceptions, because a
-// debugger shows where they were thrown. A real player receives each thread's list of operations in
-// portions, called pieces. This program makes the pieces itself.
+// jail (sandbox). But this program limits neither memory nor time, and catches no exceptions,
+// because a debugger shows where they were thrown. A real player receives each thread's list of
+// operations in portions, called pieces. This program makes the pieces itself.
 #include <cstddef>
 #include <cstdio>
 #include <span>
@@ -50,8 +50,9 @@ Result<PreparedSession> prepare(const char* path) {
   return prepare_session(std::move(*plan), **entry, std::move(*files));
 }
 
-// Returns the argument of keydrome_configure. It contains the structure's path on this machine; in
-// the jail it would contain the path inside the jail.
+// Returns the argument of keydrome_configure. If the plan names a data structure, to which
+// Keydrome's runtime adds transactions, the argument contains the structure's path. In a jail this
+// would be a path inside the jail; here it is the path on this machine.
 Result<std::string> configuration_of(const PreparedSession& session) {
   const LibraryPlan& library = session.plan.library;
   std::vector<KeyType> types;

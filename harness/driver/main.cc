@@ -1,6 +1,6 @@
-// The driver of verified mode: plays the benchmark's operations outside the jail. It passes each
-// call to the player, which runs the library in the jail. The calls go through call slots, structs
-// in memory that driver and player share (harness/calls.h).
+// The driver of verified mode: plays the benchmark's operations outside the jail (sandbox). It
+// passes each call to the player, which runs the library in the jail. The calls go through call
+// slots, structs in memory that driver and player share (harness/calls.h).
 //
 // The driver and the referee, which runs the benchmark, exchange the same messages as the player
 // and the referee (harness/protocol.h). The referee trusts the driver, but not the player, which

@@ -1,6 +1,7 @@
 // Implements the ten functions of keydrome/index.h (contract A, the interface of an index library)
-// for the driver, the process outside the jail that decides which calls to make. Each function
-// sends its call to the player in the jail, through the calling thread's CallSlot, and waits for
+// for the driver. The driver is the process outside the jail (sandbox) that decides which calls to
+// make. Each function sends its call to the player, the process in the jail that runs the library.
+// It sends the call through the calling thread's CallSlot, a struct in shared memory, and waits for
 // the result.
 #include "harness/driver/remote_library.h"
 

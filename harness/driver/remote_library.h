@@ -2,11 +2,11 @@
 // library that is in another process. Each function sends its call through the calling thread's
 // CallSlot, a struct in shared memory, and returns the result (harness/calls.h).
 //
-// The library is in the player, a process in the jail. The driver runs outside the jail and passes
-// this table of functions to the interpreter, which executes the benchmark's operations. This
-// arrangement is verified mode. Verified mode uses the same interpreter as ordinary runs, in which
-// the player executes the operations itself. The class Recording, which logs calls, runs in the
-// driver too, so the library cannot reach the log.
+// The library is in the player, a process in the jail (sandbox). The driver runs outside the jail
+// and passes this table of functions to the interpreter, which executes the benchmark's operations.
+// This arrangement is verified mode. Verified mode uses the same interpreter as ordinary runs, in
+// which the player executes the operations itself. The class Recording, which logs calls, runs in
+// the driver too, so the library cannot reach the log.
 #pragma once
 
 #include <cstdint>
@@ -20,8 +20,8 @@ namespace keydrome {
 // the object. Each thread has at most one RemoteThread at a time.
 class RemoteThread {
  public:
-  // Borrows its arguments. `number` is the number of the slot's last call; it is outside the shared
-  // memory, so the library cannot change it.
+  // Borrows its arguments. `number` is the number of the slot's last call. This variable is outside
+  // the shared memory, so the library cannot change it.
   RemoteThread(CallSlot& slot, uint32_t& number, CallWait wait);
   // Tells the player that the thread makes no more calls in this phase (kEndOfCalls), and waits for
   // the reply.

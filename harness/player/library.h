@@ -1,4 +1,5 @@
-// Loads the library under test into the player, the process in the jail that calls the library.
+// Loads the library under test into the player, the process in the jail (sandbox) that calls the
+// library.
 #pragma once
 
 #include <string>

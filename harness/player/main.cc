@@ -1,6 +1,6 @@
-// The player: the program in the jail that loads the library under test and runs the benchmark's
-// operations on it. The referee, the trusted process outside the jail that runs the benchmark,
-// commands the player over descriptor 3 (harness/protocol.h).
+// The player: the program in the jail (sandbox) that loads the library under test and runs the
+// benchmark's operations on it. The referee, the trusted process outside the jail that runs the
+// benchmark, commands the player over descriptor 3 (harness/protocol.h).
 //
 // The player shares its process with the library, so the referee checks everything that the player
 // reports. The player knows no benchmark, no seed and no expected result. It has its own hidden

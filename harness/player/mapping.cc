@@ -19,8 +19,8 @@ Mapping::Mapping(int fd, Access access) {
   void* memory = mmap(nullptr, size, protection, MAP_SHARED, fd, 0);
   if (memory == MAP_FAILED) return;
   bytes_ = {static_cast<std::byte*>(memory), size};
-  // Load only pages that have memory. If this process loaded a page without memory, the kernel
-  // would allocate the page and charge it to this process's cgroup.
+  // Load only the pages to which memory is already allocated. If this process loaded another page,
+  // the kernel would allocate memory for it and charge the memory to this process's cgroup.
   const off_t filled = lseek(fd, 0, SEEK_HOLE);
   if (filled <= 0) return;
   const void* loaded = mmap(memory, static_cast<size_t>(filled), protection,

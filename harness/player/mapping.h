@@ -1,6 +1,6 @@
 // Maps a memfd of the referee, the process that runs the benchmark, into this process until the
-// object is destroyed. This process is the player, which runs the library in the jail, or the
-// driver, which plays the operations outside the jail in verified mode.
+// object is destroyed. This process is the player, which runs the library in the jail (sandbox), or
+// the driver, which plays the operations outside the jail in verified mode.
 #pragma once
 
 #include <cstddef>

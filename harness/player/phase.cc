@@ -39,7 +39,7 @@ void Phase::play() {
                              "; the limit jail.processes also counts the library's own threads: "
                              "start fewer threads, or raise the limit");
   }
-  // The calling thread plays a program too. Starting and joining one more thread would take longer
+  // The calling thread plays operations too. Starting and joining one more thread would take longer
   // than the rest of the fixed work of a phase, and would count in its time. The calling thread is
   // thread 0 in every phase, so that the library always sees the same thread 0.
   run_thread(0);

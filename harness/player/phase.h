@@ -2,9 +2,9 @@
 // thread, and fills the outcome.
 //
 // The code runs in the player, the jailed process that calls the library under test. In verified
-// mode it runs in the driver, a process outside the jail. A program is the list of operations of
-// one thread. A thread receives its program in pieces through the ring, memory that the referee
-// fills (harness/ring.h). The outcome is shared memory for counters, results and logs.
+// mode it runs in the driver, a process outside the jail (sandbox). A program is the list of
+// operations of one thread. A thread receives its program in pieces through the ring, memory that
+// the referee fills (harness/ring.h). The outcome is shared memory for counters, results and logs.
 //
 // All of this work counts in the phase's time, because it happens after GO and before DONE. GO is
 // the referee's message that begins a phase. DONE is the player's message that ends it. A thread
@@ -48,7 +48,7 @@ struct PhaseInputs {
   const TickClock* clock = nullptr;
   uint64_t go_ticks = 0;                      // time at which the process received GO
   player::EventClock* event_clock = nullptr;  // makes timestamps; nullptr if calls are not logged
-  const Cpus* pins = nullptr;                 // the phase is pinned; nullptr: no thread is bound
+  const Cpus* pins = nullptr;                 // binds each thread to one CPU; nullptr: binds none
 };
 
 class Phase {

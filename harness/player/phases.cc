@@ -37,8 +37,8 @@ void Phases::play(const player::IndexApi& api, const ThreadHooks& hooks) {
   phase.play();
 }
 
-// Returns the clock for the timestamps of a recorded phase, or nullptr if the phase is not
-// recorded. The first recorded phase creates and calibrates the clock.
+// If the calls of the phase are logged (recorded), returns the clock for their timestamps.
+// Otherwise returns nullptr. The first recorded phase creates and calibrates the clock.
 player::EventClock* Phases::event_clock() {
   const auto* header = reinterpret_cast<const format::OutcomeHeader*>(outcome_.bytes().data());
   if (header->spans[0].log_capacity == 0) return nullptr;

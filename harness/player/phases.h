@@ -2,9 +2,9 @@
 // Keeps what all phases use: the ring (memory with the operations, harness/ring.h), the outcome
 // (memory for the results), the names of the indexes, and the clocks.
 //
-// Two programs use Phases. The player runs in the jail and has the library under test in its own
-// process. The driver, which plays the phases in verified mode, runs outside the jail and reaches
-// the library in the player (driver/remote_library.h).
+// Two programs use Phases. The player runs in the jail (sandbox) and has the library under test in
+// its own process. The driver, which plays the phases in verified mode, runs outside the jail and
+// reaches the library in the player (driver/remote_library.h).
 #pragma once
 
 #include <functional>

@@ -1,5 +1,5 @@
 // Implements Cpus, which binds threads to one CPU each: reads and sets the CPUs of a thread with
-// sched_getaffinity() and sched_setaffinity(), which the jail allows.
+// sched_getaffinity() and sched_setaffinity(), which the jail (sandbox) allows.
 #include "harness/player/pinning.h"
 
 namespace keydrome {

@@ -2,14 +2,14 @@
 // a phase is played.
 //
 // In a pinned phase (script::PhaseScript::pinned) thread i runs on CPU i of those that the process
-// may use, in the order of the CPUs' numbers. If there are fewer CPUs than threads, the threads
-// share them in turn. Outside such phases no thread is bound, and the kernel moves threads as it
-// likes. A thread binds itself before its first call to the library. Binding takes microseconds,
-// which count in the time of the phase, because the clock runs before the phase starts its threads.
+// may use, in the order of the CPUs' numbers. If there are only n CPUs, thread i runs on CPU i
+// modulo n. Outside such phases no thread is bound, and the kernel moves threads as it likes. A
+// thread binds itself before its first call to the library. Binding takes microseconds, which count
+// in the time of the phase, because the clock runs before the phase starts its threads.
 //
-// A thread that the library creates in a call of a pinned phase is bound to the CPU of its caller
-// at first, because Linux passes the binding on. Threads that the library created before the phase
-// are not bound.
+// On Linux, a new thread inherits the binding of the thread that creates it. So a thread that the
+// library creates in a call of a pinned phase is at first bound to its caller's CPU. Threads that
+// the library created before the phase are not bound.
 #pragma once
 
 #include <sched.h>
@@ -22,8 +22,9 @@ namespace keydrome {
 // The CPUs that the process may use.
 class Cpus {
  public:
-  // Reads the CPUs of the calling thread. The player calls this before it loads the library, which
-  // could bind the thread. After an error of the kernel, the object has no CPUs, and bind() fails.
+  // Reads the CPUs of the calling thread. The player creates the object before it loads the
+  // library, because the library could bind the thread. After an error of the kernel, the object
+  // has no CPUs, and bind() fails.
   Cpus();
 
   // Binds the calling thread to the CPU of thread number `thread` of a phase. Returns false if the

@@ -1,6 +1,6 @@
 // The channel to the referee, the trusted process that runs the benchmark (harness/protocol.h). Two
-// programs use this class: the player, which runs the library in the jail, and the driver, which
-// plays the operations outside the jail in verified mode.
+// programs use this class: the player, which runs the library in the jail (sandbox), and the
+// driver, which plays the operations outside the jail in verified mode.
 //
 // If the referee exits or sends a malformed message, the process exits, because it has nothing
 // useful left to do. Any thread may send; only one thread may receive.

@@ -1,6 +1,6 @@
 // RingView: the player's side of the ring (harness/ring.h). The ring is the memory through which
-// the referee, the trusted process, passes programs (lists of operations) to the player in the
-// jail. A program arrives in portions, called pieces.
+// the referee, the trusted process, passes programs (lists of operations) to the player, the
+// process in the jail (sandbox). A program arrives in portions, called pieces.
 //
 // Thread safety: each thread reads its own pieces; any thread may read the image of the session
 // (one repetition of a benchmark).

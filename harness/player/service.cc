@@ -1,5 +1,5 @@
-// Implements Service: in the jail, one thread per call slot (harness/calls.h) makes the library
-// calls that the driver, a process outside the jail, requests.
+// Implements Service: in the jail (sandbox), one thread per call slot (harness/calls.h) makes the
+// library calls that the driver, a process outside the jail, requests.
 #include "harness/player/service.h"
 
 #include <unistd.h>

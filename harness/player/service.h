@@ -1,6 +1,6 @@
-// The player's part of verified mode: threads in the jail that read calls from their slots
-// (harness/calls.h), call the library, and write the results back. The driver, a process outside
-// the jail, decides which calls to make.
+// The player's part of verified mode. The player is the process in the jail (sandbox) that contains
+// the library. Its threads read calls from their slots (harness/calls.h), call the library, and
+// write the results back. The driver, a process outside the jail, decides which calls to make.
 #pragma once
 
 #include <cstdint>

@@ -67,7 +67,7 @@ void install(int number, void (*handler)(int), int flags) {
 void write_stack(int) {
   const int saved = errno;
   const uint32_t number =
-      std::atomic_ref(g_page->next).fetch_add(1, std::memory_order_relaxed);  // only counts
+      std::atomic_ref(g_page->next).fetch_add(1, std::memory_order_relaxed);  // only a counter
   if (number < kStacksMax) {
     ThreadStack& to = g_page->stacks[number];
     to.thread_id = static_cast<uint32_t>(gettid());
@@ -86,9 +86,9 @@ constexpr int kCrashSignals[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT};
 
 std::atomic<int> g_crashed_by = 0;
 
-// Signal handler of the alarm: ends the process by the signal of the crash. The kernel may run it
-// on any thread. If that is the thread that waits in write_stack(), the signal of the crash is
-// blocked there, so this function unblocks the signal first.
+// Signal handler of the alarm: ends the process by the signal of the crash. The kernel may run this
+// handler on any thread. In the thread that waits in write_stack(), the signal of the crash is
+// blocked, so this handler unblocks the signal first.
 void end_process(int) {
   const int number = g_crashed_by.load(std::memory_order_relaxed);  // set before the alarm
   sigset_t only;
@@ -116,8 +116,8 @@ void write_last_stack(int number) {
 void install_stack_writer(StackPage* page) {
   g_page = page;
   install(kStackSignal, write_stack, SA_RESTART);
-  // Without SA_ONSTACK: no thread of the player has a stack for signals. So after an overflow of
-  // the stack the kernel ends the process at once, and there is no stack to show.
+  // Without SA_ONSTACK: no thread of the player (this process) has a stack for signals. So after an
+  // overflow of the stack the kernel ends the process at once, and there is no stack to show.
   constexpr int kOnce = static_cast<int>(SA_RESETHAND);
   for (const int number : kCrashSignals) install(number, write_last_stack, kOnce);
 }

@@ -1,5 +1,5 @@
-// Implements parse_command_line(): checks the arguments of the referee from left to right, and
-// reports the first wrong one.
+// Implements parse_command_line(): checks the arguments of the referee, the program that runs and
+// judges a session of a benchmark. Checks from left to right, and reports the first wrong argument.
 #include "harness/referee/command_line.h"
 
 #include <cstddef>

@@ -1,6 +1,6 @@
 // Implements the commands of the referee, the program that plays and judges one session: one
-// repetition of a benchmark, with one library. command_run() takes these steps: read the plan,
-// prepare the session, play it, judge it, write the report.
+// repetition of a benchmark, with one library. command_run() takes these steps: read the plan (the
+// JSON file that describes the session), prepare the session, play it, judge it, write the report.
 #include "harness/referee/commands.h"
 
 #include <cstdio>
@@ -50,7 +50,7 @@ Json bare_report(const Plan& plan, RunVerdict verdict) {
 
 Result<Json> session_report(PreparedSession& session, const RunArguments& arguments,
                             const Progress& progress, StepStarts starts) {
-  Json machine = machine_facts();  // first, because the session makes the machine busy
+  Json machine = machine_facts();  // read before the session, which makes the machine busy
   machine["pinning"] =
       session.plan.jail.cpus.empty() ? "none" : "to the CPUs " + session.plan.jail.cpus;
   const std::optional<CpuTimes> before = cpu_times();

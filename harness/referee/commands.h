@@ -11,7 +11,7 @@ namespace keydrome {
 
 inline constexpr int kExitDone = 0;        // for `run`: a report was written, with any verdict
 inline constexpr int kExitUnusable = 2;    // wrong arguments or wrong plan; nothing was started
-inline constexpr int kExitNotWritten = 3;  // the report or a history could not be written
+inline constexpr int kExitNotWritten = 3;  // the report or a log of calls could not be written
 
 // Plays and judges one session, and writes its report.
 int command_run(const RunArguments& arguments);

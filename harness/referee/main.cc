@@ -49,10 +49,10 @@
 //    - make its inputs, send the message GO, read the clock, thaw the jail
 //    - hand out pieces, which are portions of the programs
 //    - when the message DONE arrives, freeze the jail, read the clock, copy and check the outcome
-// 6. End the jail. Judge outcome and recorded histories, and decide the verdict (judging/). A judge
-//    may play parts of the programs again, each in a fresh jail. In this step, and in step 5 before
-//    GO and after the freeze, the referee uses several CPUs (base/parallel.h). While the clock of a
-//    phase runs, it never does.
+// 6. End the jail. Judge the outcome and the recorded histories (logs of all calls), and decide the
+//    verdict (judging/). A judge may play parts of the programs again, each in a fresh jail. In
+//    this step, and in step 5 before GO and after the freeze, the referee uses several CPUs
+//    (base/parallel.h). While the clock of a timed phase runs, it uses only one CPU.
 // 7. Write the report (report/). After step 3, a report is missing only if a file could not be
 //    written (exit code 3) or the referee died.
 //

@@ -1,6 +1,6 @@
 // Tests account_findings.h and setup.h with invented measurements: the findings (entries of a
 // report) about work that a library did while its time was not measured. The player is the process
-// in the jail that runs the library.
+// in the jail (sandbox) that runs the library.
 #include "harness/referee/judging/account_findings.h"
 
 #include <gtest/gtest.h>
@@ -48,7 +48,7 @@ TEST(AccountFindings, ThreadsThatCameAndWentAreFound) {
   phase.cpu_us = 515'001;
   EXPECT_EQ(finding(result), "unaccounted_threads");
   phase.threads_used->library_ended = 1;
-  EXPECT_EQ(finding(result), "") << "a thread that lived when the phase began may have used it";
+  EXPECT_EQ(finding(result), "") << "a thread that ended in the phase may have used this time";
   phase.cpu_us = 1'515'001;
   EXPECT_EQ(finding(result), "unaccounted_threads");
   phase.player_threads = 2;
@@ -102,9 +102,9 @@ TEST(Setup, IsLoadingAndTheUntimedPhasesCreate) {
   EXPECT_EQ(setup_of(result).cpu_us, 1'500u);
   EXPECT_EQ(setup_of(result).memory_bytes, 5 * kMiB);
   result.phases[0].memory_bytes = 9 * kMiB;
-  EXPECT_EQ(setup_of(result).memory_bytes, 0u) << "less than before loading is known, too";
+  EXPECT_EQ(setup_of(result).memory_bytes, 0u) << "memory that shrank has a growth of 0";
   result.phases[0].timed = true;
-  EXPECT_EQ(setup_of(result).cpu_us, 1'000u) << "a timed phase is part of the result";
+  EXPECT_EQ(setup_of(result).cpu_us, 1'000u) << "a timed phase is no part of the setup";
   EXPECT_EQ(setup_of(result).memory_bytes, 2 * kMiB);
   result.loading.cpu_us.reset();
   EXPECT_EQ(setup_of(result).cpu_us, std::nullopt);

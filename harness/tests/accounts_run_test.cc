@@ -1,5 +1,6 @@
 // Tests what the referee, the process that runs a session (one repetition of a benchmark),
-// measures: CPU time, threads and memory of hostile libraries in the real jail. Needs root.
+// measures: CPU time, threads and memory of hostile libraries in the real jail (sandbox). Needs
+// root.
 #include <gtest/gtest.h>
 
 #include <string>

@@ -1,6 +1,6 @@
 // Tests play(), which plays one session (one repetition of a benchmark, with one library), with
-// small scripts (lists of operations) in the real jail. The referee is the process that plays the
-// session; the player is the jailed process with the library. Needs root.
+// small scripts (lists of operations) in the real jail (sandbox). The referee is the process that
+// plays the session; the player is the process in the jail with the library. Needs root.
 #include "harness/referee/session/conductor.h"
 
 #include <gtest/gtest.h>
@@ -28,7 +28,7 @@ class ConductorTest : public JailedTest {};
 
 constexpr uint32_t kThreads = 2;
 constexpr uint32_t kInsertsPerUnit = 1000;
-constexpr uint32_t kUnits = 150;  // enough operations for many pieces
+constexpr uint32_t kUnits = 150;  // a program of so many units is cut into many pieces (portions)
 constexpr uint32_t kKeysPerThread = kInsertsPerUnit * kUnits;
 
 script::Script script() { return testing::counting_script(kThreads, kUnits, kInsertsPerUnit); }
@@ -64,7 +64,7 @@ TEST_F(ConductorTest, PlaysAPhaseAsItIsAdapted) {
   script::Script counting = testing::counting_script(1, 1, 10);
   std::vector<format::Op>& ops = counting.phases[1].threads[0];
   ops.insert(ops.begin(), {testing::op(OpCode::kArrive, 0, 0, format::kUnitStart)});
-  ops.front().payload = kDayS;  // times 2^32 ns
+  ops.front().payload = kDayS;  // in units of 2^32 ns, so the time is more than four days ahead
   std::vector<std::size_t> played;
   const SessionResult result =
       play(counting, options_for("honest"), {}, [&](uint32_t phase, const script::Outcome& so_far) {

@@ -1,5 +1,7 @@
-// Tests which calls a crash program contains (judging/crash_program.h).
-// tests/test_crash_programs.py compiles programs of real sessions and runs them.
+// Tests which calls a crash program contains (judging/crash_program.h). A crash program is a C
+// program that makes the calls of a session (one repetition of a benchmark) up to the crash of the
+// library.
+// tests/test_crash_programs.py compiles crash programs of real sessions and runs them.
 #include "harness/referee/judging/crash_program.h"
 
 #include <gtest/gtest.h>

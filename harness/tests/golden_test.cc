@@ -152,7 +152,9 @@ void expect_golden(const Json& json, const std::string& example, const std::stri
   if (std::getenv("KEYDROME_UPDATE_GOLDENS") != nullptr) {
     std::ofstream(kSchemas + "/examples/" + example) << text;
   }
-  EXPECT_EQ(text, read_text("examples/" + example)) << "the form of " << example << " changed";
+  EXPECT_EQ(text, read_text("examples/" + example))
+      << "the JSON of " << example
+      << " changed: if this is intended, run the test with KEYDROME_UPDATE_GOLDENS=1";
   EXPECT_EQ(schema_error(read_json(schema), json), "") << example;
 }
 

@@ -1,5 +1,5 @@
 // Tests what the referee, the trusted process that runs a benchmark, reports about libraries that
-// hang in the real jail. Needs root.
+// hang in the real jail (sandbox). Needs root.
 #include <signal.h>
 
 #include <string>
@@ -46,8 +46,9 @@ script::Script numbers(std::vector<std::vector<format::Op>> threads) {
   return script;
 }
 
-// Returns a program that deletes key `first`, waits until the other thread has deleted its own
-// first key, and then deletes key `second`. `mine` and `other` number the signals of the threads.
+// Returns a program (list of operations) that deletes key `first`, waits until the other thread has
+// deleted its own first key, and then deletes key `second`. `mine` and `other` are the numbers of
+// the signals that this thread and the other thread send.
 std::vector<format::Op> deletes(uint32_t first, uint32_t second, uint32_t mine, uint32_t other) {
   format::Op wait = op(format::OpCode::kWait, 0, other);
   wait.payload = 1;
@@ -138,8 +139,9 @@ TEST_F(HangTest, ASlowLibraryIsNoHang) {
         << detail;
     expect_part(result, "thread 0: insertRecord(\"numbers\", 300) (operation ");
     expect_part(result, ") was running; it ");
-    // In verified mode, another process makes the calls. Between two calls, the library's thread
-    // waits in the player.
+    // In verified mode, a process outside the jail requests the calls. Between two calls, the
+    // thread that calls the library waits for the next request, so its stack may show no
+    // insertRecord.
     expect_part(result, verified ? "  stack: " : "(insertRecord+0x");
   }
 }
@@ -262,8 +264,8 @@ TEST_F(HangTest, ACrashInTheConstructorShowsAStack) {
   expect_part(result, "(dlopen+0x");
 }
 
-// The thread that loads the library holds the lock that finding names takes, and waits for the
-// thread that crashes.
+// The thread that loads the library holds the lock of the dynamic loader, and waits for the thread
+// that crashes. Without this lock, the names on the stack cannot be found.
 TEST_F(HangTest, ACrashIsNoHangIfItsThreadCannotFindNames) {
   const SessionResult result = play(numbers({}), "crashes_while_loading");
   ASSERT_EQ(result.stop, StopReason::kClosed) << result.detail;

@@ -1,4 +1,5 @@
-// Tests IdleWork, which does work of the referee while other processes work.
+// Tests IdleWork, which does work of the referee, the process that runs a benchmark, while other
+// processes work.
 #include "harness/referee/machine/idle_work.h"
 
 #include <gtest/gtest.h>

@@ -35,7 +35,8 @@ inline std::vector<Instance> all_instances() {
   return all;
 }
 
-// Lowers the parameter that a refusal names, and returns true. Returns false if it names none.
+// `refusal` is an error message that refuses a session. If it tells the user to lower a parameter,
+// lowers this parameter and returns true. Otherwise returns false.
 inline bool follow(const std::string& refusal, workload::Parameters& parameters) {
   static const std::regex advice("lower ([a-z0-9_]+) to ([0-9]+) or less");
   std::smatch found;

@@ -34,7 +34,9 @@ TEST(JailArguments, TheLimitsOfTheJailAreLongerThanThoseOfTheReferee) {
   EXPECT_EQ(given(options, "--cpu-seconds"), std::to_string(kJailCpuSecondsMax));
 }
 
-// After an attempt on a busy machine, a plan gives the session more time than the manifest does.
+// The manifest describes a benchmark. The plan describes one session (repetition) of the benchmark.
+// If an attempt ended undecided on a busy machine, the plan of the next attempt gives the session
+// more time than the manifest does.
 TEST(JailOptionsOfAPlan, TakeTheLimitOfTheSessionFromThePlanOrElseFromTheManifest) {
   Plan plan;
   plan.scale = "smoke";

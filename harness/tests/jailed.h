@@ -1,5 +1,6 @@
-// Helpers for tests that play small scripts (lists of operations) in the real jail, with the
-// libraries of tests/faulty. Most of these libraries have a deliberate fault; `honest` has none.
+// Helpers for tests that play small scripts (lists of operations) in the real jail (sandbox), with
+// the libraries of tests/faulty. Most of these libraries have a deliberate fault; `honest` has
+// none.
 #pragma once
 
 #include <gtest/gtest.h>

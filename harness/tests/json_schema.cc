@@ -108,7 +108,10 @@ std::string check(const Json& schema, const Json& value, const std::string& plac
       "enum",    "const",    "pattern",  "minimum",     "maximum",    "required",
       "items",   "minItems", "maxItems", "prefixItems", "properties", "additionalProperties"};
   for (const auto& [keyword, unused] : schema.as_object()) {
-    if (!kKnown.contains(keyword)) return place + ": the schema uses " + keyword;
+    if (!kKnown.contains(keyword)) {
+      return place + ": the schema uses the keyword " + keyword +
+             ", which this validator does not know: add it to json_schema.cc";
+    }
   }
   if (std::string error = check_scalar(schema, value); !error.empty()) return place + ": " + error;
   if (value.is_object()) return check_object(schema, value, place);

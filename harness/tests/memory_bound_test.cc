@@ -69,8 +69,9 @@ TEST(MemoryBound, ChildrenAreNotBound) {
 }
 
 #ifndef KEYDROME_SANITIZED  // sanitizers replace the allocator
-// Allocates and writes 64 MiB in blocks that malloc takes from its heap, then frees them. The heap
-// cannot return this memory to the kernel, because one block on top of it remains.
+// Allocates and writes 64 MiB in blocks that malloc takes from its heap. Then frees all blocks
+// except the last one. The last block is at the end of the heap, so the heap cannot return the
+// freed memory to the kernel.
 void use_heap() {
   std::vector<std::unique_ptr<char[]>> blocks(1024);
   for (std::unique_ptr<char[]>& block : blocks) block = std::make_unique<char[]>(64 << 10);

@@ -1,5 +1,6 @@
-// Tests whether a phase that reaches a time limit counts as slow or as hung. The tests write the
-// positions of the threads into the outcome themselves.
+// Tests whether a phase that reaches a time limit counts as slow or as hung. A position is the
+// number of a thread's current operation. The tests themselves write the positions into the
+// outcome, the memory for the results of the threads.
 #include "harness/referee/hang/pace.h"
 
 #include <gtest/gtest.h>

@@ -44,7 +44,8 @@ player::IndexApi library() {
 
 class PhaseWatchTest : public ::testing::Test {
  protected:
-  // Prepares a phase of one thread with this program. `spare` words are for failed attempts.
+  // Prepares a phase of one thread that plays `ops`. The memory for results has `spare` words (8
+  // bytes each) for failed attempts.
   void prepare(std::vector<format::Op> ops, uint64_t spare) {
     script_.indexes = {{"numbers", INT}};
     script_.class_names = {"all"};

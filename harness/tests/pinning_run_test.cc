@@ -1,5 +1,6 @@
 // Tests pinned phases, in which each thread that calls the library is bound to one CPU. They run in
-// the real jail, with a library that prints on which CPUs its callers may run. Needs root.
+// the real jail (sandbox), with a library that prints on which CPUs its callers may run. Needs
+// root.
 #include <sched.h>
 
 #include <map>

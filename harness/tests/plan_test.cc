@@ -1,6 +1,6 @@
 // Tests two parsers: of plans, the JSON files that describe one repetition of a benchmark, and of
-// the meta lines in which a jail reports how it ended. Covers defaults, errors, and round trips
-// through JSON.
+// the meta lines in which a jail (sandbox) reports how it ended. Covers defaults, errors, and round
+// trips through JSON.
 #include "harness/referee/plan/plan.h"
 
 #include <gtest/gtest.h>

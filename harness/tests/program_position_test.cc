@@ -23,8 +23,9 @@ script::Script two_indexes() {
   return script;
 }
 
-// Operation 0 opens the index, 1 begins, 2 gets key 7, 3 inserts key -5, 4 inserts key 7 with
-// auto-commit, 5 commits, 6 waits for another thread.
+// Returns these operations: 0 opens the index, 1 begins a transaction, 2 gets key 7, 3 inserts key
+// -5. Operation 4 inserts key 7 with auto-commit, i.e. outside the transaction. Operation 5
+// commits, and operation 6 waits for another thread.
 std::vector<format::Op> program() {
   return {op_of(format::OpCode::kOpen),
           op_of(format::OpCode::kBegin, 0, 4),

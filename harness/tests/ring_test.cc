@@ -97,7 +97,8 @@ TEST(Ring, AThreadWaitsForItsPiece) {
 // prevents this.
 TEST(Ring, ASealedMappingCannotBeReplaced) {
   constexpr long kMseal = 462;
-  if (syscall(kMseal, nullptr, 0, 0) != 0 && errno == ENOSYS) GTEST_SKIP() << "no mseal";
+  if (syscall(kMseal, nullptr, 0, 0) != 0 && errno == ENOSYS)
+    GTEST_SKIP() << "this kernel has no system call mseal; use Linux 6.10 or newer";
   const std::array<uint64_t, 1> halves{8};
   const Result<InputRing> ring = InputRing::create(1, halves);
   ASSERT_TRUE(ring.ok());
@@ -144,7 +145,7 @@ TEST(PieceSupply, PassesEveryOpInOrder) {
     EXPECT_LE(plan.bytes_max[t], 10'000u);
     EXPECT_EQ(plan.bytes[t].size(), supply.pieces(t));
     EXPECT_EQ(plan.bytes_max[t], std::ranges::max(plan.bytes[t]));
-    EXPECT_EQ(supply.published(t), 1u) << "one piece before GO";
+    EXPECT_EQ(supply.published(t), 1u) << "one piece before the phase begins";
     const std::vector<format::Op> ops = ops_through(supply, view, session, t);
     ASSERT_EQ(ops.size(), phase.threads[t].size());
     for (std::size_t i = 0; i < ops.size(); ++i) {

@@ -31,10 +31,10 @@ inline script::PhaseScript phase(const char* name, std::vector<std::vector<forma
   return result;
 }
 
-// Returns a script in which `threads` threads insert distinct keys with auto-commit. Each thread
-// has `units` units of `inserts_per_unit` inserts. A unit is a part of a thread's operations that
-// is never divided when the operations are handed out in pieces. At the end, one thread scans all
-// records.
+// Returns a script in which `threads` threads insert distinct keys. Each insert is a transaction of
+// its own (auto-commit). Each thread has `units` units of `inserts_per_unit` inserts. A unit is a
+// part of a thread's operations that is never divided when the operations are handed out in pieces.
+// At the end, one thread scans all records.
 inline script::Script counting_script(uint32_t threads, uint32_t units, uint32_t inserts_per_unit) {
   script::Script script;
   script.indexes = {{"numbers", INT}};
@@ -68,16 +68,17 @@ inline script::Script counting_script(uint32_t threads, uint32_t units, uint32_t
   return script;
 }
 
-// Returns a counting script for one thread in which each unit begins with an operation kUntil,
-// which ends the program if its time has passed. The times of the first half of the units are days
-// ahead. Those of the second half have passed when the phase begins.
+// Returns a counting script for one thread in which each unit begins with an operation kUntil. If
+// the time in kUntil has passed, the thread skips the rest of its operations. The times of the
+// first half of the units are days ahead. Those of the second half have passed when the phase
+// begins.
 inline script::Script counting_until(uint32_t units, uint32_t inserts_per_unit) {
   script::Script script = counting_script(1, units, inserts_per_unit);
   std::vector<format::Op> ops;
   uint32_t unit = 0;
   for (const format::Op& next : script.phases[1].threads[0]) {
     if (next.code == format::OpCode::kOpen) {
-      constexpr uint32_t kDay = 86'400;  // times 2^32 ns
+      constexpr uint32_t kDay = 86'400;  // in units of 2^32 ns: more than four days
       format::Op until = op(format::OpCode::kUntil, 0, 0, format::kUnitStart);
       until.payload = unit++ < units / 2 ? kDay : 0;
       ops.push_back(until);

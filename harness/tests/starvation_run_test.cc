@@ -1,6 +1,6 @@
-// Tests the finding (entry of the report) `hang` on a busy machine, in the real jail. A library
-// that is slow because other programs use its processors must not get the finding; a library that
-// hangs must get it. Needs root.
+// Tests the finding (entry of the report) `hang` on a busy machine, in the real jail (sandbox). A
+// library that is slow because other programs use its processors must not get the finding; a
+// library that hangs must get it. Needs root.
 #include <sched.h>
 #include <signal.h>
 #include <sys/prctl.h>
@@ -66,7 +66,8 @@ class Load {
   std::vector<pid_t> processes_;
 };
 
-// Number of other processes. With so many, a thread gets only a small part of its processor.
+// Number of other processes. With so many processes, a thread gets only a small part of the time of
+// its processor.
 constexpr int kHeavyLoad = 24;
 
 // Returns a script (list of operations) whose second phase, "test", makes `count` gets of some 0.1

@@ -1,4 +1,5 @@
-// Tests starvation.h with invented counts of the scheduler, and with a thread of this process.
+// Tests starvation.h, which measures for how long other programs kept a session (one repetition of
+// a benchmark) from the processors. Most tests use invented counts of the scheduler.
 #include "harness/referee/session/starvation.h"
 
 #include <gtest/gtest.h>
@@ -50,7 +51,7 @@ TEST(Starvation, ThreadsThatWaitForEachOtherAreNot) {
   for (pid_t id = 1; id <= 100; ++id) threads[id] = schedule(kSecond / 10, 99 * kSecond / 10);
   starvation.sample(10 * kSecond, player(threads), 10 * kSecond);
   EXPECT_EQ(starvation.step_kept_ns(), 0u);
-  // Threads that have exited count as well.
+  // The CPU time of threads that have exited counts, too.
   starvation.sample(10 * kSecond, player({{1, schedule(kSecond / 10, 99 * kSecond / 10)}}),
                     10 * kSecond);
   EXPECT_EQ(starvation.step_kept_ns(), 0u);
@@ -64,9 +65,9 @@ TEST(Starvation, AThreadThatSpinsUnderLoadIsNot) {
   EXPECT_EQ(starved_text(starvation.step_kept_ns(), 10 * kSecond), "");
 }
 
-// In verified mode the driver plays the operations outside the jail, and the player in the jail
-// executes its calls. They wait for each other's answers. So other programs can delay first one of
-// them and then the other.
+// In verified mode the driver plays the operations outside the jail (sandbox), and the player in
+// the jail executes its calls. They wait for each other's answers. So other programs can delay
+// first one of them and then the other.
 TEST(Starvation, TheWaitsOfSeveralProcessesAddUp) {
   Starvation starvation = begun();
   const ThreadSchedule half = schedule(0, 4 * kSecond);
@@ -131,7 +132,8 @@ TEST(Starvation, AWaitThatHasNotEndedCounts) {
   EXPECT_EQ(slept.step_kept_ns(), 7u) << "the thread had a turn in between";
 }
 
-// The referee's own work during a phase has the lowest priority, so it waits without harm.
+// The referee is the process that runs the session. Its first thread plays the session. The other
+// threads do work that may wait, so their waits must not count.
 TEST(Starvation, OnlyTheFirstThreadOfTheRefereeCounts) {
   for (const pid_t thread : {getpid(), getpid() + 1}) {
     Starvation starvation(0);

@@ -1,4 +1,5 @@
-// Tests thread_times.h and kernel_threads.h with threads of this process.
+// Tests thread_times.h and kernel_threads.h, which read the CPU times of threads from /proc. The
+// tests read the times of this process and of the kernel's threads.
 #include "harness/referee/session/thread_times.h"
 
 #include <gtest/gtest.h>

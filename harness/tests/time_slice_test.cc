@@ -37,7 +37,8 @@ int status_of_child(const Action& action) {
   return WEXITSTATUS(status);
 }
 
-// Asks with a policy, and returns kAsked and kShort as they are true in a grandchild.
+// Starts a child process that takes the scheduling policy and asks for short slices. Returns kAsked
+// if the request succeeded. Adds kShort if a process that the child starts has short slices, too.
 int ask_with(int policy) {
   return status_of_child([policy] {
     const sched_param parameters{};

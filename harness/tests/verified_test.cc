@@ -1,5 +1,5 @@
-// Tests verified mode: a trusted driver plays the operations outside the jail, and the library runs
-// in a real jail. Needs root.
+// Tests verified mode: a trusted driver plays the operations outside the jail (sandbox), and the
+// library runs in a real jail. Needs root.
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -31,7 +31,7 @@ class VerifiedTest : public testing::JailedTest {
 script::Script script() { return testing::counting_script(kThreads, 1, kKeysPerThread); }
 
 TEST_F(VerifiedTest, ReadsBackWhatWasInserted) {
-  const script::Script counting = script();  // the trace refers to its pools
+  const script::Script counting = script();  // must outlive `trace`, which refers to its keys
   const SessionResult result = play(counting, options("honest"));
   ASSERT_EQ(result.stage, Stage::kComplete) << verdict_of(result);
   for (const script::ThreadResult& thread : result.outcome.phases[1].threads) {
@@ -58,9 +58,9 @@ TEST_F(VerifiedTest, RecordsOutsideTheLibrarysProcess) {
   }
 }
 
-// The program ends by the clock after half of its operations. So the driver ends before it has
-// asked for all pieces of the program. The player, which makes the driver's calls, ends after the
-// driver.
+// The thread's list of operations ends by the clock after one half. So the driver ends before it
+// has asked for all pieces (portions) of the list. The player, which makes the driver's calls, ends
+// after the driver.
 TEST_F(VerifiedTest, AProgramEndsByTheClock) {
   constexpr uint32_t kUnits = 150;
   const SessionResult result =

@@ -19,8 +19,8 @@ constexpr uint32_t kLocks = 100000;
 constexpr uint32_t kLockers = 4000;  // largest number of transactions and open cursors
 constexpr uint32_t kTransactions = 2000;
 constexpr uint32_t kPageBytes = 4096;
-// If true, each index is a file in the working directory, as in the example by the organisers of
-// the contest of 2009. Only tests/faulty builds the library in this way.
+// If true, each index is a file in the working directory, as in the example library that the
+// organisers of the SIGMOD 2009 programming contest published. Only tests/faulty sets this macro.
 #ifdef KEYDROME_BERKELEY_FILES
 constexpr bool kFiles = true;
 #else

@@ -1,8 +1,8 @@
 // Implements the ten functions of contract A (keydrome/index.h) with sorted sets and one lock. The
 // code is so simple that a reader can check it. Therefore the results of other libraries are
-// compared with the results of this library. It is also the control library: every ranked library
-// is timed in the same sessions (executions of a benchmark) as this library, and its time is
-// divided by this library's time. So noise of the machine cancels.
+// compared with the results of global_lock. global_lock is also the control library: every ranked
+// library is timed in the same sessions (executions of a benchmark) as global_lock. The time of the
+// ranked library is then divided by the time of global_lock, so that noise of the machine cancels.
 //
 // One lock on the data serialises transactions. A transaction takes the lock at its first call on
 // data and keeps the lock until the transaction ends. So the serial order is the order in which
@@ -95,7 +95,8 @@ ThreadState& thread_state() {
   return instance;
 }
 
-// Runs body(undo) under the data lock. `undo` is nullptr for auto-commit.
+// Runs body(undo) under the data lock. For auto-commit (a call without a transaction), `undo` is
+// nullptr.
 //
 // If the thread's own transaction holds the lock, an auto-commit call would wait for its own thread
 // for ever, so it returns DEADLOCK. There is one exception: if the transaction has changed nothing,

@@ -54,14 +54,14 @@ class Environment {
   // Ends reading `version`. The cursors of the transaction must be closed.
   void end_read(MDB_txn* txn, uint64_t version);
 
-  // Begins to write. Waits for its turn if `wait` is true; otherwise returns kBusy instead of
-  // waiting. Returns 0, kBusy or LMDB's error. A thread that reads an older version must not wait,
-  // because it would wait for itself.
+  // Begins to write. If another transaction writes or a reader reads an older version, waits for
+  // them if `wait` is true, and returns kBusy otherwise. Returns 0, kBusy or LMDB's error. A thread
+  // that itself reads an older version must not wait, because it would wait for itself.
   int begin_write(bool wait, MDB_txn** txn);
   // Turns a reader of `version` into the writer. Returns kBusy if another transaction is writing,
   // or has committed since the reader began, because what it has read may then be out of date.
-  // Otherwise returns 0 or LMDB's error. In all cases reading has ended. The cursors of `reader`
-  // must be closed.
+  // Otherwise returns 0 or LMDB's error. In all cases `reader` no longer reads afterwards. The
+  // cursors of `reader` must be closed.
   int upgrade(MDB_txn* reader, uint64_t version, MDB_txn** txn);
   // Ends writing. Returns 0 or LMDB's error; after an error, the changes are undone.
   int commit(MDB_txn* txn);

@@ -2,10 +2,10 @@
 //
 // A transaction begins to read with its first read, and to write with its first write. The first
 // write of a reader makes it the writer, if no other transaction is writing, and none has committed
-// since the reader began. Otherwise the write returns DEADLOCK. The next attempt begins to write at
-// once, even if its first call is a read. So this call waits for its turn, and the attempt then
-// succeeds. Transactions are therefore strictly serialisable: a reader takes effect when it begins
-// to read, and a writer when it commits.
+// since the reader began. Otherwise the write returns DEADLOCK. The next attempt begins to write
+// with its first call, even if this call is a read. The call waits until no other transaction is
+// writing, and the attempt then succeeds. Transactions are therefore strictly serialisable: a
+// reader takes effect when it begins to read, and a writer when it commits.
 //
 // After DEADLOCK, every later call of the transaction returns DEADLOCK until the client calls
 // abortTransaction.

@@ -27,7 +27,10 @@ template <typename Function>
 bool look_up(void* object, const char* symbol, Function* out) {
   *out = reinterpret_cast<Function>(dlsym(object, symbol));
   if (*out == nullptr)
-    std::fprintf(stderr, "contract_test: the library does not export %s\n", symbol);
+    std::fprintf(stderr,
+                 "contract_test: the library does not export %s: define the function with C "
+                 "linkage (extern \"C\"), and do not hide it\n",
+                 symbol);
   return *out != nullptr;
 }
 

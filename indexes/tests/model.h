@@ -32,7 +32,7 @@ class ModelIndex {
   Contents contents;
 
   // Each function returns true if the contract allows the result `answer`. In this case it also
-  // moves the cursor or changes the contents. `cursor` is nullptr for auto-commit.
+  // moves the cursor or changes the contents. `cursor` is nullptr for a call without a transaction.
   bool accept_get(ModelCursor* cursor, const KeyValue& key, const Read& answer) const;
   bool accept_next(ModelCursor* cursor, const Read& answer) const;
   bool accept_insert(ModelCursor* cursor, const KeyValue& key, const std::string& payload,

@@ -79,9 +79,9 @@ std::vector<Scenario> scripted_scenarios() {
   std::vector<std::string_view> files(scenarios_data().begin(), scenarios_data().end());
   files.push_back(kFurther);
   std::vector<Scenario> all = load_catalogue(files).value();
-  // Leaves out advisory scenarios and scenarios without a script (`instead`). Also leaves out
-  // scenarios with many threads (`crowd`), which concurrent_test.cc covers, and calls that a
-  // correct client never makes (`bare`), which misuse_test.cc covers.
+  // Leaves out scenarios whose failure is only a warning, and scenarios without a script
+  // (`instead`). Also leaves out scenarios with many threads (`crowd`), which concurrent_test.cc
+  // covers, and calls that a correct client never makes (`bare`), which misuse_test.cc covers.
   std::erase_if(all, [](const Scenario& scenario) {
     return scenario.crowd || scenario.bare || !scenario.instead.empty() ||
            scenario.severity != Severity::kRequired;
@@ -106,7 +106,9 @@ player::IndexApi api_of(const Calls& calls) {
 class HangAlarm {
  public:
   explicit HangAlarm(const std::string& id) {
-    const std::string text = "contract_test: the library hangs in scenario " + id + "\n";
+    const std::string text = "contract_test: the library hangs in scenario " + id +
+                             ": the scenario has not ended after " + std::to_string(kHangSeconds) +
+                             " s\n";
     std::strncpy(message_, text.c_str(), sizeof message_ - 1);
     std::signal(SIGALRM, [](int) {
       _exit(write(STDERR_FILENO, message_, std::strlen(message_)) < 0 ? 2 : 1);

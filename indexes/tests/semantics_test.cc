@@ -13,7 +13,7 @@ namespace {
 
 class OnEveryType : public testing::TestWithParam<KeyType> {
  protected:
-  // Inserts pairs with auto-commit.
+  // Inserts pairs with auto-commit: each insert is a transaction of its own.
   void fill(std::initializer_list<std::pair<int64_t, const char*>> pairs) {
     for (const auto& [number, payload] : pairs) {
       ASSERT_EQ(a.insert(nullptr, a.key(number), payload), SUCCESS);

@@ -1,9 +1,9 @@
-"""Inspects a file of keys (`--keys FILE`), with which sessions replace the keys of a workload.
+"""Inspects a file of keys (`--keys FILE`), whose keys replace the keys of a benchmark.
 
-The referee, the program that runs and judges a library, reads and checks the file in every session. Its command `keys`
-makes the same checks before the first session, so a wrong file is refused before anything runs. After each session the
-file is hashed again, because sessions with different keys cannot be compared. docs/reference/key-files.md describes the
-formats.
+The referee, the program that runs and judges a library, reads and checks the file in every session (one repetition of
+the benchmark). Its command `keys` makes the same checks before the first session, so a wrong file is refused before
+anything runs. After each session the file is hashed again, because sessions with different keys cannot be compared.
+docs/reference/key-files.md describes the formats.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class KeyType(StrEnum):
-    """The type of the keys in a file. The benchmarks' manifests use the same names."""
+    """The type of the keys in a file. The manifests (benchmark.json) of the benchmarks use the same names."""
 
     INT64 = "int64"
     VARCHAR = "varchar"

@@ -125,7 +125,7 @@ class LibraryFacts:
 
 
 def refusal_findings(refusals: Iterable[Refusal]) -> tuple[Finding, ...]:
-    """Return the refusals as findings of the suite "inspection"."""
+    """Return the refusals as findings (entries of a report) of the suite "inspection"."""
     return tuple(
         Finding("inspection", refusal.name, Severity.REQUIRED, str(refusal)) for refusal in refusals
     )

@@ -1,5 +1,6 @@
-"""Inspects a recorded trace (`--trace FILE`), a file of calls, which sessions play in place of a generated workload.
+"""Inspects a recorded trace (`--trace FILE`), a file with the calls of a user's own program.
 
+Each session (one repetition of a benchmark) plays these calls in place of generated calls.
 docs/reference/trace-files.md describes the format.
 """
 

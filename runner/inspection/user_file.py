@@ -1,7 +1,8 @@
 """Lets the referee check a file of the user, such as keys or a recorded trace, before anything runs.
 
-The referee, the program that runs and judges a library, reads and checks the file again in every session. After each
-session the file is hashed again, because sessions with different content cannot be compared.
+The referee, the program that runs and judges a library, reads and checks the file again in every session (one
+repetition of a benchmark). After each session the file is hashed again, because sessions with different content cannot
+be compared.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""Tests of runner/inspection/key_file.py: which instance uses the keys, and files that are wrong or change."""
+"""Tests of runner/inspection/key_file.py: which instance uses a user's keys, and files that are wrong or change.
+
+An instance is a named set of parameters of a benchmark.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Tests of runner/inspection/trace_file.py: which instance plays a trace, and what is shown about it."""
+"""Tests of runner/inspection/trace_file.py: which instance plays a trace, and what is shown about the trace.
+
+An instance is a named set of parameters of a benchmark. A trace is a file with the calls of a user's own program.
+"""
 
 from __future__ import annotations
 

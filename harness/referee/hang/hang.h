@@ -1,11 +1,12 @@
 // Describes what the threads of the player were doing when a session (one repetition of a
-// benchmark) hung or its process died. The text becomes part of a finding in the report.
+// benchmark) hung or its process died. The text becomes part of a finding, an entry of the report
+// that says what is wrong.
 //
-// The player is the jailed process that runs the library under test. A hang is described while the
-// jail still runs, from three sources:
-// - The program of each thread, i.e. the list of operations that the referee generated for it. With
-//   the number of the current operation, it shows the current call and the records that the open
-//   transaction has touched.
+// The player is the process in the jail (sandbox) that runs the library under test. A hang is
+// described while the jail still runs, from three sources:
+// - The program of each thread, i.e. the list of operations that the referee generated for it. The
+//   program and the number of the current operation show the current call, and the records that the
+//   open transaction has touched.
 // - The kernel shows the system call that each thread waits in (thread_facts.h).
 // - The player's threads write into shared memory: words (8 bytes for each result of a call), the
 //   number of the current operation, and their stacks. The library can forge all of these, so they

@@ -97,7 +97,7 @@ enum class How {
   kHangs,
   kSlow,
   // The process has died, so only what its threads wrote is known: their positions in their
-  // programs, and the stack of a thread that crashed.
+  // programs (lists of operations), and the stack of a thread that crashed.
   kDied,
 };
 
@@ -238,7 +238,7 @@ class HangWriter {
     for (const HungThread& other : threads_) {
       const bool same = other.facts && other.facts->futex == facts.futex;
       if (&other == &thread || !same || !other.number) continue;
-      return text + ", on the same word as thread " + std::to_string(*other.number);
+      return text + ", on the same futex as thread " + std::to_string(*other.number);
     }
     return text;
   }

@@ -16,7 +16,7 @@ namespace keydrome {
 
 // One thread of the player.
 struct HungThread {
-  std::optional<std::size_t> number;  // number in the phase; empty: the thread plays no program
+  std::optional<std::size_t> number;  // number in the phase; empty: the thread plays no operations
   bool loads_library = false;         // only without `number`: the thread loads the library
   ProgramPosition position;           // of a thread with a number
   uint64_t stuck_ms = 0;              // for at least this long, the thread has made no progress

@@ -21,7 +21,7 @@ constexpr uint64_t kSecondNs = 1000 * kNsPerMs;
 constexpr uint64_t kSilenceMinNs = kSecondNs;
 constexpr uint64_t kSilenceOperations = 4;
 
-// Returns how many operations of the program a thread has completed.
+// Returns how many operations of its program (list of operations) a thread has completed.
 uint64_t done_by(const script::PhaseScript& phase, const PhaseWatch& watch, std::size_t thread) {
   const std::vector<format::Op>& ops = phase.threads[thread];
   return std::min<uint64_t>(watch.reached(thread, ops) & ~format::kPositionBits, ops.size());
@@ -72,7 +72,7 @@ std::string pace_text(const script::PhaseScript& phase, const PhaseWatch& watch,
   constexpr std::size_t kThreadsNamed = 4;
   std::string text;
   std::size_t unfinished = 0;
-  double whole = 1;  // the largest factor by which a thread's program exceeds what it has done
+  double whole = 1;  // the largest ratio of a thread's operations to those that it has completed
   for (std::size_t t = 0; t < phase.threads.size(); ++t) {
     const uint64_t size = phase.threads[t].size();
     const uint64_t done = done_by(phase, watch, t);

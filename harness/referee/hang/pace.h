@@ -30,9 +30,9 @@ bool is_stuck(const script::Script& script, const script::PhaseScript& phase,
 bool is_advancing(const script::Script& script, const script::PhaseScript& phase,
                   const PhaseWatch& watch, const PhaseTimes& times);
 
-// Returns the end of a sentence about a phase that is_advancing(), such as "; thread 0 made 1,234
-// of 20,000 operations in 15.0 s and was still advancing; at this rate the phase takes about 243
-// s".
+// Returns the end of a sentence about a phase for which is_advancing() is true, such as "; thread 0
+// made 1,234 of 20,000 operations in 15.0 s and was still advancing; at this rate the phase takes
+// about 243 s".
 std::string pace_text(const script::PhaseScript& phase, const PhaseWatch& watch,
                       const PhaseTimes& times);
 

@@ -63,9 +63,9 @@ void PhaseWatch::sample(uint64_t now_ns) {
   }
 }
 
-// If the position is kInWords, the thread's words show which operation it has reached. They end
-// with the last word that is not 0: words before it may be 0, too, but the words after it are
-// unused.
+// If the position is kInWords, the thread's words show which operation the thread has reached. The
+// used words end with the last word that is not 0. Words before that word may be 0, too; the words
+// after it are unused.
 uint64_t PhaseWatch::reached(std::size_t number, std::span<const format::Op> ops) const {
   const uint64_t position = threads_[number].position;
   if ((position & format::kInWords) == 0) return position;

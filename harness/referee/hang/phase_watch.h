@@ -36,8 +36,9 @@ class PhaseWatch {
   };
 
   // Borrows the memory of `image` and `slots`. `image` is the outcome memfd. In verified mode, a
-  // process outside the jail decides on the calls and sends them to the player through call slots
-  // in shared memory (harness/calls.h). `slots` is this memory, which contains the thread ids.
+  // process outside the jail (sandbox) decides on the calls and sends them to the player through
+  // call slots in shared memory (harness/calls.h). `slots` is this memory, which contains the
+  // thread ids.
   PhaseWatch(const script::OutcomeLayout& layout, std::span<const std::byte> image,
              std::span<const std::byte> slots = {});
 

@@ -49,9 +49,9 @@ constexpr bool waits_for_threads(format::OpCode code) {
          code == format::OpCode::kRepeat || code == format::OpCode::kUntil;
 }
 
-// Steps through a program operation by operation. A handle slot is a variable of the program that
-// stores the handle of an open index. Tracks which index each slot refers to, and which records the
-// open transaction has touched.
+// Steps through a program (a thread's list of operations), operation by operation. A handle slot is
+// a variable of the program that stores the handle of an open index. Tracks which index each slot
+// refers to, and which records the open transaction has touched.
 class Walker {
  public:
   explicit Walker(const script::Script& script) : script_(script) {}

@@ -17,8 +17,9 @@
 
 namespace keydrome {
 
-// Stacks as text, by the thread's id in the jail, such as "library.so+0x1234 (insertRecord+0x54) <
-// ...". The innermost call comes first. The last entry is "player", the caller of the library.
+// Stacks as text, by the thread's id in the jail (sandbox), such as "library.so+0x1234
+// (insertRecord+0x54) < ...". The innermost call comes first. The last entry is "player", the
+// caller of the library.
 using Stacks = std::map<uint32_t, std::string>;
 
 // Sends kStackSignal to the threads of `process`, and waits until they have written their stacks,

@@ -1,5 +1,5 @@
 // Reads what the kernel knows about the threads of the player (the jailed, untrusted process that
-// runs the library). The referee, the trusted process, uses /proc outside the jail.
+// runs the library). The referee, the trusted process, uses /proc outside the jail (sandbox).
 //
 // The functions use only values that the kernel reports, and nothing that the player can write,
 // such as its memory or its threads' names. The player can influence only which system calls are

@@ -1,6 +1,7 @@
-// Implements account_findings.h: each function checks one quantity, such as the CPU time of the
-// library's threads. The referee, the trusted process that runs the benchmark, has measured it in
-// each phase. The player is the process in the jail that calls the library.
+// Implements account_findings.h, which adds findings (entries of the report that say what is
+// wrong). Each function checks one quantity, such as the CPU time of the library's threads. The
+// referee, the trusted process that runs the benchmark, has measured the quantity in each phase.
+// The player is the process in the jail (sandbox) that calls the library.
 #include "harness/referee/judging/account_findings.h"
 
 #include <unistd.h>
@@ -21,7 +22,7 @@ constexpr uint64_t kNsPerUs = 1'000;
 constexpr uint64_t kLateNs = 5'000'000;
 constexpr uint64_t kTickUs = 4'000;  // the kernel may add a thread's CPU time this much too late
 // add_unaccounted_threads() computes how much CPU time ended threads can have used at most.
-// Measurement is inexact, so it allows 5 ms and 1 % more than this maximum.
+// Measurement is inexact, so the function allows 5 ms and 1 % more than this maximum.
 constexpr uint64_t kUnexplainedUs = 5'000;
 constexpr uint64_t kUnexplainedDivisor = 100;
 // The kernel's own threads do a little work at any time. So up to 1 ms, or 1 % of the phase if that

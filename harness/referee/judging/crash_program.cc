@@ -1,6 +1,6 @@
-// Implements crash_program(), which writes a C program that makes the calls of a session up to a
-// crash of the library. Writes the operations up to the crash as C tables, between the parts that
-// are the same in every program (crash_program_parts.h).
+// Implements crash_program(), which writes a C program that makes the calls of a session (one
+// repetition of a benchmark) up to a crash of the library. Writes the operations up to the crash as
+// C tables, between the parts that are the same in every program (crash_program_parts.h).
 #include "harness/referee/judging/crash_program.h"
 
 #include <algorithm>
@@ -35,7 +35,7 @@ constexpr std::array<std::string_view, 20> kCodes = {
     "NEXT",   "NEXT_TO_END", "INSERT",      "DELETE_KEY", "DELETE_PAIR", "REPEAT", "SIGNAL",
     "WAIT",   "YIELD",       "DELETE_READ", "STEP",       "STEP_DONE",   "BARE"};
 static_assert(static_cast<std::size_t>(OpCode::kBareCall) + 1 == kCodes.size());
-static_assert(format::kSlots == 16 && format::kEvents == 16);  // SLOTS and EVENTS of the program
+static_assert(format::kSlots == 16 && format::kEvents == 16);  // as SLOTS, EVENTS in the C program
 
 // An operation takes at least this many bytes of the program.
 constexpr std::size_t kOpBytesMin = 8;
@@ -142,8 +142,8 @@ class TableWriter {
   }
 
   std::string entry_of(const Op& op) {
-    // An operation that only waits for a time becomes YIELD, so that the numbers of later
-    // operations stay the same.
+    // An operation that only waits until a given time is not left out, but becomes YIELD. So the
+    // later operations keep their numbers.
     if (op.code == OpCode::kArrive || op.code == OpCode::kUntil) return "{YIELD}";
     if (op.code == OpCode::kOpen) slots_[op.slot] = script_.indexes[op.argument].type;
     const std::array<std::string, 6> fields = {
@@ -202,7 +202,7 @@ class TableWriter {
     return std::to_string(op.payload);
   }
 
-  // Returns the number of a text in the table of texts.
+  // Returns the number of a text in the table of texts. Adds the text if the table lacks it.
   std::string text(std::string_view text) {
     const auto [entry, is_new] = numbers_.try_emplace(std::string(text), order_.size());
     if (is_new) order_.push_back(&entry->first);

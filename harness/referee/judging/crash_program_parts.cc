@@ -1,5 +1,5 @@
-// Defines the constant parts of a crash program, a C program that makes the calls of a session up
-// to a crash. crash_program.cc puts the parts together.
+// Defines the constant parts of a crash program, a C program that makes the calls of a session (one
+// repetition of a benchmark) up to a crash. crash_program.cc puts the parts together.
 #include "harness/referee/judging/crash_program_parts.h"
 
 namespace keydrome {
@@ -41,8 +41,8 @@ static const char* const kNames[] = {
     "deleteRecord of the record read", "step", "end of step", "call with unusual arguments"};
 
 /* One operation of a thread. `slot` selects one of the thread's handles. `key` is a key, or for a
- * string the number of its text. A payload begins with 8 letters that encode the number `argument`,
- * unless it is 0. Then follows the text number `payload`. */
+ * string key its index in `texts`. If `argument` is not 0, a payload begins with 8 letters that
+ * encode `argument`. The rest of the payload is texts[payload]. */
 typedef struct {
   unsigned char code;
   long long key;
@@ -74,7 +74,7 @@ static int verbose;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t moved;
 static unsigned events[EVENTS];
-static unsigned turn; /* the step that may make its calls */
+static unsigned turn; /* number of the step that may make its calls (await_step) */
 
 typedef struct {
   IdxState* handle;
@@ -128,7 +128,9 @@ static void set(unsigned* number, unsigned value) {
   pthread_mutex_unlock(&lock);
 }
 
-/* Waits for the turn of a step. Skips each earlier step whose turn takes too long. */
+/* A step is a numbered group of calls of one thread. All threads make their steps in the order of
+ * the numbers. This function waits until the step of `op` may begin. If an earlier step takes too
+ * long, the function skips that step. */
 static void await_step(const Op* op) {
   unsigned seen;
   for (;;) {

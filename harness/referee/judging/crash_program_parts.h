@@ -1,5 +1,6 @@
-// The constant parts of a crash program, a C program that makes the calls of a session up to a
-// crash (crash_program.h). The generated part, tables of operations, comes after kCrashTypes.
+// The constant parts of a crash program, a C program that makes the calls of a session (one
+// repetition of a benchmark) up to a crash (crash_program.h). The generated part, tables of
+// operations, comes after kCrashTypes.
 #pragma once
 
 #include <string_view>

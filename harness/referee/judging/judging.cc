@@ -16,8 +16,8 @@ namespace keydrome {
 namespace {
 
 // Returns a function that plays a part of the script (all operations of the session) again, in a
-// fresh jail. The replay uses the library, the jail's slot (the number that selects its user) and
-// the limits of the session.
+// fresh jail (sandbox). The replay uses the library, the jail's slot (the number that selects the
+// jail's user) and the limits of the session.
 judge::Replay reproducer_of(const JailOptions& session) {
   return [session](const script::Script& script, uint64_t phase_timeout_ms) {
     JailOptions options = session;

@@ -1,7 +1,7 @@
 // Judges a session (one repetition of a benchmark with one library) that the referee, the program
 // with this code, has played. The functions judge what the player, the untrusted process in the
-// jail, has left: its logs, its outcome (the results of the operations) and its recorded histories
-// of calls. Then they decide the verdict.
+// jail (sandbox), has left: its logs, its outcome (the results of the operations) and its recorded
+// histories of calls. Then they decide the verdict.
 #pragma once
 
 #include "benchmarks/kit/judge/finding.h"

@@ -156,8 +156,8 @@ std::string missing_mechanisms(const JailEnd& jail) {
   return list.empty() ? "not reported" : list;
 }
 
-// Returns the verdict `refused` or `infrastructure` if the jail did not work as the plan requires.
-// Otherwise returns nothing.
+// Returns the verdict `refused` or `infrastructure` if the jail (sandbox) did not work as required
+// by the plan, the JSON file that describes the session. Otherwise returns nothing.
 std::optional<RunVerdict> decide_by_jail(const SessionResult& result,
                                          const std::string& required_level) {
   const JailEnd& jail = result.jail;

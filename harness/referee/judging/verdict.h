@@ -30,7 +30,8 @@ void add_session_findings(const script::Script& script, const SessionResult& res
                           judge::Findings& findings);
 
 // Returns the verdict. `findings` are those of the session and of all judges. `required_level` is
-// jail.require of the plan: the weakest isolation that the plan accepts.
+// the weakest isolation that the plan accepts (jail.require). The plan is the JSON file that
+// describes the session.
 RunVerdict decide(const SessionResult& result, const judge::Findings& findings,
                   const std::string& required_level);
 

@@ -1,5 +1,6 @@
 // Implements harness/referee/machine/cpus.h: counts the usable CPUs with sched_getaffinity(), and
-// parses the list of CPUs that a plan assigns to the jail.
+// parses a list of CPUs. A plan, the JSON file that describes a session of a benchmark, has such a
+// list for the jail (sandbox).
 #include "harness/referee/machine/cpus.h"
 
 #include <sched.h>

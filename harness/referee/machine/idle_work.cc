@@ -1,5 +1,5 @@
-// Implements idle_work.h, which does work of the referee while other processes work: starts the
-// thread for it, and changes the priority of this thread.
+// Implements idle_work.h, which does work of the referee (this process) while other processes work:
+// starts the thread for the work, and changes the priority of this thread.
 #include "harness/referee/machine/idle_work.h"
 
 #include <pthread.h>

@@ -17,18 +17,19 @@
 namespace keydrome {
 
 // Makes all threads of the process allocate from one heap, in which memory that one thread has
-// freed can be used by another. By default, threads have heaps of their own. The referee's peak
-// then depended on which thread took which part of a computation: it varied by 15 % from run to
-// run, and was up to 9 % higher. Call this function before the first thread starts.
+// freed can be used by another. By default, threads have heaps of their own. The peak of the
+// referee's memory then depended on which thread took which part of a computation. It varied by
+// 15 % from run to run, and was up to 9 % higher than with one heap. Call this function before the
+// first thread starts.
 void share_heap();
 
 // Bounds the referee's memory to `bytes`. If the referee's parent process has set a lower limit,
 // that limit stays. Returns the smaller of the two.
 uint64_t bound_memory(uint64_t bytes);
 
-// While an object exists, the referee's soft limit is as high as its hard limit. The referee starts
-// child processes in this time, so that they do not inherit the bound. A library may reserve much
-// more address space than it uses, which the bound would prevent.
+// While an object of this class exists, the referee's soft limit is as high as its hard limit. The
+// referee starts child processes in this time, so that they do not inherit the bound. A library may
+// reserve much more address space than it uses, which the bound would prevent.
 class MemoryUnbound {
  public:
   MemoryUnbound();

@@ -1,5 +1,5 @@
-// Implements harness/referee/memory/memfd.h: creates, maps and seals memfds, the memory that the
-// referee shares with the player.
+// Implements harness/referee/memory/memfd.h: creates, maps and seals memfds. They are the memory
+// that the referee (this process) shares with the player, the jailed process with the library.
 #include "harness/referee/memory/memfd.h"
 
 #include <fcntl.h>

@@ -58,7 +58,8 @@ void PieceSupply::begin() {
   for (uint32_t t = 0; t < threads(); ++t) publish(t);
 }
 
-// The threads take turns, so that none waits for pieces at the beginning of the phase.
+// Gives one piece to each thread in turn, so that no thread waits for pieces at the beginning of
+// the phase.
 std::vector<uint32_t> PieceSupply::count_first() {
   std::vector<uint32_t> counts(threads());
   for (bool more = true; more;) {

@@ -53,9 +53,9 @@ Result<void> parse_library(const Json& json, LibraryPlan& library) {
   if (const Json* configuration = reader.object("configuration", false)) {
     library.configuration = *configuration;
   }
-  // The message LOAD tells the player which library to load. Its text of kTextBytes contains the
-  // configuration, the library's path in the jail and two NULs. 64 bytes are enough for the path
-  // and the NULs.
+  // The message LOAD tells the player, the process in the jail, which library to load. The text in
+  // LOAD has at most kTextBytes bytes. It contains the configuration, the library's path in the
+  // jail and two NULs. 64 bytes are enough for the path and the NULs.
   if (configuration_text(library, format::kThreadsMax, {SHORT, INT, VARCHAR}).size() >
       kTextBytes - 64) {
     reader.fail("configuration",

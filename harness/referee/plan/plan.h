@@ -36,7 +36,7 @@ struct JailPlan {
   bool counters = false;  // read performance counters of CPU and kernel; slows the library a little
 };
 
-// The largest value that the jail accepts for --wall-ms: 7 days.
+// The largest value that the jail (sandbox) accepts for --wall-ms: 7 days.
 inline constexpr int64_t kJailWallMsMax = int64_t{7} * 86'400 * 1000;
 // The largest value that the jail accepts for --cpu-seconds: 7 days on 1024 CPUs.
 inline constexpr uint64_t kJailCpuSecondsMax = uint64_t{7} * 86'400 * 1024;

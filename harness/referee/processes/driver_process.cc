@@ -1,6 +1,6 @@
 // Implements DriverProcess: starts the driver, the process that plays the operations outside the
-// jail in verified mode. Gives the driver one end of a channel. The other end stays in this
-// process, the referee. Kills and reaps the driver at the end.
+// jail (sandbox) in verified mode. Gives the driver one end of a channel. The other end stays in
+// this process, the referee. Kills and reaps the driver at the end.
 #include "harness/referee/processes/driver_process.h"
 
 #include <signal.h>

@@ -1,8 +1,9 @@
-// Runs the driver, the trusted process that plays the operations of a benchmark outside the jail in
-// verified mode (harness/driver/main.cc).
+// Runs the driver, the trusted process that plays the operations of a benchmark outside the jail
+// (sandbox) in verified mode (harness/driver/main.cc).
 //
-// In verified mode the driver decides which calls to make, and the player in the jail makes them.
-// If the driver fails, this does not count as a failure of the library. Not thread-safe.
+// In verified mode the driver decides which calls to make. The player, the process in the jail that
+// contains the library, makes them. A failure of the driver does not count as a failure of the
+// library. Not thread-safe.
 #pragma once
 
 #include <sys/types.h>

@@ -18,8 +18,8 @@ constexpr uint64_t kTmpfsBytesDefault = 16 << 20;
 // Allowance for the own work of the referee, the process that runs the session. The wall time limit
 // of a session includes this time once for loading and once for each phase.
 constexpr uint64_t kOwnWorkMs = 60'000;
-// The default limit of tasks (processes and threads) is two for each thread that plays a program,
-// plus these for the jail's init and the library's own threads.
+// The default limit of tasks (processes and threads) is two for each thread that makes calls, plus
+// these for the jail's init and the library's own threads.
 constexpr uint64_t kSpareTasks = 64;
 
 void option(std::vector<std::string>& arguments, const char* name, const std::string& value) {

@@ -20,7 +20,7 @@ namespace keydrome {
 struct JailOptions {
   Plan plan;
   uint64_t wall_ms = 60'000;  // limit of the whole session
-  uint64_t memory_bytes = 0;  // 0 here and below: the jail's default
+  uint64_t memory_bytes = 0;  // 0 here and in the next two members: the jail's default
   uint64_t tmpfs_bytes = 0;
   uint64_t processes = 0;               // tasks, including threads
   uint64_t command_timeout_ms = 5'000;  // for each of the commands freeze, thaw and usage
@@ -32,9 +32,9 @@ struct JailOptions {
   bool keep_calls = false;  // keep the results of all calls as a history, so that it can be judged
 };
 
-// Wall time that the jail gets in addition to JailOptions::wall_ms. It is longer than any step of
-// the referee between two checks of its limits. In its longest steps, the referee makes the next
-// operations of a thread, or waits for the stacks of hung threads.
+// Wall time that the jail gets in addition to JailOptions::wall_ms. This time is longer than any
+// step of the referee between two checks of the limits. In its longest steps, the referee makes the
+// next operations of a thread, or waits for the stacks of hung threads.
 inline constexpr uint64_t kJailSpareMs = 60'000;
 
 // Returns the CPU time in seconds that the jail gets in addition to the plan's limit: all CPUs for

@@ -1,5 +1,5 @@
-// Implements JailProcess: starts a jail, waits for messages of the player (the untrusted process in
-// the jail), sends commands to the jail, and ends it.
+// Implements JailProcess: starts a jail (sandbox), waits for messages of the player (the untrusted
+// process in the jail), sends commands to the jail, and ends it.
 #include "harness/referee/processes/jail_process.h"
 
 #include <fcntl.h>

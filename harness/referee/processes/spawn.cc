@@ -1,7 +1,7 @@
 // Implements harness/referee/processes/spawn.h: starts the child processes of the referee (this
-// process) with posix_spawn(). The children are the jail and the driver. A child gets only the
-// environment variables PATH and LC_ALL. In the child no signal is blocked, and the memory limit
-// that the referee has set for itself does not apply.
+// process) with posix_spawn(). The children are the jail (sandbox) and the driver. A child gets
+// only the environment variables PATH and LC_ALL. In the child no signal is blocked, and the memory
+// limit that the referee has set for itself does not apply.
 #include "harness/referee/processes/spawn.h"
 
 #include <fcntl.h>

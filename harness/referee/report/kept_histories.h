@@ -24,7 +24,7 @@ struct HistoryRequest {
 // - With `request.all`, writes every history.
 // - Without `request.all`, certifies the histories again. Writes those that fail this check, those
 //   that it cannot decide, and those that pass it with a warning. If a session was fully judged and
-//   has no findings, writes nothing.
+//   has neither a fault nor a warning, writes nothing.
 Result<void> keep_histories(const HistoryRequest& request, const Plan& plan,
                             const script::Script& script, const script::Outcome& outcome,
                             const judge::Findings& findings);

@@ -1,6 +1,6 @@
 // Implements add_metrics(): computes the metrics, latencies and throughput of a report from the
-// result of a session (one repetition of a benchmark with one library). The library runs in a jail,
-// so its CPU time and memory are those of the jail.
+// result of a session (one repetition of a benchmark with one library). The library runs in a jail
+// (sandbox), so its CPU time and memory are those of the jail.
 #include "harness/referee/report/metrics.h"
 
 #include <algorithm>
@@ -104,8 +104,9 @@ void add_counts(const judge::Totals& sums, uint64_t main_wall_ns, Json& metrics)
   if (sums.records_start) metrics["records_start"] = *sums.records_start;
 }
 
-// Counts the recorded transactions that committed. A call without a transaction (auto-commit) is a
-// transaction of its own. It commits unless its code is one of the four codes that mean failure.
+// Counts the committed transactions in the logs of calls. A call without a transaction
+// (auto-commit) is a transaction of its own. It commits unless its code is one of the four codes
+// that mean failure.
 uint64_t recorded_transactions(const script::Outcome& outcome) {
   const auto commits = [](const Event& event) {
     if (!is_auto_commit(event)) return call_of(event) == EventCall::kCommit && succeeded(event);

@@ -18,7 +18,7 @@ namespace keydrome {
 // When the steps of a session began, by now_ns(). Judging ends in make_report(), because computing
 // the metrics is a part of judging.
 struct StepStarts {
-  uint64_t session_ns = 0;  // reading the plan
+  uint64_t session_ns = 0;  // reading the plan, the JSON file that describes the session
   uint64_t generating_ns = 0, playing_ns = 0, judging_ns = 0;
 };
 

@@ -2,8 +2,8 @@
 // (one repetition of a benchmark). The functions are in the order of the protocol
 // (harness/protocol.h). This code runs in the referee, the trusted process. The player is the
 // jailed process that runs the library, and plays the programs (lists of operations). In verified
-// mode a second process, the driver, plays the programs outside the jail. The class Partner hides
-// this difference.
+// mode a second process, the driver, plays the programs outside the jail (sandbox). The class
+// Partner hides this difference.
 #include "harness/referee/session/conductor.h"
 
 #include <sys/random.h>

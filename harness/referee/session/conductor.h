@@ -19,9 +19,10 @@ namespace keydrome {
 // and the number of phases. "phase_done" also contains wall_ns.
 using Progress = std::function<void(const Json&)>;
 
-// Is called before each phase, with its number and the results of the phases before it. May make
-// the changes to the script (all operations) that Workload::adapt_phase() may make. The jail is
-// frozen during the call, unless the machine cannot freeze it.
+// A function that is called before each phase, with the number of the phase and the results of the
+// phases before it. It may make those changes to the script (all operations) that
+// Workload::adapt_phase() may make. The jail (sandbox) is frozen during the call, unless the
+// machine cannot freeze it.
 using Adapt = std::function<void(uint32_t phase, const script::Outcome& so_far)>;
 
 // Plays the session. Takes at most options.wall_ms plus the time to end the jail

@@ -42,9 +42,9 @@ constexpr double kForEnd = 1;                       // how a transaction ended
 constexpr double kForKey = 16;           // in the list of keys, and in the generator's tables
 constexpr double kForRank = 12;          // the judge's tables by key
 constexpr double kForSortedKey = 44;     // the judge's tables by key, and the sort
-constexpr double kForChange = 68;        // ExpectedState: Change, and its tables by tag
-constexpr double kForChangedKey = 28;    // ExpectedState: the table by key, which may have grown
-constexpr double kForScanned = 32;       // TraceRecord and padding; key and payload follow
+constexpr double kForChange = 68;        // the judge's ExpectedState: a Change, and tables by tag
+constexpr double kForChangedKey = 28;    // ExpectedState: its table by key, which may have grown
+constexpr double kForScanned = 32;       // a TraceRecord and padding; key and payload come after it
 constexpr double kForInserted = 12;      // a scanned record that the script inserts
 constexpr double kForTag = 8;            // the record of a tag, while the scan is read
 constexpr double kForRecordedCall = 96;  // log, its copy, and the checker's tables
@@ -87,8 +87,8 @@ double log_bytes(const workload::Demand& demand) {
 
 // Returns the memory of the results of the final scan. For a record that an operation inserts, the
 // referee keeps only a number. For a record that a procedure inserts, it keeps key and payload. It
-// does the same for the wrong records of a faulty library. In this case the referee may need more
-// memory than estimated, but not more than its bound (referee_bound()).
+// also keeps key and payload of each wrong record of a faulty library. For a faulty library it may
+// need more memory than estimated, but not more than its bound (referee_bound()).
 double scan_bytes(const workload::Demand& demand) {
   const double loaded =
       demand.procedures > 0 ? std::min(demand.records, demand.load_ops) : demand.records;
@@ -150,7 +150,7 @@ std::string gib(uint64_t bytes) {
 std::string too_many(const workload::Demand& demand, const workload::KeyFile* keys) {
   if (keys != nullptr && demand.all_keys() > static_cast<double>(keys->size())) {
     return "the session uses up to " + std::to_string(whole_bytes(demand.all_keys())) +
-           " different keys, missing ones included, but the key file has only " +
+           " different keys, including keys without a record, but the key file has only " +
            std::to_string(keys->size());
   }
   const double numbers = std::max(demand.records + demand.keys, demand.inserts);

@@ -1,5 +1,5 @@
-// Implements Partner: starts the jail with the player, the process that runs the library. Waits for
-// messages until a deadline or a limit of the session (one repetition of a benchmark).
+// Implements Partner: starts the jail (sandbox) with the player, the process that runs the library.
+// Waits for messages until a deadline or a limit of the session (one repetition of a benchmark).
 #include "harness/referee/session/partner.h"
 
 #include <unistd.h>

@@ -1,8 +1,8 @@
 // Partner: the processes that play one session (one repetition of a benchmark), and the referee's
 // channel to them. The referee is the trusted process that runs the session.
 //
-// A plain Partner has one process, the player in its jail. The player runs the library and executes
-// the programs (lists of operations). In verified mode the object is a VerifiedPartner
+// A plain Partner has one process, the player in its jail (sandbox). The player runs the library
+// and executes the programs (lists of operations). In verified mode the object is a VerifiedPartner
 // (verified_partner.h): the driver executes the programs outside the jail, and the player only
 // makes the driver's calls. The conductor, which plays the session (conductor.h), uses the same
 // interface for both modes.
@@ -43,7 +43,8 @@ class Partner {
   Partner& operator=(const Partner&) = delete;
 
   // Starts the processes and waits until each process has sent the message HELLO
-  // (harness/protocol.h). The process that plays the programs receives `memory` later, with LOAD.
+  // (harness/protocol.h). The process that plays the programs receives the descriptors in `memory`
+  // later, with the message LOAD.
   virtual std::optional<Stopped> start(const SharedMemory& memory);
 
   // Waits for a message of type `type` from the process whose turn it is (in verified mode, the

@@ -1,6 +1,6 @@
 // Implements prepare_session(), which prepares one repetition of a benchmark: finds the parameters,
 // the files and the workload (the code of the benchmark), and checks the memory. Then generates the
-// script (all operations), and derives the options of the jail.
+// script (all operations), and derives the options of the jail (sandbox).
 #include "harness/referee/session/prepare.h"
 
 #include <unistd.h>
@@ -36,7 +36,8 @@ Result<void> check_files(const Plan& plan) {
   return {};
 }
 
-// The objects that a plan names, and the memory that its session needs.
+// The objects that a plan (the JSON file that describes a session) names, and the memory that the
+// session needs.
 struct Basis {
   workload::Manifest manifest;
   workload::Parameters parameters;

@@ -36,8 +36,8 @@ struct PreparedSession {
 // Returns the benchmark of this name, or an error that lists all names.
 Result<const workload::BenchmarkEntry*> find_benchmark(const std::string& name);
 
-// The files of a user that a plan names. They are read outside the jail, before the operations are
-// generated.
+// The files of a user that a plan names. They are read outside the jail (sandbox), before the
+// operations are generated.
 struct InputFiles {
   std::optional<workload::KeyFile> keys;
   std::shared_ptr<const workload::TraceFile> trace;  // null: the plan names none

@@ -33,8 +33,8 @@ std::string_view SessionLimits::passed(pid_t jail, uint64_t now_ns) {
   if (now_ns >= end_ns_) return "the time limit of the whole session was reached";
   if (!cpu_ns_ || now_ns < cpu_check_ns_) return {};
   const pid_t program = program_of(jail);
-  // The jail prevents the player from starting other processes, so this is the CPU time of all
-  // threads of the library.
+  // The jail (sandbox) prevents the player from starting other processes, so this is the CPU time
+  // of all threads of the library.
   const uint64_t used_ns = program == 0 ? 0 : process_cpu_ns(program);
   if (used_ns >= *cpu_ns_) return "the player's CPU time limit (jail.cpu_seconds) was reached";
   cpu_check_ns_ = now_ns + std::max(kCpuCheckNs, (*cpu_ns_ - used_ns) / cpu_count());

@@ -1,9 +1,9 @@
 // Checks the wall time limit and the CPU time limit of a whole session (one repetition of a
 // benchmark with one library).
 //
-// The jail enforces the same limits a little later (JailOptions). The referee, the process that
-// runs the session, must act first, because it reports what the threads were doing (hang/hang.h);
-// the jail would only kill them.
+// The jail (sandbox) enforces the same limits a little later (JailOptions). The referee, the
+// process that runs the session, must act first, because it reports what the threads were doing
+// (hang/hang.h); the jail would only kill them.
 #pragma once
 
 #include <sys/types.h>

@@ -4,9 +4,9 @@
 // judging/verdict.h turns the members into a verdict. The player, the jailed process with the
 // library, is untrusted. These members come from the player: `outcome`, `player_ns`, `load_status`,
 // `positions`, `stuck`, `slow`, the two outputs, and parts of the texts `detail` and `hang`. All
-// other members come from the jail or from the referee, the trusted process that runs the session.
-// In verified mode the driver, a trusted process, writes `outcome`, `player_ns`, `positions`,
-// `stuck` and `slow`.
+// other members come from the jail (sandbox) or from the referee, the trusted process that runs the
+// session. In verified mode the driver, a trusted process, writes `outcome`, `player_ns`,
+// `positions`, `stuck` and `slow`.
 #pragma once
 
 #include <cstdint>
@@ -59,7 +59,7 @@ struct PhaseResult {
   std::string name;
   bool timed = false;
   bool pinned = false;          // each thread that called the library was bound to one CPU
-  uint32_t threads = 0;         // number of threads that play programs
+  uint32_t threads = 0;         // number of threads that play programs (lists of operations)
   uint32_t player_threads = 0;  // number of the player's threads that may run at the same time
   // By the referee's clock, from before the jail is thawed until it is frozen again. On a machine
   // that cannot freeze the jail, from GO to DONE, the messages that begin and end a phase.
@@ -96,7 +96,7 @@ struct SessionResult {
   uint32_t load_status = 0;  // a LoadStatus that the player reported
   std::vector<PhaseResult> phases;                      // the phases that ended, in order
   script::Outcome outcome;                              // of the phases that ended
-  std::optional<uint64_t> memory_before_loading_bytes;  // charged to the jail before LOAD
+  std::optional<uint64_t> memory_before_loading_bytes;  // charged to the jail before loading
   LoadingResult loading;
   // Time that the referee needed between the phases, while the jail was frozen: to make the inputs
   // of phases, and to copy and check their results.

@@ -1,6 +1,6 @@
-// Implements starvation.h, which finds out whether other programs kept a session from the
-// processors: compares how long each thread waited for a processor, as the scheduler counts it,
-// with the CPU time of all threads.
+// Implements starvation.h, which finds out whether other programs kept a session (one repetition of
+// a benchmark) from the processors: compares how long each thread waited for a processor, as the
+// scheduler counts it, with the CPU time of all threads.
 #include "harness/referee/session/starvation.h"
 
 #include <unistd.h>
@@ -88,7 +88,8 @@ void Starvation::sample(uint64_t now_ns, const std::vector<ThreadSchedules>& sch
   crowd_.capacity_ns = grown(step_ns_, now_ns) * use.processors;
   kept_ns_.resize(std::max(kept_ns_.size(), schedules.size()));
   for (std::size_t i = 0; i < schedules.size(); ++i) {
-    // The referee's other threads do work that can wait (idle_work.h), so their waits do not count.
+    // This process is the referee. Its main thread works for the phase. Its other threads do work
+    // that can wait (idle_work.h), so the waits of the other threads do not count.
     const bool is_referee = i < processes_.size() && processes_[i] == getpid();
     for (const auto& [thread, schedule] : schedules[i]) {
       if (is_referee && thread != getpid()) continue;

@@ -10,9 +10,9 @@
 // that sleeps or waits for a lock is not ready to run, so it does not count.
 //
 // A session has two or three processes. The referee runs it, and the player runs the library in the
-// jail. In verified mode the driver plays the operations outside the jail. These processes wait for
-// each other's answers. So the waits of different processes can delay the session one after the
-// other. Therefore the longest waits, one of each process, are added up.
+// jail (sandbox). In verified mode the driver plays the operations outside the jail. These
+// processes wait for each other's answers. So the waits of different processes can delay the
+// session one after the other. Therefore the longest waits, one of each process, are added up.
 //
 // The value is a lower bound for each process. It is 0 on a kernel that does not count the waiting.
 // It does not include time that a hypervisor takes from the machine. It is much too small if many
@@ -83,7 +83,7 @@ class Starvation {
 
  private:
   struct Followed {
-    ThreadSchedule first;  // at the beginning of the step; zeros if the thread is younger
+    ThreadSchedule first;  // at the beginning of the step; zeros if the thread started later
     ThreadSchedule last;
     uint64_t same_since_ns = 0;  // time of the first sample with the counts of `last`
   };

@@ -1,9 +1,9 @@
 // Reads the CPU time of each thread of the player (the jailed process that runs the library) from
-// /proc, outside the jail.
+// /proc, outside the jail (sandbox).
 //
 // The first thread of a process is its leader: its thread id is the process id. Between phases the
-// leader is the player's only thread, because it has joined the threads that played the programs.
-// Any other thread that exists then belongs to the library.
+// leader is the player's only thread, because it has joined the threads that made the calls. Any
+// other thread that exists then belongs to the library.
 #pragma once
 
 #include <sys/types.h>

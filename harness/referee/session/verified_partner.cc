@@ -1,7 +1,7 @@
 // Implements VerifiedPartner, which plays one repetition of a benchmark in verified mode. The
-// driver, a trusted process outside the jail, plays the operations and collects the results, where
-// the library cannot reach them. The player in the jail makes the library calls that the driver
-// requests.
+// driver, a trusted process outside the jail (sandbox), plays the operations and collects the
+// results, where the library cannot reach them. The player in the jail makes the library calls that
+// the driver requests.
 //
 // This file starts the driver, sends each message to the driver or the player, and waits for a
 // message from the process whose turn it is.
@@ -16,9 +16,8 @@
 namespace keydrome {
 namespace {
 
-// Returns how many threads may wait by polling. In verified mode each thread of a program has two
-// sides: one in the driver and one in the player. Polling is faster than sleeping only if each side
-// has a CPU.
+// Returns how many threads may wait by polling. In verified mode each thread has two sides: one in
+// the driver and one in the player. Polling is faster than sleeping only if each side has a CPU.
 std::size_t cpu_pairs(const std::string& cpus_of_the_jail) {
   const std::size_t pairs = usable_cpu_count() / 2;
   if (cpus_of_the_jail.empty()) return pairs;

@@ -1,5 +1,5 @@
 // The Partner (the processes that play one repetition of a benchmark) of verified mode: the driver
-// outside the jail, and the player with the library inside.
+// outside the jail (sandbox), and the player with the library inside.
 //
 // The driver plays the programs (the lists of operations) and collects the results, where the
 // library cannot reach them. The driver passes each call to the player through call slots, a memfd
