@@ -151,7 +151,8 @@ void Interpreter::bare_result(const format::Op& op, uint32_t code) {
 
 // Returns the Record for a get whose key is hidden by the hidden get before (format/hidden_key.h).
 // `word` is where the word of this get goes. Not inline, because it would slow down other gets.
-[[gnu::noinline, gnu::cold]] Record& Interpreter::hidden_record(const format::Op& op, const uint64_t* word) {
+[[gnu::noinline, gnu::cold]] Record& Interpreter::hidden_record(const format::Op& op,
+                                                                const uint64_t* word) {
   const uint64_t answer = hidden_.answer == nullptr ? 0 : *hidden_.answer;
   if (hidden_.answer < saved_.word) hidden_.answer_before = hidden_.answer;
   hidden_.answer = word;
