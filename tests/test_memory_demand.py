@@ -60,6 +60,7 @@ SIZES: dict[str, dict[str, int]] = {
     "lookup_upsert/growing": _TWO
     | {"records": 300_000, "upserts_per_thread": 100_000, "lookups_per_thread": 100_000},
     "lookups/half": _TWO | {"records": 300_000, "lookups_per_thread": 100_000},
+    "lookups/serial": _TWO | {"records": 300_000, "lookups_per_thread": 100_000},
     "lookups/misses_suffix": _TWO | {"records": 200_000, "lookups_per_thread": 100_000},
     "mixgraph/facebook": _TWO | {"records": 200_000, "operations_per_thread": 50_000},
     "open_loop/int64_a": _TWO
