@@ -194,7 +194,7 @@ if __name__ == "__main__":
         tries = (replay(*map(Path, words), strict=strict, shared=one) for one in (True, False))
         wrong = next(tries) and next(tries)
     except (OSError, struct.error, ValueError) as error:
-        print(f"replay_order: {error}", file=sys.stderr)
+        print(f"replay_order: {words}: {error}: make both files again", file=sys.stderr)
         sys.exit(2)
     print(wrong or "the order explains every result")
     sys.exit(1 if wrong else 0)

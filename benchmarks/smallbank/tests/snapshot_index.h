@@ -2,10 +2,11 @@
 // write the same record, the first commits, and the commit of the second returns DEADLOCK. The
 // library loses no update, but is not serialisable.
 //
-// The library supports only what SmallBank without check transactions needs: one payload per key,
-// no negative integer keys, and cursors that are moved only by getNext.
+// The library supports only what SmallBank needs without the extra transactions that check a library
+// (stripes and canaries): one payload per key, no negative integer keys, and cursors that are moved
+// only by getNext.
 //
-// Thread safety: one mutex guards each call. A get first yields the processor, so that transactions
+// Thread safety: one mutex guards each call that uses shared data. A get first yields the processor, so that transactions
 // overlap on any machine.
 #pragma once
 
