@@ -1,3 +1,7 @@
+// Tests that Keydrome's headers compile as strict C++20, and that index.h can be included twice.
+// Three functions of contract A (keydrome/index.h) must also have the types of the SIGMOD 2009
+// programming contest.
+#include "keydrome/extensions.h"
 #include "keydrome/index.h"
 #include "keydrome/index.h"  // included twice to test the include guard
 #include "keydrome/structure.h"
