@@ -101,10 +101,8 @@ template <format::OpCode kCode>
   with.transaction = alone ? nullptr : transaction_;
   // One branch for both flags, because hidden gets are rare. They are never auto-commit ops.
   if ((op.flags & (format::kAutoCommit | format::kHidden)) != 0) {
-    if (kCode == format::OpCode::kGet && !alone) {
-      with.record = &hidden_record(op, word);
-      return;
-    }
+    if (kCode == format::OpCode::kGet && !alone)
+      return static_cast<void>(with.record = &hidden_record(op, word));
     start_single(word);
   }
   if constexpr (kCode == format::OpCode::kInsert) {
