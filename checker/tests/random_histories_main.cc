@@ -12,7 +12,10 @@
 #include "checker/witness/report.h"
 
 int main(int argc, char** argv) {
-  if (argc != 4) return 2;
+  if (argc != 4) {
+    std::fprintf(stderr, "usage: random_histories DIR FIRST COUNT\n");
+    return 2;
+  }
   const uint64_t first = std::strtoull(argv[2], nullptr, 10);
   const uint64_t count = std::strtoull(argv[3], nullptr, 10);
   for (uint64_t seed = first; seed < first + count; ++seed) {
@@ -22,7 +25,10 @@ int main(int argc, char** argv) {
     options.handles = static_cast<uint32_t>(1 + seed % 3);
     const keydrome::history::History history = keydrome::random_history(seed, options);
     const std::string path = std::string(argv[1]) + "/" + std::to_string(seed);
-    if (!keydrome::history::write_history(history, path).ok()) return 1;
+    if (const auto written = keydrome::history::write_history(history, path); !written.ok()) {
+      std::fprintf(stderr, "random_histories: %s\n", written.error().message.c_str());
+      return 1;
+    }
     std::printf("%lu %s\n", seed,
                 keydrome::witness::name_of(keydrome::certify::certify(history).verdict));
   }

@@ -7,7 +7,8 @@
 int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size);
 
 /* Reads a file into a block of exactly its size, so that a sanitizer reports any access beyond the
-   end. Returns the target's result, or -1 if the file cannot be read. */
+   end. Returns 0 if the target accepts the file, 1 if it does not, and -1 if the file cannot be
+   read. */
 static int play(const char* path) {
   FILE* file = fopen(path, "rb");
   if (!file || fseek(file, 0, SEEK_END) != 0) {
@@ -17,7 +18,7 @@ static int play(const char* path) {
   uint8_t* data = malloc(size ? size : 1);
   int result = -1;
   if (data && fseek(file, 0, SEEK_SET) == 0 && fread(data, 1, size, file) == size) {
-    result = LLVMFuzzerTestOneInput(data, size);
+    result = LLVMFuzzerTestOneInput(data, size) != 0;
   }
   free(data);
   fclose(file);
@@ -30,8 +31,13 @@ int main(int argc, char** argv) {
     return 2;
   }
   for (int i = 1; i < argc; i++) {
-    if (play(argv[i]) != 0) {
-      perror(argv[i]);
+    const int result = play(argv[i]);
+    if (result != 0) {
+      if (result < 0) {
+        perror(argv[i]);
+      } else {
+        fprintf(stderr, "%s: the fuzz target did not return 0\n", argv[i]);
+      }
       return 1;
     }
   }
