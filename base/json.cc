@@ -8,6 +8,7 @@
 #include <fstream>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <set>
 #include <sstream>
 
@@ -71,15 +72,15 @@ class DuplicateKeys {
     if (event == Library::parse_event_t::object_end) open_.pop_back();
     if (event == Library::parse_event_t::key) {
       const std::string key = parsed.get<std::string>();
-      if (!open_.back().insert(key).second && first_.empty()) first_ = key;
+      if (!open_.back().insert(key).second && !first_) first_ = key;
     }
     return true;
   }
-  const std::string& first() const { return first_; }
+  const std::optional<std::string>& first() const { return first_; }
 
  private:
   std::vector<std::set<std::string>> open_;
-  std::string first_;
+  std::optional<std::string> first_;
 };
 
 }  // namespace
@@ -99,8 +100,8 @@ Result<Json> Json::parse(std::string_view text) {
         Library::parse(text, [&](int depth, Library::parse_event_t event, Library& at) {
           return duplicates(depth, event, at);
         });
-    if (!duplicates.first().empty()) {
-      return Error{"not valid JSON: the key \"" + duplicates.first() +
+    if (duplicates.first()) {
+      return Error{"not valid JSON: the key \"" + *duplicates.first() +
                    "\" appears twice: keep one of the two"};
     }
     return from_library(parsed);

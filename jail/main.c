@@ -32,7 +32,7 @@
  *    control group. An ordinary user's child also gets a user namespace and a network namespace.
  * 4. As root, make the network namespace while the child builds its root directory.
  * 5. Watch the deadlines, the command channel and the child until init is dead.
- * 6. Remove the groups, check that nothing is left, write the meta lines.
+ * 6. Remove the groups, write the meta lines, and check that nothing is left.
  *
  * Steps of the child. Each step gives up rights, or needs rights that a later step gives up.
  * Therefore the order matters.
@@ -59,8 +59,8 @@
  * - Init dies: the kernel kills every process of its PID namespace. The parent sees end of file on
  *   the report pipe.
  * - The parent dies: the kernel kills init. The control groups remain until the next jail of the
- *   slot or `jail --sweep` removes them. Processes that a v1 freezer has frozen die only when their
- *   group is removed.
+ *   slot or `jail --sweep` removes them. Processes that a v1 freezer has frozen die only when the
+ *   next jail or the sweep thaws them.
  * - The process tree reaches its memory limit: with v1 groups the kernel kills the program, with v2
  *   it kills every process of the group, init included.
  * - A step of the child fails: the child reports FAILED and exits. The parent repeats the message
@@ -130,7 +130,7 @@ static void fill_standard_descriptors(void) {
     fd = open("/dev/null", O_RDWR);
   } while (fd >= 0 && fd <= STDERR_FILENO);
   if (fd < 0) {
-    die_errno("cannot open /dev/null");
+    die_errno("cannot open /dev/null (create it with `mknod -m 666 /dev/null c 1 3`)");
   }
   close(fd);
 }

@@ -87,8 +87,8 @@ def full_title(benchmark: Benchmark, instance: Instance) -> str:
 def title_of(benchmark: str, instance: str) -> str:
     """Return the title of a benchmark instance: that of its board, or else its own title.
 
-    If the instance no longer exists, return its name. The title of a contest's hidden instance contains only a number,
-    because its real title (HiddenInstance.title) is in the database.
+    If the instance no longer exists, return its name. A contest's hidden instance gets the benchmark's title and a
+    number. Its own title (HiddenInstance.title) is in the database, which this function does not read.
     """
     boards = boards_for(benchmark, instance)
     found = benchmarks().get(benchmark)

@@ -107,7 +107,9 @@ def read_bundle(data: bytes, public_key: str | None = None) -> Bundle:
     files = _unpack(data)
     for name in (RUN, MANIFEST, SIGNATURE):
         if name not in files:
-            raise BundleError(f"the bundle has no {name}: it is not a bundle of Keydrome")
+            raise BundleError(
+                f"the bundle has no {name}, so it is not a bundle of Keydrome: give another file"
+            )
     try:
         signed_by = _check_signature(files[MANIFEST], files[SIGNATURE])
         manifest = ObjectReader(parse_object(files[MANIFEST], MANIFEST), MANIFEST)

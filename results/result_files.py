@@ -1,4 +1,4 @@
-"""Reads the JSON files that `keydrome bench` and `keydrome compare` have written, as typed values for the plots.
+"""Converts the JSON that `keydrome bench` and `keydrome compare` have written to typed values for the plots.
 
 The code reads only the fields that plots need, and raises StrictError if such a field has another form. The caller has
 checked the other fields: cli/input/read_result.py compares each file with its schema.

@@ -170,7 +170,7 @@ def _start(referee: Path, arguments: list[str], errors: int) -> subprocess.Popen
         )
     except OSError as error:
         raise RefereeError(
-            f"cannot start the referee: {error}; free memory, or run ./dev build if the file is damaged"
+            f"cannot start the referee: {error}; install {command[0]} if it is missing, or free memory"
         ) from error
 
 
@@ -195,7 +195,9 @@ class _Watch:
         """
         stream = self._process.stdout
         if stream is None:
-            raise RefereeError("the referee was started without a pipe for its output")
+            raise RefereeError(
+                "the referee was started without a pipe for its output; this is an error of Keydrome: please report it"
+            )
         last_read = time.monotonic()
         with selectors.DefaultSelector() as selector:
             selector.register(stream, selectors.EVENT_READ)

@@ -1,6 +1,6 @@
 """Tests that the gate, all correctness suites at smoke scale, takes at most a minute for each library.
 
-A hang, a crash or many required findings end the gate, and the answer says what was not run.
+A hang, a crash or many findings with the severity `required` end the gate, and the answer says what was not run.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Takes a picture of every page of a running site: wide and narrow, light and dark.
+"""Takes pictures of the kinds of pages that a running site has: wide and narrow, light and dark.
 
 Usage: .venv/bin/python -m tools.screenshots FOLDER [--url http://127.0.0.1:8000] [--user NAME --password-file FILE]
 

@@ -209,7 +209,9 @@ void UnitScript::cursors(script::ThreadBuilder& out) {
           "the empty string is a key that was never inserted, so get does not find it",
           {only(KEY_NOTFOUND)});
   out.next_to_end(kFirst, kRecordsMax, format::kEvidenceAll);
-  require(out, "scan_from_start", "all keys come after the empty string", all);
+  require(out, "scan_from_start",
+          "after a get of the empty string, getNext returns all records from the first one on",
+          all);
   out.commit();
 }
 

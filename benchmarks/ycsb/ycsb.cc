@@ -98,7 +98,7 @@ class UserTable {
   uint32_t key(uint64_t item) const { return keys_[item]; }
   uint32_t index_of(uint64_t item) const { return static_cast<uint32_t>(item % indices_); }
 
-  // Returns the key of a random item among the first `records` items that are stored in `index`.
+  // Returns the key of a random item that is in `index` and is one of the first `records` items.
   uint32_t random_key(workload::Rng& rng, uint32_t index, uint64_t records) const {
     const uint64_t in_index = (records - index + indices_ - 1) / indices_;
     return keys_[rng.below(in_index) * indices_ + index];

@@ -4,7 +4,7 @@
 // DependencyFinder follows the cursors of each transaction. So it knows which records a call
 // returned and which it *covers*. A call covers a record that it did not return, but would have
 // returned if the record had existed at that time. Reader turns each record that a call returned or
-// covers into edges, choices or findings.
+// covers into edges, choices (pairs of edges of which at least one must hold) or findings.
 #include "checker/certify/dependencies.h"
 
 #include "checker/certify/edges/active_elements.h"
@@ -118,8 +118,9 @@ class DependencyFinder {
   }
 
   // Handles a getNext that started a second scan after DB_END: it returned the first record again.
-  // This breaks only an advisory promise of the contract, which causes a warning. If the
-  // transaction inserted the record under the cursor's key, the first scan may have returned it.
+  // This breaks only an advisory promise of the contract, which causes a warning. The case is
+  // unclear if the transaction itself inserted the record under the cursor's key. The first scan may
+  // then have returned this record already or not, so no record between the two is required.
   void start_again(const Event& event, Cursor& at, Bound bound) {
     const bool is_unclear =
         bound.cell == at.cell && cursors_.notes.is_optional(at.position, bound.element);

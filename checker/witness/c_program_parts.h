@@ -8,6 +8,6 @@ namespace keydrome::witness {
 
 extern const std::string_view kPrelude;  // orders the threads; follows the tables of the calls
 extern const std::string_view kSameKey;  // compares keys; programs that compare none leave it out
-extern const std::string_view kMain;     // plays the attempts; the last part
+extern const std::string_view kMain;     // main(), which plays the calls several times; comes last
 
 }  // namespace keydrome::witness

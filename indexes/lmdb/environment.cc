@@ -9,6 +9,7 @@
 #include <array>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 
 namespace keydrome {
 namespace {
@@ -48,7 +49,11 @@ Environment* Environment::open() {
   std::array<char, 16> path{"lmdb-XXXXXX"};
   const int file = mkstemp(path.data());
   if (file < 0) {
-    std::perror("lmdb: cannot make a file in the working directory");
+    std::fprintf(
+        stderr,
+        "lmdb: cannot make a file in the working directory: %s; make the directory writable, "
+        "or free space there\n",
+        std::strerror(errno));
     return nullptr;
   }
   close(file);

@@ -43,7 +43,8 @@ bool commit_with_retry(const std::function<ErrCode(TxnState*)>& body) {
       return false;
     }
   }
-  ADD_FAILURE() << "no commit in " << kAttemptsMax << " attempts";
+  ADD_FAILURE() << "a transaction received DEADLOCK in each of its " << kAttemptsMax
+                << " attempts: the library must let one of several conflicting transactions commit";
   return false;
 }
 

@@ -170,7 +170,9 @@ class Game {
       Read answer;
       do {  // the loop ends, because the model accepts no more records than it contains
         answer = handles_[i]->next(txn);
-        ASSERT_TRUE(state_[i].accept_next(&cursor, answer)) << "wrong final scan: " << answer;
+        ASSERT_TRUE(state_[i].accept_next(&cursor, answer))
+            << "wrong final scan of index " << i << ": getNext returned " << answer
+            << ", which is not the next record; the seed gives the same calls again";
       } while (answer.code == SUCCESS);
     }
   }

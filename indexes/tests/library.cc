@@ -90,7 +90,10 @@ bool load_library(const std::string& path, const std::string& configuration) {
   // For a name without a slash, dlopen searches only the system's folders. So the path is absolute.
   void* const object = dlopen(std::filesystem::absolute(path).c_str(), RTLD_NOW | RTLD_LOCAL);
   if (object == nullptr) {
-    std::fprintf(stderr, "contract_test: cannot load the library: %s\n", dlerror());
+    std::fprintf(
+        stderr,
+        "contract_test: cannot load the library: %s; correct the path, or link what is missing\n",
+        dlerror());
     return false;
   }
   const bool complete = look_up(object, "create", &loaded.create) &&

@@ -208,11 +208,16 @@ bool cgroup_make(struct cgroups* cgroups, enum hierarchy hierarchy, bool lock) {
     }
     cgroup_kill_leftovers(cgroups);
     bool deleted = cgroup_delete(cgroups, hierarchy);
+    int reason = errno;
     close(directory);
-    if (!deleted) {
+    if (!deleted && reason == EBUSY) {
       die("cannot remove %s, a leftover of an earlier jail: the processes in its cgroup.procs were "
           "killed but still exist; if they do not disappear, restart the machine",
           path);
+    }
+    if (!deleted) {
+      die("cannot remove %s, a leftover of an earlier jail: %s; remove it with rmdir", path,
+          strerror(reason));
     }
   }
   errno = EAGAIN;

@@ -104,7 +104,7 @@ static pid_t start_program(const struct program* program) {
   pid_t process = clone(run_program, stack + sizeof stack, CLONE_VM | CLONE_VFORK | SIGCHLD,
                         (void*)(uintptr_t)program);
   if (process < 0) {
-    die_errno("cannot start the program's process (clone)");
+    die_errno("cannot start the program's process (clone; free memory, or raise --processes)");
   }
   return process;
 }

@@ -1,4 +1,4 @@
-"""Tests a worker, which executes runs, whose version differs from the site's.
+"""Tests what a worker, which executes runs, does if its program is older or newer than the site.
 
 The worker reports the difference and changes nothing.
 """

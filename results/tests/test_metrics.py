@@ -1,4 +1,6 @@
-"""Tests that the table of metrics agrees with the reference page of the report."""
+"""Tests the table of metrics: their names, headings, order and directions, and that the reference page of a report
+names each of them.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Tests of the combined score: its value, its intervals, what does not count, and what cannot be combined."""
+"""Tests the score of a library over several instances: its value, its intervals, what does not count, and what cannot
+be combined.
+"""
 
 from __future__ import annotations
 

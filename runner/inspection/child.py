@@ -12,7 +12,6 @@ import os
 import resource
 import sys
 
-from runner.inspection.image import MalformedError
 from runner.inspection.rules import inspect_stream
 
 CPU_SECONDS = 2
@@ -38,11 +37,19 @@ def _restrict() -> None:
 
 def _inspect(size: int, allowed: list[str], folders: list[str]) -> str:
     answer = json.dumps(inspect_stream(sys.stdin.buffer, size, allowed, folders))
-    if len(answer) > ANSWER_BYTES_MAX:
-        raise MalformedError(
-            f"the library's names take {len(answer):,} bytes, but at most {ANSWER_BYTES_MAX:,} are allowed"
-        )
-    return answer
+    if len(answer) <= ANSWER_BYTES_MAX:
+        return answer
+    return _refused(
+        "too_many_names",
+        f"the names that the library imports and exports take {len(answer):,} bytes, but at most "
+        f"{ANSWER_BYTES_MAX:,} are allowed",
+        "export only the ten calls, for example with -fvisibility=hidden",
+    )
+
+
+def _refused(name: str, problem: str, remedy: str) -> str:
+    refusal = {"name": name, "problem": problem, "remedy": remedy}
+    return json.dumps({"kind": "unknown", "refusals": [refusal]})
 
 
 def main() -> int:
@@ -54,12 +61,11 @@ def main() -> int:
         answer = _inspect(size, request["allowed"], request["folders"])
     except Exception as error:  # malformed bytes may raise any error in the reader
         detail = f"{type(error).__name__}: {error}"[:300]
-        refusal = {
-            "name": "malformed",
-            "problem": f"the file is malformed and cannot be read ({detail})",
-            "remedy": "upload the file as the linker wrote it",
-        }
-        answer = json.dumps({"kind": "unknown", "refusals": [refusal]})
+        answer = _refused(
+            "malformed",
+            f"the file is malformed and cannot be read ({detail})",
+            "upload the file as the linker wrote it",
+        )
     sys.stdout.write(answer)
     return 0
 

@@ -83,7 +83,7 @@ def instance_for(benchmark: Benchmark, named: str | None, keys: KeyFile | None) 
     """Return the name of the instance to run: `named`, or else the first one that can use the keys.
 
     An instance is a named set of parameters of the benchmark. Raises RequestError if it cannot use the keys. The text
-    names instances that can.
+    names instances, or else another benchmark, that can.
     """
     if keys is None:
         return named or next(iter(benchmark.instances))

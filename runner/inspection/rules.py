@@ -275,7 +275,9 @@ def _check_versions(
 
 def _check_symbols(missing: list[str], symbols: list[Symbol]) -> Iterator[dict[str, str]]:
     if len(missing) == len(CALLS):
-        problem = "the library exports none of the ten calls"
+        problem = (
+            f"the library exports none of the ten calls of keydrome/index.h ({', '.join(missing)})"
+        )
     else:
         problem = f"the library does not export {', '.join(missing)}"
     mangled = [

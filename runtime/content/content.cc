@@ -41,11 +41,12 @@ void declare_broken(Index& index) {
   Content& content = content_of(index);
   if (content.broken) return;
   content.broken = true;
-  std::fprintf(stderr,
-               "keydrome runtime: index %s: memory ran out while a change was being undone, so the "
-               "content is wrong. Every call on this index returns FAILURE from now on. Give the "
-               "run more memory.\n",
-               index.name().c_str());
+  std::fprintf(
+      stderr,
+      "keydrome runtime: index %s: the structure could not undo a change, so the content is "
+      "wrong. Every call on this index returns FAILURE from now on. If memory ran out, give "
+      "the run more; otherwise correct put and del of the structure.\n",
+      index.name().c_str());
 }
 
 int peek(const Content& content, const Store& store, Cursor& cursor, KeydromeBytes& key,

@@ -110,7 +110,8 @@ Options parse(int argc, char** argv) {
     } else if (i + 1 < argc) {
       set_option(options, argument, argv[++i]);
     } else {
-      stop(std::string(argument) + ": the value is missing; write it after this option");
+      stop(std::string(argument) +
+           ": this option is unknown or has no value; write the value after it");
     }
   }
   return options;

@@ -11,7 +11,8 @@
 
 namespace keydrome {
 
-// Returns the table under test. It is a copy, as in the runtime. Absent functions are NULL.
+// Returns the table of the functions of the structure under test, in which absent functions are NULL.
+// The fields that a shorter, older table lacks are NULL, too.
 const KeydromeStructureTable& table();
 
 // Tests divide their numbers of operations, pairs and keys by this factor. It is larger under

@@ -75,10 +75,10 @@ void hide_memory(Where where) {
   constexpr size_t kBytes = 48 * kMiB;
   if (where == kConstructor) {
     space = map(kBytes);
-    required("take", space != MAP_FAILED);
+    required("take 48 MiB of memory", space != MAP_FAILED);
     std::memset(space, 1, kBytes);
   } else {
-    required("give back", munmap(space, kBytes) == 0);
+    required("give back 48 MiB of memory", munmap(space, kBytes) == 0);
   }
 }
 
@@ -87,7 +87,7 @@ void compute_early(Where) { burn_ms(2'500); }
 
 void take_memory_early(Where) {
   void* space = map(320 * kMiB);
-  required("take", space != MAP_FAILED);
+  required("take 320 MiB of memory", space != MAP_FAILED);
   std::memset(space, 1, 320 * kMiB);
 }
 

@@ -1,4 +1,4 @@
-// Defines `the_case` of one hostile library: its id, its moments and its attack function. CMake
+// Defines `the_case` of one hostile library: its id, the moments at which it attacks, and its attack function. CMake
 // compiles this file once per library and passes these values as macros.
 #include "tests/hostile/attack.h"
 

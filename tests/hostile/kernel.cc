@@ -270,7 +270,7 @@ void map_writable_code(Where where) {
 
 void make_memory_code(Where where) {
   void* page = map(PROT_READ | PROT_WRITE);
-  required("memory", page != MAP_FAILED);
+  required("a page of memory for the attack", page != MAP_FAILED);
   no_code("mprotect", mprotect(page, kPage, PROT_READ | PROT_EXEC), where);
   const long result = syscall(SYS_pkey_mprotect, page, kPage, PROT_READ | PROT_EXEC, -1);
   refused("pkey_mprotect", result, EPERM);

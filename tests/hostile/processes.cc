@@ -78,7 +78,7 @@ void thread_bomb(Where) {
   over.store(true);
   over.notify_all();
   for (const pthread_t thread : threads) pthread_join(thread, nullptr);
-  required("a limit on threads", error == EAGAIN && threads.size() < 1000);
+  required("a limit below 1000 threads", error == EAGAIN && threads.size() < 1000);
   std::printf("%zu threads\n", threads.size());
 }
 

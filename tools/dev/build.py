@@ -20,9 +20,12 @@ def build(preset: str, *targets: str, politely: bool = False) -> None:
 
 
 def _build(preset: str, targets: tuple[str, ...], *, politely: bool) -> None:
-    hint = "read the compiler's message above; CONTRIBUTING.md has the rules"
     if not (ROOT / "build" / preset / "build.ninja").exists():
-        run(["cmake", "--preset", preset], log=f"configure-{preset}", hint=hint)
+        missing = (
+            "read CMake's message above; `./dev build` without an argument installs what is missing"
+        )
+        run(["cmake", "--preset", preset], log=f"configure-{preset}", hint=missing)
+    hint = "read the compiler's message above; CONTRIBUTING.md has the rules"
     command = ["cmake", "--build", "--preset", preset, "--parallel"]
     if targets:
         command += ["--target", *targets]

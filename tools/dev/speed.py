@@ -159,6 +159,8 @@ def _head() -> str:
     return f"""# Figures
 
 Written by `./dev bench`; do not edit. {_measured_at()}.
+This page says what Keydrome's own parts cost on a small machine, compared with the targets of its design: the code around
+each call to a library, generating and judging operations, the jail (sandbox), the queue and the pages of the site.
 The machine is virtual and shared, so single times vary. Compare only figures of the same run, by their ratios.
 
 In the first section, the *floor* is the smallest possible cost of a call: a loop that only calls a library that does
@@ -171,6 +173,12 @@ simpler loop reached.
 A *program* is the list of a thread's operations. In the section on generating programs, a row shows the CPU time for
 ten million operations, and in brackets how many operations were measured, and their time. *Bytes of pools* are the
 bytes per operation in the lists of keys and payloads.
+
+In *recorded* transactions the player logs every call. These rows show the time beyond the same transactions without a
+log. A *word* is the 8 bytes that describe the result of a call; the judge checks all words after a phase. A *phase* is
+a part of a session, and its clock runs from the message GO until the player has answered DONE and stands still. The
+*inputs* of a phase are the programs of its threads. A thread receives its program in *pieces*, which the referee (the
+trusted process that runs the session) copies to the player while the thread works. *In turn* means one after the other.
 """
 
 

@@ -125,7 +125,7 @@ def _concurrency_controls(root: Path) -> list[list[str]]:
         if not found:
             raise StepError(
                 f'{source.relative_to(root)}: the first comment must begin with "Implements the '
-                f'concurrency control \\"{source.stem}\\": " and one sentence, for the table in '
+                f'concurrency control "{source.stem}": " and one sentence, for the table in '
                 "docs/reference/configuration.md"
             )
         rows.append([f"`{source.stem}`", found[1][0].upper() + found[1][1:]])

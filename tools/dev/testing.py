@@ -55,7 +55,7 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Suite:
-    """A named group of tests. A `fast` suite is part of `./dev test --fast`, a `long` suite of `./dev soak` only.
+    """A named group of tests. A `fast` suite is part of `./dev test --fast`; a `long` suite is no part of `./dev test`.
 
     The suites with the same `lane` run one after the other. Different lanes run at the same time, because most suites
     use only one core or mostly wait. A further thread builds the targets of the suites, one suite after the other.

@@ -38,7 +38,9 @@ struct PoolsView {
   std::span<const format::IndexEntry> indexes;
   std::span<const format::ProcedureEntry> procedures;
   std::span<const format::Instruction> instructions;
-  StringPool computed_keys;  // by their number in the script; other strings are empty
+  // The string keys that procedures compute, by their numbers in the script. The strings of other
+  // numbers are empty.
+  StringPool computed_keys;
   // From the session's image, or from the piece if the session's image contains no payloads.
   StringPool payloads;
   // From the piece; empty in the view of a session's image.

@@ -113,8 +113,8 @@ Json machine_facts() {
     facts["load_1m"] = load;
     if (load > 0.5 * static_cast<double>(cores)) {
       warnings.push_back(
-          "the machine is busy, so times may vary: its load average is more than half of its "
-          "number of cores; end other programs");
+          "the machine is busy, so times may vary: its load average is more than half of the "
+          "number of CPUs that this process may use; end other programs");
     }
   }
   const std::string governor = first_line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor");

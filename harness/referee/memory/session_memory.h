@@ -52,8 +52,9 @@ class SessionMemory {
   SharedMemory descriptors() const;
   std::span<const std::byte> stack_page() const { return stacks_->bytes(); }
 
-  // Prepares the outcome for a phase and returns its bytes. Clears them, except for the traces, the
-  // parts with copied results (see clear_outcome() in outcome_layout.h). If the session ends with a
+  // Prepares the outcome for a phase and returns its bytes. Clears them, except for the traces, to
+  // which the player copies whole records that reads returned (see clear_outcome() in
+  // outcome_layout.h). If the session ends with a
   // scan of all records, clears the whole outcome, also the traces and the bytes that this phase
   // does not use. Otherwise the library could keep records there, in memory for which it is not
   // charged.

@@ -6,6 +6,6 @@
 namespace keydrome {
 
 inline constexpr int kCommandFd = 4;  // socket: commands to the jail (jail/command.h)
-inline constexpr int kMetaFd = 5;     // pipe: the jail's meta lines (jail_end.h)
+inline constexpr int kMetaFd = 5;     // pipe: how the jail ended (jail_end.h)
 
 }  // namespace keydrome

@@ -48,7 +48,7 @@ static void require(bool holds) {
   }
 }
 
-/* LIMIT: one branch for each bound of the options. */
+/* LIMIT: more than 15 branches, because each bound of the options needs one. */
 static void check(const struct options* options) {
   require(options->slot >= 0 && options->slot < kSlots);
   require(options->bind_count >= 0 && options->bind_count <= kMaxBinds);

@@ -9,6 +9,7 @@ from django.core.management.base import BaseCommand, CommandError
 from leaderboard import board_page
 from leaderboard.boards import all_boards, board_named, main_boards
 from leaderboard.ranking.board_result import result, shown_as
+from results.summary import RANKED_SESSIONS_MIN
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser
@@ -62,7 +63,8 @@ class Command(BaseCommand):
 def text_table(standings: Standings) -> list[str]:
     """Return a board as lines of text: the title, the machine class, and an aligned table of its entries."""
     board = standings.board
-    mark = "  PROVISIONAL: smoke scale, or too few sessions" if standings.provisional else ""
+    why = f"entries have smoke scale, or fewer than {RANKED_SESSIONS_MIN} sessions"
+    mark = f"  PROVISIONAL: {why}" if standings.provisional else ""
     title = f"{board.title} ({board.benchmark} version {standings.benchmark_version}){mark}"
     if not standings.rows:
         return [title, "  no entries yet"]

@@ -195,7 +195,8 @@ TEST(ArtShape, OnlyPrefixesNeedForks) {
     ASSERT_EQ(owned.put("abc" + std::string(1, byte)), 1);
   }
   EXPECT_EQ(owned.tree->slots(), 2u);
-  ASSERT_EQ(owned.put("abcz"), 1);  // a Node48 below the fork, with the same depth
+  ASSERT_EQ(owned.put("abcz"),
+            1);  // a Node48 is added below the first node, for the same byte of the key
   EXPECT_EQ(owned.tree->slots(), 2u + Node48::kCapacity);
   EXPECT_EQ(owned.tree->check(), 0);
   ASSERT_EQ(owned.del("abc"), 1);

@@ -33,7 +33,7 @@ struct TextNode {
   static constexpr uint32_t kMergeMax = 48;  // largest number of items of a merged node
   static constexpr uint32_t kGrowth = 256;
   static constexpr uint32_t kPrefixMax = 120;
-  static constexpr uint64_t kNone = ~uint64_t{0};  // heads and summary after the last slot
+  static constexpr uint64_t kNone = ~uint64_t{0};  // in `heads` and `summary`: no such slot
 
   using Item = TextItem;
 
@@ -45,7 +45,7 @@ struct TextNode {
     uint16_t heap;  // bytes of the heap
     uint16_t dead;  // bytes of the heap that no slot uses
     uint8_t prefix[kPrefixMax];
-    uint64_t summary[8];
+    uint64_t summary[8];  // every eighth head, so that a search reads few cache lines
     uint8_t tags[kSlots];
     uint16_t slots[kSlots];
     uint64_t heads[kSlots];

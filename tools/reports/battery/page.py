@@ -18,7 +18,8 @@ Written by `./dev soak` (`python -m tools.reports.battery --write`); do not edit
 
 An attack is a library that tries to damage the machine or to falsify its own results. Every attack of
 [tests/hostile/](../../tests/hostile/cases.json) ran through the whole chain: upload, queue, worker, referee, jail,
-verdict, board. There are {count} cases, {wrong} of them with an unexpected result.
+verdict, board. Attacks marked *proven by* are played by the named test instead. There are {count} cases, {wrong} of
+them with an unexpected result.
 They took {seconds:.0f} s.
 
 - *Where* names the moments at which the library attacks. The jail has two stages; the second begins after loading and
@@ -32,8 +33,8 @@ They took {seconds:.0f} s.
 - *No advantage*: attempts may succeed, but the library gained nothing by them. The column *got* then says *tried*.
 - *s* is the time of the case in seconds.
 
-After each case no process, control group, mount, file, shared memory or descriptor was left. Each run had one attempt,
-and no failed run was ranked. At the end an honest library passed and was ranked.
+After each case no process, control group, mount, file, shared memory or descriptor was left. The worker
+executed each run once, and no failed run was ranked. At the end an honest library passed and was ranked.
 [The attacker's guide](../explanation/security.md#the-attackers-guide) says how to add a case.
 """
 

@@ -95,7 +95,10 @@ def _number(
     )
     metrics = result.sessions[0].candidate.metrics if result.sessions else {}
     if experiment.metric not in metrics:
-        message = f"{library.name} at {point.label}: the session gave no {experiment.metric}: {result.reason}"
+        message = (
+            f"{library.name} at {point.label}: the session gave no {experiment.metric} "
+            f"({result.reason or 'the benchmark has no such metric'}); correct the library or experiments.toml"
+        )
         raise SystemExit(message)
     return float(metrics[experiment.metric])
 
