@@ -7,7 +7,7 @@ instance is a named set of parameters of a benchmark.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from cli.input.libraries import isolates
 from cli.output.debug_text import how_to_debug, how_to_profile
@@ -65,6 +65,18 @@ class Subject:
 
     name: str
     given: str
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """Everything that the command prints. `library` has the file's name, its SHA-256 and its facts."""
+
+    subject: Subject
+    request: Request
+    library: dict[str, Any]
+    result: SeriesResult
+    summary: Summary
+    noise: Noise
 
 
 def closing(
