@@ -261,7 +261,7 @@ def test_the_screen_of_a_failed_check_is_short(built: Settings, tmp_path: Path) 
     assert len(outcome.stdout.splitlines()) <= 40
     assert len(outcome.stderr.splitlines()) <= 5  # one line for each suite
     start = tmp_path / "witness" / "README.txt"
-    assert f"{start} says where to start" in outcome.stdout
+    assert f"{start} says where to start" in unwrapped(outcome.stdout)
     assert start.read_text().startswith("Start here.")
     size = sum(path.stat().st_size for path in start.parent.iterdir())
     assert size < 1_000_000

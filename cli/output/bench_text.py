@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from cli.input.libraries import isolates
+from cli.output.crash_text import find_race, is_race, meaning
 from cli.output.debug_text import how_to_debug, how_to_profile
 from results.metrics import ranked_by
 from results.summary import (
@@ -100,6 +101,9 @@ def closing(
         first = result.sessions[0]
         how = how_to_profile(subject.given, first.candidate, first.seed, request.overrides, "first")
         yield "slow", how
+    if crash := next((one for one in result.findings if is_race(one)), None):
+        yield "crash", " ".join(meaning(crash, subject.given))
+        yield "race", find_race(subject.given)
     if advice := what_next(subject.given, request, result, summary):
         yield "next", advice
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
-from cli.output.check_proof import proof_lines, smallest_proof
+from cli.output.check_proof import heading, proof_lines, smallest_proof
 from cli.output.paragraph import COLUMNS_MAX
 from results.counts import counted
 from runner.terms import Severity
@@ -71,7 +71,7 @@ def _show_warnings(out: Console, warnings: Sequence[Finding], limits: Limits) ->
     for finding in warnings[: limits.warnings]:
         first = (finding.detail.splitlines() or [""])[0]
         for line in _wrapped(
-            printable(f"{finding.suite} {finding.name}: {first}"), min(out.width, COLUMNS_MAX)
+            printable(f"{heading(finding)}: {first}"), min(out.width, COLUMNS_MAX)
         ):
             _line(out, line)
     if len(warnings) > limits.warnings:
@@ -79,7 +79,7 @@ def _show_warnings(out: Console, warnings: Sequence[Finding], limits: Limits) ->
 
 
 def _show_proof(out: Console, finding: Finding, limits: Limits) -> None:
-    out.print(Text(f"{finding.suite}: {finding.name}", style="bold"))
+    out.print(Text(heading(finding, ": "), style="bold"))
     lines = [
         part
         for line in proof_lines(finding)
@@ -103,7 +103,7 @@ def _wrapped(line: str, width: int) -> list[str]:
 
 
 def _one_line(out: Console, finding: Finding) -> None:
-    _fitted(out, f"  {finding.suite} {finding.name}: {(finding.detail.splitlines() or [''])[0]}")
+    _fitted(out, f"  {heading(finding)}: {(finding.detail.splitlines() or [''])[0]}")
 
 
 def _fitted(out: Console, text: str) -> None:
