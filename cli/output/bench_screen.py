@@ -187,5 +187,5 @@ def _ratio_line(summary: Summary) -> str:
             f" [{interval.low:.3f}, {interval.high:.3f}] ({100 * interval.coverage:.0f} % interval)"
         )
     return text + (
-        f" - provisional: fewer than {RANKED_SESSIONS_MIN} sessions" if summary.provisional else ""
+        f" - provisional: under {RANKED_SESSIONS_MIN} sessions" if summary.provisional else ""
     )

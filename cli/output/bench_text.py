@@ -222,7 +222,8 @@ def noise_text(noise: Noise, sessions: tuple[Session, ...], metric: str) -> str:
         or noise.neighbours > 0
     )
     facts = [f"load {noise.load:.1f} per CPU before the run"]
-    facts.append(f"{noise.steal_percent:.1f} % of the time taken by other virtual machines")
+    if noise.steal_percent > _STEAL_PERCENT_MAX:
+        facts.append(f"{noise.steal_percent:.1f} % of the time taken by other virtual machines")
     if change is not None:
         facts.append(f"the control's result differed by a factor of up to {change:.2f}")
     if noise.neighbours:

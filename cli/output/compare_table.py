@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -9,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from cli.output import compare_text
-from cli.output.paragraph import paragraph
+from cli.output.paragraph import COLUMNS_MAX, paragraph
 from results.counts import counted
 from runner.text import printable
 
@@ -24,6 +25,8 @@ _LIBRARIES_MAX = 8
 _PAIRS_MAX = 6
 # The columns of a pair on one screen: the two libraries, the ratio, its interval, and the result.
 _PAIR_COLUMNS = (0, 1, 2, 6)
+_GAP = "  "  # between two columns
+_LAST_CELL_MIN = 20
 
 
 def show(out: Console, compared: Compared) -> None:
@@ -70,15 +73,21 @@ def _few(rows: compare_text.Rows, wanted: list[int]) -> compare_text.Rows:
 
 
 def _aligned(out: Console, rows: compare_text.Rows) -> None:
-    """Print a table without borders: one line for each row."""
+    """Print a table without borders. A last cell that is too wide continues on further lines, below its beginning."""
     cells = [[printable(cell) for cell in row] for row in (rows.columns, *rows.rows)]
     sizes = [max(len(row[i]) for row in cells) for i in range(len(rows.columns))]
+    before = sum(sizes[:-1]) + len(_GAP) * len(sizes[:-1])
+    room = max(min(out.width, COLUMNS_MAX) - before, _LAST_CELL_MIN)
     for row in cells:
-        parts = (
+        parts = [
             f"{cell:>{size}}" if is_number else f"{cell:{size}}"
             for cell, size, is_number in zip(row, sizes, rows.numeric, strict=True)
-        )
-        out.print(Text("  ".join(parts).rstrip()), soft_wrap=True)
+        ]
+        first, *further = textwrap.wrap(parts[-1], room, drop_whitespace=False) or [""]
+        out.print(Text(_GAP.join([*parts[:-1], first]).rstrip()), soft_wrap=True)
+        for rest in further:
+            if rest.strip():
+                out.print(Text(" " * before + rest.strip()), soft_wrap=True)
 
 
 def _say(out: Console, text: str) -> None:

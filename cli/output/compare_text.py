@@ -140,7 +140,11 @@ def leaders(compared: Compared) -> str:
     together = f"{', '.join(best[:-1])} and {best[-1]}"
     if len(best) == len(names):
         together = "both libraries" if len(best) == 2 else f"all {len(best)} libraries"  # noqa: PLR2004
-    return f"result: {together} may have the {what}; the {blocks} do not show which of them has it"
+    margin = _percent(compared.margin_ratio)
+    return (
+        f"result: {together} may have the {what}; "
+        f"the {blocks} do not show a difference above {margin} between them"
+    )
 
 
 def conditions(compared: Compared) -> Iterator[tuple[str, str]]:

@@ -1,7 +1,8 @@
 """Says in sentences what a crash means: which calls were running, and how to find the cause.
 
-The referee, the program that judges a library, writes into the finding `crashed` which call each thread was making,
-the calls before it, and the stack of the thread that crashed, if it has one (harness/referee/hang/hang_text.cc).
+The referee, the program that judges a library, writes the finding `crashed` (harness/referee/hang/hang_text.cc). It
+contains the call that each thread was making, and the calls before it. The thread that crashed has a stack, if the
+referee could read one.
 """
 
 from __future__ import annotations
@@ -61,7 +62,7 @@ def meaning(finding: Finding, given: str, *, alone_passed: bool | None = None) -
     calls = "; ".join(f"{call}: {_threads(threads)}" for call, threads in by_call.items())
     yield f"{counted(len(inside), 'thread')} were inside the library at once ({calls})."
     if alone_passed is False:
-        yield "With one thread (suite differential) the library failed too, so mend that first."
+        yield "With one thread (suite differential) the library failed too, so fix that first."
         return
     alone = "With one thread (suite differential) it passed. " if alone_passed else ""
     yield (

@@ -84,7 +84,7 @@ def test_a_library_that_passed_fits_one_screen(passed: Outcome) -> None:
     for words in ("transactions per second 123,456 123,456", "deadlocks 12 12", "peak memory, MiB"):
         assert words in text
     assert "transactions failed" not in text
-    # The sentences stand together at the end.
+    # The sentences are together at the end.
     headings = [found[1] for line in lines if (found := re.match(r"(\w+):", line))]
     assert headings == ["score", "each", "ran", "speed", "right", "noise", "next", "more"]
     assert lines[-1] == "btree.so, this run's own checks: passed"

@@ -17,7 +17,7 @@ from rich.console import Console
 
 from cli import compare
 from cli.main import main
-from cli.output import compare_table
+from cli.output import compare_table, compare_text
 from cli.output.compare_forecast import Forecaster
 from cli.output.compare_markdown import markdown
 from cli.output.compare_text import verdict
@@ -148,13 +148,25 @@ def test_one_screen_ends_with_the_result(capsys: pytest.CaptureFixture[str]) -> 
     assert "p differ" not in text
 
 
+def test_a_long_result_of_a_pair_continues_on_the_next_line(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words = "b:rw is ahead, perhaps by less than 3 % (to decide: about 81 sessions, or even more)"
+    monkeypatch.setattr(compare_text, "verdict", lambda *_: words)
+    lines = screen(example())
+    capsys.readouterr()
+    assert max(map(len, lines)) <= 100
+    assert words in " ".join(" ".join(lines).split())
+
+
 def test_one_screen_does_not_name_a_leader_that_the_blocks_do_not_show(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    last = screen(example(4))[-1]
+    last = " ".join(line.strip() for line in screen(example(4))[-2:])
     capsys.readouterr()
     assert last == (
-        "result: both libraries may have the lowest total_ms; the 4 blocks do not show which of them has it"
+        "result: both libraries may have the lowest total_ms; the 4 blocks do not show a difference "
+        "above 3 % between them"
     )
 
 
