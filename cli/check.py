@@ -443,6 +443,8 @@ def _notes(check: _Check, tally: _Tally, *, is_named: bool) -> Iterator[str]:
     if tally.not_run:
         suites = ", ".join(dict.fromkeys(name.partition("/")[0] for name in tally.not_run))
         yield f"not run, because {tally.why_not_run}: {suites} ({counted(len(tally.not_run), 'instance')})"
+    if tally.verdict is Verdict.PASSED:
+        yield _what_passed(check)
     if check.witness is not None and check.witness.problem:
         yield f"warning: {check.witness.path}: {check.witness.problem}"
     elif check.witness is not None and is_named:
@@ -452,12 +454,7 @@ def _notes(check: _Check, tally: _Tally, *, is_named: bool) -> Iterator[str]:
             yield f"note: the folder had {before} before this run; README.txt names the files of this run"
     elif any(finding.witness is not None for finding in tally.findings.values()):
         yield "next: with --witness DIR, this command writes the proofs as text, pictures and C programs"
-    crash = next((one for one in tally.findings.values() if crashes(one)), None)
-    if crash is not None and calls_inside(crash):
-        sentences = meaning(crash, tally.library, alone_passed=tally.alone_passed)
-        yield f"crash: {' '.join(sentences)}"
-        if is_race(crash) and tally.alone_passed is not False:
-            yield f"race: {find_race(tally.library)}"
+    yield from _crash_notes(tally)
     if tally.to_debug:
         yield f"debug: {tally.to_debug}"
     if any(finding.name == _LEAK for finding in tally.findings.values()):
@@ -465,3 +462,20 @@ def _notes(check: _Check, tally: _Tally, *, is_named: bool) -> Iterator[str]:
     # The guide is about calls and transactions; a refused file or configuration has played none.
     if tally.findings and tally.verdict is not Verdict.UNSUPPORTED:
         yield "how to read it: docs/how-to/read-a-witness.md"
+
+
+def _crash_notes(tally: _Tally) -> Iterator[str]:
+    crash = next((one for one in tally.findings.values() if crashes(one)), None)
+    if crash is not None and calls_inside(crash):
+        sentences = meaning(crash, tally.library, alone_passed=tally.alone_passed)
+        yield f"crash: {' '.join(sentences)}"
+        if is_race(crash) and tally.alone_passed is not False:
+            yield f"race: {find_race(tally.library)}"
+
+
+def _what_passed(check: _Check) -> str:
+    text = (
+        f"checked: {', '.join(suite.name for suite in check.suites)} at {check.scale.value} scale"
+    )
+    more = "; --scale laptop plays more, and finds rarer faults and small leaks"
+    return text + (more if check.scale is Scale.SMOKE else "")

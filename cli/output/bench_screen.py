@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from cli.output import check_text, table
 from cli.output.bench_text import closing
-from cli.output.paragraph import paragraph
+from cli.output.paragraph import COLUMNS_MAX, paragraph
 from results.counts import counted
 from results.look_ahead import PAIRS_MIN, Audit, pairs_of, summarise_audit
 from results.summary import RANKED_SESSIONS_MIN, Summary, final_scan_note
@@ -42,7 +42,10 @@ def show(out: Console, outcome: Outcome) -> None:
     if result.verdict is not Verdict.PASSED:
         _show_output(out, outcome, _SCREEN_LOG_LINES)
     elif _has_times(outcome):
-        for line in table.main_numbers(outcome.request.benchmark, result.sessions, summary):
+        # On a narrow terminal, the sentences take more lines.
+        is_wide = out.width >= COLUMNS_MAX
+        benchmark = outcome.request.benchmark
+        for line in table.main_numbers(benchmark, result.sessions, summary, phases=is_wide):
             out.print(line, markup=False, soft_wrap=True)
         if note := final_scan_note(summary):
             _say(out, "", note)

@@ -102,12 +102,15 @@ def show_numbers(
 
 
 def main_numbers(
-    benchmark: Benchmark, sessions: tuple[Session, ...], summary: Summary
+    benchmark: Benchmark, sessions: tuple[Session, ...], summary: Summary, *, phases: bool = True
 ) -> list[str]:
-    """Return the most important of the same medians as at most 1 + _MAIN_ROWS_MAX lines, the ranking metric first."""
+    """Return the most important of the same medians as at most 1 + _MAIN_ROWS_MAX lines, the ranking metric first.
+
+    Without `phases`, the times of phases are left out.
+    """
     rows = _number_rows(benchmark, sessions, summary)
     wanted = {summary.metric, *(own.name for own in benchmark.own_metrics), *_MAIN}
-    if sum(name == "phase" for name, _, _ in rows) <= _MAIN_PHASES_MAX:
+    if phases and sum(name == "phase" for name, _, _ in rows) <= _MAIN_PHASES_MAX:
         wanted.add("phase")
     found = [
         (title, cells)

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 LINES_IF_PASSED = 22  # two more lines, which name what runs, are printed before the run
 LINES_IF_FAILED = 40
+TERMINAL_LINES = 24
 METRICS = {
     "total_ms": 20.0,
     "throughput_tps": 123_456.0,
@@ -67,8 +68,8 @@ def passed(settings: Settings) -> Outcome:
     )
 
 
-def printed(outcome: Outcome, *, details: bool = False) -> list[str]:
-    out = Console(file=StringIO(), width=110)
+def printed(outcome: Outcome, *, details: bool = False, width: int = 110) -> list[str]:
+    out = Console(file=StringIO(), width=width)
     (bench_screen.show_details if details else bench_screen.show)(out, outcome)
     assert isinstance(out.file, StringIO)
     return out.file.getvalue().splitlines()
@@ -89,6 +90,15 @@ def test_a_library_that_passed_fits_one_screen(passed: Outcome) -> None:
     assert headings == ["score", "each", "ran", "speed", "right", "noise", "next", "more"]
     assert lines[-1] == "btree.so, this run's own checks: passed"
     assert "each: 0.769, 1.538, 1.154 (--seed 00000000000000aa plays" in text
+
+
+def test_a_narrow_terminal_leaves_out_the_phases(passed: Outcome) -> None:
+    quiet = replace(passed, noise=Noise(load=0.1, steal_percent=0.0, neighbours=0))
+    lines = printed(quiet, width=80)
+    assert len(lines) <= TERMINAL_LINES
+    assert max(map(len, lines)) <= 80
+    assert "test, ms" in "".join(printed(quiet))
+    assert "test, ms" not in "".join(lines)
 
 
 def test_details_print_what_the_screen_leaves_out(passed: Outcome) -> None:
