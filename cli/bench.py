@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import os
 import sys
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TextIO
 
 from cli.input.libraries import (
@@ -24,39 +24,31 @@ from cli.input.request import chosen_benchmark, request_of
 from cli.input.values import UsageError, history_folder, seed_series
 from cli.local_jail import check_rights, prepared
 from cli.neighbours import Neighbours
-from cli.output.bench_text import Noise, Subject, closing, described
-from cli.output.files import stream_for_people, write_json
+from cli.output.bench_text import Noise, Outcome, Subject, described
+from cli.output.files import stream_for_people, terminal_width, write_json
+from cli.output.paragraph import paragraph
 from cli.output.progress import announce, shown_progress
 from results.counts import counted
-from results.look_ahead import (
-    PAIRS_MIN,
-    Audit,
-    look_ahead_finding,
-    pairs_of,
-    summarise_audit,
-)
+from results.look_ahead import look_ahead_finding, pairs_of, summarise_audit
 from results.metrics import with_metric
 from results.result_files import BENCH_SCHEMA
-from results.summary import RANKED_SESSIONS_MIN, Summary, session_ratio, summarise
-from runner.execute import Inspected, run_inspected, session_output
+from results.summary import Summary, session_ratio, summarise
+from runner.execute import Inspected, run_inspected
 from runner.inspection.library import inspect_library
-from runner.machine import facts_of_sessions, machine_facts
+from runner.machine import facts_of_sessions
 from runner.manifest import Kind
-from runner.series import why_machine_too_busy
 from runner.settings import load_settings
 from runner.terms import JailLevel, Verdict
-from runner.text import display_name, printable
+from runner.text import display_name
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterator
     from pathlib import Path
 
     from runner.request import Request
     from runner.series import SeriesResult
     from runner.settings import Settings
 
-LOCAL_LOG_LINES = 20
 # CAPACITY is the name of a parameter: the throughput to which a benchmark's arrival rates are relative. The option
 # --at-capacity first measures the library's highest throughput, with the parameter set to SATURATING_PER_S transactions
 # per second. At this rate, the next transaction of a thread has always arrived already. The parameter is then set to
@@ -85,7 +77,8 @@ def run(options: argparse.Namespace) -> int:
         name = title(file_name, request.configuration, is_default=False)
         first = title(file_name, request.configuration, is_default=is_default)
         count = counted(len(request.seeds), "session")
-        print(f"{first} on {described(request)}, {count}", file=people, flush=True)
+        begins = paragraph("", f"{first} on {described(request)}, {count}", terminal_width(people))
+        print("\n".join(begins), file=people, flush=True)
         neighbours = Neighbours(settings.slot)
         inspected = Inspected(file, facts)
         if options.at_capacity:
@@ -105,7 +98,7 @@ def run(options: argparse.Namespace) -> int:
     steal = float(facts_of_sessions(result.sessions).get("steal_percent", 0.0))
     noise = Noise(load, steal, len(neighbours.seen))
     subject = Subject(name, as_given(options.library, options.config))
-    _show(_Outcome(subject, request, library, result, summary, noise), people)
+    _show(Outcome(subject, request, library, result, summary, noise), people, options)
     if options.json is not None:
         write_json(options.json, bench_json(request, library, result, summary))
     if result.verdict is Verdict.PASSED:
@@ -241,98 +234,11 @@ def bench_json(
     }
 
 
-@dataclass(frozen=True, slots=True)
-class _Outcome:
-    """Everything that the command prints."""
-
-    subject: Subject
-    request: Request
-    library: dict[str, Any]
-    result: SeriesResult
-    summary: Summary
-    noise: Noise
-
-
-def _show(outcome: _Outcome, stream: TextIO) -> None:
-    from cli.output import check_text, table  # noqa: PLC0415 - rich is slow to import; errors are printed without it
+def _show(outcome: Outcome, stream: TextIO, options: argparse.Namespace) -> None:
+    from cli.output import bench_screen, table  # noqa: PLC0415 - rich is slow to import; errors are printed without it
 
     out = table.console(stream)
-    request, result, summary = outcome.request, outcome.result, outcome.summary
-    # If the library rejected its configuration, it has no times; the last line says why.
-    has_times = result.sessions and result.verdict is not Verdict.UNSUPPORTED
-    if has_times and request.benchmark.kind is Kind.PERFORMANCE:
-        requested = len(request.seeds)
-        table.show_sessions(out, result.sessions, summary.metric or "total_ms", requested)
-        if result.verdict is Verdict.PASSED:
-            table.show_numbers(out, request.benchmark, result.sessions, summary)
-            table.show_latency(out, result.sessions)
-            table.show_curve(out, result.sessions)
-    if request.counters and result.sessions and "cycles_per_call" not in summary.medians:
-        out.print(
-            "counters: none, because this machine cannot count cycles, cache misses or branch misses; virtual machines "
-            "often cannot"
-        )
-    check_text.show_findings(out, result.findings)
-    if result.verdict is not Verdict.PASSED and result.sessions:
-        for line in printable(session_output(result.sessions[-1])).splitlines()[-LOCAL_LOG_LINES:]:
-            out.print(line, markup=False, soft_wrap=True)
-    for line in _facts(outcome):
-        out.print(line, markup=False, soft_wrap=True)
-    if summary.metric and (busy := why_machine_too_busy(result.sessions, summary.metric)):
-        out.print(f"warning: {busy}", style="yellow", markup=False, soft_wrap=True)
-    if request.audited_seeds:
-        out.print(_audit_line(summarise_audit(pairs_of(result.sessions))), soft_wrap=True)
-    for heading, text in closing(outcome.subject, request, result, summary, outcome.noise):
-        out.print(f"{heading + ':':7}{text}", markup=False, soft_wrap=True)
-    checked = "this run's own checks" if request.benchmark.kind is Kind.PERFORMANCE else "the suite"
-    subject = f"{outcome.library['file']}, {checked}"
-    # The findings already give the reason.
-    reason = "" if result.findings else result.reason
-    table.show_verdict(out, subject, result.verdict, reason)
-
-
-def _facts(outcome: _Outcome) -> Iterator[str]:
-    request, facts = outcome.request, outcome.library["facts"]
-    for used in (request.keys, request.trace):
-        if used is not None:
-            yield used.text()
-    size = f"{facts['size_bytes']:,} bytes"
-    yield f"library: {facts['kind']}, {size}, sha256 {outcome.library['sha256']}"
-    yield f"machine: {machine_facts()['class']}; jail: {outcome.result.jail_level or 'not used'}"
-    if outcome.summary.ratio is not None and outcome.result.verdict is Verdict.PASSED:
-        yield _ratio_line(outcome.summary)
-
-
-def _audit_line(audit: Audit) -> str:
-    if not audit.pairs and not audit.pairs_left_out:
-        return (
-            "audit: no session was played in both timed and verified mode, because sessions failed or have too many "
-            "calls: if none failed, choose a smaller --scale"
-        )
-    if not audit.pairs:
-        return (
-            "audit: not comparable: each thread needs two CPUs that no other process uses: lower --threads, or stop "
-            "other programs"
-        )
-    text = (
-        f"audit: verified mode adds {audit.candidate_added_ns:,.0f} ns per call to the library, "
-        f"{audit.control_added_ns:,.0f} ns per call to the control; the difference is {audit.excess_ns:+,.0f} ns, "
-        f"{audit.share:+.0%} of the {audit.candidate_timed_ns:,.0f} ns of a call in timed mode"
-    )
-    if not audit.is_decided:
-        return f"{text} - undecided: fewer than {PAIRS_MIN} audited sessions: raise --sessions"
-    if audit.looks_ahead:
-        return f"{text} - look_ahead: the library may read its next calls"
-    return f"{text} - no sign that the library reads its next calls"
-
-
-def _ratio_line(summary: Summary) -> str:
-    interval = summary.interval
-    text = f"{summary.metric}, candidate / control: {summary.ratio:.3f}"
-    if interval is not None and summary.sessions > 1:
-        text += (
-            f" [{interval.low:.3f}, {interval.high:.3f}] ({100 * interval.coverage:.0f} % interval)"
-        )
-    return text + (
-        f" - provisional: fewer than {RANKED_SESSIONS_MIN} sessions" if summary.provisional else ""
-    )
+    if options.details or options.counters or options.audit:
+        bench_screen.show_details(out, outcome)
+    else:
+        bench_screen.show(out, outcome)

@@ -25,8 +25,10 @@ from cli.input.libraries import (
 from cli.input.values import UsageError, history_folder, seed_series
 from cli.local_jail import check_rights, prepared
 from cli.output.check_proof import smallest_proof
+from cli.output.crash_text import calls_inside, crashes, find_race, is_race, meaning
 from cli.output.debug_text import how_to_debug, how_to_profile
 from cli.output.files import stream_for_people, write_json
+from cli.output.paragraph import paragraph
 from cli.output.progress import shown_progress
 from cli.witness_folder import README, WitnessFolder
 from results.counts import counted
@@ -54,6 +56,7 @@ if TYPE_CHECKING:
 CHECK_SCHEMA = "keydrome.check.v1"
 _FIRST = ("unit", "phantom", "scenarios", "differential", "isolation")
 _RIGHT, _WRONG, _COULD_NOT_JUDGE = 0, 1, 2
+_ONE_THREAD = "differential"  # the suite in which one thread makes all calls
 _LEAK = "memory_growth"  # the name of the finding
 _LARGEST_FIRST = (Scale.PAPER, Scale.LAPTOP, Scale.SMOKE)
 # How much CPU time the library may use in the first round at each scale; `paper` has no limit. A limit of wall time
@@ -81,6 +84,7 @@ class _Tally:
     stalled: int = 0  # instances in which the library made no progress
     cpu_seconds: float = 0.0  # of the jailed processes
     failed_suites: set[str] = field(default_factory=set)
+    suites: set[str] = field(default_factory=set)  # all that have run
     findings: dict[tuple[str, str], Finding] = field(default_factory=dict)
     not_run: list[str] = field(default_factory=list)  # instances that the first round left out
     why_not_run: str = ""
@@ -102,6 +106,11 @@ class _Tally:
         """Return the number of required findings."""
         return sum(f.severity is Severity.REQUIRED for f in self.findings.values())
 
+    @property
+    def alone_passed(self) -> bool | None:
+        """Return whether the library passed the suite with one thread, or None if this suite did not run."""
+        return _ONE_THREAD not in self.failed_suites if _ONE_THREAD in self.suites else None
+
     def leave_out(self, instances: list[tuple[Benchmark, str]], why: str) -> None:
         """Note that the first round ends before these instances, and why."""
         self.not_run = [f"{suite.name}/{instance}" for suite, instance in instances]
@@ -116,6 +125,7 @@ class _Tally:
 
     def add(self, suite: str, result: SeriesResult, facts: LibraryFacts) -> None:
         self.sessions += len(result.sessions)
+        self.suites.add(suite)
         self.cpu_seconds += sum(one.candidate.jail.cpu_us or 0 for one in result.sessions) / 1e6
         for one in result.sessions:
             profile = how_to_profile(self.library, one.candidate, one.seed, {}, "slowest")
@@ -285,6 +295,7 @@ def _run_instance(
     tally.add(suite.name, result, tally.facts)
     tally.last_verdict = result.verdict
     if check.witness is not None:
+        check.witness.alone_passed = tally.alone_passed
         check.witness.keep(result, histories)
     shutil.rmtree(work)
 
@@ -402,7 +413,8 @@ def _report(options: argparse.Namespace, check: _Check, tally: _Tally, seed: str
     out = table.console(stream_for_people(options.json))
     check_text.show_findings(out, findings)
     for line in _notes(check, tally, is_named=bool(findings)):
-        out.print(line, markup=False, soft_wrap=True)
+        for part in paragraph("", line, out.width):
+            out.print(part, markup=False, soft_wrap=True)
     name = title(check.file, tally.configuration, is_default=check.configuration is None)
     # A refused file is not run, so it has no sessions.
     played = f", {counted(tally.sessions, 'session')} from seed {seed}" if tally.sessions else ""
@@ -431,6 +443,8 @@ def _notes(check: _Check, tally: _Tally, *, is_named: bool) -> Iterator[str]:
     if tally.not_run:
         suites = ", ".join(dict.fromkeys(name.partition("/")[0] for name in tally.not_run))
         yield f"not run, because {tally.why_not_run}: {suites} ({counted(len(tally.not_run), 'instance')})"
+    if tally.verdict is Verdict.PASSED:
+        yield _what_passed(check)
     if check.witness is not None and check.witness.problem:
         yield f"warning: {check.witness.path}: {check.witness.problem}"
     elif check.witness is not None and is_named:
@@ -440,6 +454,7 @@ def _notes(check: _Check, tally: _Tally, *, is_named: bool) -> Iterator[str]:
             yield f"note: the folder had {before} before this run; README.txt names the files of this run"
     elif any(finding.witness is not None for finding in tally.findings.values()):
         yield "next: with --witness DIR, this command writes the proofs as text, pictures and C programs"
+    yield from _crash_notes(tally)
     if tally.to_debug:
         yield f"debug: {tally.to_debug}"
     if any(finding.name == _LEAK for finding in tally.findings.values()):
@@ -447,3 +462,20 @@ def _notes(check: _Check, tally: _Tally, *, is_named: bool) -> Iterator[str]:
     # The guide is about calls and transactions; a refused file or configuration has played none.
     if tally.findings and tally.verdict is not Verdict.UNSUPPORTED:
         yield "how to read it: docs/how-to/read-a-witness.md"
+
+
+def _crash_notes(tally: _Tally) -> Iterator[str]:
+    crash = next((one for one in tally.findings.values() if crashes(one)), None)
+    if crash is not None and calls_inside(crash):
+        sentences = meaning(crash, tally.library, alone_passed=tally.alone_passed)
+        yield f"crash: {' '.join(sentences)}"
+        if is_race(crash) and tally.alone_passed is not False:
+            yield f"race: {find_race(tally.library)}"
+
+
+def _what_passed(check: _Check) -> str:
+    text = (
+        f"checked: {', '.join(suite.name for suite in check.suites)} at {check.scale.value} scale"
+    )
+    more = "; --scale laptop plays more, and finds rarer faults and small leaks"
+    return text + (more if check.scale is Scale.SMOKE else "")

@@ -104,7 +104,7 @@ def run(options: argparse.Namespace) -> int:
         )
     libraries = tuple(s.library for s in subjects)
     compared = Compared(request, libraries, blocks, options.sessions, 1 + options.margin / 100)
-    _show(compared, stream_for_people(options.json, options.markdown))
+    _show(compared, stream_for_people(options.json, options.markdown), details=options.details)
     _write(options, compared)
     if compared.comparison is None:
         return 2
@@ -296,7 +296,8 @@ def _note(text: str) -> None:
     print(f"keydrome: {text}", file=sys.stderr, flush=True)
 
 
-def _show(compared: Compared, stream: TextIO) -> None:
+def _show(compared: Compared, stream: TextIO, *, details: bool) -> None:
     from cli.output import compare_table, table  # noqa: PLC0415 - rich is slow to import
 
-    compare_table.show(table.console(stream), compared)
+    show = compare_table.show_details if details else compare_table.show
+    show(table.console(stream), compared)

@@ -238,8 +238,17 @@ def _add_operations(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def _add_details(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--details",
+        action="store_true",
+        help="print every number and table, which takes more than one screen",
+    )
+
+
 def _add_bench(parser: argparse.ArgumentParser) -> None:
     _add_library(parser)
+    _add_details(parser)
     _add_common(parser, Scale.SMOKE)
     _add_workload(parser)
     parser.add_argument(
@@ -312,6 +321,7 @@ def _add_compare(parser: argparse.ArgumentParser) -> None:
         "without transactions): the configuration to run it with",
     )
     _add_common(parser, Scale.SMOKE)
+    _add_details(parser)
     parser.add_argument(
         "--markdown",
         metavar="FILE",

@@ -10,6 +10,8 @@ import json
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from cli.output.check_proof import heading
+from cli.output.crash_text import crash_file, crashes
 from cli.output.debug_text import debug_command, keydrome_command
 from results.witness_picture import witness_svg
 from results.witness_text import witness_text
@@ -28,7 +30,6 @@ README = "README.txt"
 HISTORY_BYTES_MAX = 200_000
 _GUIDE = "docs/how-to/read-a-witness.md"
 _DEBUG_GUIDE = "docs/how-to/debug-a-library.md"
-_CRASH = "crashed"  # the name of the finding
 
 
 @dataclass(slots=True)
@@ -47,6 +48,8 @@ class WitnessFolder:
     # By suite (correctness benchmark) and name of a finding: the file name, without suffix, of its files.
     stems: dict[tuple[str, str], str] = field(default_factory=dict)
     to_debug: str = ""  # the command that plays the first session with a crash in a debugger
+    # Whether the library passed the suite with one thread, or None if this suite has not run.
+    alone_passed: bool | None = None
     # How many files the folder contained before this run.
     earlier_files: int = 0
     history_bytes: int = 0
@@ -78,13 +81,20 @@ class WitnessFolder:
         name = f"{report.benchmark}-{report.instance}-{seed}"
         write_file(self.path / f"{name}.json", json.dumps(report.to_json(), allow_nan=False) + "\n")
         for number, finding in enumerate(report.findings, 1):
-            if finding.name == _CRASH and not self.to_debug:
-                self.to_debug = debug_command(self.library, report, seed, overrides={})
+            command = debug_command(self.library, report, seed, overrides={})
+            if crashes(finding):
+                self.to_debug = self.to_debug or command
             if finding.witness is None:
                 continue
             stem = f"{name}-{number}-{finding.name}"
             self.stems.setdefault((finding.suite, finding.name), stem)
-            _write_witness(self.path / stem, finding.witness)
+            if crashes(finding):
+                program = f"{stem}.c" if finding.witness.program else ""
+                alone = self.alone_passed
+                text = crash_file(finding, self.library, command, program, alone_passed=alone)
+            else:
+                text = _text(finding, finding.witness, name, command)
+            _write_witness(self.path / stem, finding.witness, text)
 
     def _keep_history(self, history: Path) -> None:
         size = history.stat().st_size
@@ -97,12 +107,12 @@ class WitnessFolder:
     def _readme(self, first: Finding | None, findings: list[Finding], seed: str) -> str:
         lines = ["Start here.", ""]
         if first is not None:
-            lines += [f"The smallest proof: {first.suite} {first.name}", "", first.detail, ""]
+            lines += [f"The smallest proof: {heading(first)}", "", first.detail, ""]
             lines += [f"  read {stem}.txt" for stem in self._stem(first)]
         else:
             lines.append("The library passed. These are warnings:")
             for finding in findings:
-                lines += ["", f"{finding.suite} {finding.name}", "", finding.detail]
+                lines += ["", heading(finding), "", finding.detail]
         lines += [
             "",
             "Every finding, with the files that show it (several may have one cause):",
@@ -110,7 +120,7 @@ class WitnessFolder:
         ]
         for finding in findings:
             files = "".join(f": {stem}.*" for stem in self._stem(finding))
-            lines.append(f"  {finding.severity.value} {finding.suite} {finding.name}{files}")
+            lines.append(f"  {finding.severity.value} {heading(finding)}{files}")
         lines += [
             "",
             "What the files are:",
@@ -139,9 +149,24 @@ class WitnessFolder:
         return [] if stem is None else [stem]
 
 
-def _write_witness(stem: Path, witness: Witness) -> None:
+def _text(finding: Finding, witness: Witness, session: str, command: str) -> str:
+    """Return the text of a witness. `session` begins the names of the session's histories; `command` plays it again."""
+    if witness.transactions:
+        return witness_text(witness)
+    lines = [finding.detail, ""]
+    if not witness.program:
+        lines += [
+            "Many threads made these calls at the same time, so there is no short list of calls, and a repetition",
+            f"can differ. All calls of the round are in {session}-*.history; if this file is missing,",
+            "--all-histories keeps it.",
+            "",
+        ]
+    return "\n".join([*lines, f"To play the session again: {command}"]) + "\n"
+
+
+def _write_witness(stem: Path, witness: Witness, text: str) -> None:
     files = {
-        ".txt": witness_text(witness),
+        ".txt": text,
         ".svg": witness_svg(witness),
         ".c": witness.program,
     }

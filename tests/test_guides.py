@@ -56,7 +56,7 @@ def medians(text: str) -> list[str]:
 @pytest.mark.slow
 def test_the_guide_to_results_has_the_rows_that_bench_prints(tmp_path: Path) -> None:
     page = "docs/how-to/read-a-result.md"
-    command = code_blocks(page)[0].replace("--sessions 11", "--sessions 1")
+    command = code_blocks(page)[1].replace("--sessions 11", "--sessions 1")
     printed = medians(run(command, checkout(tmp_path)))
     explained = medians((ROOT / page).read_text())
     assert len(printed) > 20

@@ -375,7 +375,8 @@ Violation describe_finding(const Context& context, const DirectFinding& finding)
   violation.events.push_back(finding.event);
   if (finding.other != kNoNumber) {
     violation.transactions.push_back(span_of(context.transactions.committed[finding.other]));
-    violation.events.push_back(write_of(context, finding.other, finding.element, false));
+    const bool deletion = finding.blind_deleter != kNoNumber;
+    violation.events.push_back(write_of(context, finding.other, finding.element, deletion));
   }
   return violation;
 }

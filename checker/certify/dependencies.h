@@ -82,7 +82,9 @@ struct DirectFinding {
   uint32_t element;
   history::EventRef event;
   const history::Transaction* reader;
-  uint32_t other;  // the writer, as a position in Transactions::committed, or kNoNumber
+  // The other transaction, as a position in Transactions::committed, or kNoNumber. It inserted the
+  // element; or, if `blind_deleter` is set, it deleted the element before.
+  uint32_t other;
   // True if the finding depends on the element's current deleter. If several transactions may have
   // deleted the element, its current deleter is the one that Versions (versions.h) assumes.
   bool is_about_deleter = false;

@@ -93,6 +93,33 @@ TEST(Minimal, LeavesOutCallsThatTheViolationDoesNotDependOn) {
   EXPECT_EQ(small.transactions[0].calls_left_out + small.transactions[1].calls_left_out, 6u);
 }
 
+// A witness of a lost update with one transaction does not show what was lost.
+TEST(Minimal, ALostUpdateShowsBothTransactions) {
+  for (const char* steps : {"0:i!(1,v) 0:b 1:b 0:d(1,*) 1:d(1,*) 0:c 1:c",
+                            "0:i!(1,v) 0:b 1:b 0:d(1,*) 0:c 1:d(1,*) 1:c",
+                            "0:i!(1,v) 0:b 1:b 0:d(1,v) 0:c 1:d(1,*) 1:c",
+                            "0:i!(1,v) 0:b 0:d(1,*) 0:c 1:b 1:d(1,*) 1:c",
+                            "0:i!(1,v) 0:i!(1,w) 0:b 1:b 0:d(1,*) 0:c 1:d(1,*) 1:c",
+                            "0:i!(1,v) 0:b 1:b 2:b 0:d(1,*) 1:d(1,*) 2:d(1,*) 0:c 1:c 2:c"}) {
+    const History history = script(steps);
+    const Certification found = certify::certify(history);
+    ASSERT_FALSE(found.violations.empty()) << steps;
+    for (const Violation& violation : found.violations) {
+      if (violation.name != "lost_update") continue;
+      EXPECT_GE(violation.transactions.size(), 2u) << steps << ": " << violation.detail;
+      const Json witness = witness::witness_json(history, violation, false);
+      std::size_t deletes = 0;
+      for (const Json& transaction : witness.find("transactions")->as_array()) {
+        for (const Json& call : transaction.find("calls")->as_array()) {
+          const bool marked = call.find("marked")->as_bool();
+          deletes += marked && call.find("call")->as_string().starts_with("deleteRecord") ? 1 : 0;
+        }
+      }
+      EXPECT_EQ(deletes, 2u) << steps << ": " << violation.detail;
+    }
+  }
+}
+
 TEST(Minimal, KeepsTheScanStepsBeforeACitedCall) {
   const MinimalHistory small =
       minimal(script("0:i!(1,a) 0:i!(3,b) 0:i!(9,z) 0:b 1:b 0:g(1)=a 0:n=3,b 0:n=9,z 0:g(3)=b "

@@ -7,9 +7,10 @@ instance is a named set of parameters of a benchmark.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from cli.input.libraries import isolates
+from cli.output.crash_text import find_race, is_race, meaning
 from cli.output.debug_text import how_to_debug, how_to_profile
 from results.metrics import ranked_by
 from results.summary import (
@@ -67,6 +68,18 @@ class Subject:
     given: str
 
 
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """Everything that the command prints. `library` has the file's name, its SHA-256 and its facts."""
+
+    subject: Subject
+    request: Request
+    library: dict[str, Any]
+    result: SeriesResult
+    summary: Summary
+    noise: Noise
+
+
 def closing(
     subject: Subject, request: Request, result: SeriesResult, summary: Summary, noise: Noise
 ) -> Iterator[tuple[str, str]]:
@@ -88,6 +101,9 @@ def closing(
         first = result.sessions[0]
         how = how_to_profile(subject.given, first.candidate, first.seed, request.overrides, "first")
         yield "slow", how
+    if crash := next((one for one in result.findings if is_race(one)), None):
+        yield "crash", " ".join(meaning(crash, subject.given))
+        yield "race", find_race(subject.given)
     if advice := what_next(subject.given, request, result, summary):
         yield "next", advice
 
@@ -206,7 +222,8 @@ def noise_text(noise: Noise, sessions: tuple[Session, ...], metric: str) -> str:
         or noise.neighbours > 0
     )
     facts = [f"load {noise.load:.1f} per CPU before the run"]
-    facts.append(f"{noise.steal_percent:.1f} % of the time taken by other virtual machines")
+    if noise.steal_percent > _STEAL_PERCENT_MAX:
+        facts.append(f"{noise.steal_percent:.1f} % of the time taken by other virtual machines")
     if change is not None:
         facts.append(f"the control's result differed by a factor of up to {change:.2f}")
     if noise.neighbours:

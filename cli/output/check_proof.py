@@ -42,3 +42,9 @@ def proof_lines(finding: Finding) -> list[str]:
     if not has_calls and finding.witness is not None and finding.witness.transactions:
         lines = [*lines[:1], *witness_text(finding.witness).splitlines()]
     return [printable(line) for line in lines]
+
+
+def heading(finding: Finding, between: str = " ") -> str:
+    """Return suite and name of a finding. The suite `phantom` has a finding of the same name, which is written once."""
+    suite, name = finding.suite, finding.name
+    return name if suite == name else f"{suite}{between}{name}"

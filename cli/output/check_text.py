@@ -7,11 +7,13 @@ findings, so only the smallest proof, the easiest to read, is printed in full.
 from __future__ import annotations
 
 import textwrap
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from rich.text import Text
 
-from cli.output.check_proof import proof_lines, smallest_proof
+from cli.output.check_proof import heading, proof_lines, smallest_proof
+from cli.output.paragraph import COLUMNS_MAX
 from results.counts import counted
 from runner.terms import Severity
 from runner.text import printable
@@ -23,56 +25,72 @@ if TYPE_CHECKING:
 
     from runner.report import Finding
 
-PROOF_LINES_MAX = 19
-OTHERS_MAX = 9
-# The number of warnings that are printed in full if there is no required finding.
-WARNINGS_MAX = 5
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How many lines the proof has, how many other findings are listed, and how many warnings are printed in full.
+
+    Warnings are printed in full only if there is no required finding.
+    """
+
+    proof: int = 19
+    others: int = 9
+    warnings: int = 5
 
 
-def show_findings(out: Console, findings: Sequence[Finding]) -> None:
+ALL = Limits()
+
+
+def show_findings(out: Console, findings: Sequence[Finding], limits: Limits = ALL) -> None:
     """Print the smallest proof, one line for each other required finding, and the names of the warnings.
 
     If there is no required finding, print what each warning says.
     """
     first = smallest_proof(findings)
     if first is not None:
-        _show_proof(out, first)
+        _show_proof(out, first, limits)
     others = [f for f in findings if f.severity is Severity.REQUIRED and f is not first]
     if others:
         _line(out, "")
         _line(out, "Other findings (several may have the same cause):")
-        for finding in others[:OTHERS_MAX]:
+        for finding in others[: limits.others]:
             _one_line(out, finding)
-        if len(others) > OTHERS_MAX:
-            _line(out, f"  and {len(others) - OTHERS_MAX} more")
+        if len(others) > limits.others:
+            _line(out, f"  and {len(others) - limits.others} more")
     warnings = [f for f in findings if f.severity is Severity.ADVISORY]
     if warnings and first is None:
-        _show_warnings(out, warnings)
+        _show_warnings(out, warnings, limits)
     elif warnings:
         names = dict.fromkeys(f.name for f in warnings)
         _line(out, "")
         _fitted(out, f"Warnings (they do not fail the library): {', '.join(names)}")
 
 
-def _show_warnings(out: Console, warnings: Sequence[Finding]) -> None:
+def _show_warnings(out: Console, warnings: Sequence[Finding], limits: Limits) -> None:
     _line(out, "Warnings (they do not fail the library):")
-    for finding in warnings[:WARNINGS_MAX]:
+    for finding in warnings[: limits.warnings]:
         first = (finding.detail.splitlines() or [""])[0]
-        for line in _wrapped(printable(f"{finding.suite} {finding.name}: {first}"), out.width):
+        for line in _wrapped(
+            printable(f"{heading(finding)}: {first}"), min(out.width, COLUMNS_MAX)
+        ):
             _line(out, line)
-    if len(warnings) > WARNINGS_MAX:
-        _line(out, f"  and {len(warnings) - WARNINGS_MAX} more")
+    if len(warnings) > limits.warnings:
+        _line(out, f"  and {len(warnings) - limits.warnings} more")
 
 
-def _show_proof(out: Console, finding: Finding) -> None:
-    out.print(Text(f"{finding.suite}: {finding.name}", style="bold"))
-    lines = [part for line in proof_lines(finding) for part in _wrapped(line, out.width)]
-    for line in lines[:PROOF_LINES_MAX]:
+def _show_proof(out: Console, finding: Finding, limits: Limits) -> None:
+    out.print(Text(heading(finding, ": "), style="bold"))
+    lines = [
+        part
+        for line in proof_lines(finding)
+        for part in _wrapped(line, min(out.width, COLUMNS_MAX))
+    ]
+    for line in lines[: limits.proof]:
         _line(out, line)
-    if len(lines) > PROOF_LINES_MAX:
+    if len(lines) > limits.proof:
         _line(
             out,
-            f"  ... {counted(len(lines) - PROOF_LINES_MAX, 'more line')}; --witness DIR writes all to files",
+            f"  ... {counted(len(lines) - limits.proof, 'more line')}; --witness DIR writes all to files",
         )
 
 
@@ -85,13 +103,13 @@ def _wrapped(line: str, width: int) -> list[str]:
 
 
 def _one_line(out: Console, finding: Finding) -> None:
-    _fitted(out, f"  {finding.suite} {finding.name}: {(finding.detail.splitlines() or [''])[0]}")
+    _fitted(out, f"  {heading(finding)}: {(finding.detail.splitlines() or [''])[0]}")
 
 
 def _fitted(out: Console, text: str) -> None:
     """Print a line, cut off at the width of the console."""
     line = Text(printable(text), no_wrap=True)
-    line.truncate(out.width, overflow="ellipsis")
+    line.truncate(min(out.width, COLUMNS_MAX), overflow="ellipsis")
     out.print(line)
 
 

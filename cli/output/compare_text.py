@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from cli.output.compare_forecast import SESSIONS_MAX
 from results.compared import FLOOR_RATIO_MIN, weakest
+from results.counts import counted
 from results.stats.family import MARGIN_RATIO, SIGNIFICANCE
 from results.stats.pairs import Relation, sessions_needed
 from results.summary import RANKED_SESSIONS_MIN
@@ -102,27 +103,48 @@ def _p_text(value: float) -> str:
     return f"< {_P_MIN}" if value < _P_MIN else f"{value:.4f}"
 
 
-def verdict(pair: Pair, counted: int, margin_ratio: float = MARGIN_RATIO) -> str:
-    """Return the result of a pair in words. `counted` is the number of valid blocks."""
+def verdict(pair: Pair, valid: int, margin_ratio: float = MARGIN_RATIO) -> str:
+    """Return the result of a pair in words. `valid` is the number of valid blocks."""
     margin = _percent(margin_ratio)
     if pair.relation is Relation.APART:
         return f"apart: {pair.leader} leads"
     if pair.relation is Relation.EQUAL:
         return f"equal within {margin}"
-    total = sessions_in_all(pair, counted)
+    total = sessions_in_all(pair, valid)
     needs = f"about {total} sessions" if total is not None else f"over {SESSIONS_MAX} sessions"
-    if total is None and counted < RANKED_SESSIONS_MIN:
+    if total is None and valid < RANKED_SESSIONS_MIN:
         needs = "unknown"
     if pair.relation is Relation.AHEAD:
         return f"{pair.leader} is ahead, perhaps by less than {margin} (to decide: {needs})"
     return f"undecided (to decide: {needs})"
 
 
-def sessions_in_all(pair: Pair, counted: int) -> int | None:
+def sessions_in_all(pair: Pair, valid: int) -> int | None:
     """Return how many sessions would probably decide an open pair, or None if --sessions does not allow so many."""
-    if pair.more_sessions is None or counted + pair.more_sessions > SESSIONS_MAX:
+    if pair.more_sessions is None or valid + pair.more_sessions > SESSIONS_MAX:
         return None
-    return counted + pair.more_sessions
+    return valid + pair.more_sessions
+
+
+def leaders(compared: Compared) -> str:
+    """Return in one sentence which libraries may be the best, and whether the blocks show which of them is."""
+    names = compared.comparison.names if compared.comparison else ()
+    ranks = {name: compared.rank(name) for name in names}
+    best = [name for name, rank in ranks.items() if rank is not None and rank.low == 1]
+    what = f"{'lowest' if _better(compared) == 'less' else 'highest'} {compared.metric.name}"
+    blocks = counted(len(compared.counted), "block")
+    if len(best) == 1:
+        return f"result: {best[0]} has the {what} of {len(names)} libraries; the {blocks} show it"
+    if not best:
+        return f"result: {blocks} cannot show which library has the {what}"
+    together = f"{', '.join(best[:-1])} and {best[-1]}"
+    if len(best) == len(names):
+        together = "both libraries" if len(best) == 2 else f"all {len(best)} libraries"  # noqa: PLR2004
+    margin = _percent(compared.margin_ratio)
+    return (
+        f"result: {together} may have the {what}; "
+        f"the {blocks} do not show a difference above {margin} between them"
+    )
 
 
 def conditions(compared: Compared) -> Iterator[tuple[str, str]]:
@@ -193,26 +215,26 @@ def notes(compared: Compared) -> Iterator[str]:
 
 def _undecided(compared: Compared, found: tuple[Pair, ...]) -> Iterator[str]:
     """Yield what it takes to decide the pairs that are still open."""
-    counted = len(compared.counted)
+    valid = len(compared.counted)
     still_open = [pair for pair in found if pair.relation in {Relation.AHEAD, Relation.UNDECIDED}]
     if not still_open:
         return
     least = sessions_needed(len(compared.values))
-    if counted < least:
+    if valid < least:
         yield (
             f"{len(compared.values)} libraries need at least {least} sessions (--sessions {least}): with fewer, the "
             "largest difference can be chance"
         )
-    totals = [sessions_in_all(pair, counted) for pair in still_open]
+    totals = [sessions_in_all(pair, valid) for pair in still_open]
     if any(total is not None for total in totals):
         yield (
             "The numbers of sessions in brackets are estimates for a new run, because a run cannot be continued: give "
             "the number to --sessions"
         )
-    if None in totals and counted < RANKED_SESSIONS_MIN:
+    if None in totals and valid < RANKED_SESSIONS_MIN:
         # One outlier among so few sessions can make the estimate arbitrarily large.
         yield (
-            f"{counted} sessions scatter too much to estimate how many would decide a pair: run again with "
+            f"{valid} sessions scatter too much to estimate how many would decide a pair: run again with "
             f"--sessions {RANKED_SESSIONS_MIN} or more"
         )
     elif None in totals:
@@ -251,10 +273,10 @@ def _counted_text(compared: Compared) -> str:
     The largest allowed change of the control's time depends on all blocks. So a later block can make an earlier block
     valid again, although the earlier one has already been repeated.
     """
-    counted, wanted, ran = len(compared.counted), compared.wanted, len(compared.blocks.blocks)
+    valid, wanted, ran = len(compared.counted), compared.wanted, len(compared.blocks.blocks)
     drift = compared.blocks.drift()
     change = math.exp(max(map(abs, drift.changes), default=0.0))
-    text = f"{counted} of {ran} {'block is' if ran == 1 else 'blocks are'} valid"
+    text = f"{valid} of {ran} {'block is' if ran == 1 else 'blocks are'} valid"
     if ran != wanted:
         requested = "was" if wanted == 1 else "were"
         text += f" ({wanted} {requested} requested; noisy blocks are repeated)"

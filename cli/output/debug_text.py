@@ -41,8 +41,8 @@ def how_to_debug(library: str, report: Report, seed: str, overrides: Mapping[str
     played = debug_command(library, report, seed, overrides)
     if report.verdict is Verdict.CRASHED:
         return (
-            f"`{played} --tool stack` plays the crash in gdb, without a jail; if several threads made calls, a build "
-            "with -fsanitize=thread shows whether they raced (docs/how-to/debug-a-library.md)"
+            f"`{played} --tool stack` plays the crash in gdb, without a jail "
+            "(docs/how-to/debug-a-library.md)"
         )
     if report.verdict is Verdict.TIMED_OUT:
         return (

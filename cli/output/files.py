@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import sys
 from typing import TYPE_CHECKING, Any, TextIO
 
@@ -15,6 +16,11 @@ if TYPE_CHECKING:
 def write_json(path: Path, value: dict[str, Any]) -> None:
     """Write a result as JSON, by the rules of runner/output_file.py."""
     write_file(path, json.dumps(value, indent=1, allow_nan=False) + "\n")
+
+
+def terminal_width(stream: TextIO) -> int:
+    """Return the number of columns of a terminal, or a large number if `stream` is none."""
+    return shutil.get_terminal_size().columns if stream.isatty() else sys.maxsize
 
 
 def stream_for_people(*files: Path | None) -> TextIO:

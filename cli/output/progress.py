@@ -68,11 +68,32 @@ def shown_progress(
     yield beat_line
 
 
-def time_left(fraction: float, elapsed_s: float) -> str:
-    """Return an estimate of the time until the end as text, or an empty string if it is too early to tell."""
-    if not _ESTIMATE_FROM <= fraction < 1:
-        return ""
-    return f"about {duration(elapsed_s * (1 - fraction) / fraction)} left"
+class TimeLeft:
+    """Estimates the time until the end from the fraction that is done, and admits an estimate that was too short.
+
+    The fraction moves in steps: it stands still while a library waits, and the runner announces no more. So a new
+    estimate is made only when the fraction grows. In between, the last estimate counts down. A step may last
+    longer than the whole rest was estimated to last. From that moment on, no time is promised until the next step.
+    `clock` returns seconds.
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._began = clock()
+        self._fraction = 0.0
+        self._end = self._began  # when the run ends by the last estimate
+
+    def text(self, fraction: float) -> str:
+        """Return the time left as text, or an empty string if it is too early or too late to tell."""
+        now = self._clock()
+        if not _ESTIMATE_FROM <= fraction < 1:
+            return ""
+        if fraction > self._fraction:
+            self._fraction = fraction
+            self._end = now + (now - self._began) * (1 - fraction) / fraction
+        if now > self._end:
+            return f"{duration(now - self._end)} longer than expected"
+        return f"about {duration(self._end - now)} left"
 
 
 def duration(seconds: float) -> str:
@@ -95,15 +116,14 @@ def _bar(title: str, label_of: Label) -> Iterator[Heartbeat]:
         TextColumn("{task.fields[left]}", markup=False),
         TextColumn("{task.fields[label]}", markup=False),
     )
-    began = time.monotonic()
+    left = TimeLeft()
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task("", total=1.0, title=title, label="", left="")
 
         def heartbeat(progress: object) -> bool:
             label = label_of(progress)  # type: ignore[arg-type]
             fraction = progress.fraction  # type: ignore[attr-defined]
-            left = time_left(fraction, time.monotonic() - began)
-            bar.update(task, completed=fraction, label=label, left=left)
+            bar.update(task, completed=fraction, label=label, left=left.text(fraction))
             return True
 
         yield heartbeat

@@ -33,6 +33,11 @@ _SAMPLES_MIN = (1, 10, 100, 1000, 1)
 _BARS = " \u2581\u2582\u2583\u2584\u2585\u2586\u2587\u2588"
 _CURVE_POINTS_MIN = 4
 _CURVE_POINTS_MAX = 40
+# The metrics of one screen, and the number of its rows; _FAULTS count what went wrong.
+_FAULTS = {"transactions_failed", "deadlocks"}
+_MAIN = {"throughput_tps", "memory_peak_bytes", *_FAULTS}
+_MAIN_ROWS_MAX = 6
+_MAIN_PHASES_MAX = 3  # more phases are too many for one screen
 
 # Maps each unit to the text that is added to a metric's label, and to the function that formats the number.
 _WRITTEN: dict[Unit, tuple[str, Callable[[float], str]]] = {
@@ -88,25 +93,66 @@ def show_numbers(
     table.add_column("")
     table.add_column("candidate", justify="right")
     table.add_column("control", justify="right")
-    rows = [("total, ms", _both(summary, TOTAL_MS, lambda v: f"{v:,.2f}"))]
-    rows += [(f"  {name}, ms", cells) for name, cells in _phases(sessions)]
-    own = [
-        (own.label, _both(summary, own.name, own.text))
-        for own in benchmark.own_metrics
-        if own.name != summary.metric
-    ]
-    rows = [*rows, *own] if summary.metric == TOTAL_MS else [*own, *rows]
-    rows += [_row(summary, metric) for metric in METRICS if metric.name != summary.metric]
-    if summary.metric not in {None, TOTAL_MS}:
-        first = ranked_by(str(summary.metric), benchmark.own_metrics)
-        rows.insert(0, (first.heading, _both(summary, str(summary.metric), first.text)))
-    for title, cells in rows:
-        if cells != ("-", "-"):
-            table.add_row(title, *cells)
+    for _, title, cells in _number_rows(benchmark, sessions, summary):
+        table.add_row(title, *cells)
     if table.row_count:
         out.print(table)
     if note := final_scan_note(summary):
         out.print(note)
+
+
+def main_numbers(
+    benchmark: Benchmark, sessions: tuple[Session, ...], summary: Summary, *, phases: bool = True
+) -> list[str]:
+    """Return the most important of the same medians as at most 1 + _MAIN_ROWS_MAX lines, the ranking metric first.
+
+    Without `phases`, the times of phases are left out.
+    """
+    rows = _number_rows(benchmark, sessions, summary)
+    wanted = {summary.metric, *(own.name for own in benchmark.own_metrics), *_MAIN}
+    if phases and sum(name == "phase" for name, _, _ in rows) <= _MAIN_PHASES_MAX:
+        wanted.add("phase")
+    found = [
+        (title, cells)
+        for name, title, cells in rows
+        if name in wanted
+        # The counts of what went wrong are shown only if something did.
+        and not (name in _FAULTS and cells[0] == "0" and cells[1] in {"0", "-"})
+    ][:_MAIN_ROWS_MAX]
+    if not found:
+        return []
+    heads = ("candidate", "control")
+    # Without a control, its column would be empty.
+    columns = 2 if any(cells[1] != "-" for _, cells in found) else 1
+    wide = max(len(title) for title, _ in found)
+    sizes = [max(len(heads[i]), *(len(cells[i]) for _, cells in found)) for i in range(columns)]
+    shown = [("median of the sessions"[:wide], heads), *found]
+    return [
+        f"{title:{wide}}" + "".join(f"  {cells[i]:>{sizes[i]}}" for i in range(columns))
+        for title, cells in shown
+    ]
+
+
+def _number_rows(
+    benchmark: Benchmark, sessions: tuple[Session, ...], summary: Summary
+) -> list[tuple[str, str, tuple[str, str]]]:
+    """Return for each number the name of its metric, or "phase", its title, and the cells of candidate and control."""
+    rows = [(TOTAL_MS, "total, ms", _both(summary, TOTAL_MS, lambda v: f"{v:,.2f}"))]
+    rows += [("phase", f"  {name}, ms", cells) for name, cells in _phases(sessions)]
+    own = [
+        (own.name, own.label, _both(summary, own.name, own.text))
+        for own in benchmark.own_metrics
+        if own.name != summary.metric
+    ]
+    rows = [*rows, *own] if summary.metric == TOTAL_MS else [*own, *rows]
+    rows += [
+        (metric.name, *_row(summary, metric)) for metric in METRICS if metric.name != summary.metric
+    ]
+    if summary.metric not in {None, TOTAL_MS}:
+        first = ranked_by(str(summary.metric), benchmark.own_metrics)
+        cells = _both(summary, str(summary.metric), first.text)
+        rows.insert(0, (str(summary.metric), first.heading, cells))
+    return [row for row in rows if row[2] != ("-", "-")]
 
 
 def show_latency(out: Console, sessions: tuple[Session, ...]) -> None:

@@ -221,8 +221,7 @@ def test_a_crash_is_sent_to_the_debugger(request_of: Request) -> None:
     assert lines["next"] == (
         f"`keydrome debug ./mine.so --config rw --benchmark {died.candidate.benchmark} "
         f"--instance {died.candidate.instance} --scale smoke --seed 0000000000000000 -p threads=4 --tool stack` "
-        "plays the crash in gdb, without a jail; if several threads made calls, a build with -fsanitize=thread shows "
-        "whether they raced (docs/how-to/debug-a-library.md)"
+        "plays the crash in gdb, without a jail (docs/how-to/debug-a-library.md)"
     )
 
 

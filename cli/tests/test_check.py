@@ -126,7 +126,7 @@ def test_what_a_busy_machine_left_open_is_repeated(
     notes = list(check._notes(wanted(settings), tally, is_named=False))
     (name,) = tally.repeated
     reason = "the first attempt could not be judged: the threads waited 1001.0 s"
-    assert notes == [f"repeated: {name}, because {reason}"]
+    assert notes[0] == f"repeated: {name}, because {reason}"
 
 
 def test_a_machine_that_stays_busy_judges_nothing(
@@ -250,3 +250,14 @@ def test_a_crash_says_how_to_play_it_again(
     assert tally.to_debug.startswith("`keydrome debug ./mine.so --benchmark ")
     passed = Machine(cpu_s=0.2, wall_s=1.0)
     assert first_round(passed, settings, tmp_path, monkeypatch).to_debug == ""
+
+
+def test_a_library_that_passed_learns_what_was_checked(settings: Settings) -> None:
+    tally = check._Tally("./mine.so")
+    (note,) = check._notes(wanted(settings), tally, is_named=False)
+    assert note.startswith("checked: differential, isolation, phantom, scenarios, unit at smoke ")
+    assert "--scale laptop" in note
+    tally.verdict = Verdict.FAILED
+    assert not any(
+        "checked" in note for note in check._notes(wanted(settings), tally, is_named=True)
+    )

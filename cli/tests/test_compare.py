@@ -17,7 +17,7 @@ from rich.console import Console
 
 from cli import compare
 from cli.main import main
-from cli.output import compare_table
+from cli.output import compare_table, compare_text
 from cli.output.compare_forecast import Forecaster
 from cli.output.compare_markdown import markdown
 from cli.output.compare_text import verdict
@@ -88,8 +88,14 @@ def example(count: int = 8) -> Compared:
 
 def shown(value: Compared) -> str:
     out = Console(width=110, record=True, highlight=False)
-    compare_table.show(out, value)
+    compare_table.show_details(out, value)
     return out.export_text()
+
+
+def screen(value: Compared) -> list[str]:
+    out = Console(width=110, record=True, highlight=False)
+    compare_table.show(out, value)
+    return out.export_text().splitlines()
 
 
 def test_the_json_has_not_changed(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -119,6 +125,49 @@ def test_the_table_shows_leaders_and_excluded_libraries(capsys: pytest.CaptureFi
     ):
         assert words in text
     assert "b:rw is bound" not in text
+
+
+def test_one_screen_ends_with_the_result(capsys: pytest.CaptureFixture[str]) -> None:
+    lines = screen(example())
+    capsys.readouterr()
+    assert len(lines) <= 30
+    assert max(map(len, lines)) <= 100
+    assert lines[-1] == "result: a has the lowest total_ms of 2 libraries; the 7 blocks show it"
+    text = " ".join(" ".join(lines).split())
+    for words in (
+        "first / second ratio interval result",
+        "a / b:rw 0.400",
+        "apart: a leads",
+        "7 of 8 blocks are valid",
+        "block 8 is discarded",
+        "c is excluded: crashed in block 1: why",
+        "jail: weak",
+        "--details explains the columns",
+    ):
+        assert words in text
+    assert "p differ" not in text
+
+
+def test_a_long_result_of_a_pair_continues_on_the_next_line(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words = "b:rw is ahead, perhaps by less than 3 % (to decide: about 81 sessions, or even more)"
+    monkeypatch.setattr(compare_text, "verdict", lambda *_: words)
+    lines = screen(example())
+    capsys.readouterr()
+    assert max(map(len, lines)) <= 100
+    assert words in " ".join(" ".join(lines).split())
+
+
+def test_one_screen_does_not_name_a_leader_that_the_blocks_do_not_show(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    last = " ".join(line.strip() for line in screen(example(4))[-2:])
+    capsys.readouterr()
+    assert last == (
+        "result: both libraries may have the lowest total_ms; the 4 blocks do not show a difference "
+        "above 3 % between them"
+    )
 
 
 def test_a_repetition_can_make_one_valid_block_more_than_requested(

@@ -214,3 +214,29 @@ def test_the_folder_says_how_to_debug_a_crash(tmp_path: Path) -> None:
         f"--scale {report.scale.value} --seed 00000000000000ff\n"
     ) in text
     assert "docs/how-to/debug-a-library.md" in text
+
+
+def test_the_file_about_many_threads_says_what_must_hold_and_where_the_calls_are(
+    tmp_path: Path,
+) -> None:
+    witness = Witness.from_json(
+        {**as_json(), "summary": "S57: 2 calls", "transactions": [], "edges": [], "program": ""},
+        "witness",
+    )
+    detail = "S57: 2 calls\nMany threads insert the same pair."
+    finding = Finding("scenarios", "double_insert", Severity.REQUIRED, detail, witness)
+    report = replace(samples.report("failed"), findings=(finding,))
+    session = Session("00000000000000ff", candidate_first=True, candidate=report, control=None)
+    result = SeriesResult(Verdict.FAILED, "", (finding,), (session,))
+    kept = WitnessFolder(tmp_path / "witness", "./mine.so")
+    kept.path.mkdir()
+    (tmp_path / "histories").mkdir()
+    kept.keep(result, tmp_path / "histories")
+    name = f"{report.benchmark}-{report.instance}-00000000000000ff"
+    text = (kept.path / f"{name}-1-double_insert.txt").read_text()
+    assert text.startswith(detail + "\n\nMany threads made these calls at the same time")
+    assert f"{name}-*.history" in text
+    assert (
+        f"To play the session again: keydrome debug ./mine.so --benchmark {report.benchmark} "
+        in text
+    )

@@ -159,8 +159,8 @@ def _head() -> str:
     return f"""# Figures
 
 Written by `./dev bench`; do not edit. {_measured_at()}.
-This page says what Keydrome's own parts cost on a small machine, compared with the targets of its design: the code around
-each call to a library, generating and judging operations, the jail (sandbox), the queue and the pages of the site.
+This page says what Keydrome's own parts cost on a small machine, compared with the targets of its design: the code
+around each call to a library, generating and judging operations, the jail (sandbox), the queue and the pages of the site.
 The machine is virtual and shared, so single times vary. Compare only figures of the same run, by their ratios.
 
 In the first section, the *floor* is the smallest possible cost of a call: a loop that only calls a library that does

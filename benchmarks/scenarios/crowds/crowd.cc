@@ -227,23 +227,31 @@ class Judge : public CrowdRecord {
   }
 
   // Checks the calls of the kind `call` on each index or record. Exactly one of them must succeed,
-  // and the others must return `otherwise` or DEADLOCK.
-  std::string one_succeeds(EventCall call, ErrCode otherwise) const {
-    std::map<std::pair<uint16_t, uint64_t>, uint32_t> succeeded_on;
-    for (const std::vector<Event>& events : history_.threads) {
-      for (const Event& event : events) {
+  // and the others must return `otherwise` or DEADLOCK. `what` names such a call in the text.
+  std::string one_succeeds(EventCall call, ErrCode otherwise, const std::string& what) const {
+    std::map<std::pair<uint16_t, uint64_t>, std::vector<std::size_t>> succeeded_on;
+    for (std::size_t thread = 0; thread < history_.threads.size(); ++thread) {
+      for (const Event& event : history_.threads[thread]) {
         if (call_of(event) != call || event.code == DEADLOCK) continue;
-        uint32_t& count = succeeded_on[{event.index, event.key}];
-        count += succeeded(event) ? 1 : 0;
+        std::vector<std::size_t>& threads = succeeded_on[{event.index, event.key}];
+        if (succeeded(event)) threads.push_back(thread);
         if (!succeeded(event) && event.code != otherwise) {
           return "a call returned " + code_text(event) + " instead of " + code_text(otherwise);
         }
       }
     }
-    for (const auto& [place, count] : succeeded_on) {
-      if (count != 1)
-        return std::to_string(count) +
-               " calls on the same index or record returned SUCCESS, but exactly one must";
+    for (const auto& [place, threads] : succeeded_on) {
+      if (threads.empty()) {
+        return "threads tried " + what +
+               " at the same time, and no call returned SUCCESS: exactly " +
+               "one call must succeed";
+      }
+      if (threads.size() == 1) continue;
+      std::string list;
+      for (const std::size_t thread : threads)
+        list += (list.empty() ? "" : ", ") + std::to_string(thread);
+      return "threads tried " + what + " at the same time, and " + std::to_string(threads.size()) +
+             " calls returned SUCCESS (threads " + list + "): exactly one call must succeed";
     }
     return "";
   }
@@ -284,6 +292,9 @@ class Judge : public CrowdRecord {
   }
 };
 
+constexpr const char* kSameRecord = "to insert the same record";
+constexpr const char* kSameName = "to create an index of the same name";
+
 constexpr std::array kKinds{
     CrowdKind{
         "torn_commit", [](const CrowdStage& stage) { Writer(stage).torn(true); },
@@ -301,12 +312,13 @@ constexpr std::array kKinds{
               }},
     CrowdKind{"same_record", [](const CrowdStage& stage) { Writer(stage).same_record(); },
               [](const CrowdRecord& record) -> CrowdFault {
-                return {{}, Judge(record).one_succeeds(EventCall::kInsert, ENTRY_EXISTS)};
+                return {{},
+                        Judge(record).one_succeeds(EventCall::kInsert, ENTRY_EXISTS, kSameRecord)};
               }},
     CrowdKind{"create_race", [](const CrowdStage& stage) { Writer(stage).create_race(); },
               [](const CrowdRecord& record) -> CrowdFault {
                 const Judge j(record);
-                const std::string wrong = j.one_succeeds(EventCall::kCreate, DB_EXISTS);
+                const std::string wrong = j.one_succeeds(EventCall::kCreate, DB_EXISTS, kSameName);
                 return {{}, wrong.empty() ? j.all_succeed(EventCall::kOpen, "openIndex") : wrong};
               }},
     CrowdKind{"create_many", [](const CrowdStage& stage) { Writer(stage).create_many(); },

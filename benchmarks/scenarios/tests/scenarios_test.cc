@@ -127,6 +127,19 @@ INSTANTIATE_TEST_SUITE_P(
       return parameter.param.finding + std::to_string(parameter.index);
     });
 
+// Inserting the same record from many threads is one scenario of the crowds.
+TEST(Scenarios, TellWhichThreadsSucceededAtTheSameTime) {
+  std::string seen;
+  for (uint64_t seed = 1; seed <= 20; ++seed) {
+    seen += text_of(judged("crowds", {.accepts_duplicates = true}, seed));
+  }
+  EXPECT_NE(seen.find("threads tried to insert the same record at the same time, and "),
+            std::string::npos)
+      << seen;
+  EXPECT_NE(seen.find(" calls returned SUCCESS (threads "), std::string::npos) << seen;
+  EXPECT_NE(seen.find("): exactly one call must succeed"), std::string::npos) << seen;
+}
+
 TEST(Scenarios, NameTheScenarioAndTellTheSteps) {
   const judge::Findings findings = judged("transactions", {.loses_aborted_deletes = true});
   const std::string text = text_of(findings);

@@ -119,8 +119,10 @@ void Reader::deleted_key(uint32_t cell, const CellLists& lists) {
       lost ? "deleteRecord returned SUCCESS instead of KEY_NOTFOUND for a key whose payloads "
              "another transaction had deleted before"
            : "deleteRecord returned SUCCESS for a key without payloads, instead of KEY_NOTFOUND";
+  const uint32_t deleter = suspect == kNoNumber ? kNoNumber : versions_.of[suspect].deleter;
   sink_.add_finding({lost ? "lost_update" : "internal", text, suspect, event_, transaction_,
-                     kNoNumber, /*is_about_deleter=*/true, /*blind_deleter=*/number_});
+                     deleter == number_ ? kNoNumber : deleter, /*is_about_deleter=*/true,
+                     /*blind_deleter=*/number_});
 }
 
 void Reader::denied_key(uint32_t cell, const CellLists& lists) {

@@ -166,7 +166,8 @@ def _report(options: argparse.Namespace, hits: list[Hit], found: list[str], seco
             f"Runs by verdict: {_counted(verdicts)}. "
             f"Runs by number of attempts, i.e. tries of a worker to execute the run: {_counted(attempts)}. "
             "All libraries are correct. So every run must have passed, with two exceptions: a run may be "
-            "*crashed* if its player, the process that calls the library, was killed, and *infrastructure* if kills ended all its three attempts."
+            "*crashed* if its player, the process that calls the library, was killed, "
+            "and *infrastructure* if kills ended all its three attempts."
         ),
         "",
         (

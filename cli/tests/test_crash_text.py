@@ -1,0 +1,96 @@
+"""Tests of the sentences about a crash: who was inside the library, and whether it looks like a data race."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from cli.output.check_proof import heading
+from cli.output.crash_text import calls_inside, crash_file, find_race, is_race, meaning
+from runner.report import Finding
+from runner.terms import Severity
+
+TWO = Finding(
+    "scenarios",
+    "crashed",
+    Severity.REQUIRED,
+    "the process was ended by SIGSEGV after 6 phases had ended\n"
+    'thread 2: insertRecord("A", 1) (operation 7) was running when the process ended; the calls before it:\n'
+    '  openIndex("A")\n'
+    'thread 3: get("A", "(operation 9)") (operation 7) was running when the process ended\n'
+    "  stack at the crash: library.so+0x3e3d (get+0x4d) < player\n"
+    "6 threads were waiting for other threads, in no call of the library",
+)
+ONE = replace(
+    TWO, detail="\n".join(line for line in TWO.detail.splitlines() if "thread 3" not in line)
+)
+
+
+def said(finding: Finding, *, alone_passed: bool | None = None) -> str:
+    return " ".join(meaning(finding, "./mine.so", alone_passed=alone_passed))
+
+
+def test_two_threads_inside_the_library_look_like_a_race() -> None:
+    assert calls_inside(TWO) == {2: "insertRecord", 3: "get"}
+    assert is_race(TWO)
+    assert not is_race(replace(TWO, name="hang"))
+    text = said(TWO)
+    assert text.startswith(
+        "Thread 3 crashed in get. 2 threads were inside the library at once (insertRecord: thread 2; get: thread 3). "
+        "A crash that needs two threads at once is usually a data race"
+    )
+    assert text.endswith(
+        "`keydrome check ./mine.so --suite differential` plays one thread alone, which this run did not."
+    )
+
+
+@pytest.mark.parametrize(
+    ("passed", "words", "race"),
+    [
+        (True, "With one thread (suite differential) it passed. A crash", True),
+        (False, "failed too", False),
+    ],
+)
+def test_the_suite_with_one_thread_tells_more(passed: bool, words: str, race: bool) -> None:
+    text = said(TWO, alone_passed=passed)
+    assert words in text
+    assert ("data race" in text) == race
+    assert "--suite" not in text
+
+
+def test_one_thread_inside_the_library_is_not_called_a_race() -> None:
+    assert not is_race(ONE)
+    assert "No other thread was inside the library: only insertRecord was running." in said(ONE)
+    assert said(replace(ONE, detail="ended by SIGSEGV")) == ""
+
+
+def test_the_commands_name_the_users_file() -> None:
+    text = find_race("dir/mine.so --config rw")
+    assert "-fsanitize=thread -I api/include mine.c -o ./mine-tsan.so`" in text
+    assert "`keydrome debug ./mine-tsan.so --benchmark ycsb --threads 4`" in text
+
+
+def test_the_file_about_a_crash_says_how_to_play_it_again() -> None:
+    text = crash_file(TWO, "./mine.so", "keydrome debug ./mine.so --seed 1", "crashed.c")
+    for words in (
+        "the process was ended by SIGSEGV",
+        "stack at the crash: library.so+0x3e3d",
+        '  openIndex("A")',
+        "2 threads were inside the library at once",
+        "  keydrome debug ./mine.so --seed 1 --tool gdb ",
+        "  keydrome debug ./mine.so --seed 1 --tool valgrind ",
+        "  keydrome debug ./mine-tsan.so --benchmark ycsb --threads 4\n",
+        "crashed.c ./LIBRARY.so -o replay && gdb ./replay",
+        "A crash that needs two threads at once may not occur in this program",
+    ):
+        assert words in text
+    alone = crash_file(ONE, "./mine.so", "keydrome debug ./mine.so --seed 1", "")
+    assert "tsan" not in alone
+    assert "replay" not in alone
+
+
+def test_a_suite_and_a_finding_of_one_name_are_written_once() -> None:
+    assert heading(replace(TWO, suite="phantom", name="phantom")) == "phantom"
+    assert heading(TWO) == "scenarios crashed"
+    assert heading(TWO, ": ") == "scenarios: crashed"
