@@ -160,7 +160,7 @@ def _head() -> str:
 
 Written by `./dev bench`; do not edit. {_measured_at()}.
 This page says what Keydrome's own parts cost on a small machine, compared with the targets of its design: the code
-around each call to a library, generating and judging operations, the jail (sandbox), the queue and the pages of the site.
+around each call to a library, generating and judging operations, the jail (sandbox), the queue and the site's pages.
 The machine is virtual and shared, so single times vary. Compare only figures of the same run, by their ratios.
 
 In the first section, the *floor* is the smallest possible cost of a call: a loop that only calls a library that does

@@ -115,6 +115,10 @@ void Reader::deleted_key(uint32_t cell, const CellLists& lists) {
   // While kRuleRealTime is on, `deletes` is true if the call had a record to delete. While the rule
   // is off, `deletes` may be wrong, so only the replay on the model checks the call.
   if (deletes || !rule(kRuleRealTime) || context_.is_unfinished(cell)) return;
+  deleted_nothing(suspect, lost);
+}
+
+void Reader::deleted_nothing(uint32_t suspect, bool lost) {
   const char* text =
       lost ? "deleteRecord returned SUCCESS instead of KEY_NOTFOUND for a key whose payloads "
              "another transaction had deleted before"

@@ -101,6 +101,10 @@ class Reader {
   // `exists_later` is true if no other transaction deleted the element, or if its deleter certainly
   // began after the reader had returned. Then the reader must precede the inserter.
   void add_absence(Version version, bool exists_later, Coverage coverage, uint32_t element);
+
+  // Reports a delete of a whole key that succeeded although no record was left to delete. `suspect`
+  // is an element of the key, or kNoNumber. `lost`: another transaction had deleted its records.
+  void deleted_nothing(uint32_t suspect, bool lost);
   void present_without_insert(uint32_t element);
 
   void report_dirty(uint32_t element, uint32_t inserter, EdgeKind kind);
