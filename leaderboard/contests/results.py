@@ -1,8 +1,8 @@
 """Stores the result of a contest when it closes, and reads it. Later changes of runs do not change a stored result.
 
-For each board, the content of a result has the counted runs with the ratios of their sessions, the final rows, and the
-best entry of each team. The content also has the combined ranking and the names of the teams. `schema` names the
-format.
+For each board, the content of a result has the benchmark version and the counted runs with the ratios of their
+sessions. It also has the final rows and the best entry of each team. The content also has the combined ranking and the
+names of the teams. `schema` names the format.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def contest_standing(
     """Return the stored result of a closed contest, and otherwise the current boards.
 
     `live` and `secret` have the same meaning as for `contest_boards` in standings.py. 1 SQL statement for a stored
-    result, and otherwise at most 6.
+    result, and otherwise at most 7.
     """
     result = newest_result(contest)
     if result is not None:
@@ -148,6 +148,7 @@ def _store(
         "boards": [
             {
                 "board": asdict(runs.board),
+                "benchmark_version": runs.version,
                 "machine_class": runs.machine_class,
                 "counts": runs.counts,
                 "runs": [asdict(run) for run in runs.runs],
@@ -199,7 +200,8 @@ def _contest_board(stored: dict[str, Any], teams: Mapping[int, Team]) -> Contest
         stored["machine_class"] if rows else "",
         rows,
         best,
-        stored.get("counts", True),  # older results lack this field
+        stored.get("counts", True),  # older results lack this field and the next one
+        stored.get("benchmark_version", 0),
     )
 
 
@@ -213,6 +215,7 @@ def _board_runs(stored: dict[str, Any]) -> BoardRuns:
         stored["machine_class"],
         tuple(runs),
         stored.get("counts", True),
+        stored.get("benchmark_version", 0),
     )
 
 
