@@ -23,11 +23,13 @@ from leaderboard.contests.standings import (
     ContestBoard,
     Played,
     Standing,
+    boards_of,
     combined_standing,
     contest_boards,
     counted_runs,
     rank_board,
 )
+from leaderboard.live_boards import versions_at
 from leaderboard.models import FINAL_STATES, Run
 from leaderboard.ranking.rank_intervals import Candidate, Entry
 from results.stats.family import Rank
@@ -94,7 +96,19 @@ def _store_once(contest_id: int) -> Result | None:
 
 
 def open_runs(contest: Contest) -> int:
-    """Return how many timed runs of the contest were queued before its end and have not ended. 1 SQL statement."""
+    """Return how many timed runs of the contest were queued before its end and have not ended. 2 SQL statements.
+
+    Runs of a version that was not live at the end of the contest are left out, because no board counts them.
+    """
+    boards = boards_of(contest)
+    versions = versions_at(boards, contest.results_at)
+    staged = Q(pk__in=())
+    for board in boards:
+        staged |= Q(
+            benchmark=board.benchmark,
+            instance=board.instance,
+            benchmark_version__gt=versions[board.slug],
+        )
     return (
         Run.objects.filter(
             submission__contest_entries__contest=contest,
@@ -104,6 +118,7 @@ def open_runs(contest: Contest) -> int:
             created_at__lt=contest.results_at,
         )
         .exclude(state__in=FINAL_STATES)
+        .exclude(staged)
         .count()
     )
 

@@ -202,6 +202,15 @@ def test_a_closed_contest_keeps_its_version(
         assert "is being run" not in shown
 
 
+def test_the_result_does_not_wait_for_a_version_that_is_not_live(played: Played) -> None:
+    assert len(bump(played)) == 4
+    move(played.cup.contest, freezes_at=-1, closes_at=-1, results_at=0)
+    Run.objects.update(created_at=played.cup.contest.opens_at)
+    (result,) = store_due_results()
+    found = result.content["boards"][0]
+    assert (found["benchmark_version"], len(found["rows"])) == (played.old, 2)
+
+
 def test_an_older_result_without_a_version_has_a_page(played: Played, client: Client) -> None:
     move(played.cup.contest, freezes_at=-1, closes_at=-1, results_at=0)
     (result,) = store_due_results()
