@@ -17,6 +17,7 @@ from django.utils import timezone
 
 from leaderboard import catalogue
 from leaderboard.boards import all_boards
+from leaderboard.contests.progress import Progress, progress
 from leaderboard.contests.visibility import hidden_runs, unseen_runs
 from leaderboard.models import FINAL_STATES, BoardEntry, LiveVersion, Run, State
 from leaderboard.ranking import board_entries
@@ -25,6 +26,7 @@ from results.counts import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+    from datetime import datetime
 
     from django.contrib.auth.models import User
 
@@ -37,6 +39,21 @@ def live_versions() -> dict[str, int]:
     newest = {board.slug: catalogue.current_version(board.benchmark) or 0 for board in all_boards()}
     stored = LiveVersion.objects.order_by("pk").values_list("board", "version")
     return {**newest, **{slug: version for slug, version in stored if slug in newest}}
+
+
+def versions_at(boards: Iterable[Board], moment: datetime) -> dict[str, int]:
+    """Return, for the slugs of these boards, the version that each board showed at a moment. 1 SQL statement.
+
+    If the first live version of a board was noted later, the board had this version before, too.
+    """
+    shown = {board.slug: catalogue.current_version(board.benchmark) or 0 for board in boards}
+    noted = set()
+    stored = LiveVersion.objects.filter(board__in=shown).order_by("pk")
+    for slug, version, since in stored.values_list("board", "version", "since"):
+        if since <= moment or slug not in noted:
+            shown[slug] = version
+        noted.add(slug)
+    return shown
 
 
 def live_sections(boards: Iterable[Board], live: dict[str, int]) -> Q:
@@ -87,6 +104,7 @@ class Staging:
     - `unqueued`: how many of these entries have no timed run with the staged version, not even a queued one.
     - `changes`: the changes of rank for each machine class (processor, number of CPUs, memory). Entries of the live
       version come first.
+    - `contests`: how far the entries of running contests have been run again.
     """
 
     board: Board
@@ -96,17 +114,23 @@ class Staging:
     missing: int
     unqueued: int
     changes: dict[str, tuple[RankChange, ...]]
+    contests: Progress
 
     @property
     def complete(self) -> bool:
         """Return True if the staged version can be made live."""
-        return self.missing == 0
+        return self.missing == 0 and self.contests.missing == 0
+
+    @property
+    def unqueued_runs(self) -> int:
+        """Return how many runs with the staged version are not even in the queue."""
+        return self.unqueued + self.contests.unqueued
 
 
 def staging(board: Board, viewer: Viewer) -> Staging | None:
     """Return the staged version of a board as an organiser sees it; None if the board shows the newest version.
 
-    3 SQL statements.
+    5 SQL statements.
     """
     live = live_versions()[board.slug]
     staged = catalogue.current_version(board.benchmark) or 0
@@ -130,6 +154,7 @@ def staging(board: Board, viewer: Viewer) -> Staging | None:
         sum(_is_open(runs.get(_key(entry), [])) for entry in ranked),
         sum(all(run.is_gate for run in runs.get(_key(entry), [])) for entry in ranked),
         _changes(board, ranked, new, runs),
+        progress(board, live=live, staged=staged),
     )
 
 
@@ -220,6 +245,15 @@ def _reason(board: Board, new: BoardEntry | None, runs: list[Run]) -> str:
     return f"its owner has {board.per_user} better libraries, the limit for one user"
 
 
+def _missing(found: Staging) -> str:
+    """Return the number of entries of the board, or else of results of contests, that have not been run again."""
+    missing, of = found.missing, counted(found.entries, "entry", "entries")
+    if not missing:
+        missing = found.contests.missing
+        of = f"{counted(found.contests.results, 'result')} of running contests"
+    return f"{missing:,} of {of} {'has' if missing == 1 else 'have'} not been run again"
+
+
 def make_live(board: Board, *, by: User) -> LiveVersion:
     """Make the staged version of a board live. Raises PermissionDenied, or Refused if a run is missing."""
     if not by.is_staff:
@@ -233,10 +267,7 @@ def make_live(board: Board, *, by: User) -> LiveVersion:
                 ["the board shows the newest version already, so there is no version to make live"]
             )
         if not found.complete:
-            entries = counted(found.entries, "entry", "entries")
-            have = "has" if found.missing == 1 else "have"
-            missing = f"{found.missing:,} of {entries} {have} not been run again"
-            raise Refused([f"{missing}: queue the missing runs, and wait until they end"])
+            raise Refused([f"{_missing(found)}: queue the missing runs, and wait until they end"])
         return LiveVersion.objects.create(
             board=board.slug, version=found.staged, since=timezone.now(), by=by
         )

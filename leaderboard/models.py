@@ -160,7 +160,8 @@ class Run(models.Model):
     - The result, from `verdict` to `why_not`, has the verdict, the measurements and the ranking. These columns are
       written when the run ends. `eligible`, `ranked_on` and `why_not` are written again in two cases: another gate or
       audit of the same binary ends, or a board's rules change. A gate is a required correctness test. An audit repeats
-      a run in a mode in which a trusted process makes every call.
+      a run in a mode in which a trusted process makes every call. When the benchmark gets a newer version, `ranked_on`
+      keeps its value, but the run is no longer eligible.
     """
 
     # The request.

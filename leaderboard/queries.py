@@ -227,11 +227,6 @@ def visible_runs(viewer: Viewer) -> QuerySet[Run]:
     return seen if is_organiser(viewer) else seen.filter(submission__deleted_at__isnull=True)
 
 
-def visible_run(run_id: int, viewer: Viewer) -> Run | None:
-    """Return a run with its submission, owner and machine, or None if the viewer may not see it. 1 SQL statement."""
-    return visible_runs(viewer).filter(pk=run_id).first()
-
-
 def own_submission(submission_id: int, viewer: Viewer) -> Submission | None:
     """Return a submission that the viewer may change, or None. Only organisers get a deleted one. 1 SQL statement."""
     submission = Submission.objects.select_related("owner").filter(pk=submission_id).first()
@@ -263,13 +258,14 @@ def refused_upload(submission_id: int, viewer: Viewer) -> RefusedUpload | None:
 def run_page(run_id: int, viewer: Viewer) -> RunPage | None:
     """Return the content of a run's page for this viewer, or None if the viewer may not see the run.
 
-    At most 8 SQL statements, or 10 for a queued run. 2 more if a contest hides entries of boards on which the run's
+    At most 7 SQL statements, or 9 for a queued run. 2 more if a contest hides entries of boards on which the run's
     owner has entries, and one more for each audit of the run's submission.
     """
-    run = visible_run(run_id, viewer)
+    visible = visible_runs(viewer)
+    run = visible.select_related("detail", "hidden").filter(pk=run_id).first()
     if run is None:
         return None
-    detail = RunDetail.objects.filter(pk=run.pk).first()
+    detail: RunDetail | None = getattr(run, "detail", None)
     findings = _findings(detail)
     may_change = may_change_submission(run.submission, viewer)
     names = Artefact.objects.filter(run_id=run.pk).order_by("name").values_list("name", flat=True)
@@ -280,7 +276,7 @@ def run_page(run_id: int, viewer: Viewer) -> RunPage | None:
         advisory=tuple(f for f in findings if f.severity is Severity.ADVISORY),
         witnesses=tuple(_shown(f, f.witness) for f in findings if f.witness is not None),
         artefacts=tuple(names),
-        status=ranking_status(run, viewer, visible_runs(viewer)),
+        status=ranking_status(run, viewer, visible),
         accepted_on=accepting_boards(run),
         wait=waits([run]).get(run.pk),
         audits=() if run.is_gate else tuple(comparisons(run.submission)),

@@ -72,7 +72,7 @@ def ranking_status(run: Run, viewer: Viewer, visible: QuerySet[Run]) -> RankStat
 
     `visible` has the runs that the viewer may see. At most 2 SQL statements, and 2 more if a contest hides entries.
     """
-    if run.is_gate:
+    if run.is_gate or counts_on_hidden(run):
         return RankStatus()
     if not may_have_rank(run):
         return RankStatus(why_not=tuple(_with_runs(run, visible)))
@@ -80,6 +80,14 @@ def ranking_status(run: Run, viewer: Viewer, visible: QuerySet[Run]) -> RankStat
     if run.eligible:
         return RankStatus(found.ranks, (*found.why_not, *_with_runs(run, visible)))
     return found if found.ranks else RankStatus(why_not=tuple(_with_runs(run, visible)))
+
+
+def counts_on_hidden(run: Run) -> bool:
+    """Return True if the board of a contest's hidden instance accepted the run.
+
+    Only pages of the contest show that board and its version, so other pages name neither a rank nor a reason.
+    """
+    return run.hidden_id is not None and bool(run.ranked_on)
 
 
 def may_have_rank(run: Run) -> bool:

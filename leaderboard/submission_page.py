@@ -23,7 +23,14 @@ from leaderboard.queries import (
 )
 from leaderboard.queue.queue_estimate import Wait, waits
 from leaderboard.ranking.eligibility import gate_in, names_an_audit
-from leaderboard.ranking_status import BoardRank, Reason, entries_of, may_have_rank, status
+from leaderboard.ranking_status import (
+    BoardRank,
+    Reason,
+    counts_on_hidden,
+    entries_of,
+    may_have_rank,
+    status,
+)
 from runner.terms import Verdict
 
 if TYPE_CHECKING:
@@ -110,6 +117,8 @@ def _timed_run(run: Run, row: SubmissionRow, entries: Sequence[BoardEntry]) -> T
         found = status(run, entries)
         if run.eligible or found.ranks:
             return TimedRun(run, boards, found.ranks, next(iter(found.why_not), None))
+    if counts_on_hidden(run):
+        return TimedRun(run, boards, (), None)
     deciding = _deciding_run(run, row)
     reason = Reason(run.why_not[0], deciding.pk if deciding else None) if run.why_not else None
     return TimedRun(run, boards, (), reason)

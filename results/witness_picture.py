@@ -7,6 +7,9 @@ have labels and thick ticks. Below the picture, the run's page lists all drawn c
 The picture is SVG without scripts or external references, so it can be part of a page, a file, or the source of an
 <img>. Each kind of edge has its own label, and its own combination of colour and dashes. Lines and texts use the page's
 own colour (currentColor).
+
+No two texts overlap, because each has a line of its own: the label of a call below its row, and the label of an edge in
+the gap above the lower one of its two rows.
 """
 
 from __future__ import annotations
@@ -26,10 +29,14 @@ WIDTH = 760
 _LEFT, _RIGHT = 120, 30
 _TOP = 34
 _BAR = 16
-_GAP = 46  # space for arrows below the texts of a row
 _LABEL_HEIGHT = 14
+_GAP = (
+    18  # space between two rows for the heads of arrows, besides a line for the label of each arrow
+)
+_GAP_LABELS = 2  # so many labels of arrows have room even where there are fewer
 _LABEL_CHARACTERS = 80
 _CHARACTER_WIDTH = 6.3
+_BOLD_CHARACTER_WIDTH = 7.5
 _FONT = {"font-family": "system-ui, sans-serif", "font-size": "11"}
 # Draws a border in the background colour around a text, so that the text is readable where it crosses an arrow.
 _HALO = {"paint-order": "stroke", "stroke": "Canvas", "stroke-width": "4"}
@@ -60,7 +67,7 @@ def witness_svg(witness: Witness) -> str:
     """Return the picture as SVG text, or an empty string if the witness has no transactions."""
     if not witness.transactions:
         return ""
-    rows = _Rows(witness.transactions)
+    rows = _Rows(witness)
     svg = ET.Element(
         "svg",
         {
@@ -83,7 +90,10 @@ def witness_svg(witness: Witness) -> str:
     for y, transaction in zip(rows.bars, witness.transactions, strict=True):
         named = [call for call in transaction.calls if call.marked]
         for number, call in enumerate(named, 1):
-            _draw_label(svg, axis.x(call.end_us), y, number, call)
+            x, below = axis.x(call.end_us), y + _BAR + _LABEL_HEIGHT * number
+            _line(svg, (x, y + _BAR, x, below - 9), stroke="currentColor", opacity="0.35")
+        for number, call in enumerate(named, 1):
+            _draw_label(svg, axis.x(call.end_us), y + _BAR + _LABEL_HEIGHT * number, call)
     return ET.tostring(svg, encoding="unicode")
 
 
@@ -103,16 +113,22 @@ class _Axis:
 
 
 class _Rows:
-    """The vertical positions of the transactions' bars, with room below for labels and arrows."""
+    """The vertical positions of the transactions' bars and of the labels of edges; call labels are below the bars."""
 
-    def __init__(self, transactions: Sequence[Transaction]) -> None:
+    def __init__(self, witness: Witness) -> None:
         self.bars: list[int] = []
+        self.labels = [0] * len(witness.edges)
         y = _TOP
-        for transaction in transactions:
+        for row, transaction in enumerate(witness.transactions):
+            above = [n for n, e in enumerate(witness.edges) if max(e.source, e.target) == row]
+            if row:
+                y += _GAP + _LABEL_HEIGHT * max(len(above), _GAP_LABELS)
+            for place, number in enumerate(reversed(above)):
+                self.labels[number] = y - 12 - _LABEL_HEIGHT * place
             self.bars.append(y)
             named = sum(call.marked for call in transaction.calls)
-            y += _BAR + _LABEL_HEIGHT * max(named, 2) + _GAP
-        self.height = y - _GAP + 20
+            y += _BAR + _LABEL_HEIGHT * max(named, 2)
+        self.height = y + 20
 
 
 def _line(parent: ET.Element, ends: tuple[float, float, float, float], **attributes: str) -> None:
@@ -169,15 +185,13 @@ def _draw_transaction(svg: ET.Element, axis: _Axis, y: float, transaction: Trans
         _line(svg, (x, y, x, y + _BAR), stroke="currentColor", **{"stroke-width": width})
 
 
-def _draw_label(svg: ET.Element, x: float, y: float, number: int, call: Call) -> None:
+def _draw_label(svg: ET.Element, x: float, y: float, call: Call) -> None:
     text = f"{call.call} → {call.answer}"
     if len(text) > _LABEL_CHARACTERS:
         text = text[: _LABEL_CHARACTERS - 1] + "…"
-    below = y + _BAR + _LABEL_HEIGHT * number
-    _line(svg, (x, y + _BAR, x, below - 9), stroke="currentColor", opacity="0.35")
     # A text starts at the tick of its call, or further left if the text would leave the picture.
     start = max(_LEFT, min(x, WIDTH - len(text) * _CHARACTER_WIDTH))
-    _text(svg, start, below, text, **_HALO)
+    _text(svg, start, y, text, **_HALO)
 
 
 def _draw_edge(svg: ET.Element, axis: _Axis, rows: _Rows, witness: Witness, number: int) -> None:
@@ -205,7 +219,19 @@ def _draw_edge(svg: ET.Element, axis: _Axis, rows: _Rows, witness: Witness, numb
     )
     ET.SubElement(line, "title").text = edge.because
     label = {"fill": style.colour, "font-weight": "bold"}
-    _text(svg, (x1 + x2) / 2 + 5, (y1 + y2) / 2 + 4, style.label, **label, **_HALO)
+    y = rows.labels[number]
+    x = x1 + (x2 - x1) * _progress((y - 4 - y1) / (y2 - y1)) + 5 if y1 != y2 else x1
+    widest = WIDTH - len(style.label) * _BOLD_CHARACTER_WIDTH
+    _text(svg, min(x, widest), y, style.label, **label, **_HALO)
+
+
+def _progress(height: float) -> float:
+    """Return how far an edge has gone sideways, from 0 to 1, where it has gone this far up or down."""
+    low, high = 0.0, 1.0
+    for _ in range(20):
+        t = (low + high) / 2
+        low, high = (t, high) if 1.5 * t * (1 - t) + t**3 < height else (low, t)
+    return low * low * (3 - 2 * low)
 
 
 def _within(axis: _Axis, transaction: Transaction, number: int, edges: int) -> float:

@@ -7,13 +7,15 @@ from __future__ import annotations
 
 import unicodedata
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import nh3
 from django.conf import settings
 from django.templatetags.static import static
-from django.urls import reverse
+from django.urls import get_script_prefix, reverse
 from django.utils import timezone
+from django.utils.http import urlencode
 from jinja2 import Environment, StrictUndefined
 from markdown_it import MarkdownIt
 from markupsafe import Markup
@@ -172,7 +174,15 @@ def short(digest: str) -> str:
 
 def url(name: str, *args: Any, **query: Any) -> str:  # noqa: ANN401 - reverse() takes anything
     """Return the URL of a named page with these arguments, and with `query` as its query string."""
-    return reverse(name, args=args, query=query or None)
+    path = _path(name, args, get_script_prefix())
+    fields = urlencode(query, doseq=True)
+    return f"{path}?{fields}" if fields else path
+
+
+@lru_cache(maxsize=4096)
+def _path(name: str, args: tuple[Any, ...], _prefix: str) -> str:
+    """Return the path of a named page. It is kept, because a page has some 70 links and reverse() is slow."""
+    return reverse(name, args=args)
 
 
 FILTERS: Mapping[str, Any] = {

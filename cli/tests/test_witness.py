@@ -5,6 +5,7 @@ A witness is the proof of a violation: the transactions, their calls, and why on
 
 from __future__ import annotations
 
+import itertools
 import json
 import xml.etree.ElementTree as ET
 from dataclasses import replace
@@ -14,7 +15,7 @@ import pytest
 
 from cli import witness_folder
 from cli.witness_folder import HISTORY_BYTES_MAX, WitnessFolder
-from results.witness_picture import EDGE_STYLES, witness_svg
+from results.witness_picture import EDGE_STYLES, WIDTH, witness_svg
 from results.witness_text import witness_text
 from runner.contract import Session
 from runner.output_file import OutputFileError
@@ -24,7 +25,7 @@ from runner.strict import StrictError
 from runner.terms import Severity, Verdict
 from runner.tests import samples
 from runner.tests.samples import make_witness
-from runner.witness import Witness
+from runner.witness import Call, Edge, EdgeKind, Witness
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -96,6 +97,42 @@ def test_picture_shows_every_transaction_call_and_edge() -> None:
     for edge in witness.edges:
         assert EDGE_STYLES[edge.kind].label in texts
     assert len(picture.findall(f"{SVG}path")) == len(witness.edges)
+
+
+def cycles() -> Witness:
+    """Return a witness with many labels: three transactions of five calls, and an edge of every kind among them."""
+    one = make_witness().transactions[0]
+    calls = [
+        Call(i + 0.1, i + 0.4, f'insertRecord("customers", {i}, r{i})', "SUCCESS", marked=True)
+        for i in range(5)
+    ]
+    transactions = [
+        replace(one, name=f"T{n}", begin_us=n, end_us=n + 1.0, calls=tuple(calls[n:]))
+        for n in range(3)
+    ]
+    ends = [(0, 1), (1, 2), (2, 0), (1, 0), (0, 2), (2, 1)]
+    edges = [
+        Edge(source, target, kind, "")
+        for (source, target), kind in zip(ends, EdgeKind, strict=True)
+    ]
+    return Witness("cycles", tuple(transactions), tuple(edges))
+
+
+@pytest.mark.parametrize("witness", [make_witness(), cycles()])
+def test_labels_of_a_picture_overlap_neither_each_other_nor_a_bar(witness: Witness) -> None:
+    picture = ET.fromstring(witness_svg(witness))  # noqa: S314 - our own text
+    boxes = []
+    for element in picture.iter(f"{SVG}text"):
+        x, y = float(element.attrib["x"]), float(element.attrib["y"])
+        wide = 7.5 if "font-weight" in element.attrib else 6.3
+        boxes.append((element.text or "", x, y - 9, x + wide * len(element.text or ""), y + 2))
+    assert all(left >= 0 and right <= WIDTH for _, left, _, right, _ in boxes)
+    for element in picture.iter(f"{SVG}rect"):
+        y = float(element.attrib["y"])
+        boxes.append(("bar", 120, y, WIDTH, y + float(element.attrib["height"])))
+    for one, other in itertools.combinations(boxes, 2):
+        apart = one[3] <= other[1] or other[3] <= one[1] or one[4] <= other[2] or other[4] <= one[2]
+        assert apart, f"{one[0]} overlaps {other[0]}"
 
 
 def test_picture_holds_text_as_text() -> None:

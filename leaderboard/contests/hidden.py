@@ -273,11 +273,14 @@ def _players(hidden: HiddenInstance) -> set[int]:
 
 
 def _ranked_runs(contest: Contest) -> QuerySet[Run]:
-    """Return the query for the runs that the contest's own boards may rank. Executes no SQL itself."""
+    """Return the query for the runs that the contest's own boards accepted. Executes no SQL itself.
+
+    Runs of older benchmark versions are included, because the boards may still show them.
+    """
     wanted = Q(pk__in=[])
     for board in boards_of(contest):
         wanted |= Q(benchmark=board.benchmark, instance=board.instance)
-    return Run.objects.filter(wanted, eligible=True)
+    return Run.objects.filter(wanted).exclude(ranked_on=[])
 
 
 def _run(hidden: HiddenInstance, submission: Submission) -> Run:

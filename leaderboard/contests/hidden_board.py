@@ -1,6 +1,10 @@
 """Makes the board of a contest's hidden instance, from the rules that were stored when the instance was added.
 
 A hidden instance is a benchmark instance whose parameters stay secret from contestants until the instance is public.
+
+The boards of hidden instances switch to a newer benchmark version by themselves (`shown_version`). They have no live
+versions that an organiser of the site sets: such a page would show runs that even organisers must not see if they are
+in a team. The site's own board of the benchmark still has a person who compares the ranks before its switch.
 """
 
 from __future__ import annotations
@@ -11,9 +15,10 @@ from typing import TYPE_CHECKING, Any
 from leaderboard.boards import JAIL_LEVELS, Board
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     from leaderboard.contests.models import HiddenInstance
+    from leaderboard.models import Run
     from runner.manifest import Metric
 
 
@@ -57,3 +62,19 @@ def board_of(hidden: HiddenInstance) -> Board:
     }
     own = {"slug": hidden.slug, "title": hidden.title, "instance": hidden.name}
     return Board(**{**stored, **own})
+
+
+def shown_version(counted: Collection[Run], judged: Collection[Run]) -> int:
+    """Return the benchmark version that the board of a hidden instance shows; 0 if it counts no run.
+
+    This is the newest version with which every submission has been judged that counts at an older version. A submission
+    that failed with the newer version counts as judged, so one bad library does not keep the board at the old version.
+    A run that was cancelled, or failed because of the site, does not: the officials must repeat it first.
+    """
+    done = {(run.submission_id, run.benchmark_version) for run in judged}
+    versions = sorted({run.benchmark_version for run in counted}, reverse=True)
+    for version in versions:
+        older = {run.submission_id for run in counted if run.benchmark_version < version}
+        if all((submission, version) in done for submission in older):
+            return version
+    return 0

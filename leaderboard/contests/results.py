@@ -1,9 +1,9 @@
 """Stores the result of a contest when it closes, and reads it. Later changes of runs do not change a stored result.
 
-For each board (ranking) of the contest, the content of a result has the counted runs, the final rows, and the best
-entry of each team. For each session (repetition) of a run, the content has the library's result divided by that of the
-control library (the baseline). The content also has the combined ranking and the names of the teams. `schema` names the
-format.
+For each board (ranking) of the contest, the content of a result has the benchmark version, the counted runs, the final
+rows, and the best entry of each team. For each session (repetition) of a run, the content has the library's result
+divided by that of the control library (the baseline). The content also has the combined ranking and the names of the
+teams. `schema` names the format.
 """
 
 from __future__ import annotations
@@ -24,11 +24,13 @@ from leaderboard.contests.standings import (
     ContestBoard,
     Played,
     Standing,
+    boards_of,
     combined_standing,
     contest_boards,
     counted_runs,
     rank_board,
 )
+from leaderboard.live_boards import versions_at
 from leaderboard.models import FINAL_STATES, Run
 from leaderboard.ranking.rank_intervals import Candidate, Entry
 from results.stats.family import Rank
@@ -54,7 +56,7 @@ def contest_standing(
     """Return the stored result of a closed contest, and otherwise the current boards.
 
     `live` and `secret` have the same meaning as for `contest_boards` in standings.py. 1 SQL statement for a stored
-    result, and otherwise at most 6.
+    result, and otherwise at most 7.
     """
     result = newest_result(contest)
     if result is not None:
@@ -95,7 +97,19 @@ def _store_once(contest_id: int) -> Result | None:
 
 
 def open_runs(contest: Contest) -> int:
-    """Return how many timed runs of the contest were queued before its end and have not ended. 1 SQL statement."""
+    """Return how many timed runs of the contest were queued before its end and have not ended. 2 SQL statements.
+
+    Runs of a version that was not live at the end of the contest are left out, because no board counts them.
+    """
+    boards = boards_of(contest)
+    versions = versions_at(boards, contest.results_at)
+    staged = Q(pk__in=())
+    for board in boards:
+        staged |= Q(
+            benchmark=board.benchmark,
+            instance=board.instance,
+            benchmark_version__gt=versions[board.slug],
+        )
     return (
         Run.objects.filter(
             submission__contest_entries__contest=contest,
@@ -105,6 +119,7 @@ def open_runs(contest: Contest) -> int:
             created_at__lt=contest.results_at,
         )
         .exclude(state__in=FINAL_STATES)
+        .exclude(staged)
         .count()
     )
 
@@ -149,6 +164,7 @@ def _store(
         "boards": [
             {
                 "board": asdict(runs.board),
+                "benchmark_version": runs.version,
                 "machine_class": runs.machine_class,
                 "counts": runs.counts,
                 "runs": [asdict(run) for run in runs.runs],
@@ -200,7 +216,8 @@ def _contest_board(stored: dict[str, Any], teams: Mapping[int, Team]) -> Contest
         stored["machine_class"] if rows else "",
         rows,
         best,
-        stored.get("counts", True),  # older results lack this field
+        stored.get("counts", True),  # older results lack this field and the next one
+        stored.get("benchmark_version", 0),
     )
 
 
@@ -214,6 +231,7 @@ def _board_runs(stored: dict[str, Any]) -> BoardRuns:
         stored["machine_class"],
         tuple(runs),
         stored.get("counts", True),
+        stored.get("benchmark_version", 0),
     )
 
 

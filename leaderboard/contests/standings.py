@@ -4,6 +4,10 @@ A board of a contest has the rules of one of the site's boards, but it ranks onl
 team as one user. Each hidden instance, i.e. benchmark instance with secret parameters, has a board, too. The public
 board of a frozen contest shows the state at the freeze: it counts only entries that were made, and runs that ended, by
 that time. Disqualified and deleted submissions never count.
+
+A contest's board shows the benchmark version that the site's board shows, also if newer runs have ended. So a board
+switches when an organiser of the site makes the newer version live (live_boards.py). A frozen board keeps the version
+of the freeze, and a closed contest that of its end. hidden_board.py says which version a hidden instance's board shows.
 """
 
 from __future__ import annotations
@@ -14,18 +18,24 @@ from typing import TYPE_CHECKING
 
 from django.core.cache import cache
 from django.db.models import Q
+from django.utils import timezone
 
+from leaderboard import catalogue
 from leaderboard.boards import Board, board_named
 from leaderboard.contests.combined import TeamScore, combine
-from leaderboard.contests.hidden_board import board_of
-from leaderboard.models import Run
+from leaderboard.contests.hidden_board import board_of, shown_version
+from leaderboard.contests.models import Phase
+from leaderboard.live_boards import versions_at
+from leaderboard.models import Run, State
 from leaderboard.ranking import rank_intervals
+from leaderboard.ranking.board_entries import NOT_JUDGED
 from leaderboard.ranking.visible_ranks import CACHE_SECONDS, cached_ranks
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
+    from datetime import datetime
 
-    from leaderboard.contests.models import Contest, Team
+    from leaderboard.contests.models import Contest, Entry, Team
     from results.stats.family import Rank
 
 
@@ -43,13 +53,17 @@ class BoardRuns:
     """All that decides a board of a contest: its counted runs. They are of one benchmark version and machine class.
 
     A machine class is the processor model, the number of processors and the size of memory.
-    `counts` is True if the combined score counts the board.
+    `version` is the benchmark version; 0 if it is unknown, because an older result does not contain it. `staged` is the
+    newer version that the entries are being run with, and 0 if there is none or the board no longer changes. `counts`
+    is True if the combined score counts the board.
     """
 
     board: Board
     machine_class: str
     runs: tuple[Played, ...]
     counts: bool = True
+    version: int = 0
+    staged: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +83,8 @@ class Standing:
 class ContestBoard:
     """A board of a contest with its rows, best first. `machine_class` is empty if there are no rows.
 
-    `rows` has as many entries as the site's board shows. `best` has the best entry of every team.
+    `rows` has as many entries as the site's board shows. `best` has the best entry of every team. `version` and
+    `staged` have the same meaning as in BoardRuns.
     """
 
     board: Board
@@ -77,6 +92,8 @@ class ContestBoard:
     rows: tuple[Standing, ...]
     best: tuple[tuple[Team, rank_intervals.Entry], ...]
     counts: bool = True
+    version: int = 0
+    staged: int = 0
 
     @property
     def provisional(self) -> bool:
@@ -105,7 +122,7 @@ def contest_boards(
 ) -> list[ContestBoard]:
     """Return all boards of a contest, computed from the runs. With `live`, the freeze does not apply.
 
-    With `secret`, the boards of hidden instances that are not public yet are included. 5 SQL statements, or 2 if there
+    With `secret`, the boards of hidden instances that are not public yet are included. 6 SQL statements, or 3 if there
     are no runs.
     """
     found, teams = counted_runs(contest, live=live, secret=secret)
@@ -117,23 +134,42 @@ def counted_runs(
 ) -> tuple[list[BoardRuns], dict[int, Team]]:
     """Return the runs that decide each board of a contest, and the teams by id.
 
-    With `disqualified`, the runs of disqualified entries are included. At most 5 SQL statements.
+    With `disqualified`, the runs of disqualified entries are included. At most 6 SQL statements.
     """
     boards = dict.fromkeys(boards_of(contest), True)
+    versions = versions_at(boards, _shown_at(contest, live=live))
     for hidden in contest.hidden_instances.all():
         if hidden.is_public or (secret and hidden.removed_at is None):
             boards[board_of(hidden)] = hidden.counts
     runs = _runs(contest, boards, live=live, disqualified=disqualified)
-    teams = {run.pk: _team(contest, run) for run in runs}
-    return [
-        replace(_board_runs(board, runs, teams), counts=counts) for board, counts in boards.items()
-    ], {team.pk: team for team in teams.values()}
+    teams = {run.pk: _entry(contest, run).team for run in runs}
+    changes = contest.phase is not Phase.CLOSED and (live or not contest.is_frozen)
+    found = []
+    for board, counts in boards.items():
+        version = versions.get(board.slug)
+        if version is None:
+            version = _hidden_version(contest, board, runs)
+        one = _board_runs(board, runs, teams, version)
+        newest = catalogue.current_version(board.benchmark) or 0
+        staged = newest if changes and newest > one.version > 0 else 0
+        found.append(replace(one, counts=counts, staged=staged))
+    return found, {teams[run.pk].pk: teams[run.pk] for run in runs if run.ranked_on}
+
+
+def _shown_at(contest: Contest, *, live: bool) -> datetime:
+    """Return the moment whose state the boards show: now, the freeze, or the end of the contest."""
+    if contest.is_frozen and not live:
+        return contest.freezes_at
+    return min(timezone.now(), contest.results_at)
 
 
 def _runs(
     contest: Contest, boards: Iterable[Board], *, live: bool, disqualified: bool
 ) -> list[Run]:
-    """Return the eligible runs of the contest's entries, with the teams. At most 4 SQL statements."""
+    """Return the runs of the contest's entries that boards accepted, with the teams. At most 4 SQL statements.
+
+    Of hidden instances, all judged runs are returned.
+    """
     wanted = Q(pk__in=[])
     for board in boards:
         wanted |= Q(benchmark=board.benchmark, instance=board.instance)
@@ -146,8 +182,13 @@ def _runs(
             submission__contest_entries__entered_at__lte=contest.freezes_at,
             finished_at__lte=contest.freezes_at,
         )
+    judged = Q(hidden__isnull=False, state=State.DONE) & ~Q(verdict__in=NOT_JUDGED)
     runs = Run.objects.filter(
-        wanted, counted, eligible=True, submission__deleted_at__isnull=True
+        wanted,
+        counted,
+        ~Q(ranked_on=[]) | judged,
+        verified=False,
+        submission__deleted_at__isnull=True,
     ).order_by("pk")
     if contest.machine_class:
         runs = runs.filter(machine__machine_class=contest.machine_class)
@@ -158,19 +199,27 @@ def _runs(
     return list(loaded.defer("seeds", *(f"detail__{name}" for name in unused)))
 
 
-def _team(contest: Contest, run: Run) -> Team:
-    """Return the team that entered the run's submission."""
+def _entry(contest: Contest, run: Run) -> Entry:
+    """Return the entry of the run's submission."""
     return next(
-        entry.team
-        for entry in run.submission.contest_entries.all()
-        if entry.contest_id == contest.pk
+        entry for entry in run.submission.contest_entries.all() if entry.contest_id == contest.pk
     )
 
 
-def _board_runs(board: Board, runs: Iterable[Run], teams: Mapping[int, Team]) -> BoardRuns:
+def _hidden_version(contest: Contest, board: Board, runs: Iterable[Run]) -> int:
+    """Return the version that the board of a hidden instance shows. Disqualified entries do not hold up its switch."""
+    judged = [run for run in runs if run.instance == board.instance]
+    counted = [run for run in judged if board.slug in run.ranked_on]
+    honest = [run for run in counted if _entry(contest, run).disqualified_at is None]
+    return shown_version(honest or counted, judged)
+
+
+def _board_runs(
+    board: Board, runs: Iterable[Run], teams: Mapping[int, Team], version: int
+) -> BoardRuns:
     """Return the runs that decide one board.
 
-    These are the counted runs with the newest benchmark version, and of them only those on the machine class with the
+    These are the counted runs with the shown benchmark version, and of them only those on the machine class with the
     most runs.
     """
     found = [
@@ -178,8 +227,7 @@ def _board_runs(board: Board, runs: Iterable[Run], teams: Mapping[int, Team]) ->
         for run in runs
         if board.slug in run.ranked_on and run.machine is not None and run.detail.ratios
     ]
-    newest = max((run.benchmark_version for run in found), default=0)
-    found = [run for run in found if run.benchmark_version == newest]
+    found = [run for run in found if run.benchmark_version == version]
     classes = Counter(run.machine.machine_class for run in found if run.machine)
     chosen = min(classes, key=lambda name: (-classes[name], name), default="")
     return BoardRuns(
@@ -201,6 +249,7 @@ def _board_runs(board: Board, runs: Iterable[Run], teams: Mapping[int, Team]) ->
             for run in found
             if run.machine and run.machine.machine_class == chosen
         ),
+        version=version,
     )
 
 
@@ -226,6 +275,8 @@ def rank_board(found: BoardRuns, teams: Mapping[int, Team]) -> ContestBoard:
         tuple(rows),
         tuple(best.values()),
         found.counts,
+        found.version,
+        found.staged,
     )
 
 

@@ -146,6 +146,9 @@ def _decide(run: Run) -> None:
 
     For a run on a hidden instance (whose parameters a contest keeps secret), only the contest's own board counts. That
     board reads the runs, and has no rows of BoardEntry.
+
+    A run of an older benchmark version is no longer eligible, but `ranked_on` keeps the boards that accepted it while
+    its version was the newest. A contest's board of the older version counts the run as long as it is shown.
     """
     boards = (board_of(run.hidden),) if run.hidden else boards_for(run.benchmark, run.instance)
     verdicts = {board.slug: reasons_of(run, board) for board in boards}
@@ -158,7 +161,12 @@ def _decide(run: Run) -> None:
         ]
     else:
         why_not = next(iter(verdicts.values()), [NO_BOARD])
-    decided = {"eligible": bool(ranked_on), "ranked_on": ranked_on, "why_not": why_not}
+    newest = run.benchmark_version == catalogue.current_version(run.benchmark)
+    decided = {
+        "eligible": bool(ranked_on),
+        "ranked_on": ranked_on if newest else run.ranked_on,
+        "why_not": why_not,
+    }
     if any(getattr(run, name) != value for name, value in decided.items()):
         for name, value in decided.items():
             setattr(run, name, value)

@@ -1,4 +1,4 @@
-"""Repeats runs: a single run on request, or all outdated runs of ranked submissions after a new benchmark version.
+"""Repeats runs: a single run on request, or all outdated runs of what boards count after a new benchmark version.
 
 A run tests or times one submitted library on one benchmark.
 `rerun` and `rerun_stale` each execute one transaction. After the commit they wake the bench workers, which execute
@@ -11,9 +11,11 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from django.db import transaction
+from django.db.models import Prefetch, Q
 
 from leaderboard import catalogue
 from leaderboard.catalogue import Target
+from leaderboard.contests.progress import counted_submissions, counting_entries
 from leaderboard.models import FINAL_STATES, Run, State, Submission
 from leaderboard.queue import claims, quotas, wakeup
 from leaderboard.queue.fairness import Priority
@@ -24,9 +26,11 @@ from runner.manifest import Kind, RequestError
 from runner.terms import Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Container, Iterable
 
     from django.contrib.auth.models import User
+
+    from leaderboard.contests.models import HiddenInstance
 
 
 def rerun(run: Run, *, by: User) -> Run:
@@ -111,9 +115,10 @@ def _reason_against_rerun(run: Run) -> str:
 
 
 def rerun_stale() -> list[Run]:
-    """Queue new runs for board entries whose timed runs or gates used older benchmark versions; return the new runs.
+    """Queue new runs for entries whose timed runs or gates used older benchmark versions; return the new runs.
 
-    The new runs have a lower priority than new submissions and single reruns. A second call queues only missing runs,
+    These are the entries of the site's boards, and those that running contests count, also on hidden instances. The
+    new runs have a lower priority than new submissions and single reruns. A second call queues only missing runs,
     because each combination of submission, instance, scale and machine class is queued once per benchmark version. An
     entry with an outdated gate (required correctness test) leaves the board and returns when the gate has passed at the
     newest version.
@@ -134,8 +139,9 @@ def rerun_stale() -> list[Run]:
                         sessions,
                         priority=Priority.BATCH,
                         wanted_class=wanted_class,
+                        hidden=hidden,
                     )
-                    for target, scale, sessions, wanted_class in targets
+                    for target, scale, sessions, wanted_class, hidden in targets
                 ],
             )
         ]
@@ -151,28 +157,50 @@ def rerun_stale() -> list[Run]:
     return new
 
 
-def _stale_targets() -> Iterable[tuple[Submission, list[tuple[Target, str, int, str]]]]:
-    """Yield each submission that has a board entry and lacks runs at the newest benchmark versions, with these runs.
+_Missing = tuple[Target, str, int, str, "HiddenInstance | None"]
 
-    Each missing run is a tuple of target, scale, number of sessions and machine class.
+
+def _stale_targets() -> Iterable[tuple[Submission, list[_Missing]]]:
+    """Yield each submission that counts and lacks runs at the newest benchmark versions, with these runs.
+
+    Each missing run is a tuple of target, scale, number of sessions, machine class and hidden instance. 5 SQL
+    statements.
     """
     ranked = Submission.objects.filter(
-        deleted_at__isnull=True, runs__board_entries__spare=False
+        Q(runs__board_entries__spare=False) | Q(pk__in=counted_submissions()),
+        deleted_at__isnull=True,
     ).distinct()
-    for submission in ranked.prefetch_related("runs__machine"):
+    entries = Prefetch("contest_entries", queryset=counting_entries())
+    for submission in ranked.prefetch_related("runs__machine", "runs__hidden", entries):
+        contests = {entry.contest_id for entry in submission.contest_entries.all()}
         runs = [
             (run, "" if run.is_gate else class_of(run))
             for run in submission.runs.all()
             if not run.verified
         ]
         have = {(r.benchmark, r.instance, r.scale, r.benchmark_version, c) for r, c in runs}
-        lacking: dict[tuple[Target, str, str], int] = {}
+        lacking: dict[tuple[Target, str, str], Run] = {}
         for run, wanted_class in runs:
             version = catalogue.current_version(run.benchmark)
             key = (run.benchmark, run.instance, run.scale, version, wanted_class)
-            if version is None or key in have:
-                continue
-            if run.instance in catalogue.benchmarks()[run.benchmark].instances:
-                lacking[Target(run.benchmark, run.instance), run.scale, wanted_class] = run.sessions
+            if version is not None and key not in have and _is_playable(run, contests):
+                lacking[Target(run.benchmark, run.instance), run.scale, wanted_class] = run
         if lacking:
-            yield submission, [(t, scale, n, wanted) for (t, scale, wanted), n in lacking.items()]
+            yield (
+                submission,
+                [
+                    (t, scale, r.sessions, wanted, r.hidden)
+                    for (t, scale, wanted), r in lacking.items()
+                ],
+            )
+
+
+def _is_playable(run: Run, contests: Container[int]) -> bool:
+    """Return True if the run's instance still exists. A hidden instance must belong to one of these contests."""
+    hidden = run.hidden
+    instances = catalogue.benchmarks()[run.benchmark].instances
+    if hidden is None:
+        return run.instance in instances
+    return (
+        hidden.removed_at is None and hidden.contest_id in contests and hidden.instance in instances
+    )

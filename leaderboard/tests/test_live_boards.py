@@ -196,5 +196,5 @@ def test_a_board_keeps_the_version_of_its_first_entries(
     assert LiveVersion.objects.count() == 1
     live = live_boards.live_versions()
     assert (live["preliminary1"], live["preliminary2"]) == (1, 2)
-    with django_assert_num_queries(3):
+    with django_assert_num_queries(5):
         assert staging(board(), organiser) is not None

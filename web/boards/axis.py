@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -71,21 +72,27 @@ class Axis:
 
     def ticks(self) -> tuple[Tick, ...]:
         """Return the labelled lines except the control's, from left to right. No label is too close to another one."""
-        chosen: list[Tick] = []
-        for value in LABELS:
-            tick = Tick(f"{value:g}", self.x(value))
-            if (
-                self.low < value < self.high
-                and abs(tick.x - self.control) >= CONTROL_DISTANCE
-                and all(abs(tick.x - other.x) >= LABEL_DISTANCE for other in chosen)
-            ):
-                chosen.append(tick)
-        return tuple(sorted(chosen, key=lambda tick: tick.x))
+        return _ticks(self)
 
     def mark(self, ratio: float, low: float, high: float) -> Mark:
         """Return the dot and whisker of a ratio and its interval."""
         beyond = "low" if ratio < self.low else "high" if ratio > self.high else ""
         return Mark(self.x(ratio), self.x(low), self.x(high), beyond)
+
+
+@lru_cache(maxsize=256)
+def _ticks(axis: Axis) -> tuple[Tick, ...]:
+    """Return the ticks of an axis. Each row of a table draws them, so they are kept."""
+    chosen: list[Tick] = []
+    for value in LABELS:
+        tick = Tick(f"{value:g}", axis.x(value))
+        if (
+            axis.low < value < axis.high
+            and abs(tick.x - axis.control) >= CONTROL_DISTANCE
+            and all(abs(tick.x - other.x) >= LABEL_DISTANCE for other in chosen)
+        ):
+            chosen.append(tick)
+    return tuple(sorted(chosen, key=lambda tick: tick.x))
 
 
 def axis_for(intervals: Iterable[tuple[float, float]], *, lower_is_better: bool) -> Axis:

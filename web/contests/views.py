@@ -53,7 +53,7 @@ def every_contest(request: HttpRequest) -> HttpResponse:
 def front_context(found: Visit, *, live: bool = False) -> dict[str, Any]:
     """Return what the front page and the archive show of a contest: boards, leaders, the combined ranking, messages.
 
-    3 SQL statements for a stored result, and otherwise at most 7.
+    3 SQL statements for a stored result, and otherwise at most 8.
     """
     prefetch_related_objects([found.contest], "hidden_instances")
     standing = contest_standing(found.contest, live=live)

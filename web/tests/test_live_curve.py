@@ -44,7 +44,7 @@ def test_the_page_of_a_running_run_shows_its_last_session(
         rate = jinja.number(2_000_000)
         assert f"candidate: {rate} transactions per second" in page
         assert (f"control library: {rate}" in page) == (lines == 2)
-    with django_assert_num_queries(3):
+    with django_assert_num_queries(2):
         client.get(path)
     finish(run)
     assert "Throughput in session" not in client.get(path).content.decode()

@@ -1,4 +1,4 @@
-"""Repeats runs of ranked submissions if the runs used an older benchmark version.
+"""Repeats runs of ranked submissions and of running contests if the runs used an older benchmark version.
 
 Usage: `python -m web.manage rerun_stale`.
 """
@@ -17,7 +17,9 @@ class Command(BaseCommand):
     A second call queues nothing.
     """
 
-    help = "Queue the runs of ranked submissions again if they used an older benchmark version."
+    help = (
+        "Queue the runs of ranked submissions and running contests again if their version is old."
+    )
 
     def handle(self, *_args: object, **_options: object) -> None:
         """Queue the runs and print one line for each."""

@@ -195,12 +195,12 @@ def test_the_front_page_needs_few_statements(
     cup.enter()
     finish_all()
     client.get("/contests/cup/")
-    with django_assert_num_queries(8):
+    with django_assert_num_queries(9):
         client.get("/contests/cup/")
     for number in range(3):
         cup.enter(tag=bytes([number]))
     finish_all()
-    with django_assert_num_queries(8):
+    with django_assert_num_queries(9):
         client.get("/contests/cup/")
 
 
