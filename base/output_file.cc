@@ -63,9 +63,10 @@ bool is_proc_folder(const std::string& folder) {
   return statfs(folder.c_str(), &facts) == 0 && facts.f_type == PROC_SUPER_MAGIC;
 }
 
-// Returns true if every user may create files in the folder, and the link belongs neither to this
-// user nor to the owner of the folder. The kernel's rule protected_symlinks (proc_sys_fs(5))
-// forbids following such a link.
+// Returns true if the folder is shared as /tmp is: every user may create files, and it has the
+// sticky bit. The link must also belong neither to this user nor to the owner of the folder. Returns
+// true as well if the folder cannot be examined. The kernel's rule protected_symlinks
+// (proc_sys_fs(5)) forbids following such a link.
 bool is_strangers_link(const struct stat& link, const std::string& folder) {
   struct stat place{};
   if (stat(folder.c_str(), &place) != 0) return true;

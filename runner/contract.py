@@ -1,7 +1,7 @@
 """The messages between the site and the runner: a `Job` says what to run, a `RunReport` says what happened.
 
-Both messages are immutable and have a strict JSON form. An unknown or missing field is an error, because a reader that
-understands only part of a message could produce a wrong result.
+Both messages are immutable and have a strict JSON form. An unknown field is an error, and so is a missing one without a
+default. A reader that understands only part of a message could produce a wrong result.
 
 A *run* judges one library on one *instance* of a benchmark, which is a named set of parameters, at one *scale*, which
 selects the size. A library exports the calls of the index API. A run can also judge a *structure*, a data structure
@@ -62,8 +62,8 @@ class Progress:
     session: int
     sessions: int
     # What runs: "inspection", "candidate", "control" or "control again" (its second run in a session). If the session
-    # is played again for an audit (runner/audit.py), ", audit" is added. In blocks (runner/blocks.py), the library's
-    # name.
+    # is played again for an audit (runner/audit.py), ", audit" is added. In a comparison of several libraries in
+    # blocks (runner/blocks.py), the library's name.
     role: str
     phase: str
     fraction: float

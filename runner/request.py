@@ -50,7 +50,9 @@ class Loadable:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """One benchmark instance at one scale, with one seed per session. Raises RequestError if a field is invalid.
+    """One benchmark instance at one scale, with one seed per session.
+
+    Raises RequestError if instance, scale or overrides are invalid.
 
     An instance is a named set of parameters; the scale is its size. A session is one repetition of the benchmark.
     - `overrides`: the values that replace parameters of the instance.

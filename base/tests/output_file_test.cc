@@ -81,7 +81,7 @@ TEST_F(OutputFileTest, AFolderThatIsMissingIsAnError) {
   EXPECT_FALSE(write_file(path, "text").ok());
 }
 
-TEST_F(OutputFileTest, AFailedRenameLeavesNothing) {
+TEST_F(OutputFileTest, AFolderIsNotReplaced) {
   const std::filesystem::path target = folder_ / "report.json";
   std::filesystem::create_directories(target / "full");  // a file cannot replace this folder
   EXPECT_FALSE(write_file(target, "text").ok());

@@ -117,7 +117,9 @@ class PassJudge {
       return report("duplicate_record", "returned one record twice");
     }
     if (!std::ranges::includes(seen, old_)) {
-      return report("missing_record", "did not return a record that no transaction deleted");
+      return report("missing_record",
+                    "did not return a record that the setup had inserted and "
+                    "that no transaction deleted");
     }
     std::set<uint32_t> written;
     std::ranges::set_intersection(seen, new_, std::inserter(written, written.end()));

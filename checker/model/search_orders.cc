@@ -175,7 +175,8 @@ bool denies_a_pair(const History& history) {
   });
 }
 
-// Searches for an order with the cursors of the numbering. Adds what it finds to `result`.
+// Searches for a serial order. `numbering` says which calls share a cursor. Adds what it finds to
+// `result`.
 void search(const History& history, const Numbering& numbering, const Transactions& transactions,
             bool strict, uint64_t tries_max, OrderSearch& result) {
   std::vector<Transaction> all = transactions.committed;

@@ -1,5 +1,5 @@
-// Implements update_history.h: plays the transactions in the order of their moments on a list of
-// current payloads, one per key.
+// Implements update_history.h: makes a random history of updates. Plays its transactions one after
+// the other, in the order of the times that they were given, on a list with the payload of each key.
 #include "checker/tests/update_history.h"
 
 #include <algorithm>

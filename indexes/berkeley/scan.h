@@ -42,7 +42,7 @@ class Scan {
   // Moves to the next pair. Returns 0, DB_NOTFOUND or an error.
   int next(uint64_t writes);
 
-  // The pair that the last successful call read.
+  // The pair that the last successful call read. A failed get() replaces the key.
   [[nodiscard]] const PairBytes& pair() const { return pair_; }
 
  private:

@@ -40,7 +40,7 @@ TEST(AdvisoryMisuse, ClosingTwiceOrNothingIsDbDne) {
   EXPECT_EQ(library().close_index(state), DB_DNE);
 }
 
-TEST(AdvisoryMisuse, AClosedHandleIsDbDne) {
+TEST(AdvisoryMisuse, ANullHandleIsDbDne) {
   Record record{};
   record.key.type = INT;
   EXPECT_EQ(library().get(nullptr, nullptr, &record), DB_DNE);

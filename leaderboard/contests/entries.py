@@ -44,8 +44,8 @@ def _reason_against(team: Team) -> str:
         )
     if left_today(team) == 0:
         return (
-            f"the team has entered {contest.quota} submissions in the last 24 hours, which is the limit: "
-            "try again later"
+            f"a team may enter {contest.quota} submissions in 24 hours, and yours has entered at least as many: "
+            "try again 24 hours after the oldest of them"
         )
     return ""
 

@@ -85,7 +85,11 @@ def _clean(contest: Contest, name: str, *, team: Team | None = None) -> str:
     """Return the name as one line of printable text. Raises Refused if it is empty, too long, taken or misleading."""
     shown = printable(" ".join(name.split()))
     if not shown or len(shown) > TEAM_NAME_MAX:
-        raise Refused([f"choose a name with 1 to {TEAM_NAME_MAX} characters"])
+        raise Refused(
+            [
+                f"the name has {len(shown)} characters: choose one with 1 to {TEAM_NAME_MAX} printable characters"
+            ]
+        )
     if shown.casefold().startswith("anonymous team"):
         raise Refused(
             ['names that begin with "Anonymous team" are for anonymous teams: choose another']

@@ -119,8 +119,8 @@ def _positions(run_ids: Sequence[int]) -> list[tuple[int, int]]:
 def current_pace() -> Pace:
     """Return the current pace of the queue. At most 3 SQL statements.
 
-    Runs on hidden instances (secret benchmark instances of a contest) are left out. Pages show the pace, so the pace
-    could reveal how long these runs take.
+    The durations leave out runs on hidden instances (secret benchmark instances of a contest). Pages show the pace, so
+    the pace could reveal how long these runs take.
     """
     alive_since = Now() - timedelta(seconds=MACHINE_LOST_SECONDS)
     slots = Run.objects.filter(state__in=ACTIVE_STATES, heartbeat_at__gte=alive_since).count()

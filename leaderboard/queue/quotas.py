@@ -60,7 +60,8 @@ def reason_against(user: User, wanted: int = 1) -> str:
     """Return why this user cannot make `wanted` submissions now; an empty text if the user can.
 
     Organisers have no limit. Call this function inside the transaction that submits. The function locks the user's row
-    in the table Share, so that the second of two concurrent submissions counts the first. At most 5 SQL statements.
+    in the table Share, so that the second of two concurrent submissions counts the first. At most 5 SQL statements,
+    besides those that create the row.
     """
     if user.is_staff:
         return ""
@@ -70,9 +71,10 @@ def reason_against(user: User, wanted: int = 1) -> str:
     unfinished = _open(user)
     if unfinished + wanted > limit:
         more = f", and you want {wanted} more" if wanted > 1 else ""
+        fewer = ", or choose fewer configurations" if wanted > 1 else ""
         return (
             f"{unfinished} of your submissions have not ended yet{more}, and the limit is {limit}: "
-            "wait for one to end, or cancel one"
+            f"wait for some to end, or cancel some{fewer}"
         )
     now = timezone.now()
     limit = settings.KEYDROME_SUBMISSIONS_PER_DAY
@@ -109,7 +111,8 @@ def reason_against_repetitions(user: User, sessions: int) -> str:
     """Return why this user cannot repeat runs with this many sessions in all; an empty text if the user can.
 
     Organisers have no limit. Call this inside the transaction that queues the runs. The function locks the user's row
-    in the table Share, so that the second of two concurrent requests counts the first. At most 4 SQL statements.
+    in the table Share, so that the second of two concurrent requests counts the first. At most 4 SQL statements,
+    besides those that create the row.
     """
     if user.is_staff:
         return ""

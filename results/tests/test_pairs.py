@@ -106,7 +106,7 @@ def test_the_sessions_of_the_guide_find_a_difference(
         pairs = compare(values, lower_is_better=True).pairs
         (pair,) = (pair for pair in pairs if {pair.first, pair.second} == {"a", "b"})
         found += pair.relation is Relation.APART and pair.leader == "a"
-    # Three standard deviations of the number of successes.
+    # Three standard deviations of the share of successes.
     assert found / trials > 0.8 - 3 * math.sqrt(0.8 * 0.2 / trials)
 
 
@@ -127,7 +127,7 @@ def test_neither_the_order_of_blocks_nor_of_libraries_matters(
 
 @given(st.integers(0, 2**32))
 @settings(max_examples=15)
-def test_a_much_slower_library_is_last_and_changes_no_other_rank(seed: int) -> None:
+def test_a_much_slower_library_is_last_and_moves_no_other_rank(seed: int) -> None:
     values = blocks(seed, (1.0, 1.05, 1.3), 15)
     before = compare(values, lower_is_better=True)
     slow = [100 * value for value in values["a"]]

@@ -17,7 +17,7 @@
 
 namespace keydrome::runtime {
 
-// The pairs of one index, sorted. Parameters and results are those of structure.h. The structure's
+// The pairs of one index, sorted unless the structure is unordered. Parameters and results are those of structure.h. The structure's
 // capabilities say which calls may run in parallel, and the concurrency control prevents all other
 // calls from running in parallel.
 //

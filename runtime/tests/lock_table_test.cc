@@ -22,7 +22,7 @@ using Kind = LockName::Kind;
 
 struct Taken {
   LockTable::Entry* entry = nullptr;
-  std::vector<LockTable::Entry*> leases;  // the entries that are taken, one element per take
+  std::vector<LockTable::Entry*> leases;  // `entry`, once for each time that it is taken
 };
 
 class LockTableTest : public testing::Test {

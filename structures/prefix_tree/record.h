@@ -21,7 +21,7 @@ namespace keydrome::prefix_tree {
 
 inline constexpr uint32_t kEnd = 0;
 // Larger than every symbol. A probe that is larger than all payloads of a key has this symbol after
-// the bytes of the key.
+// the end mark of the key.
 inline constexpr uint32_t kPast = 257;
 inline constexpr uint32_t kSymbolsMax = KEYDROME_KEY_BYTES_MAX + KEYDROME_PAYLOAD_BYTES_MAX + 2;
 // The result of first_difference() if no symbol differs. Larger than every depth.

@@ -63,8 +63,9 @@ void merge_pages(Where) {
   void* space = map(kMiB);
   refused("advise", madvise(space, kMiB, MADV_MERGEABLE), EPERM);
   const uint64_t disguised = uint64_t{MADV_MERGEABLE} | uint64_t{1} << 32;
-  refused("disguised", syscall(SYS_madvise, space, kMiB, disguised), EPERM);
-  refused("all pages", prctl(PR_SET_MEMORY_MERGE, 1, 0, 0, 0), EPERM);
+  refused("merge pages, with a disguised number", syscall(SYS_madvise, space, kMiB, disguised),
+          EPERM);
+  refused("merge all pages of the process", prctl(PR_SET_MEMORY_MERGE, 1, 0, 0, 0), EPERM);
 }
 
 // D52: takes memory in the constructor, and gives it back while records are inserted. If the

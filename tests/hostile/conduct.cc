@@ -253,7 +253,7 @@ void load_another_library(Where where) {
     close(from);
     close(to);
   } else {
-    required("no library of the system", dlopen("libresolv.so.2", RTLD_NOW) == nullptr);
+    required("not load libresolv of the system", dlopen("libresolv.so.2", RTLD_NOW) == nullptr);
     required("no second name space", dlmopen(LM_ID_NEWLM, "libm.so.6", RTLD_NOW) == nullptr);
   }
   required("no library of its own", dlopen("/work/second.so", RTLD_NOW) == nullptr);

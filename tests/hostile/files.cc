@@ -59,7 +59,7 @@ void look_for_answers(Where where) {
     required(entry->d_name, known.contains(entry->d_name));
   closedir(root);
   DIR* work = opendir(".");
-  required("the working directory", work != nullptr);
+  required("open the working directory", work != nullptr);
   int files = 0;
   while (work != nullptr && readdir(work) != nullptr) ++files;
   required("an empty working directory", files == 2);

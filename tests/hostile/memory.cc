@@ -113,8 +113,8 @@ const Message* find_message(MessageType type) {
   return nullptr;
 }
 
-// The header is at the beginning of a page. Its version alone could be any number, so the offsets
-// that follow must fit too.
+// The header is at the beginning of a page. Other data may begin with the same
+// number as its version, so the offsets that follow must fit too.
 std::byte* find_outcome_memory() {
   struct Start {
     uint32_t version, threads;

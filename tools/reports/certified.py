@@ -5,8 +5,8 @@ Needs a build.
 Plays the benchmark `isolation`, which records concurrent transactions, on correct libraries. Fresh sessions run in the
 real jail (sandbox) under the real referee (the program that plays and judges a session), until the checker has
 certified the requested number of transactions. To certify transactions, the checker finds a serial order of them that
-gives every recorded result. A reported violation counts as a false alarm, and its report is kept, because either the
-checker or the library is wrong. `--write` writes docs/reference/certified.md.
+gives every recorded result. A reported violation counts as a false alarm: either the checker or the library is wrong.
+With `--state`, its report is kept. `--write` writes docs/reference/certified.md.
 """
 
 from __future__ import annotations
@@ -183,7 +183,8 @@ def page(tallies: dict[str, Tally], made: str) -> str:
         (
             "Correct libraries played the benchmark `isolation` in the real jail (a sandbox), under the real referee,\n"
             "the program that plays and judges a session. The benchmark consists of rounds, which are phases with\n"
-            "fresh indexes. All calls of a round are recorded and judged. Every run had its own seed. The columns:\n"
+            "fresh indexes. All calls of a round are recorded and judged. Each run of a library had another seed.\n"
+            "The columns:\n"
             "\n"
             "- *Protocol*: how the library isolates transactions."
         ),

@@ -107,7 +107,7 @@ def page(request: HttpRequest) -> HttpResponse:
 
 
 def _comparison(found: RunComparison, shown: list[table.Column]) -> dict[str, Any]:
-    """Return the context of the comparison itself. Runs are in the order of the columns everywhere."""
+    """Return the context of the comparison itself. Lists of values are in the order of the columns."""
     by_id = {one.run.pk: one for one in found.runs}
     runs = [by_id[column.run.pk] for column in shown]
     bounds = [value for c in shown for value in (c.ratio, c.low, c.high) if value]
@@ -191,7 +191,7 @@ def queue_sessions(request: UserRequest) -> HttpResponse:
 
 
 def _rows(found: RunComparison) -> list[dict[str, Any]]:
-    """Return the values of each run for an export: numbers unchanged, and the path of the run's page."""
+    """Return the values of each run for an export: exact numbers, not rounded, and the path of the run's page."""
     by_id = {one.run.pk: number for number, one in enumerate(found.runs)}
     metrics = table.metrics(found.runs)
     return [

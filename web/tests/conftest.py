@@ -1,6 +1,6 @@
 """Defines the fixtures of the site's tests: the embedded site, and one browser for each of three users.
 
-The embedded site is the site with its default settings, which needs no server.
+The embedded site is the site with its default settings, which needs no database server and no Redis.
 """
 
 from __future__ import annotations

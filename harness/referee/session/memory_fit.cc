@@ -45,8 +45,8 @@ constexpr double kForSortedKey = 44;     // the judge's tables by key, and the s
 constexpr double kForChange = 68;        // the judge's ExpectedState: a Change, and tables by tag
 constexpr double kForChangedKey = 28;    // ExpectedState: its table by key, which may have grown
 constexpr double kForScanned = 32;       // a TraceRecord and padding; key and payload come after it
-constexpr double kForInserted = 12;      // a scanned record that the script inserts
-constexpr double kForTag = 8;            // the record of a tag, while the scan is read
+constexpr double kForInserted = 12;      // for each insert: a table to recognise scanned records
+constexpr double kForTag = 8;            // for each tag: where its insert is, while a scan is read
 constexpr double kForRecordedCall = 96;  // log, its copy, and the checker's tables
 
 // The memory limit of the library: a fixed part, a part for each record, and a multiple of the size

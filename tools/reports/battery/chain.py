@@ -201,7 +201,7 @@ def _judge(case: Case, run: Run) -> list[str]:
     faults += [f"no expected finding {name}" for name in case.findings if name not in names]
     if case.findings_any and not names & set(case.findings_any):
         faults.append(
-            f"none of the expected findings {', '.join(case.findings_any)} is among {', '.join(names) or 'none'}"
+            f"expected one of the findings {', '.join(case.findings_any)}, but got {', '.join(names) or 'no finding'}"
         )
     if case.words not in run.reason:
         faults.append(f"the reason {run.reason!r} lacks {case.words!r}")

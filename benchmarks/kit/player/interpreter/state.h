@@ -50,8 +50,9 @@ struct InterpreterInputs {
   Recording* recording = nullptr;            // this thread's own; null if the phase is not recorded
 };
 
-// The hidden gets of a thread (format/hidden_key.h): the word of the last one, and of the last one
-// before the open transaction, from which a retry continues. Null if there is none.
+// The hidden gets of a thread. The key of a hidden get depends on the word of the hidden get before
+// (format/hidden_key.h). The word of the last one, and of the last one before the open transaction,
+// from which a retry continues. Null if there is none.
 struct HiddenGets {
   const uint64_t* answer = nullptr;
   const uint64_t* answer_before = nullptr;
@@ -244,9 +245,9 @@ class InterpreterState {
   ProcedureState procedure_;
   const format::Instruction* instruction_ = nullptr;  // the instruction that makes the current call
   bool in_scan_ = false;                              // true: the next call of a kScan is getNext
-  bool unfit_ = false;                                // the transaction is unfit (procedure.h)
-  std::size_t unfit_at_ = 0;                          // the op that made the transaction unfit
-  bool rolls_back_ = false;  // a procedure of the transaction asked for a rollback
+  bool unfit_ = false;        // a procedure missed a required record, see procedure.h
+  std::size_t unfit_at_ = 0;  // the op that made the transaction unfit
+  bool rolls_back_ = false;   // a procedure of the transaction asked for a rollback
 
   Saved saved_;
   AfterAbort after_abort_ = AfterAbort::kRetry;
