@@ -71,10 +71,10 @@ def test_a_long_final_scan_gets_a_note(settings: Settings) -> None:
         ]
         return (Session("0" * 16, True, reports[0], reports[1]),)
 
-    assert "The final scan used 3.1 times" in printed(with_scan(3_100.0), benchmark)
+    assert "final scan used 3.1 times" in printed(with_scan(3_100.0), benchmark)
     text = printed(with_scan(3_000.0), benchmark)
     assert "CPU time of the final scan" in text
-    assert "The final scan used" not in text
+    assert "final scan used" not in text
 
 
 def test_repeated_sessions_are_explained() -> None:
