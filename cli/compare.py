@@ -78,7 +78,9 @@ def run(options: argparse.Namespace) -> int:
         candidates = {s.library.name: s.loadable for s in subjects if s.loadable is not None}
         _note_excluded(subjects, candidates)
         _note_too_few_sessions(len(candidates), options.sessions)
-        _note_noise()
+        noise = _noise()
+        for text in noise:
+            _note(text)
         neighbours = Neighbours(settings.slot)
         forecaster = Forecaster(options.sessions, 1 + options.margin / 100)
         with shown_progress(
@@ -99,25 +101,26 @@ def run(options: argparse.Namespace) -> int:
                 raise UsageError(f"cannot compare on this machine: {error}") from error
         neighbours.look()
     if neighbours.seen:
-        _note(
+        noise.append(
             "other Keydrome runs at the same time may have made these times longer: compare again when they have ended"
         )
+        _note(noise[-1])
     libraries = tuple(s.library for s in subjects)
     compared = Compared(request, libraries, blocks, options.sessions, 1 + options.margin / 100)
     _show(compared, stream_for_people(options.json, options.markdown), details=options.details)
-    _write(options, compared)
+    _write(options, compared, noise)
     if compared.comparison is None:
         return 2
     return 1 if compared.left_out() else 0
 
 
-def _write(options: argparse.Namespace, compared: Compared) -> None:
+def _write(options: argparse.Namespace, compared: Compared, noise: list[str]) -> None:
     if options.json is not None:
         write_json(options.json, compare_json(compared))
     if options.markdown is not None:
         from cli.output.compare_markdown import markdown  # noqa: PLC0415 - slow to import
 
-        write_file(options.markdown, markdown(compared))
+        write_file(options.markdown, markdown(compared, noise))
 
 
 def _request(options: argparse.Namespace, settings: Settings) -> Request:
@@ -249,14 +252,14 @@ def _note_too_few_sessions(libraries: int, sessions: int) -> None:
         )
 
 
-def _note_noise() -> None:
-    """Warn before a long run if the machine is busy, because the user can stop other work before the run."""
-    for setting in settings_of():
-        if setting.name in {"load", "stolen time"} and setting.fit is False:
-            _note(
-                f"this machine is noisy ({setting.name}: {setting.found}), so small differences stay undecided: "
-                f"{setting.remedy}"
-            )
+def _noise() -> list[str]:
+    """Return warnings if the machine is busy. The user sees them before a long run, and can stop other work."""
+    return [
+        f"this machine is noisy ({setting.name}: {setting.found}), so small differences stay undecided: "
+        f"{setting.remedy}"
+        for setting in settings_of()
+        if setting.name in {"load", "stolen time"} and setting.fit is False
+    ]
 
 
 def _estimated(heartbeat: Heartbeat, forecaster: Forecaster) -> Heartbeat:

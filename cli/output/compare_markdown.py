@@ -14,7 +14,7 @@ from cli.output import compare_text
 from runner.text import printable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from results.compared import Compared, Library
 
@@ -22,13 +22,19 @@ if TYPE_CHECKING:
 _SPECIAL = re.compile(r"[\\`*|<>\[\]~&]|(?<!\w)_|_(?!\w)")
 
 
-def markdown(compared: Compared) -> str:
-    """Return the whole comparison as Markdown that ends with a newline."""
+def markdown(compared: Compared, noise: Sequence[str] = ()) -> str:
+    """Return the whole comparison as Markdown that ends with a newline.
+
+    `noise` has the warnings about other work on the machine that the screen showed.
+    """
     tables = [compare_text.libraries(compared)]
     if compared.comparison is not None:
         tables.append(compare_text.pairs(compared))
     parts = [line for rows in tables for line in (f"**{_escaped(rows.title)}**", _table(rows))]
-    lines = (*compare_text.legend(compared), *compare_text.notes(compared))
+    if compared.comparison is not None:
+        parts.append(_escaped(compare_text.leaders(compared)))
+    warnings = (f"warning: {text}" for text in noise)
+    lines = (*warnings, *compare_text.legend(compared), *compare_text.notes(compared))
     parts.append("\n".join(f"- {_escaped(line)}" for line in lines))
     parts += ["**Conditions**", "\n".join(_conditions(compared))]
     return "\n\n".join(parts) + "\n"
@@ -49,7 +55,11 @@ def _conditions(compared: Compared) -> Iterator[str]:
     request = compared.request
     played = request.benchmark.resolve(request.instance, request.scale, request.overrides)
     files = [file.text() for file in (request.keys, request.trace) if file is not None]
+    instance = request.benchmark.instance(request.instance)
     named = (
+        ("benchmark", f"{request.benchmark.title}. {request.benchmark.description}"),
+        ("instance", f"{instance.title}. {instance.description}"),
+        ("control", "global_lock, an ordered set with one lock"),
         ("date", f"{datetime.now(tz=UTC):%Y-%m-%d}"),
         ("Keydrome", f"version {version('keydrome')}"),
         ("parameters", ", ".join(f"{name} {value}" for name, value in played.items())),
@@ -58,6 +68,7 @@ def _conditions(compared: Compared) -> Iterator[str]:
         ("margin", f"{100 * (compared.margin_ratio - 1):g} %"),
         *compare_text.conditions(compared),
         *(_library(library) for library in compared.libraries),
+        *_configurations(compared),
     )
     for line in (*files, *(f"{heading}: {text}" for heading, text in named)):
         yield f"- {_escaped(line)}"
@@ -67,6 +78,13 @@ def _library(library: Library) -> tuple[str, str]:
     name = (library.configuration or {}).get("name")
     configured = "" if name is None else f", configuration {name}"
     return f"library {library.name}", f"{library.file}{configured}, sha256 {library.sha256}"
+
+
+def _configurations(compared: Compared) -> Iterator[tuple[str, str]]:
+    """Yield what each configuration means, once."""
+    found = {one["name"]: one for library in compared.libraries if (one := library.configuration)}
+    for name, configuration in found.items():
+        yield f"configuration {name}", str(configuration.get("description", "from a file"))
 
 
 def _escaped(text: str) -> str:

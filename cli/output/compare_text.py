@@ -180,6 +180,10 @@ def legend(compared: Compared) -> Iterator[str]:
         f"p: the p-values of three claims: the two differ at all, differ by more than {margin} (--margin), or by "
         f"less. A value of at most {SIGNIFICANCE:g} shows its claim; all are Holm-corrected for the number of pairs."
     )
+    yield (
+        f"result: apart means that the blocks show a difference of more than {margin}; equal, of less. Ahead means "
+        "that they show a difference, but not whether it is more; undecided, that they show none of these."
+    )
 
 
 def notes(compared: Compared) -> Iterator[str]:

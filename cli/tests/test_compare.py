@@ -229,7 +229,7 @@ def test_the_columns_are_explained_and_the_conditions_are_named() -> None:
 
 def test_the_markdown_has_the_tables_of_the_screen_and_the_conditions() -> None:
     value = example()
-    text = markdown(value)
+    text = markdown(value, ["this machine is noisy (load: 3.8 per CPU)"])
     rows = [line for line in text.splitlines() if line.startswith("|")]
     assert rows[:2] == [
         "| rank | library | median, ms | min | max | x control | x null |",
@@ -242,6 +242,13 @@ def test_the_markdown_has_the_tables_of_the_screen_and_the_conditions() -> None:
     assert len(rows) == 7
     for words in (
         "**sample/small version 3, smoke scale: total_ms, less is better**",
+        "\n\nresult: a has the lowest total_ms of 2 libraries",
+        "\n- warning: this machine is noisy (load: 3.8 per CPU)\n",
+        "\n- benchmark: ",
+        "\n- instance: ",
+        "\n- control: global_lock, an ordered set with one lock\n",
+        "\n- configuration rw: ",
+        "- result: apart means that the blocks show a difference of more than 3 %",
         "\n- date: 20",
         ", Linux ",
         "- Keydrome: version ",
