@@ -25,7 +25,14 @@ from cli.input.libraries import (
 from cli.input.values import UsageError, history_folder, seed_series
 from cli.local_jail import check_rights, prepared
 from cli.output.check_proof import smallest_proof
-from cli.output.crash_text import calls_inside, crashes, find_race, is_race, meaning
+from cli.output.crash_text import (
+    calls_inside,
+    crashes,
+    find_race,
+    is_race,
+    may_be_race,
+    meaning,
+)
 from cli.output.debug_text import how_to_debug, how_to_profile
 from cli.output.files import stream_for_people, write_json
 from cli.output.paragraph import paragraph
@@ -471,11 +478,17 @@ def _crash_notes(tally: _Tally) -> Iterator[str]:
         yield f"crash: {' '.join(sentences)}"
         if is_race(crash) and tally.alone_passed is not False:
             yield f"race: {find_race(tally.library)}"
+            return
+    if may_be_race(tally.findings.values()) and tally.alone_passed is not False:
+        yield (
+            "race: the library hangs or crashes, and also gives wrong results. A data race can cause both: "
+            f"{find_race(tally.library)}"
+        )
 
 
 def _what_passed(check: _Check) -> str:
     text = (
         f"checked: {', '.join(suite.name for suite in check.suites)} at {check.scale.value} scale"
     )
-    more = "; --scale laptop plays more, and finds rarer faults and small leaks"
+    more = "; --scale laptop plays more, and finds rarer faults"
     return text + (more if check.scale is Scale.SMOKE else "")

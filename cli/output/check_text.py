@@ -30,12 +30,13 @@ if TYPE_CHECKING:
 class Limits:
     """How many lines the proof has, how many other findings are listed, and how many warnings are printed in full.
 
-    Warnings are printed in full only if there is no required finding.
+    Warnings are printed in full only if there is no required finding. `rest` says where to find what was left out.
     """
 
     proof: int = 19
     others: int = 9
     warnings: int = 5
+    rest: str = "--witness DIR writes all to files"
 
 
 ALL = Limits()
@@ -90,7 +91,7 @@ def _show_proof(out: Console, finding: Finding, limits: Limits) -> None:
     if len(lines) > limits.proof:
         _line(
             out,
-            f"  ... {counted(len(lines) - limits.proof, 'more line')}; --witness DIR writes all to files",
+            f"  ... {counted(len(lines) - limits.proof, 'more line')}; {limits.rest}",
         )
 
 

@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING
 
 from cli.output.debug_text import keydrome_command
 from results.counts import counted
+from runner.terms import Severity
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from runner.report import Finding
 
@@ -23,6 +24,7 @@ _GUIDE = "docs/how-to/debug-a-library.md"
 _RUNNING = re.compile(r"thread (\d+): (\w+)\(.*\(operation \d+\) was running when the process")
 _THREAD = re.compile(r"(thread \d+|a thread that plays no operations)\b")
 _STACK = "  stack at the crash: "
+_MEMORY = "This call or an earlier one may have damaged memory; AddressSanitizer (-fsanitize=address) names it."
 # ThreadSanitizer does not see how Keydrome orders the threads of scripted benchmarks such as `scenarios`.
 _UNORDERED = "ycsb --threads 4"
 
@@ -52,8 +54,8 @@ def meaning(finding: Finding, given: str, *, alone_passed: bool | None = None) -
         yield f"Thread {crashed} crashed in {inside[crashed]}."
     if len(inside) == 1:
         yield (
-            f"No other thread was inside the library: only {next(iter(inside.values()))} was "
-            "running. So the cause need not be a race."
+            f"No other thread was inside the library at that moment: only {next(iter(inside.values()))} was "
+            f"running. {_MEMORY}"
         )
         return
     by_call: dict[str, list[int]] = {}
@@ -67,7 +69,7 @@ def meaning(finding: Finding, given: str, *, alone_passed: bool | None = None) -
     alone = "With one thread (suite differential) it passed. " if alone_passed else ""
     yield (
         f"{alone}A crash that needs two threads at once is usually a data race: two threads use the "
-        "same memory without a lock, and one of them writes."
+        f"same memory without a lock, and one of them writes. If it also crashes with one thread: {_MEMORY}"
     )
     if alone_passed is None:
         alone = f"{keydrome_command()} check {given} --suite differential"
@@ -76,23 +78,30 @@ def meaning(finding: Finding, given: str, *, alone_passed: bool | None = None) -
 
 def find_race(given: str) -> str:
     """Return how ThreadSanitizer finds a race. `given` names the library as on the command line."""
-    built, source = sanitized(given)
+    built = sanitized(given)
     return (
-        f"`cc -g -O1 -shared -fPIC -fsanitize=thread -I api/include {source} -o {built}` and then "
-        f"`{keydrome_command()} debug {built} --benchmark {_UNORDERED}` name both places in the source ({_GUIDE}; "
-        "c++ for C++)"
+        f"`cc -g -O1 -shared -fPIC -fsanitize=thread -I api/include SOURCES -o {built}` (SOURCES: your files; c++ for "
+        f"C++) and then `{keydrome_command()} debug {built} --benchmark {_UNORDERED}` name both places in the source "
+        f"({_GUIDE})"
     )
 
 
-def sanitized(given: str) -> tuple[str, str]:
-    """Return the name of the library's file for ThreadSanitizer, and of its source, for a library mine.so."""
+def sanitized(given: str) -> str:
+    """Return the name of the library's file for ThreadSanitizer, for a library mine.so."""
     stem = given.split(maxsplit=1)[0].rpartition("/")[2].partition(":")[0].removesuffix(".so")
-    return f"./{stem}-tsan.so", f"{stem}.c"
+    return f"./{stem}-tsan.so"
 
 
 def is_race(finding: Finding) -> bool:
     """Return whether several threads were inside the library when it crashed."""
     return crashes(finding) and len(calls_inside(finding)) > 1
+
+
+def may_be_race(findings: Iterable[Finding]) -> bool:
+    """Return whether the library hangs or crashes and also gives wrong results, which a data race can cause."""
+    required = {one.name for one in findings if one.severity is Severity.REQUIRED}
+    ends = {CRASHED, "hang"}
+    return bool(required & ends) and bool(required - ends - {"too_slow"})
 
 
 def crash_file(
@@ -111,12 +120,12 @@ def crash_file(
     }
     lines += [f"  {command} --tool {tool}    # {what}" for tool, what in tools.items()]
     if is_race(finding):
-        built, source = sanitized(given)
+        built = sanitized(given)
         lines += [
             "",
-            "To find a data race, build the library with ThreadSanitizer (c++ for C++):",
+            "To find a data race, build the library with ThreadSanitizer (SOURCES: your files; c++ for C++):",
             "",
-            f"  cc -g -O1 -shared -fPIC -fsanitize=thread -I api/include {source} -o {built}",
+            f"  cc -g -O1 -shared -fPIC -fsanitize=thread -I api/include SOURCES -o {built}",
             f"  {keydrome_command()} debug {built} --benchmark {_UNORDERED}",
         ]
     if program:

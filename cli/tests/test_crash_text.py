@@ -7,7 +7,14 @@ from dataclasses import replace
 import pytest
 
 from cli.output.check_proof import heading
-from cli.output.crash_text import calls_inside, crash_file, find_race, is_race, meaning
+from cli.output.crash_text import (
+    calls_inside,
+    crash_file,
+    find_race,
+    is_race,
+    may_be_race,
+    meaning,
+)
 from runner.report import Finding
 from runner.terms import Severity
 
@@ -61,13 +68,26 @@ def test_the_suite_with_one_thread_tells_more(passed: bool, words: str, race: bo
 
 def test_one_thread_inside_the_library_is_not_called_a_race() -> None:
     assert not is_race(ONE)
-    assert "No other thread was inside the library: only insertRecord was running." in said(ONE)
+    assert (
+        "No other thread was inside the library at that moment: only insertRecord was running. This call or an earlier "
+        "one may have damaged memory; AddressSanitizer"
+    ) in said(ONE)
     assert said(replace(ONE, detail="ended by SIGSEGV")) == ""
+
+
+def test_wrong_results_with_a_hang_may_be_a_race() -> None:
+    hang = replace(ONE, name="hang")
+    wrong = replace(ONE, name="dirty_read")
+    assert may_be_race([hang, wrong])
+    assert may_be_race([ONE, wrong])
+    assert not may_be_race([hang])
+    assert not may_be_race([wrong])
+    assert not may_be_race([hang, replace(wrong, severity=Severity.ADVISORY)])
 
 
 def test_the_commands_name_the_users_file() -> None:
     text = find_race("dir/mine.so --config rw")
-    assert "-fsanitize=thread -I api/include mine.c -o ./mine-tsan.so`" in text
+    assert "-fsanitize=thread -I api/include SOURCES -o ./mine-tsan.so`" in text
     assert "`keydrome debug ./mine-tsan.so --benchmark ycsb --threads 4`" in text
 
 

@@ -93,7 +93,7 @@ TEST(ProgramPosition, StringKeysAreQuotedAndCut) {
   EXPECT_EQ(program_position(two_indexes(), ops, 1).call, "get(\"words\", \"a\\x22b\\x01\")");
   const std::string x(20, 'x');
   EXPECT_EQ(program_position(two_indexes(), ops, 2).call,
-            "get(\"words\", \"" + x + "..." + x + "\")");
+            "get(\"words\", \"" + x + "..." + x + "\" (100 bytes))");
 }
 
 TEST(ProgramPosition, ReadersDoNotBlockReaders) {

@@ -12,8 +12,8 @@ namespace {
 
 constexpr std::size_t kQuotedMax = 40;  // a longer name or key is shortened to this many bytes
 
-// Quotes a name or key, and shortens a long one. Quotes, backslashes and unprintable bytes become
-// \xNN.
+// Quotes a name or key, and shortens a long one, whose length then follows. Quotes, backslashes and
+// unprintable bytes become \xNN.
 std::string quoted(std::string_view bytes) {
   std::string text = "\"";
   for (std::size_t i = 0; i < bytes.size(); ++i) {
@@ -27,7 +27,9 @@ std::string quoted(std::string_view bytes) {
     const bool printable = byte >= ' ' && byte <= '~' && byte != '"' && byte != '\\';
     text += printable ? std::string(1, bytes[i]) : std::string(hexadecimal.data());
   }
-  return text + "\"";
+  text += '"';
+  if (bytes.size() > kQuotedMax) text += " (" + std::to_string(bytes.size()) + " bytes)";
+  return text;
 }
 
 std::string key_text(const script::Script& script, uint32_t index, uint32_t key) {
