@@ -6,6 +6,7 @@ findings, so only the smallest proof, the easiest to read, is printed in full.
 
 from __future__ import annotations
 
+import re
 import textwrap
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -24,6 +25,9 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from runner.report import Finding
+
+
+_PLACE = re.compile(r"^phase [^:]+, thread \d+, operation \d+: ")
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +108,9 @@ def _wrapped(line: str, width: int) -> list[str]:
 
 
 def _one_line(out: Console, finding: Finding) -> None:
-    _fitted(out, f"  {heading(finding)}: {(finding.detail.splitlines() or [''])[0]}")
+    """Print what happened, without the place, so that the end of the line with the decisive words is seldom cut off."""
+    first = (finding.detail.splitlines() or [""])[0]
+    _fitted(out, f"  {heading(finding)}: {_PLACE.sub('', first)}")
 
 
 def _fitted(out: Console, text: str) -> None:

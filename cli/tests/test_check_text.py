@@ -65,3 +65,16 @@ def test_without_a_fault_each_warning_says_what_it_is() -> None:
 
 def test_text_of_a_library_does_not_control_the_terminal() -> None:
     assert "\x1b" not in "".join(printed(replace(WORDS, detail="\x1b[31mred")))
+
+
+def test_the_line_of_another_finding_begins_with_what_happened() -> None:
+    """The place of the call would push the decisive words out of the line."""
+    place = "phase test, thread 0, operation 3: "
+    what = "insertRecord returned undocumented code 77, which keydrome/index.h does not allow here"
+    other = replace(WORDS, name="illegal_answer", detail=place + what)
+    lines = printed(SCRIPT, other)
+    assert (
+        "  unit illegal_answer: insertRecord returned undocumented code 77, which keydrome"
+        in lines[-1]
+    )
+    assert place not in lines[-1]
