@@ -6,6 +6,7 @@
 
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <cstdlib>
 #include <functional>
@@ -20,13 +21,27 @@
 namespace keydrome {
 namespace {
 
+// A transaction that does not commit is given up after this many attempts, but not before this time
+// has passed: on a busy machine, the thread that holds a lock may have to wait for a processor. After
+// the first transaction that was given up, the time no longer counts, so that a library that commits
+// nothing fails soon.
 constexpr int kAttemptsMax = 10000;
+constexpr std::chrono::seconds kTimeMin{2};
+std::atomic<bool> gave_up = false;
+
+bool may_try_again(int attempts, std::chrono::steady_clock::time_point start) {
+  if (attempts < kAttemptsMax) return true;
+  if (gave_up.load()) return false;
+  return attempts % kAttemptsMax != 0 || std::chrono::steady_clock::now() - start < kTimeMin;
+}
 
 // Runs `body` in a transaction, and repeats the transaction after DEADLOCK until it commits. `body`
-// returns SUCCESS to commit, or DEADLOCK to be repeated. Returns false if none of kAttemptsMax
-// attempts commits, or if a call returns another result code.
+// returns SUCCESS to commit, or DEADLOCK to be repeated. Returns false if the transaction is given
+// up, or if a call returns another result code.
 bool commit_with_retry(const std::function<ErrCode(TxnState*)>& body) {
-  for (int attempt = 0; attempt < kAttemptsMax; ++attempt) {
+  const auto start = std::chrono::steady_clock::now();
+  for (int attempt = 0; may_try_again(attempt, start); ++attempt) {
+    if (attempt > 0) std::this_thread::yield();
     TxnState* txn = nullptr;
     ErrCode code = library().begin(&txn);
     if (code == DEADLOCK) {
@@ -43,8 +58,10 @@ bool commit_with_retry(const std::function<ErrCode(TxnState*)>& body) {
       return false;
     }
   }
-  ADD_FAILURE() << "a transaction received DEADLOCK in each of its " << kAttemptsMax
-                << " attempts: the library must let one of several conflicting transactions commit";
+  gave_up.store(true);
+  ADD_FAILURE()
+      << "a transaction received DEADLOCK in each of " << kAttemptsMax
+      << " attempts or more: the library must let one of several conflicting transactions commit";
   return false;
 }
 
