@@ -240,20 +240,19 @@ class Judge : public CrowdRecord {
         }
       }
     }
-    for (const auto& [place, threads] : succeeded_on) {
-      if (threads.empty()) {
-        return "threads tried " + what +
-               " at the same time, and no call returned SUCCESS: exactly " +
-               "one call must succeed";
-      }
-      if (threads.size() == 1) continue;
-      std::string list;
-      for (const std::size_t thread : threads)
-        list += (list.empty() ? "" : ", ") + std::to_string(thread);
-      return "threads tried " + what + " at the same time, and " + std::to_string(threads.size()) +
-             " calls returned SUCCESS (threads " + list + "): exactly one call must succeed";
+    const auto wrong = std::ranges::find_if(
+        succeeded_on, [](const auto& at_place) { return at_place.second.size() != 1; });
+    if (wrong == succeeded_on.end()) return "";
+    const std::vector<std::size_t>& threads = wrong->second;
+    std::string calls = threads.empty() ? "no call" : std::to_string(threads.size()) + " calls";
+    calls += " returned SUCCESS";
+    for (const std::size_t& thread : threads) {
+      calls += &thread == &threads.front() ? " (threads " : ", ";
+      calls += std::to_string(thread);
     }
-    return "";
+    if (!threads.empty()) calls += ")";
+    return "threads tried " + what + " at the same time, and " + calls +
+           ": exactly one call must succeed";
   }
 
   std::string all_succeed(EventCall call, const char* name) const {
