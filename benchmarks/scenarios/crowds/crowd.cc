@@ -250,7 +250,7 @@ class Judge : public CrowdRecord {
       calls += &thread == &threads.front() ? " (threads " : ", ";
       calls += std::to_string(thread);
     }
-    if (!threads.empty()) calls += ")";
+    if (!threads.empty()) calls += ')';
     return "threads tried " + what + " at the same time, and " + calls +
            ": exactly one call must succeed";
   }
