@@ -42,7 +42,9 @@ class Generator : public workload::ClientScript {
         hit_percent_(parameters.u64("hit_percent")) {
     index_ = builder().add_index("index", misses_ == Misses::kSuffix ? VARCHAR : INT);
     for (uint32_t i = 0; i < records_; ++i) add_keys(i);
-    // The key of record i is 2 * i. So all bits of i below the highest one are random.
+    // The key of record i is 2 * i. Hides the bits of i below the highest one. They are uniformly
+    // distributed if the number of records is a power of two. Otherwise some combinations are twice
+    // as likely as others.
     if (serial_) builder().hide_bits((std::bit_floor(records_) - 1) << 1);
     hit_ = builder().add_class("hit");
     miss_ = builder().add_class("miss");

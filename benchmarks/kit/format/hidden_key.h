@@ -7,10 +7,10 @@
 // XORs the key with the same bits of the word that this get really left. So after a wrong answer,
 // the following keys are wrong, too.
 //
-// Only bits that are random are hidden (Script::hidden_bits): for each combination of these bits,
-// there is a key that the thread asks for with the same probability. Otherwise the hidden key would
-// show something about the answer. With 1,000 keys in the upper half of 2^11, for example, the
-// highest hidden bit would show the highest bit of the word.
+// Only bits that differ at random from key to key are hidden (Script::hidden_bits). A hidden bit
+// that is 0 in all keys would show a bit of the answer. If all combinations of the hidden bits are
+// equally likely, a hidden key shows nothing. If some are twice as likely as others, it shows a
+// fraction of a bit.
 //
 // The first hidden get of a thread in a phase is hidden by the word 0, so the library can know its
 // key. Thread safety: pure functions.

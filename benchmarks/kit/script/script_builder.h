@@ -175,8 +175,8 @@ class ScriptBuilder {
   // Announces that no procedure ever uses these keys. REQUIRES: no scan of a procedure can return a
   // record with one of these keys.
   void keep_from_procedures(KeyType type, KeyRange keys) { script_.pools.kept_keys[type] = keys; }
-  // Sets which bits of a key get_hidden() hides. REQUIRES: for each combination of these bits, there
-  // is a key that get_hidden() chooses with the same probability.
+  // Sets which bits of a key get_hidden() hides. REQUIRES: all combinations of these bits are about
+  // equally likely in the keys of get_hidden() (format/hidden_key.h).
   void hide_bits(uint32_t bits) { script_.hidden_bits = bits; }
   // Adds a text and returns its number. The empty text has number 0. REQUIRES (checked): the text
   // has at most MAX_PAYLOAD_LEN - kTagBytes bytes and contains no zero byte.

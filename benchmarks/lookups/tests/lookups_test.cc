@@ -94,8 +94,9 @@ TEST(Lookups, MissingStringsDifferInTheLastCharacter) {
   });
 }
 
-// A library that does not know the answer before learns nothing from a hidden key, because all of its
-// values are equally likely. The bits that hide the keys are different from get to get.
+// If the number of records is a power of two, a library that does not know the answer before learns
+// nothing from a hidden key, because all of its values are equally likely. The bits that hide the
+// keys are different from get to get.
 TEST(Lookups, HiddenKeysSayNothing) {
   constexpr uint32_t kRecords = 1'024;
   const script::Script script =
