@@ -94,8 +94,8 @@ TEST(Lookups, MissingStringsDifferInTheLastCharacter) {
   });
 }
 
-// If the number of records is a power of two, a library that does not know the answer before learns
-// nothing from a hidden key, because all of its values are equally likely. The bits that hide the
+// If the number of records is a power of two, all values of a hidden key are equally likely. So a
+// library that does not know the answer before learns nothing from the key. The bits that hide the
 // keys are different from get to get.
 TEST(Lookups, HiddenKeysSayNothing) {
   constexpr uint32_t kRecords = 1'024;
