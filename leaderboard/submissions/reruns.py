@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Container, Iterable
 
     from django.contrib.auth.models import User
+    from django.db.models import QuerySet
 
     from leaderboard.contests.models import HiddenInstance
 
@@ -117,11 +118,13 @@ def _reason_against_rerun(run: Run) -> str:
 def rerun_stale() -> list[Run]:
     """Queue new runs for entries whose timed runs or gates used older benchmark versions; return the new runs.
 
-    These are the entries of the site's boards, and those that running contests count, also on hidden instances. The
-    new runs have a lower priority than new submissions and single reruns. A second call queues only missing runs,
-    because each combination of submission, instance, scale and machine class is queued once per benchmark version. An
-    entry with an outdated gate (required correctness test) leaves the board and returns when the gate has passed at the
-    newest version.
+    These are the entries of the site's boards, those that running contests count, also on hidden instances, and
+    submissions with an open run of an older version. The new runs have a lower priority than new submissions and single
+    reruns. A second call queues only missing runs, because each combination of submission, instance, scale and machine
+    class is queued once per benchmark version. An entry with an outdated gate (required correctness test) leaves the
+    board and returns when the gate has passed at the newest version.
+
+    Queued runs of older versions are cancelled, because no worker of this site's version can execute them.
     """
     with transaction.atomic():
         board_entries.lock()
@@ -145,6 +148,7 @@ def rerun_stale() -> list[Run]:
                 ],
             )
         ]
+        _cancel_overtaken()
         board_entries.refresh(
             Run.objects.select_related("submission", "machine").filter(
                 submission__in=[submission for submission, _ in stale],
@@ -157,6 +161,23 @@ def rerun_stale() -> list[Run]:
     return new
 
 
+def _overtaken() -> QuerySet[Run]:
+    """Return the query for the runs that have not ended and whose benchmark has a newer version."""
+    older = Q(pk__in=())
+    for name, benchmark in catalogue.benchmarks().items():
+        older |= Q(benchmark=name) & ~Q(benchmark_version=benchmark.version)
+    return Run.objects.filter(older).exclude(state__in=FINAL_STATES)
+
+
+def _cancel_overtaken() -> None:
+    waiting = _overtaken().filter(state=State.QUEUED)
+    cancelled = list(waiting.values_list("pk", flat=True))
+    claims.cancel_waiting(waiting)
+    Run.objects.filter(pk__in=cancelled, state=State.CANCELLED).update(
+        reason="not run, because a newer version of the benchmark replaced the version of this run"
+    )
+
+
 _Missing = tuple[Target, str, int, str, "HiddenInstance | None"]
 
 
@@ -167,7 +188,9 @@ def _stale_targets() -> Iterable[tuple[Submission, list[_Missing]]]:
     statements.
     """
     ranked = Submission.objects.filter(
-        Q(runs__board_entries__spare=False) | Q(pk__in=counted_submissions()),
+        Q(runs__board_entries__spare=False)
+        | Q(pk__in=counted_submissions())
+        | Q(pk__in=_overtaken().filter(verified=False).values("submission")),
         deleted_at__isnull=True,
     ).distinct()
     entries = Prefetch("contest_entries", queryset=counting_entries())

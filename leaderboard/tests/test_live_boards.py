@@ -12,15 +12,17 @@ from leaderboard import board_page, live_boards, overview, services
 from leaderboard.boards import all_boards
 from leaderboard.lead_history import note_leads
 from leaderboard.live_boards import make_live, note_live_versions, staging
-from leaderboard.models import LiveVersion, Run
+from leaderboard.models import FINAL_STATES, LiveVersion, Machine, Run, State
 from leaderboard.queries import visible_runs
+from leaderboard.queue import claims
 from leaderboard.ranking import board_entries
 from leaderboard.ranking_status import RankStatus, ranking_status
 from leaderboard.services import Refused
 from leaderboard.submissions import reruns
 from leaderboard.tests.conftest import Repository, Track, enter
+from leaderboard.tests.reports import make_report
 from leaderboard.tests.test_board_history import board
-from leaderboard.tests.test_record import ranked
+from leaderboard.tests.test_record import gates, ranked, timed
 from runner.terms import Verdict
 
 if TYPE_CHECKING:
@@ -134,6 +136,29 @@ def test_a_cancelled_or_deleted_run_does_not_block(
     assert found.changes["fast"][0].reason == "its run was cancelled"
     make_live(board(), by=organiser)
     assert shown() == (2, [])
+
+
+def test_an_entry_that_a_new_version_overtakes_is_run_again(
+    alice: User, bob: User, machine: Machine, track: Track, repository: Repository
+) -> None:
+    entered, running = enter(alice), enter(bob, 1)
+    Run.objects.filter(submission=entered).update(priority=50)
+    for gate in gates(running):
+        claimed = claims.claim(claims.Slot(machine, 0))
+        assert claimed == gate
+        services.record(make_report(claimed))
+    active = claims.claim(claims.Slot(machine, 0))
+    assert active == timed(running)
+    bump(repository)
+    # Queued runs could never start, so they are replaced. The running one may end, but it has a successor, too.
+    (old,) = entered.runs.filter(benchmark_version=1, benchmark="sigmod2009")
+    assert old.state == State.CANCELLED
+    assert old.reason.startswith("not run, because a newer version of the benchmark")
+    assert again(old).state == State.QUEUED
+    active.refresh_from_db()
+    assert active.state not in FINAL_STATES
+    assert again(active).state == State.QUEUED
+    assert reruns.rerun_stale() == []
 
 
 def test_open_gates_block(
