@@ -84,6 +84,8 @@ def environment(var: Path) -> dict[str, str]:
         "PYTHONPATH": str(ROOT),
         "KEYDROME_VAR": str(var),
         "KEYDROME_BOARD_SCALE": "smoke",
+        # The test reads pages right after a change.
+        "KEYDROME_COPY_SECONDS": "0",
         # A slot is a number that gives a jail its own user. The developer's own site may use slot 0, so the test uses
         # another one.
         "KEYDROME_SLOT": str(slots_for_tests()[0]),

@@ -363,7 +363,17 @@ MFA_TOTP_ISSUER = "Keydrome"
 # The number of reverse proxies in front of the site. Rate limits need this number to find the visitor's own address.
 ALLAUTH_TRUSTED_PROXY_COUNT = env.int("KEYDROME_PROXIES", default=0)
 
-CACHES = {"default": env.cache_url("KEYDROME_CACHE_URL", default="locmemcache://")}
+CACHES = {
+    "default": env.cache_url("KEYDROME_CACHE_URL", default="locmemcache://"),
+    # The copies of pages (web/copies.py) have a cache of their own, so that they never displace rate limits.
+    "copies": {
+        "BACKEND": "django.core.cache.backends.locmem.LocMemCache",
+        "LOCATION": "copies",
+        "OPTIONS": {"MAX_ENTRIES": 256},
+    },
+}
+# How many seconds visitors without a cookie may receive the same copy of a public page; 0 renders each page anew.
+KEYDROME_COPY_SECONDS = env.int("KEYDROME_COPY_SECONDS", default=5)
 
 # The next settings are about uploads.
 

@@ -24,6 +24,7 @@ from leaderboard.configuration_board import Filters, boards_of, configuration_bo
 from results.robustness import LEAST_SESSIONS, best_levels, heat, robustness
 from web import jinja
 from web.boards.rows import entry_name
+from web.copies import copied
 from web.http import spreadsheet_cell
 
 if TYPE_CHECKING:
@@ -203,6 +204,7 @@ def _sorted(shown: list[Row], boards: Sequence[Board], slug: str) -> list[Row]:
 
 
 @require_safe
+@copied
 def page(request: HttpRequest, family: str) -> HttpResponse:
     """Show a configuration board."""
     found = _found(request, family)

@@ -20,6 +20,7 @@ from web.boards.choice import Choice, options
 from web.boards.groups import groups_of, single_rows
 from web.boards.leads import lead_rows
 from web.boards.rows import Row, entry_name, result_column, rows
+from web.copies import copied
 from web.http import number, spreadsheet_cell
 
 if TYPE_CHECKING:
@@ -49,6 +50,7 @@ def _board(slug: str) -> Board:
 
 
 @require_safe
+@copied
 def every_board(request: HttpRequest) -> HttpResponse:
     """Show all boards: first the main boards (those of a contest), then the others, each group sorted by title."""
     found = sorted(all_boards(), key=lambda board: (not board.main, board.title.casefold()))
@@ -57,6 +59,7 @@ def every_board(request: HttpRequest) -> HttpResponse:
 
 
 @require_safe
+@copied
 def board(request: HttpRequest, slug: str) -> HttpResponse:
     """Show the page of one board."""
     found = _standings(request, slug)

@@ -28,6 +28,7 @@ from results.stats.family import MARGIN_RATIO, SIGNIFICANCE
 from web import jinja
 from web.compare import curves, pairs, table
 from web.compare.axes import ratio_axis
+from web.copies import copied
 from web.http import spreadsheet_cell
 
 if TYPE_CHECKING:
@@ -83,6 +84,7 @@ def _to_export(request: HttpRequest) -> RunComparison:
 
 
 @require_safe
+@copied
 def page(request: HttpRequest) -> HttpResponse:
     """Show the comparison, and a form that adds and removes runs."""
     try:

@@ -17,6 +17,7 @@ from leaderboard.contests.current import current_contests
 from leaderboard.contests.models import Phase
 from web.boards.leads import lead_rows
 from web.boards.rows import entry_name
+from web.copies import copied
 from web.pages import downloads
 from web.submissions.figures import fact_rows
 
@@ -33,6 +34,7 @@ NEWS = 2
 
 
 @require_safe
+@copied
 def home(request: HttpRequest) -> HttpResponse:
     """Show the contests, who leads, how to take part, the most recently finished runs, and the news."""
     boards = all_boards()

@@ -21,6 +21,7 @@ from leaderboard.submissions import reruns
 from leaderboard.submissions.report_columns import Curves
 from results.counts import counted
 from web import jinja
+from web.copies import copied
 from web.http import fragment, private_file
 from web.submissions import bundles, figures
 from web.submissions.run_curves import run_curves
@@ -95,6 +96,7 @@ def _title(run: Run) -> str:
 
 
 @require_safe
+@copied
 def run(request: HttpRequest, pk: int) -> HttpResponse:
     """Show the page of a run."""
     return render(request, "submissions/run.html", _context(request, _page(request, pk)))

@@ -42,6 +42,8 @@ def _embedded(var: Path) -> dict[str, Any]:
         "KEYDROME_SCALE": "smoke",
         "KEYDROME_BOARD_SCALE": "smoke",
         "KEYDROME_SESSIONS": 3,
+        # Tests change the data between two requests, and expect to see the change at once.
+        "KEYDROME_COPY_SECONDS": 0,
         # The usual hash is slow on purpose. A fast one suffices here, because these passwords protect nothing.
         "PASSWORD_HASHERS": ["django.contrib.auth.hashers.MD5PasswordHasher"],
     }

@@ -1,0 +1,87 @@
+"""Keeps copies of public pages for a few seconds, so that a busy site renders a popular page once for many visitors.
+
+Use `@copied` on a view whose page is the same for all visitors without a cookie. Only they receive copies. Visitors who
+have logged in or seen a form have a cookie, and always receive a new page. So a copy never contains private text.
+
+A copy is used for `settings.KEYDROME_COPY_SECONDS`. After that, one request renders the page again. Other requests
+receive the old copy meanwhile, until it is twice as old. Each process of the web server has its own copies.
+"""
+
+from __future__ import annotations
+
+import time
+from functools import wraps
+from hashlib import sha256
+from typing import TYPE_CHECKING, Concatenate, ParamSpec
+
+from django.conf import settings
+from django.core.cache import caches
+from django.http import HttpResponse
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from django.http import HttpRequest
+
+_Arguments = ParamSpec("_Arguments")
+CACHE = "copies"
+_OK = 200
+_HTML = "text/html; charset=utf-8"
+# If a request that renders a page fails, the next one may render the page after this time at the latest.
+_RENDER_SECONDS = 2
+
+
+def copied(
+    view: Callable[Concatenate[HttpRequest, _Arguments], HttpResponse],
+) -> Callable[Concatenate[HttpRequest, _Arguments], HttpResponse]:
+    """Let visitors without a cookie share the pages of this view for some seconds.
+
+    A copy belongs to the host and the address with its query. Only HTML pages with status 200 are copied, and only if
+    they have no Cache-Control header, no form and no session.
+    """
+
+    @wraps(view)
+    def answer(
+        request: HttpRequest, /, *args: _Arguments.args, **kwargs: _Arguments.kwargs
+    ) -> HttpResponse:
+        seconds = settings.KEYDROME_COPY_SECONDS
+        if seconds <= 0 or request.method != "GET" or request.COOKIES:
+            return view(request, *args, **kwargs)
+        copies, key = caches[CACHE], _key(request)
+        found: tuple[float, bytes] | None = copies.get(key)
+        if found is not None:
+            rendered_at, page = found
+            is_new = 0 <= time.time() - rendered_at < seconds
+            # `add` returns False if another request has added the mark, i.e. renders the page now.
+            if is_new or not copies.add(_mark(key), value=True, timeout=_RENDER_SECONDS):
+                return HttpResponse(page, content_type=_HTML)
+        response = view(request, *args, **kwargs)
+        if _is_for_all(request, response):
+            copies.set(key, (time.time(), response.content), timeout=2 * seconds)
+        copies.delete(_mark(key))
+        return response
+
+    return answer
+
+
+def _key(request: HttpRequest) -> str:
+    address = f"{request.scheme}://{request.get_host()}{request.get_full_path()}"
+    return sha256(address.encode()).hexdigest()
+
+
+def _mark(key: str) -> str:
+    return f"{key}-is-rendered"
+
+
+def _is_for_all(request: HttpRequest, response: HttpResponse) -> bool:
+    """Return True if the page contains nothing that belongs to this visitor.
+
+    Django sets the cookies of forms and sessions after the view, so the response does not have them yet.
+    """
+    has_form = "CSRF_COOKIE" in request.META
+    return (
+        response.status_code == _OK
+        and response.headers.get("Content-Type") == _HTML
+        and not response.has_header("Cache-Control")
+        and not (response.streaming or response.cookies or has_form or request.session.modified)
+    )
