@@ -5,10 +5,13 @@ have logged in or seen a form have a cookie, and always receive a new page. So a
 
 A copy is used for `settings.KEYDROME_COPY_SECONDS`. After that, one request renders the page again. Other requests
 receive the old copy meanwhile, until it is twice as old. Each process of the web server has its own copies.
+
+Thread safety: any number of threads may request pages. A lock protects the table of the pages that are being rendered.
 """
 
 from __future__ import annotations
 
+import threading
 import time
 from functools import wraps
 from hashlib import sha256
@@ -27,8 +30,13 @@ _Arguments = ParamSpec("_Arguments")
 CACHE = "copies"
 _OK = 200
 _HTML = "text/html; charset=utf-8"
-# If a request that renders a page fails, the next one may render the page after this time at the latest.
-_RENDER_SECONDS = 2
+# If there is no copy yet, a request waits at most this long for another one that renders the page.
+_WAIT_SECONDS = 2
+
+_lock = threading.Lock()
+_rendering: dict[
+    str, threading.Event
+] = {}  # by key; an event is set when its page has been rendered
 
 
 def copied(
@@ -47,19 +55,25 @@ def copied(
         seconds = settings.KEYDROME_COPY_SECONDS
         if seconds <= 0 or request.method != "GET" or request.COOKIES:
             return view(request, *args, **kwargs)
-        copies, key = caches[CACHE], _key(request)
-        found: tuple[float, bytes] | None = copies.get(key)
-        if found is not None:
-            rendered_at, page = found
-            is_new = 0 <= time.time() - rendered_at < seconds
-            # `add` returns False if another request has added the mark, i.e. renders the page now.
-            if is_new or not copies.add(_mark(key), value=True, timeout=_RENDER_SECONDS):
-                return HttpResponse(page, content_type=_HTML)
-        response = view(request, *args, **kwargs)
-        if _is_for_all(request, response):
-            copies.set(key, (time.time(), response.content), timeout=2 * seconds)
-        copies.delete(_mark(key))
-        return response
+        key = _key(request)
+        copy = _copy(key, seconds)
+        if copy is not None:
+            return copy
+        with _lock:
+            others = _rendering.get(key)
+            if others is None:
+                _rendering[key] = threading.Event()
+        if others is not None:
+            others.wait(0 if _copy(key, 2 * seconds) else _WAIT_SECONDS)
+            return _copy(key, 2 * seconds) or view(request, *args, **kwargs)
+        try:
+            response = view(request, *args, **kwargs)
+            if _is_for_all(request, response):
+                caches[CACHE].set(key, (time.time(), response.content), timeout=2 * seconds)
+            return response
+        finally:
+            with _lock:
+                _rendering.pop(key).set()
 
     return answer
 
@@ -69,8 +83,14 @@ def _key(request: HttpRequest) -> str:
     return sha256(address.encode()).hexdigest()
 
 
-def _mark(key: str) -> str:
-    return f"{key}-is-rendered"
+def _copy(key: str, seconds: float) -> HttpResponse | None:
+    """Return a copy that is at most this old, or None."""
+    found: tuple[float, bytes] | None = caches[CACHE].get(key)
+    if found is None:
+        return None
+    rendered_at, page = found
+    is_new = 0 <= time.time() - rendered_at < seconds
+    return HttpResponse(page, content_type=_HTML) if is_new else None
 
 
 def _is_for_all(request: HttpRequest, response: HttpResponse) -> bool:

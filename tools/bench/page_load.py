@@ -5,7 +5,9 @@
 The program starts PostgreSQL and fills it with invented runs (many_runs.py). A run judges one library on one benchmark.
 The program then starts the site with gunicorn as in production, and 50 clients request a page again and again. Each
 client starts a request every second (PAUSE_S), because people pause between pages. If a response takes longer, the
-client starts its next request at once. Run the program as root, because PostgreSQL runs as another user. With 10
+client starts its next request at once. The clients have no cookie, so the site may answer with copies of pages
+(web/copies.py). For some pages the clients also request the page with a cookie, so that each answer is a new page. Run
+the program as root, because PostgreSQL runs as another user. With 10
 million runs the database needs some 10 GB of disk.
 """
 
@@ -36,6 +38,8 @@ SECONDS = 10.0  # for each page
 PAUSE_S = 1.0  # from the start of a client's request to the start of its next one, at least
 TARGET_MS = 50.0
 SIZES = (300_000,)
+COOKIE = "never=copied"  # the site copies pages only for visitors without a cookie
+NEVER_COPIED = ("board page", "run page")  # these pages are also measured with the cookie
 ROOT = Path(__file__).resolve().parents[2]
 BIN = Path(sys.executable).parent
 # As in docker-compose.yml.
@@ -61,11 +65,15 @@ def main() -> None:
     rows = []
     for size in options.sizes:
         with site(size) as url:
-            for name, paths in pages().items():
-                found = measure(url, paths)
+            measured = [(name, paths, "") for name, paths in pages().items()]
+            measured += [
+                (name, paths, COOKIE) for name, paths, _ in measured if name in NEVER_COPIED
+            ]
+            for name, paths, cookie in measured:
+                found = measure(url, paths, cookie)
                 rows.append(
                     Row(
-                        f"{name}, {size:,} runs, {CLIENTS} clients: p50 and p99",
+                        f"{name}{', no copies' if cookie else ''}, {size:,} runs, {CLIENTS} clients: p50 and p99",
                         f"{found.quantile(0.5):.0f} and {found.quantile(0.99):.0f} ms, "
                         f"{len(found.times_ms) / SECONDS:.0f} requests/s, {found.statements} SQL statements",
                         f"p99 below {TARGET_MS:.0f} ms",
@@ -149,8 +157,8 @@ def pages() -> dict[str, list[str]]:
     }
 
 
-def measure(url: str, paths: Sequence[str]) -> Measured:
-    """Let the clients request these pages; return what they measured."""
+def measure(url: str, paths: Sequence[str], cookie: str) -> Measured:
+    """Let the clients request these pages, with this cookie unless it is empty; return what they measured."""
     statements = max(_statements(path) for path in paths)
     httpx.get(url + paths[0], timeout=START_TIMEOUT_S).raise_for_status()
     times: list[float] = []
@@ -160,7 +168,8 @@ def measure(url: str, paths: Sequence[str]) -> Measured:
     def client(number: int) -> None:
         turn = cycle(paths)
         try:
-            with httpx.Client(timeout=START_TIMEOUT_S) as session:
+            headers = {"cookie": cookie} if cookie else {}
+            with httpx.Client(timeout=START_TIMEOUT_S, headers=headers) as session:
                 time.sleep(PAUSE_S * number / CLIENTS)  # people do not come at the same moment
                 while time.monotonic() < start + SECONDS:
                     begin = time.perf_counter()
@@ -189,7 +198,7 @@ def _statements(path: str) -> int:
     from django.test import Client  # noqa: PLC0415 - as above
     from django.test.utils import CaptureQueriesContext  # noqa: PLC0415 - as above
 
-    client = Client(headers={"host": "localhost"})
+    client = Client(headers={"host": "localhost", "cookie": COOKIE})
     with CaptureQueriesContext(connection) as queries:
         answer = client.get(path)
     if answer.status_code != httpx.codes.OK:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 import pytest
@@ -13,7 +15,8 @@ from django.test import Client
 from django.utils import timezone
 
 from leaderboard.models import Announcement
-from web.copies import CACHE, _key, _mark, copied
+from web import copies
+from web.copies import CACHE, copied
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -78,16 +81,41 @@ def test_another_host_and_another_query_have_other_copies() -> None:
     assert "Finals" in Client().get(HOME, {"page": 1}).text
 
 
-def test_an_old_copy_is_used_only_while_another_request_renders_the_page(
-    clock: time_machine.Traveller,
+def test_one_request_renders_a_page_and_the_others_receive_a_copy(
+    clock: time_machine.Traveller, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    request = Client().get(HOME).wsgi_request
-    announce("Finals")
-    clock.shift(6)
-    caches[CACHE].set(_mark(_key(request)), value=True, timeout=60)
-    assert not sees(Client(), "Finals")
-    clock.shift(5)
-    assert sees(Client(), "Finals")
+    monkeypatch.setattr(copies, "_WAIT_SECONDS", 60)
+    request = Client().get("/boards/none/").wsgi_request
+    began, may_end = threading.Event(), threading.Event()
+    rendered: list[int] = []
+
+    @copied
+    def slow(_request: HttpRequest) -> HttpResponse:
+        rendered.append(len(rendered))
+        began.set()
+        assert may_end.wait(60)
+        return HttpResponse(f"page {rendered[-1]}")
+
+    def get() -> str:
+        return slow(request).text
+
+    with ThreadPoolExecutor(2) as threads:
+        first = threads.submit(get)
+        assert began.wait(60)
+        second = threads.submit(get)  # there is no copy, so it waits for the first one
+        may_end.set()
+        assert (first.result(), second.result()) == ("page 0", "page 0")
+        clock.shift(6)
+        began.clear()
+        may_end.clear()
+        first = threads.submit(get)
+        assert began.wait(60)
+        assert get() == "page 0"
+        may_end.set()
+        assert first.result() == "page 1"
+    assert get() == "page 1"
+    clock.shift(11)
+    assert get() == "page 2"
 
 
 def form(request: HttpRequest) -> HttpResponse:
