@@ -111,7 +111,7 @@ def test_an_audit_is_never_ranked_and_changes_no_rank(
     audit = audited(track, submission, organiser, ratio=0.01)
     assert not audit.eligible
     assert audit.why_not == [
-        "it is an audit, in which every call takes longer: its times can be compared only with other audits"
+        "the run is an audit, in which every call takes longer: its times can be compared only with other audits"
     ]
     ranked.refresh_from_db()
     assert ranked.eligible
@@ -133,8 +133,9 @@ def test_a_failed_audit_takes_the_rank_permanently(
     failed = track.finish(runs[target], verdict=Verdict.FAILED, reason="a record is missing")
     ranked.refresh_from_db()
     expected = {
-        "sigmod2009": "an audit of this library, in which another process makes the calls, did not pass: failed",
-        "unit": "the unit tests did not pass: failed",
+        "sigmod2009": "an audit of this library, in which another process makes the calls, "
+        "did not pass (verdict: failed)",
+        "unit": "the unit tests did not pass (verdict: failed)",
     }
     assert ranked.why_not == [expected[target]]
     assert not BoardEntry.objects.exists()

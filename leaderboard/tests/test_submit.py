@@ -152,7 +152,7 @@ def test_a_file_that_is_not_a_library_is_refused_at_once_with_the_reason(
         assert run.finished_at is not None
         (finding,) = run.detail.findings
         assert (finding["suite"], finding["detail"]) == ("inspection", run.reason)
-        assert run.why_not == ([] if run.is_gate else ["it did not pass (verdict: refused)"])
+        assert run.why_not == ([] if run.is_gate else ["the run did not pass (verdict: refused)"])
     assert claims.claimable().count() == 0
     assert plots.draw_missing() == 0
     assert services.withdraw(submission, by=alice)

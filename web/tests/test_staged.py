@@ -55,7 +55,7 @@ def test_an_organiser_repeats_the_runs_compares_and_switches(
     finish_all()
     again = Run.objects.latest("pk")
     version = again.benchmark_version
-    assert "is not live yet: an organiser makes it live" in text(alice, f"/runs/{again.pk}/")
+    assert "of the benchmark: an organiser switches to version" in text(alice, f"/runs/{again.pk}/")
     staged = text(alice, f"{PATH}?version={version}")
     assert "<strong>Not live yet:</strong>" in staged
     assert f'href="/runs/{again.pk}/"' in staged
@@ -70,7 +70,7 @@ def test_an_organiser_repeats_the_runs_compares_and_switches(
     assert f"version={version - 1}" in text(alice, f"{PATH}history/")
     page = text(alice, f"/runs/{bumped.pk}/")
     assert "Rank 1 on" not in page
-    assert f"it used version {version - 1} of the benchmark" in page
+    assert f"the run used version {version - 1} of the benchmark" in page
     assert "The board shows the newest version of its benchmark." in text(olga, STAGED)
 
 
