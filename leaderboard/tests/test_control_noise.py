@@ -121,7 +121,7 @@ def test_a_noisy_machine_is_excluded_from_ranking_while_it_is_noisy(
     assert not noisy.eligible
     (reason,) = noisy.why_not
     excluded = f"the run's machine was excluded from ranking ({machine.why_excluded})"
-    assert reason == f"{excluded}: run it again later"
+    assert reason == f"{excluded}: repeat the run later"
     steady.refresh_from_db()
     assert steady.eligible, "a run that ended before the noise keeps its rank"
 

@@ -37,10 +37,8 @@ def test_a_user_creates_a_team_and_submits(cup: Cup, bob: Client) -> None:
 def test_a_refused_upload_enters_nothing(cup: Cup, alice: Client) -> None:
     move(cup.contest, freezes_at=0, closes_at=0)
     page = alice.post("/contests/cup/submit/", {"file": cup.world.file()}).content.decode()
-    assert (
-        "This contest takes no submissions now (its phase: finals): see the dates on its page."
-        in page
-    )
+    assert "This contest takes submissions only from " in page
+    assert f"to {cup.contest.closes_at:%Y-%m-%d %H:%M} UTC (its phase now: finals)." in page
     assert not cup.contest.entries.exists()
 
 
@@ -142,7 +140,7 @@ def test_the_members_of_a_contest_that_has_ended_stay(cup: Cup, alice: Client) -
     assert "Leave the team" in in_finals
     move(cup.contest, freezes_at=0, closes_at=0, results_at=0)
     page = alice.post(PAGE + "leave/", follow=True).content.decode()
-    assert "The contest has ended, so its teams stay as they are" in page
+    assert "The contest has ended, so its teams can no longer change" in page
     assert cup.heron.members.count() == 2
     assert "Leave the team" not in page
     assert "<h2>Name</h2>" not in page
