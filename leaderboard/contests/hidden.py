@@ -137,7 +137,7 @@ def _checked(secret: Secret) -> Benchmark:
         )
     if not 1 <= secret.sessions <= MAX_SESSIONS:
         number = counted(secret.sessions, "session is", "sessions are")
-        raise Refused([f"{number} not possible: choose 1 to {MAX_SESSIONS}"])
+        raise Refused([f"{number} not possible: choose 1 to {MAX_SESSIONS} sessions"])
     return benchmark
 
 

@@ -57,7 +57,7 @@ def audited(track: Track, submission: Submission, organiser: User, ratio: float)
 def test_an_audit_repeats_gates_and_timed_runs(alice: User, organiser: User, track: Track) -> None:
     submission = enter(alice)
     assert comparison.comparisons(submission) == []
-    with pytest.raises(services.Refused, match="nothing to audit"):
+    with pytest.raises(services.Refused, match="no run is left to audit"):
         schedule.audit_submission(submission, by=organiser)
     judged(track, submission)
     with pytest.raises(PermissionDenied):
@@ -75,7 +75,7 @@ def test_an_audit_repeats_gates_and_timed_runs(alice: User, organiser: User, tra
         run.attempt = 1
         assert make_job(run).verified
     assert runs[2].wanted_class == "fast"
-    with pytest.raises(services.Refused, match="nothing to audit"):
+    with pytest.raises(services.Refused, match="no run is left to audit"):
         schedule.audit_submission(submission, by=organiser)
 
 

@@ -306,23 +306,29 @@ def test_a_board_is_read_from_its_folder() -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"title": ""}, "title must be a non-empty string"),
-        ({"family": "other"}, "family must be one of sigmod2009, ycsb, transactions, operations"),
-        ({"top": 0}, "top must be a positive integer"),
-        ({"per_user": True}, "per_user must be a positive integer"),
-        ({"scales": ["huge"]}, "scales must be a list, with values from smoke, laptop, paper"),
-        ({"scales": []}, "scales must be a list"),
-        ({"machines": "fast"}, r'machines must be a list of machine classes; \["\*"\] accepts all'),
-        ({"machines": []}, "machines must be a list of machine classes"),
-        ({"direction": "up"}, "direction must be one of lower, higher"),
-        ({"jail_level": "some"}, "jail_level must be one of none, weak, full"),
-        ({"gates": "unit"}, "gates must be a list of benchmark names"),
-        ({"strict": 1}, "strict must be true or false"),
-        ({"colour": "red"}, "field 'colour' is unknown"),
+        ({"title": ""}, 'the field .title. has the value ""; it must be a text that is not empty'),
+        ({"family": "other"}, "it must be one of sigmod2009, ycsb, transactions, operations"),
+        ({"top": 0}, "the field 'top' has the value 0; it must be a whole number of at least 1"),
+        ({"per_user": True}, "the field 'per_user' has the value true; it must be a whole number"),
+        (
+            {"scales": ["huge"]},
+            r'has the value \["huge"\]; it must be a list with at least one of smoke, laptop, paper',
+        ),
+        ({"scales": []}, r"the field 'scales' has the value \[\]"),
+        (
+            {"machines": "fast"},
+            r'it must be a list of machine classes, or \["\*"\] for all classes',
+        ),
+        ({"machines": []}, "the field 'machines' has the value"),
+        ({"direction": "up"}, "it must be one of lower, higher"),
+        ({"jail_level": "some"}, "it must be one of none, weak, full"),
+        ({"gates": "unit"}, "it must be a list of names of benchmarks"),
+        ({"strict": 1}, "it must be true or false"),
+        ({"colour": "red"}, "the field 'colour' is unknown: remove it"),
     ],
 )
 def test_a_wrong_board_is_refused_by_name(change: dict[str, object], message: str) -> None:
-    with pytest.raises(BoardError, match=rf"boards/small/board.json: .*{message}"):
+    with pytest.raises(BoardError, match=rf"leaderboard/boards/small/board.json: .*{message}"):
         parse_board("small", board_json() | change, "")
 
 

@@ -202,7 +202,7 @@ def test_a_file_must_fit_the_configuration(
 ) -> None:
     whole = submit(alice, library_maker(), configuration="rw")
     (reason,) = set(whole.runs.values_list("reason", flat=True))
-    assert "only bare structures take a configuration: submit it without" in reason
+    assert "only bare structures take a configuration: submit the file without" in reason
     source = tmp_path / "bare.c"
     source.write_text("int keydrome_structure(void) { return 0; }")
     path = tmp_path / "bare.so"

@@ -32,7 +32,7 @@ def test_an_organiser_audits_a_submission_and_everybody_sees_the_ratio(world: Wo
     gates = submission.runs.filter(verified=False, kind="correctness").count()
     assert f"Queued an audit of {gates + 1} runs" in page
     again = olga.post(f"{address}audit/", follow=True).content.decode()
-    assert "The audit was not queued: nothing to audit" in again
+    assert "The audit was not queued: no run is left to audit" in again
     finish_all()
 
     page = alice.get(address).content.decode()

@@ -391,7 +391,7 @@ def test_the_owner_pays_no_quota_and_cannot_repeat_the_run(cup: Cup) -> None:
     Run.objects.filter(hidden=None, state="queued").delete()
     assert (quotas.left(cup.world.alice), quotas.repetitions_left(cup.world.alice)) == before
     move(cup.contest, freezes_at=-1, closes_at=-1, results_at=0)
-    with pytest.raises(Refused, match="only the officials of its contest"):
+    with pytest.raises(Refused, match="only the officials of the contest"):
         reruns.rerun(Run.objects.get(pk=secret.pk), by=cup.world.alice)
 
 
