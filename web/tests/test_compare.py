@@ -71,7 +71,7 @@ def test_unrelated_runs_are_not_paired_and_the_page_says_so(
     page = text(client, address(unrelated))
     assert "The ratios cannot be paired, because the runs have different seeds" in page
     assert "No single run is best: the sessions do not separate" in page
-    assert "more sessions of each would decide" in page
+    assert "more sessions of each run would decide" in page
     found = client.get(address(unrelated, ".json")).json()
     assert (found["paired"], found["shared_seeds"], found["differences"]) == (False, 0, [])
     quick, near, slow = (run.pk for run in unrelated)

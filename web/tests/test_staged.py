@@ -47,7 +47,7 @@ def test_an_organiser_repeats_the_runs_compares_and_switches(
     assert "It has not been run again." in page
     assert "Make version" not in page
     assert "1 of 1 entry has not been run again" in text_after(olga, f"{STAGED}live/")
-    assert "Queued runs: 1." in text_after(olga, f"{STAGED}repeat/")
+    assert "Queued 1 run." in text_after(olga, f"{STAGED}repeat/")
     page = text(olga, STAGED)
     assert "Its runs have not ended." in page
     assert "All runs that are missing are in the queue." in page
