@@ -109,7 +109,9 @@ class Submission(models.Model):
     size_bytes = models.BigIntegerField()
     kind = models.CharField(max_length=10, choices=Kind.choices)
     configuration = models.CharField(
-        max_length=64, blank=True, help_text="runtime configuration, for a structure; else empty"
+        max_length=64,
+        blank=True,
+        help_text="the runtime configuration of a structure; empty for a whole library",
     )
     upload = models.ForeignKey(
         "self",
@@ -192,7 +194,7 @@ class Run(models.Model):
 
     # The queue entry.
     state = models.CharField(max_length=10, choices=State.choices, default=State.QUEUED)
-    priority = models.SmallIntegerField(default=0, help_text="lower runs first")
+    priority = models.SmallIntegerField(default=0, help_text="runs with a lower number start first")
     virtual_time = models.BigIntegerField(
         default=0, help_text="order among runs of one priority, see queue/fairness.py"
     )
@@ -230,7 +232,8 @@ class Run(models.Model):
     transactions_planned = models.BigIntegerField(null=True, blank=True)
     provisional = models.BooleanField(default=False)
     decisive_findings = models.JSONField(
-        default=list, help_text="names of the required findings; stale_read even if advisory"
+        default=list,
+        help_text="names of the required findings, and stale_read even if it is advisory",
     )
     why_excluded = models.TextField(
         blank=True,
@@ -452,7 +455,8 @@ class BoardEntry(models.Model):
         help_text="beyond the limit per user; ranked only for viewers who may not see all better entries of the user",
     )
     audited = models.BooleanField(
-        default=False, help_text="this binary passed an audit on the board's benchmark instance"
+        default=False,
+        help_text="true if this binary passed an audit on the board's benchmark instance",
     )
     advisories = models.JSONField(
         default=list,
