@@ -109,9 +109,7 @@ class Submission(models.Model):
     size_bytes = models.BigIntegerField()
     kind = models.CharField(max_length=10, choices=Kind.choices)
     configuration = models.CharField(
-        max_length=64,
-        blank=True,
-        help_text="the runtime configuration of a structure; empty for a whole library",
+        max_length=64, blank=True, help_text="runtime configuration, for a structure; else empty"
     )
     upload = models.ForeignKey(
         "self",
@@ -232,8 +230,7 @@ class Run(models.Model):
     transactions_planned = models.BigIntegerField(null=True, blank=True)
     provisional = models.BooleanField(default=False)
     decisive_findings = models.JSONField(
-        default=list,
-        help_text="names of the required findings, and stale_read even if it is advisory",
+        default=list, help_text="names of the required findings; stale_read even if advisory"
     )
     why_excluded = models.TextField(
         blank=True,
@@ -455,8 +452,7 @@ class BoardEntry(models.Model):
         help_text="beyond the limit per user; ranked only for viewers who may not see all better entries of the user",
     )
     audited = models.BooleanField(
-        default=False,
-        help_text="true if this binary passed an audit on the board's benchmark instance",
+        default=False, help_text="this binary passed an audit on the board's benchmark instance"
     )
     advisories = models.JSONField(
         default=list,
