@@ -182,7 +182,7 @@ def test_a_deleted_run_is_missing_for_all_but_organisers(
         ("x", "Choose runs by their numbers"),
         ("1;2", "Choose runs by their numbers"),
         ("9" * 30, "Choose runs by their numbers"),
-        ("1,2,3,4,5,6,7", "At most 6 can be compared: choose fewer."),
+        ("1,2,3,4,5,6,7", "You chose 7 runs, and at most 6 can be compared. Choose fewer runs."),
     ],
 )
 def test_a_wrong_choice_is_explained(client: Client, query: str, words: str) -> None:

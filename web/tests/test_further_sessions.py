@@ -90,7 +90,7 @@ def test_the_quota_counts_sessions_of_repeated_runs(
 ) -> None:
     settings.KEYDROME_REPEATED_SESSIONS_PER_DAY = 30
     page = alice.post(PATH, form(near, 16), follow=True).content.decode()
-    assert "this takes 32 sessions, and you have 30 left" in page
+    assert "this request takes 32 sessions, and you have 30 left" in page
     assert not Run.objects.filter(state="queued").exists()
     alice.post(PATH, form(near, 12))
     assert quotas.repetitions_left(world.alice) == 6

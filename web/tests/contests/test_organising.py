@@ -171,7 +171,7 @@ def test_roles(cup: Cup) -> None:
     with pytest.raises(Refused, match="is in a team"):
         organising.appoint(cup.contest, cup.world.alice, Role.JURY, by=owner)
     for role in ("", Role.JURY):
-        with pytest.raises(Refused, match="at least one owner"):
+        with pytest.raises(Refused, match="is the only owner of this contest"):
             organising.appoint(cup.contest, owner, role, by=owner)
     answer = cup.browser("owner").post(
         "/contests/cup/organise/roles/", {"user_name": "bob", "role": "observer"}

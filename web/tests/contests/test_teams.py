@@ -53,7 +53,7 @@ def test_an_invitation_by_name(cup: Cup, alice: Client, bob: Client) -> None:
     known = alice.post(PAGE + "invite/", {"user_name": "BOB"}, follow=True).content.decode()
     unknown = alice.post(PAGE + "invite/", {"user_name": "nemo"}, follow=True).content.decode()
     for page in (known, unknown):  # the pages do not reveal who has an account
-        assert "If this user exists" in page
+        assert "If a user has this name" in page
     invitation = Invitation.objects.get()
     assert "You are invited to the team" in bob.get(PAGE).content.decode()
     bob.post(f"{PAGE}invitations/{invitation.pk}/", {"answer": "accept"})
@@ -106,7 +106,7 @@ def test_reasons_against_a_sign_up(cup: Cup) -> None:
 
     assert reason() == ""
     assert "already" in reason(cup.world.alice)
-    assert "cannot enter it" in reason(cup.officials["observer"])
+    assert "users with a role see all runs" in reason(cup.officials["observer"])
     Contest.objects.update(admission="guests")
     assert "named" in reason()
     contest.guests.add(bob)
