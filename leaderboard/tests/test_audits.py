@@ -84,7 +84,7 @@ def test_an_audit_is_not_charged_to_the_owner(
 ) -> None:
     settings.KEYDROME_SUBMISSIONS_OPEN = 1
     submission = enter(alice)
-    assert "have not ended yet" in quotas.reason_against(alice)
+    assert "1 of your submissions has not ended yet" in quotas.reason_against(alice)
     judged(track, submission)
     assert quotas.reason_against(alice) == ""
     schedule.audit_submission(submission, by=organiser)
