@@ -11,9 +11,11 @@ class Announcement(models.Model):
     """News from the organisers. The body is Markdown; the page converts it to HTML and sanitises the HTML."""
 
     title = models.CharField(max_length=200)
-    body = models.TextField(help_text="Markdown")
+    body = models.TextField(help_text="The text, in Markdown.")
     published_at = models.DateTimeField(
-        null=True, blank=True, help_text="empty: a draft; in the future: shown from then on"
+        null=True,
+        blank=True,
+        help_text="When the news appears. If the field is empty, the news is a draft, which only organisers see.",
     )
 
     class Meta:

@@ -185,7 +185,7 @@ def run_scale(target: Target, wanted: str) -> str:
         scale = Scale(wanted)
     except ValueError as error:
         known = ", ".join(Scale)
-        message = f"unknown scale {wanted!r}; known scales are: {known}"
+        message = f"unknown scale {wanted!r}: choose one of {known}"
         raise RequestError(message) from error
     if scale not in scales and benchmark.kind is Kind.CORRECTNESS:
         return max(scales, key=_BY_SIZE.index).value

@@ -232,17 +232,18 @@ def ranks_of(entry: BoardEntry) -> str:
 def _reason(board: Board, new: BoardEntry | None, runs: list[Run]) -> str:
     """Return why an entry of the old board has no rank on the new one; an empty text if it has one."""
     if new is not None and not new.spare:
-        return "" if new.position is not None else f"it is not among the best {board.top} libraries"
+        return "" if new.position is not None else f"the library is not among the best {board.top}"
     if not runs:
-        return "it has not been run again"
+        return "the entry has not been run again"
     if _is_open(runs):
-        return "its runs have not ended"
+        return "the runs of the entry have not ended yet"
     last = runs[-1]
     if last.state == State.CANCELLED:
-        return "its run was cancelled"
+        return "the run of the entry was cancelled"
     if last.why_not:
         return str(last.why_not[0])
-    return f"its owner has {board.per_user} better libraries, the limit for one user"
+    limit = counted(board.per_user, "better library", "better libraries")
+    return f"the owner has {limit}, as many as the board ranks for one user"
 
 
 def _missing(found: Staging) -> str:
@@ -257,17 +258,19 @@ def _missing(found: Staging) -> str:
 def make_live(board: Board, *, by: User) -> LiveVersion:
     """Make the staged version of a board live. Raises PermissionDenied, or Refused if a run is missing."""
     if not by.is_staff:
-        message = "only organisers can make a version of a board live"
+        message = "only organisers can make a new version of a board live"
         raise PermissionDenied(message)
     with transaction.atomic():
         board_entries.lock()
         found = staging(board, by)
         if found is None:
             raise Refused(
-                ["the board shows the newest version already, so there is no version to make live"]
+                ["the board shows the newest version of its benchmark already: reload the page"]
             )
         if not found.complete:
-            raise Refused([f"{_missing(found)}: queue the missing runs, and wait until they end"])
+            raise Refused(
+                [f"{_missing(found)}: queue the missing runs and wait until all have ended"]
+            )
         return LiveVersion.objects.create(
             board=board.slug, version=found.staged, since=timezone.now(), by=by
         )

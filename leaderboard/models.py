@@ -192,7 +192,7 @@ class Run(models.Model):
 
     # The queue entry.
     state = models.CharField(max_length=10, choices=State.choices, default=State.QUEUED)
-    priority = models.SmallIntegerField(default=0, help_text="lower runs first")
+    priority = models.SmallIntegerField(default=0, help_text="runs with a lower number start first")
     virtual_time = models.BigIntegerField(
         default=0, help_text="order among runs of one priority, see queue/fairness.py"
     )

@@ -19,6 +19,7 @@ from leaderboard.boards import boards_for
 from leaderboard.models import BoardEntry, LiveVersion, State
 from leaderboard.ranking.eligibility import gate_in, names_an_audit
 from leaderboard.ranking.visible_ranks import section_of, visible_ranks
+from results.counts import counted
 from runner.terms import Verdict
 
 if TYPE_CHECKING:
@@ -156,8 +157,8 @@ def _place(
     if run.benchmark_version != live:
         if run.benchmark_version == current:
             return Reason(
-                f"version {current} of {board.title} is not live yet: an organiser makes it live when its entries "
-                "have been run again"
+                f"the board {board.title} still shows version {live} of the benchmark: an organiser switches to "
+                f"version {current} when all its entries have been run again"
             )
         return Reason(_old(run, current))
     submission = run.submission
@@ -169,16 +170,18 @@ def _place(
     if placed is not None:
         return BoardRank(board, placed.rank_low or 0, placed.rank_high or 0, placed.position or 0)
     if own and not own[0].spare:
-        return Reason(f"it is not among the best {board.top} libraries of {board.title}")
-    text = (
-        f"its owner has {board.per_user} better libraries on {board.title}, the limit for one user"
-    )
+        return Reason(f"the library is not among the best {board.top} on {board.title}")
+    limit = counted(board.per_user, "better library", "better libraries")
+    text = f"the owner has {limit} on {board.title}, as many as the board ranks for one user"
     better = [entry for entry in entries if entry.position is not None]
     return Reason(text, better[0].run_id if better else None)
 
 
 def _old(run: Run, current: int | None) -> str:
-    return f"it used version {run.benchmark_version} of the benchmark; the newest is {current}: run it again"
+    return (
+        f"the run used version {run.benchmark_version} of the benchmark; "
+        f"the newest is version {current}: repeat the run"
+    )
 
 
 def _with_runs(run: Run, visible: QuerySet[Run]) -> list[Reason]:
@@ -186,7 +189,7 @@ def _with_runs(run: Run, visible: QuerySet[Run]) -> list[Reason]:
 
     The gate or audit may be of any user, since gates and audits count for all users' submissions of the same binary.
     """
-    texts = list(run.why_not) or ([] if run.is_final else ["it has not finished yet"])
+    texts = list(run.why_not) or ([] if run.is_final else ["the run has not finished yet"])
     gates = {gate for text in texts if (gate := gate_in(text))}
     audits = any(names_an_audit(text) for text in texts)
     if not gates and not audits:

@@ -161,10 +161,10 @@ def _plan(
     messages = []
     planned: list[tuple[Target, str]] = []
     if not targets:
-        messages.append("no benchmark is chosen: choose at least one")
+        messages.append("no benchmark is chosen: choose at least one benchmark")
     if not 1 <= sessions <= MAX_SESSIONS:
         messages.append(
-            f"{counted(sessions, 'session is', 'sessions are')} not possible: choose 1 to {MAX_SESSIONS}"
+            f"{counted(sessions, 'session is', 'sessions are')} not possible: choose 1 to {MAX_SESSIONS} sessions"
         )
     known = catalogue.configurations()
     messages += [
@@ -207,7 +207,7 @@ def _take_in(file: BinaryIO, *, trusted: bool) -> tuple[Blob, LibraryFacts]:
         )
         raise Refused(
             [
-                "the file was not stored, because the site's disk is full: tell an organiser, and try again later"
+                "the site did not store the file, because its disk is full: tell an organiser, and try again later"
             ]
         ) from error
     return blob, inspect_library(store.path(blob.sha256), runner_settings, trusted=trusted)
@@ -255,7 +255,7 @@ def record(report: RunReport) -> bool:
         )
         if run is None:
             _log.warning(
-                "the report of run %d attempt %d is discarded: the run has ended or another attempt owns it",
+                "the report of run %d attempt %d was discarded: the run has ended, or another attempt executes the run",
                 report.run_id,
                 report.attempt,
             )
@@ -321,8 +321,8 @@ def try_again(run_id: int, attempt: int, reason: str) -> bool:
         return give_up(
             run_id,
             attempt,
-            f"{reason} This was attempt {attempt} of {settings.KEYDROME_MAX_ATTEMPTS}, so the run is not"
-            " tried again. The library did not cause this: submit it again, or tell an organiser.",
+            f"{reason} This was attempt {attempt} of {settings.KEYDROME_MAX_ATTEMPTS}, so the site does not try the"
+            " run again. The library is not the cause: submit the library again, or tell an organiser.",
         )
     return claims.requeue(run_id, attempt)
 

@@ -57,7 +57,7 @@ def _wake_bench() -> None:
         worker = _this_worker()
     except SlotsTakenError as error:
         _log.warning(
-            "%s: no run is executed; set KEYDROME_SLOT or KEYDROME_SLOTS so that a slot is free",
+            "this bench worker executes no run: %s, or set KEYDROME_SLOT and KEYDROME_SLOTS so that a slot is free",
             error,
         )
         return

@@ -52,6 +52,12 @@ IDLE_SECONDS = 1.0
 UNREACHABLE = (OperationalError, InterfaceError)
 
 _log = logging.getLogger(__name__)
+# Why a run was stopped, by the last reply to its heartbeats. The log names the reason.
+_STOPPED = {
+    Heartbeat.CANCEL: "a user cancelled the run",
+    Heartbeat.CONTINUE: "this worker is stopping, so the run is queued again",
+    Heartbeat.LOST: "this worker no longer owns the run, because the lease on the run ended",
+}
 
 
 class NotBuiltError(Exception):
@@ -62,9 +68,7 @@ def require_built() -> None:
     """Check that all programs that runs need are built. Otherwise raise NotBuiltError, which says what to do."""
     if missing := load_settings().missing_binaries():
         names = ", ".join(map(str, missing))
-        message = (
-            f"not built: {names}; run ./dev build or set KEYDROME_BUILD, then restart the worker"
-        )
+        message = f"not built yet: {names}: run ./dev build, or set KEYDROME_BUILD to a build, and restart the worker"
         raise NotBuiltError(message)
 
 
@@ -169,8 +173,10 @@ class _Heartbeats:
             self.lease_until = _lease_from_now()
         except UNREACHABLE:
             _log.warning(
-                "run %d: cannot reach the database; the run continues until its lease ends",
+                "run %d: cannot reach the database; the run continues until its lease ends in %d s: "
+                "check that the database server is running",
                 self.run_id,
+                max(0, round(self.lease_until - now)),
                 exc_info=True,
             )
             close_old_connections()
@@ -191,8 +197,10 @@ class _Heartbeats:
                 if time.monotonic() > self.lease_until:
                     raise
                 _log.warning(
-                    "run %d: cannot reach the database to store the result; trying again until the lease ends",
+                    "run %d: cannot reach the database to store the result; trying again until the lease ends in %d s: "
+                    "check that the database server is running",
                     self.run_id,
+                    max(0, round(self.lease_until - time.monotonic())),
                 )
                 close_old_connections()
                 time.sleep(self.heartbeat_seconds)
@@ -290,7 +298,10 @@ class Worker:
         if reason != self.slot.machine.refusal:
             self.slot.machine.refusal = reason
             registry.refuses(self.slot.machine, reason)
-            _log.warning("runs that this worker leaves to other workers: %s", reason or "none")
+            if reason:
+                _log.warning("this worker leaves waiting runs to other workers: %s", reason)
+            else:
+                _log.info("this worker can execute all waiting runs again")
         return run
 
     def drain(self) -> int:
@@ -308,7 +319,7 @@ class Worker:
                 done = self.drain()
             except UNREACHABLE:
                 _log.warning(
-                    "cannot reach the database; trying again every second: check that its server is running",
+                    "cannot reach the database; trying again every second: check that the database server is running",
                     exc_info=True,
                 )
                 done = 0
@@ -327,17 +338,24 @@ class Worker:
         _log.info("run %d attempt %d starts: %s", run.pk, run.attempt, run)
         if not claims.start(run.pk, run.attempt):
             return
-        failure = "The runner failed"
+        failure = "Keydrome's runner failed"
         try:
             report = self._execute_here()(make_job(run), heartbeats)
-            failure = "The result could not be stored"
+            failure = "Keydrome could not store the result"
             self._record(run, report, heartbeats)
         except Cancelled:
             self._stopped(run, heartbeats)
         except Exception as error:  # no failure of one run may stop the worker
-            _log.exception("run %d attempt %d: %s", run.pk, run.attempt, failure)
+            _log.exception(
+                "run %d attempt %d: %s: report the following traceback to Keydrome's developers",
+                run.pk,
+                run.attempt,
+                failure,
+            )
             close_old_connections()
-            services.try_again(run.pk, run.attempt, f"{failure}: {type(error).__name__}.")
+            services.try_again(
+                run.pk, run.attempt, f"{failure} (exception {type(error).__name__})."
+            )
 
     def _stopped(self, run: Run, heartbeats: _Heartbeats) -> None:
         """Store the end of a run that was stopped by its heartbeat.
@@ -349,14 +367,14 @@ class Worker:
             claims.finish_cancelled(run.pk, run.attempt)
         elif heartbeats.last is Heartbeat.CONTINUE:
             claims.requeue(run.pk, run.attempt)
-        _log.info("run %d attempt %d stopped: %s", run.pk, run.attempt, heartbeats.last.value)
+        _log.info("run %d attempt %d stopped: %s", run.pk, run.attempt, _STOPPED[heartbeats.last])
 
     def _record(self, run: Run, report: RunReport, heartbeats: _Heartbeats) -> None:
         """Store a report. If the machine failed and the run has attempts left, queue the run again instead."""
         tries: int = settings.KEYDROME_MAX_ATTEMPTS
         if report.verdict is Verdict.INFRASTRUCTURE and run.attempt < tries:
             _log.warning(
-                "run %d attempt %d failed because of this machine and is queued again: %s",
+                "run %d attempt %d failed because of this machine, so the run is queued again: %s",
                 run.pk,
                 run.attempt,
                 report.reason,
@@ -365,9 +383,11 @@ class Worker:
             return
         recorded = heartbeats.persist(partial(services.record, report))
         _log.info(
-            "run %d attempt %d: %s%s",
+            "run %d attempt %d ended with verdict %s%s",
             run.pk,
             run.attempt,
             report.verdict.value,
-            "" if recorded else ", discarded: another attempt owns the run",
+            ""
+            if recorded
+            else ", which was discarded, because this attempt no longer owns the run",
         )

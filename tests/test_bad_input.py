@@ -219,7 +219,10 @@ def test_each_bad_file_gets_its_verdict_and_the_queue_continues(
     assert (unknown.state, unknown.attempt) == (State.QUEUED, 0)
     status = unescape(alice.get("/status/").content.decode())
     version = unknown.benchmark_version
-    assert f"wait for fun version {version}, and this worker has no such benchmark" in status
+    assert (
+        f"need version {version} of the benchmark fun, and this worker has no benchmark of this"
+        in status
+    )
     last.refresh_from_db()
     assert (last.state, last.verdict, last.reason) == (State.DONE, "passed", "")
 
@@ -333,7 +336,7 @@ def test_a_worker_killed_in_mid_run_is_reported_and_the_queue_continues(
     following = Worker(register_slot(slot))
     assert following.take_back() == [run.pk]
     following.drain()
-    lost = Bad(FILES["hang_in_create"].make, "infrastructure", ("died", "submit it again"))
+    lost = Bad(FILES["hang_in_create"].make, "infrastructure", ("died", "submit the library again"))
     assert_reported(alice, run, lost)
     last.refresh_from_db()
     assert last.verdict == "passed"

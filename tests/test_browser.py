@@ -122,7 +122,7 @@ def test_a_wrong_file_is_reported_in_the_form_and_can_be_corrected(
     expect(page.get_by_label("Description")).to_have_value("kept")
     page.get_by_role("link", name="The refused run").click()
     expect(page.locator("#run")).to_contain_text(
-        "Not ranked because it did not pass (verdict: refused)."
+        "Not ranked because the run did not pass (verdict: refused)."
     )
     page.go_back()
     page.get_by_label("Shared library").set_input_files(library_file)

@@ -105,7 +105,7 @@ def test_the_pages_of_a_superseded_board_are_accessible_and_fit(
     found = complaints(page, board)
     assert "Superseded" in page.content()
     found += complaints(page, f"{board}new-version/")
-    assert "It has not been run again." in page.content()
+    assert "The entry has not been run again." in page.content()
     context.close()
     assert found == []
 

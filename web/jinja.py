@@ -120,7 +120,8 @@ def size(value: float | None) -> str:
                 else f"{scaled:.1f}{NARROW_SPACE}{unit}"
             )
         scaled /= 1024
-    raise AssertionError(value)
+    message = f"no unit fits {value} bytes: this is a fault of Keydrome; report this message to its developers"
+    raise AssertionError(message)
 
 
 def upload_limit() -> str:

@@ -13,8 +13,25 @@ from typing import Any
 from urllib.parse import unquote
 
 import environ
+from django.core.exceptions import ImproperlyConfigured
 
-env = environ.FileAwareEnv()  # type: ignore[no-untyped-call] # no type information is published
+
+class _Env(environ.FileAwareEnv):
+    """Reads the variables. The error for a value that is not a number names the variable."""
+
+    def get_value(self, var: str, cast: Any = None, *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401 - as in environ
+        """Return the value of a variable. Raises ImproperlyConfigured if a number is wanted and the value is none."""
+        try:
+            return super().get_value(var, cast, *args, **kwargs)
+        except ValueError as error:
+            if cast not in {int, float}:
+                raise
+            kind = "a whole number" if cast is int else "a number"
+            message = f"{var} is {self.ENVIRON[var]!r}: set the environment variable to {kind}"
+            raise ImproperlyConfigured(message) from error
+
+
+env = _Env()  # type: ignore[no-untyped-call] # no type information is published
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 VAR_DIR = Path(env.str("KEYDROME_VAR", default=str(BASE_DIR / "var"))).resolve()

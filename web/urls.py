@@ -25,6 +25,7 @@ urlpatterns = [
     path("admin/", admin.site.urls),
 ]
 
+handler400 = "web.pages.errors.bad_request"
 handler403 = "web.pages.errors.forbidden"
 handler404 = "web.pages.errors.not_found"
 handler500 = "web.pages.errors.server_error"

@@ -50,7 +50,9 @@ def audit_submission(submission: Submission, *, by: User) -> list[Run]:
     runs = _queue_audit(submission)
     if not runs:
         raise Refused(
-            ["nothing to audit: every finished run of the newest versions already has an audit"]
+            [
+                "no run is left to audit: every finished run with the newest benchmark version has an audit already"
+            ]
         )
     return runs
 

@@ -116,12 +116,12 @@ def parse_board(slug: str, data: dict[str, Any], description: str) -> Board:
     derived = {"slug", "description", "provisional"}
     known = {field.name for field in fields(Board)} - derived
     required = known - {"strict", "main"}
-    problems = [f"field {name!r} is missing" for name in sorted(required - set(data))]
-    problems += [f"field {name!r} is unknown" for name in sorted(set(data) - known)]
+    problems = [f"the field {name!r} is missing" for name in sorted(required - set(data))]
+    problems += [f"the field {name!r} is unknown: remove it" for name in sorted(set(data) - known)]
     if not problems:
         problems = _wrong_values(data)
     if problems:
-        raise BoardError(f"boards/{slug}/board.json: {'; '.join(problems)}")
+        raise BoardError(f"leaderboard/boards/{slug}/board.json: {'; '.join(problems)}")
     values: dict[str, Any] = {
         name: tuple(v) if isinstance(v, list) else v for name, v in data.items()
     }
@@ -130,31 +130,34 @@ def parse_board(slug: str, data: dict[str, Any], description: str) -> Board:
 
 def _wrong_values(data: dict[str, Any]) -> list[str]:
     """Return what is wrong with the values of a board.json. The caller has checked the names of its fields."""
-    problems = []
+    allowed: dict[str, str] = {}
     for name in ("title", "benchmark", "instance", "metric"):
         if not isinstance(data[name], str) or not data[name]:
-            problems.append(f"{name} must be a non-empty string")
+            allowed[name] = "a text that is not empty"
     for name in ("top", "per_user", "minimum_sessions"):
         if type(data[name]) is not int or data[name] < 1:
-            problems.append(f"{name} must be a positive integer")
+            allowed[name] = "a whole number of at least 1"
     if not _are_names(data["gates"]):
-        problems.append("gates must be a list of benchmark names")
+        allowed["gates"] = "a list of names of benchmarks"
     for name in ("strict", "main"):
         if type(data.get(name, True)) is not bool:
-            problems.append(f"{name} must be true or false")
+            allowed[name] = "true or false"
     if (
         not _are_names(data["scales"])
         or not data["scales"]
         or not set(data["scales"]) <= {s.value for s in Scale}
     ):
-        problems.append(f"scales must be a list, with values from {', '.join(Scale)}")
+        allowed["scales"] = f"a list with at least one of {', '.join(Scale)}"
     if not _are_names(data["machines"]) or not data["machines"]:
-        problems.append('machines must be a list of machine classes; ["*"] accepts all')
+        allowed["machines"] = 'a list of machine classes, or ["*"] for all classes'
     choices = {"direction": DIRECTIONS, "family": tuple(FAMILIES), "jail_level": JAIL_LEVELS}
-    for name, allowed in choices.items():
-        if data[name] not in allowed:
-            problems.append(f"{name} must be one of {', '.join(allowed)}")
-    return problems
+    for name, values in choices.items():
+        if data[name] not in values:
+            allowed[name] = f"one of {', '.join(values)}"
+    return [
+        f"the field {name!r} has the value {json.dumps(data[name])}; it must be {text}"
+        for name, text in allowed.items()
+    ]
 
 
 def _are_names(value: object) -> bool:

@@ -12,6 +12,7 @@ from leaderboard.catalogue import Target
 from leaderboard.contests.models import Entry, Team
 from leaderboard.contests.standings import boards_of
 from leaderboard.services import Refused, submit
+from results.counts import counted
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from leaderboard.models import Submission
 
 DAY = timedelta(days=1)
+_MINUTE = "%Y-%m-%d %H:%M"
 
 
 def left_today(team: Team) -> int:
@@ -39,15 +41,21 @@ def _reason_against(team: Team) -> str:
     contest = team.contest
     if not contest.accepts_uploads:
         return (
-            f"this contest takes no submissions now (its phase: {contest.phase.label}): "
-            "see the dates on its page"
+            f"this contest takes submissions only from {contest.opens_at:{_MINUTE}} to "
+            f"{contest.closes_at:{_MINUTE}} UTC (its phase now: {contest.phase.label})"
         )
-    if left_today(team) == 0:
-        return (
-            f"a team may enter {contest.quota} submissions in 24 hours, and yours has entered at least as many: "
-            "try again 24 hours after the oldest of them"
-        )
-    return ""
+    recent = team.entries.filter(entered_at__gt=timezone.now() - DAY).order_by("entered_at")
+    times = list(recent.values_list("entered_at", flat=True))
+    excess = len(times) - contest.quota
+    if excess < 0:
+        return ""
+    said = (
+        f"your team has entered {counted(len(times), 'submission')} in the last 24 hours, "
+        f"and the limit in this phase is {contest.quota}"
+    )
+    if excess == len(times):  # the limit is 0
+        return f"{said}: wait for the next phase"
+    return f"{said}: try again after {times[excess] + DAY:{_MINUTE}} UTC"
 
 
 def enter_new(
@@ -82,9 +90,9 @@ def enter(team: Team, submission: Submission) -> Entry:
         contest = team.contest
         reason = _reason_against(team)
         if not reason and submission.created_at < contest.opens_at:
-            reason = "the file was uploaded before the contest opened: upload it again"
+            reason = "the file was uploaded before the contest opened: upload the file again"
         if not reason and Entry.objects.filter(contest=contest, submission=submission).exists():
-            reason = "the submission is in this contest already: choose another"
+            reason = "the submission is in this contest already: choose another submission"
         if reason:
             raise Refused([reason])
         return Entry.objects.create(contest=contest, team=team, submission=submission)

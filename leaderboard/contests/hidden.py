@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from runner.manifest import Benchmark
 
 TITLE_MAX = 80
+_QUOTED_MAX = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,11 +78,21 @@ def parse_parameters(text: str) -> dict[str, int]:
         if not line.strip():
             continue
         if not equals or not name:
-            raise Refused([f"line {number}: write NAME = NUMBER, for example: threads = 8"])
+            raise Refused(
+                [
+                    (
+                        f"line {number} of the parameters is {_quoted(line)}: write NAME = NUMBER, "
+                        "for example threads = 8"
+                    )
+                ]
+            )
         if name in found:
             raise Refused(
                 [
-                    f"line {number}: {printable(name)} has a value already: remove one of the two lines"
+                    (
+                        f"line {number} of the parameters gives {_quoted(name)} a second value: "
+                        "remove one of the two lines"
+                    )
                 ]
             )
         try:
@@ -90,12 +101,17 @@ def parse_parameters(text: str) -> dict[str, int]:
             raise Refused(
                 [
                     (
-                        f"line {number}: {printable(value) or 'nothing'} is not a whole number: write NAME = NUMBER, "
-                        "for example: threads = 8"
+                        f"line {number} of the parameters gives {_quoted(name)} the value {_quoted(value)}, "
+                        "which is not a whole number: write NAME = NUMBER, for example threads = 8"
                     )
                 ]
             ) from error
     return found
+
+
+def _quoted(text: str) -> str:
+    """Return the first characters of an organiser's text in quotes, for a message."""
+    return repr(printable(text.strip())[:_QUOTED_MAX])
 
 
 def _checked(secret: Secret) -> Benchmark:
@@ -107,7 +123,7 @@ def _checked(secret: Secret) -> Benchmark:
         raise Refused([str(error)]) from error
     except ValueError as error:
         raise Refused(
-            [f"there is no scale {secret.scale!r}: choose one of {', '.join(Scale)}"]
+            [f"unknown scale {secret.scale!r}: choose one of {', '.join(Scale)}"]
         ) from error
     if benchmark.kind is not Kind.PERFORMANCE or benchmark.metric is None:
         raise Refused(
@@ -116,28 +132,33 @@ def _checked(secret: Secret) -> Benchmark:
     if benchmark.instance(secret.target.instance).trace:
         raise Refused(
             [
-                f"{secret.target} plays a trace that a user records, and a contest has none: choose another instance"
+                f"{secret.target} plays a recorded trace, and a contest has no trace: choose another instance"
             ]
         )
     if not 1 <= secret.sessions <= MAX_SESSIONS:
         number = counted(secret.sessions, "session is", "sessions are")
-        raise Refused([f"{number} not possible: choose 1 to {MAX_SESSIONS}"])
+        raise Refused([f"{number} not possible: choose 1 to {MAX_SESSIONS} sessions"])
     return benchmark
 
 
 def _check_shown(contest: Contest, shown: Shown, pk: int | None = None) -> None:
     """Raise Refused if the title is empty, too long or taken by another instance than `pk`, or the date is too late."""
-    if not shown.title.strip() or len(shown.title) > TITLE_MAX:
-        raise Refused([f"choose a title with 1 to {TITLE_MAX} characters"])
+    title = " ".join(shown.title.split())
+    if not title or len(title) > TITLE_MAX:
+        length = counted(len(title), "character")
+        raise Refused([f"the title has {length}: choose a title with 1 to {TITLE_MAX} characters"])
     others = contest.hidden_instances.filter(removed_at=None).exclude(pk=pk or 0)
-    if others.filter(title__iexact=" ".join(shown.title.split())).exists():
+    if others.filter(title__iexact=title).exists():
         raise Refused(
-            ["another hidden instance of this contest has this title: choose another one"]
+            ["another hidden instance of this contest has this title: choose another title"]
         )
     if shown.publish_at is not None and shown.publish_at > contest.results_at:
         raise Refused(
             [
-                "a hidden instance becomes public with the results at the latest: choose an earlier date, or none"
+                (
+                    f"the date of the hidden instance, {shown.publish_at:%Y-%m-%d %H:%M} UTC, is after the results "
+                    f"of the contest, {contest.results_at:%Y-%m-%d %H:%M} UTC: choose an earlier date, or none"
+                )
             ]
         )
 
@@ -149,12 +170,19 @@ def add(contest: Contest, shown: Shown, secret: Secret, *, by: User) -> HiddenIn
     if secret.played_in is PlayedIn.FINALS and contest.closes_at == contest.results_at:
         raise Refused(
             [
-                "the contest has no finals, because its results come when uploads end: choose all phases"
+                (
+                    "the contest has no finals, because its uploads end at the time of its results: "
+                    'choose "all phases" in the field "Played in"'
+                )
             ]
         )
     boards = boards_of(contest)
     if not boards or benchmark.metric is None:
-        raise Refused(["the contest has no board: choose its boards first"])
+        raise Refused(
+            [
+                "the contest has no board, whose rules a hidden instance needs: choose boards for the contest first"
+            ]
+        )
     common = secret.seed_policy is SeedPolicy.COMMON
     with transaction.atomic():
         hidden = HiddenInstance.objects.create(
@@ -193,6 +221,7 @@ def change(hidden: HiddenInstance, shown: Shown, reason: str, *, by: User) -> No
         hidden.save(update_fields=["title", "counts", "publish_at"])
         date = f"{hidden.public_at:%Y-%m-%d %H:%M} UTC"
         counts = "counts" if hidden.counts else "does not count"
+        counts = f"{counts} in the combined score"
         log(
             hidden.contest,
             by,
@@ -210,12 +239,13 @@ def remove(hidden: HiddenInstance, reason: str, *, by: User) -> None:
     with transaction.atomic():
         now = timezone.now()
         alive = HiddenInstance.objects.filter(pk=hidden.pk, removed_at=None)
-        if hidden.is_public or not alive.update(removed_at=now):
+        if hidden.is_public and alive.exists():
+            since = f"{hidden.public_at:%Y-%m-%d %H:%M} UTC"
             raise Refused(
-                [
-                    "the hidden instance is public or removed already, so it cannot be removed: reload the page"
-                ]
+                [f"the hidden instance has been public since {since}, so it cannot be removed"]
             )
+        if not alive.update(removed_at=now):
+            raise Refused(["the hidden instance is removed already: reload the page"])
         claims.cancel_waiting(hidden.runs.all())
         hidden.runs.filter(state__in=ACTIVE_STATES).update(cancel_requested_at=now)
         log(hidden.contest, by, f"removed the hidden instance {hidden.title}", why)

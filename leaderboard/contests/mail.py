@@ -97,9 +97,12 @@ def send_due_mail() -> int:
             mail.send()
         except (SMTPException, OSError) as error:
             _log.warning(
-                "cannot send the email of delivery %d (failed tries before this one: %d): %s: check KEYDROME_EMAIL_URL",
+                "an announcement of contest %s was not sent to one subscriber (delivery %d, try %d of %d): %s: "
+                "check the mail server in KEYDROME_EMAIL_URL",
+                delivery.message.contest.slug,
                 delivery.pk,
-                delivery.tries,
+                delivery.tries + 1,
+                TRIES_MAX,
                 error,
             )
             Delivery.objects.filter(pk=delivery.pk).update(sent_at=None)

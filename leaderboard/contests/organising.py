@@ -86,7 +86,8 @@ def reason_given(text: str) -> str:
     """Return a reason as one line. Raises Refused if it is missing or too long."""
     reason = printable(" ".join(text.split()))
     if not reason or len(reason) > REASON_MAX:
-        raise Refused([f"give a reason of at most {REASON_MAX} characters"])
+        length = counted(len(reason), "character")
+        raise Refused([f"the reason has {length}: give a reason with 1 to {REASON_MAX} characters"])
     return reason
 
 
@@ -120,13 +121,14 @@ def disqualify(entry: Entry, reason: str, *, by: User) -> None:
         )
         if not changed:
             raise Refused(
-                ["the entry is disqualified already, so nothing was changed: reload the page"]
+                ["the entry is disqualified already, so the site changed nothing: reload the page"]
             )
         log(entry.contest, by, f"disqualified {_name(entry)}", why)
         correct(entry.contest, why)
         tell_team(
             entry,
-            f"The jury of {entry.contest.name} disqualified your submission {entry.submission_id}. Reason: {why}",
+            f"The jury of {entry.contest.name} disqualified your submission {entry.submission_id}, so the submission "
+            f"no longer counts in this contest. Reason: {why}",
         )
 
 
@@ -145,7 +147,8 @@ def restore(entry: Entry, reason: str, *, by: User) -> None:
         correct(entry.contest, why)
         tell_team(
             entry,
-            f"The jury of {entry.contest.name} restored your submission {entry.submission_id}. Reason: {why}",
+            f"The jury of {entry.contest.name} restored your submission {entry.submission_id}, so the submission "
+            f"counts in this contest again. Reason: {why}",
         )
 
 
@@ -197,7 +200,8 @@ def add_note(entry: Entry, text: str, *, by: User) -> None:
     """Add a private note about an entry, which only officials see."""
     note = text.strip()
     if not note or len(note) > NOTE_MAX:
-        raise Refused([f"write a note of 1 to {NOTE_MAX} characters"])
+        length = counted(len(note), "character")
+        raise Refused([f"the note has {length}: write a note with 1 to {NOTE_MAX} characters"])
     with transaction.atomic():
         Note.objects.create(entry=entry, author=by, text=note)
         log(entry.contest, by, f"wrote a note about {_name(entry)}")
@@ -239,7 +243,14 @@ def appoint(contest: Contest, user: User, role: str, *, by: User) -> None:
             )
         owners = contest.officials.filter(role=Role.OWNER)
         if role != Role.OWNER and list(owners.values_list("user_id", flat=True)) == [user.pk]:
-            raise Refused(["a contest needs at least one owner: appoint another owner first"])
+            raise Refused(
+                [
+                    (
+                        f"{user.get_username()} is the only owner of this contest, and a contest needs an owner: "
+                        "appoint another owner first"
+                    )
+                ]
+            )
         if role:
             Official.objects.update_or_create(
                 contest=contest, user=user, defaults={"role": Role(role)}

@@ -61,7 +61,7 @@ def hand_in(entry: Entry, file: File[bytes], file_name: str) -> Source:
     if file.size > limit:
         raise Refused(
             [
-                f"the archive has {file.size:,} bytes; the limit is {limit:,}: leave out compiled files"
+                f"the archive has {file.size:,} bytes, and the limit is {limit:,} bytes: leave out compiled files"
             ]
         )
     ending = _ending(file)
@@ -95,4 +95,6 @@ def _ending(file: File[bytes]) -> str:
         if first.startswith(begin):
             return ending
     kinds = ", ".join(f".{ending}" for ending in ARCHIVES.values())
-    raise Refused([f"this file is not an archive of a known kind: hand in one of {kinds}"])
+    raise Refused(
+        [f"this file is not an archive of a known kind: hand in one of these kinds: {kinds}"]
+    )

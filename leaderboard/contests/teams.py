@@ -24,8 +24,8 @@ from leaderboard.services import Refused
 from results.counts import counted
 from runner.text import printable
 
-ENDED = "the contest has ended, so its teams stay as they are"
-NAME_TAKEN = "another team of this contest has this name: choose another one"
+ENDED = "the contest has ended, so its teams can no longer change"
+NAME_TAKEN = "another team of this contest has this name: choose another name"
 
 
 def team_of(contest: Contest, user_id: int | None) -> Team | None:
@@ -53,11 +53,11 @@ def _reason_against_user(contest: Contest, user: User) -> str:
     if contest.admission == Admission.GUESTS and not contest.guests.filter(pk=user.pk).exists():
         return "only users whom the organisers have named may enter this contest: ask an organiser"
     if user.is_staff:
-        return "you are an organiser of this site and see all runs, so you cannot enter a contest"
+        return "you are an organiser of this site, and organisers see all runs"
     if contest.officials.filter(user=user).exists():
-        return "you help to run this contest, so you cannot enter it"
+        return "you have a role in this contest, and users with a role see all runs"
     if contest.members.filter(user=user).exists():
-        return "you are in a team of this contest already: leave it first"
+        return "you are in a team of this contest already: leave that team first"
     return ""
 
 
@@ -66,7 +66,7 @@ def create(contest: Contest, name: str, *, by: User, anonymous: bool = False) ->
     with transaction.atomic():
         contest = _locked(contest)
         if reason := reason_against_sign_up(contest, by):
-            raise Refused([reason])
+            raise Refused([f"you cannot create a team, because {reason}"])
         shown = _clean(contest, name)
         last = contest.teams.aggregate(last=Max("number"))["last"] or 0
         team = Team.objects.create(
@@ -92,7 +92,7 @@ def _clean(contest: Contest, name: str, *, team: Team | None = None) -> str:
         )
     if shown.casefold().startswith("anonymous team"):
         raise Refused(
-            ['names that begin with "Anonymous team" are for anonymous teams: choose another']
+            ['names that begin with "Anonymous team" are for anonymous teams: choose another name']
         )
     others = contest.teams.exclude(pk=team.pk) if team else contest.teams
     if others.filter(name__iexact=shown).exists():
@@ -123,7 +123,7 @@ def invite(team: Team, user_name: str) -> bool:
     sign-up is over, because no user could accept the invitation.
     """
     if reason := reason_against_joining(team.contest):
-        raise Refused([reason])
+        raise Refused([f"no user can join the team now, because {reason}"])
     user = User.objects.filter(username__iexact=user_name.strip(), is_active=True).first()
     if user is None:
         return False
@@ -144,7 +144,7 @@ def join(team: Team, user: User) -> None:
     with transaction.atomic():
         contest = _locked(team.contest)
         if reason := reason_against_sign_up(contest, user):
-            raise Refused([reason])
+            raise Refused([f"you cannot join the team, because {reason}"])
         if team.members.count() >= contest.team_size:
             raise Refused(
                 [
@@ -168,7 +168,7 @@ def leave(team: Team, user: User) -> None:
         if _locked(team.contest).phase is Phase.CLOSED:
             raise Refused([ENDED])
         if team.entries.filter(submission__owner=user).exists():
-            raise Refused(["your entries belong to this team, so you cannot leave it"])
+            raise Refused(["your entries belong to this team, so you cannot leave the team"])
         Member.objects.filter(team=team, user=user).delete()
         if not team.members.exists() and not team.entries.exists():
             team.delete()

@@ -32,15 +32,18 @@ def end_gate_early(run: Run) -> int:
     why = why_gate_ends(Verdict(run.verdict), *_required_and_stalled(run.submission))
     if not why:
         return 0
+    where = (
+        f"in {run.instance} (run {run.pk})"
+        if run.verdict != Verdict.FAILED
+        else f"(the last ones are in {run.instance}, run {run.pk})"
+    )
     waiting = run.submission.runs.filter(
         kind=run.kind, verified=False, scale=run.scale, state=State.QUEUED
     )
     return waiting.update(
         state=State.CANCELLED,
         finished_at=Now(),
-        reason=f"not run, because {why} in {run.instance} (run {run.pk})"
-        if run.verdict != Verdict.FAILED
-        else f"not run, because {why} (the last ones are in {run.instance}, run {run.pk})",
+        reason=f"this test was not run, because {why} {where}: correct the library and submit it again",
     )
 
 

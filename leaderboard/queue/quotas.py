@@ -70,23 +70,24 @@ def reason_against(user: User, wanted: int = 1) -> str:
     limit = settings.KEYDROME_SUBMISSIONS_OPEN
     unfinished = _open(user)
     if unfinished + wanted > limit:
-        more = f", and you want {wanted} more" if wanted > 1 else ""
+        open_ones = counted(unfinished, "of your submissions has", "of your submissions have")
+        more = f", you want {wanted} more" if wanted > 1 else ""
         fewer = ", or choose fewer configurations" if wanted > 1 else ""
         return (
-            f"{unfinished} of your submissions have not ended yet{more}, and the limit is {limit}: "
-            f"wait for some to end, or cancel some{fewer}"
+            f"{open_ones} not ended yet{more}, and the limit is {limit}: "
+            f"wait until submissions end, or cancel runs{fewer}"
         )
     now = timezone.now()
     limit = settings.KEYDROME_SUBMISSIONS_PER_DAY
     charged = charged_since(user, now - DAY)
     excess = len(charged) + wanted - limit
     if excess > 0:
-        more = f", and you want {wanted} more" if wanted > 1 else ""
+        more = f", you want {wanted} more" if wanted > 1 else ""
         times = counted(len(charged), "time")
         said = f"you have submitted {times} in the last 24 hours{more}, and the limit is {limit}"
         if excess > len(charged):
             return f"{said}: choose fewer configurations"
-        return f"{said}: try again after {charged[excess - 1].created_at + DAY:%H:%M} UTC"
+        return f"{said}: try again after {charged[excess - 1].created_at + DAY:%Y-%m-%d %H:%M} UTC"
     return ""
 
 
@@ -123,8 +124,8 @@ def reason_against_repetitions(user: User, sessions: int) -> str:
         return ""
     limit = settings.KEYDROME_REPEATED_SESSIONS_PER_DAY
     return (
-        f"this takes {counted(sessions, 'session')}, and you have {left} left of the {counted(limit, 'session')} of "
-        "repeated runs in 24 hours: choose fewer, or wait"
+        f"this request takes {counted(sessions, 'session')}, and you have {left} left of the "
+        f"{counted(limit, 'session')} that you may repeat in 24 hours: choose fewer sessions, or try again later"
     )
 
 

@@ -40,7 +40,7 @@ def require_own_schema() -> None:
     own = {f"{app}.{name}" for app, name in loader.disk_migrations if app in APPLICATIONS}
     if newer := sorted(applied - own):
         raise SchemaSkewError(
-            f"the database has migration {newer[-1]}, which this worker does not know: update the worker and restart it"
+            f"the database has migration {newer[-1]}, which this worker does not have: update and restart the worker"
         )
     if older := sorted(own - applied):
         raise SchemaSkewError(
@@ -69,18 +69,18 @@ def refusal(versions: Mapping[str, int], machine_class: str) -> str:
     for name, version, wanted, secret in wanted_by_runs:
         if versions.get(name) != version and secret:
             reasons.add(
-                "runs on a hidden instance wait for another version of its benchmark: update and restart the site or "
-                "the worker, whichever is older"
+                "waiting runs on a contest's hidden instance need a version of the benchmark that this worker does not "
+                "have: update and restart the site or the worker, whichever is older"
             )
         elif versions.get(name) != version:
-            own = f"version {versions[name]}" if name in versions else "no such benchmark"
+            own = f"version {versions[name]}" if name in versions else "no benchmark of this name"
             reasons.add(
-                f"runs wait for {name} version {version}, and this worker has {own}: "
+                f"waiting runs need version {version} of the benchmark {name}, and this worker has {own}: "
                 "update and restart the site or the worker, whichever is older"
             )
         elif wanted not in {"", machine_class}:
             reasons.add(
-                f"runs wait for a machine of class {wanted}, and this machine is of class {machine_class}: "
-                "start a worker on a machine of that class"
+                f"waiting runs need a machine of class {wanted}, and this machine is of class {machine_class}: "
+                f"start a worker on a machine of class {wanted}"
             )
     return "; ".join(sorted(reasons))

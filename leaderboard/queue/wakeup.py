@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 
 from celery import current_app
+from django.conf import settings
 from kombu.exceptions import OperationalError
 
 BENCH = "bench"
@@ -37,7 +38,9 @@ def wake(queue: str) -> None:
         )
     except (OperationalError, OSError) as error:
         _log.warning(
-            "cannot send a wake-up to queue %s, so a waiting run may start later; check the message broker: %s",
+            "cannot send a wake-up message to the queue %s, so a waiting run may start up to %d s later: %s: "
+            "check the message broker (KEYDROME_BROKER_URL)",
             queue,
+            settings.KEYDROME_SWEEP_SECONDS,
             error,
         )

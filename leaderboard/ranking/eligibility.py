@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 # The finding "a transaction did not see data that was committed before the transaction began". Some boards accept it.
 STALE_READ = "stale_read"
 NOT_ACCEPTED = "which this board does not accept"
+_ALL_COMPLETE = "; a board requires that all transactions complete"
 # The beginnings of reasons that name a gate (see _gate) or an audit. Pages link such a reason to the run that it names.
 _NAMED_GATE = re.compile(r"the (\w+) tests (?:found|did not pass|have not passed)")
 _AUDIT = "an audit of this library"
@@ -84,32 +85,32 @@ def reasons_against(run: RunFacts, board: Board, gates: Sequence[GateFacts]) -> 
     The reasons complete the sentence "not ranked because ...". `gates` has one entry per gate of the board.
     """
     if run.deleted:
-        return ["its owner deleted it"]
+        return ["the owner deleted the submission"]
     if run.state == "cancelled":
-        return ["it was cancelled"]
+        return ["the run was cancelled"]
     if run.state != "done":
-        return ["it has not finished yet"]
+        return ["the run has not finished yet"]
     if run.verified:
         return [
-            "it is an audit, in which every call takes longer: its times can be compared only with other audits"
+            "the run is an audit, in which every call takes longer: its times can be compared only with other audits"
         ]
     if run.verdict != "passed":
-        return [f"it did not pass (verdict: {run.verdict.replace('_', ' ')})"]
+        return [f"the run did not pass (verdict: {run.verdict.replace('_', ' ')})"]
     reasons = _setting(run, board)
     reasons += _transactions(run)
     reasons += _measurement(run, board)
     if run.why_excluded:
         reasons.append(
-            f"its machine was excluded from ranking ({run.why_excluded}): run it again later"
+            f"the run's machine was excluded from ranking ({run.why_excluded}): repeat the run later"
         )
     if run.audit_verdict:
         verdict = run.audit_verdict.replace("_", " ")
         reasons.append(
-            f"{_AUDIT}, in which another process makes the calls, did not pass: {verdict}"
+            f"{_AUDIT}, in which another process makes the calls, did not pass (verdict: {verdict})"
         )
     if board.strict and STALE_READ in run.decisive_findings:
         reasons.append(
-            "its spot check, an extra session in which all results are judged together, found a stale read, "
+            "the run's spot check, an extra session in which all results are judged together, found a stale read, "
             f"{NOT_ACCEPTED}"
         )
     for gate in gates:
@@ -137,20 +138,20 @@ def _setting(run: RunFacts, board: Board) -> list[str]:
     """Check that the run used the newest benchmark version, at a scale and on a machine that the board accepts."""
     reasons = []
     if run.current_version is None:
-        reasons.append(f"benchmark {board.benchmark} no longer exists")
+        reasons.append(f"the benchmark {board.benchmark} no longer exists")
     elif run.benchmark_version != run.current_version:
         reasons.append(
-            f"it used version {run.benchmark_version} of the benchmark; "
-            f"the newest is version {run.current_version}: run it again"
+            f"the run used version {run.benchmark_version} of the benchmark; "
+            f"the newest is version {run.current_version}: repeat the run"
         )
     if run.scale not in board.scales:
         reasons.append(
-            f"it ran at {run.scale} scale; the board requires {' or '.join(board.scales)}"
+            f"the run had {run.scale} scale; the board requires {' or '.join(board.scales)} scale"
         )
     if not board.accepts_machine(run.machine_class):
         reasons.append(
-            f"it ran on a machine of class {run.machine_class or 'unknown'}; "
-            f"the board requires {' or '.join(board.machines)}"
+            f"the machine of the run has the class {run.machine_class or 'unknown'}; "
+            f"the board requires the class {' or '.join(board.machines)}"
         )
     return reasons
 
@@ -159,12 +160,13 @@ def _transactions(run: RunFacts) -> list[str]:
     """Check that the report has the transaction counts, and that every planned transaction completed."""
     failed, completed = run.transactions_failed, run.transactions_completed
     if failed is None or completed is None:
-        return ["the report does not say whether all transactions completed"]
+        return ["the run's report does not say whether all transactions completed"]
     total = failed + completed if run.transactions_planned is None else run.transactions_planned
     if failed:
-        return [f"{failed:,} of {counted(max(total, failed), 'transaction')} failed"]
+        return [f"{failed:,} of {counted(max(total, failed), 'transaction')} failed{_ALL_COMPLETE}"]
     if completed < total:
-        return [f"{total - completed:,} of {counted(total, 'transaction')} did not complete"]
+        left = f"{total - completed:,} of {counted(total, 'transaction')}"
+        return [f"{left} did not complete{_ALL_COMPLETE}"]
     return []
 
 
@@ -173,15 +175,15 @@ def _measurement(run: RunFacts, board: Board) -> list[str]:
     reasons = []
     if run.score is None:
         reasons.append(
-            "it has no score: the control library (the baseline) was not measured in the same sessions"
+            "the run has no score, because the control library (the baseline) was not measured in the same sessions"
         )
     if run.sessions < board.minimum_sessions:
         reasons.append(
-            f"it has {counted(run.sessions, 'session')}; the board requires {board.minimum_sessions}"
+            f"the run has {counted(run.sessions, 'session')}; the board requires at least {board.minimum_sessions}"
         )
     if not jail_suffices(run.jail_level, board.jail_level):
         reasons.append(
-            f"the isolation level of its jail was {run.jail_level or 'unknown'}; "
+            f"the sandbox of the run had the isolation level {run.jail_level or 'unknown'}; "
             f"the board requires {board.jail_level}"
         )
     return reasons
@@ -201,7 +203,9 @@ def _gate(gate: GateFacts, board: Board) -> list[str]:
         elif stale:
             return [f"the {gate.benchmark} tests found stale reads, {NOT_ACCEPTED}"]
         else:
-            return [f"the {gate.benchmark} tests did not pass: {run.verdict.replace('_', ' ')}"]
+            return [
+                f"the {gate.benchmark} tests did not pass (verdict: {run.verdict.replace('_', ' ')})"
+            ]
     if not gate.instances:
         return [f"the board requires the {gate.benchmark} tests, which do not exist"]
     if not passed.issuperset(gate.instances):

@@ -52,7 +52,7 @@ def queue_blocks(runs: Sequence[Run], sessions: int, *, by: User) -> list[Run]:
     if not 1 <= sessions <= SESSIONS_MAX:
         raise Refused(
             [
-                f"{counted(sessions, 'session is', 'sessions are')} not possible: choose 1 to {SESSIONS_MAX}"
+                f"{counted(sessions, 'session is', 'sessions are')} not possible: choose 1 to {SESSIONS_MAX} sessions"
             ]
         )
     if reason := reason_against_blocks(runs):
@@ -85,32 +85,32 @@ def _block_run(run: Run, seeds: list[str]) -> Run:
 
 def reason_against_blocks(runs: Sequence[Run]) -> str:
     """Return why these runs cannot have further sessions in common; an empty text if they can."""
-    measured = {(run.benchmark, run.instance, run.scale, class_of(run)) for run in runs}
+    if len({run.submission_id for run in runs}) < max(len(runs), RUNS_MIN):
+        return "each run must belong to a different submission: choose at least two such runs"
     known = {str(choice.target) for choice in catalogue.choices()}
-    problems = [
-        (
-            len({run.submission_id for run in runs}) < max(len(runs), RUNS_MIN),
-            "each run must belong to a different submission: choose at least two",
-        ),
-        (
-            any(run.is_gate or run.verified for run in runs),
-            "a correctness test or an audit cannot be compared by time: choose timed runs",
-        ),
-        (
-            any(run.submission.deleted_at for run in runs),
-            "one of the submissions was deleted: submit the file again",
-        ),
-        (
-            any(run.score is None for run in runs),
-            "one of the runs has no result yet, or did not pass: choose runs that passed",
-        ),
-        (
-            len(measured) > 1,
-            "the runs do not have the same benchmark, scale and machine class: choose runs that agree in these",
-        ),
-        (
-            any(f"{run.benchmark}/{run.instance}" not in known for run in runs),
-            "the benchmark instance no longer exists: choose runs on another one",
-        ),
-    ]
-    return next((reason for holds, reason in problems if holds), "")
+    if reason := next((reason for run in runs if (reason := _reason_against_one(run))), ""):
+        return reason
+    if len({(run.benchmark, run.instance, run.scale, class_of(run)) for run in runs}) > 1:
+        return (
+            "the runs do not have the same benchmark, instance, scale and machine class: "
+            "choose runs that agree in these"
+        )
+    missing = next((run for run in runs if f"{run.benchmark}/{run.instance}" not in known), None)
+    if missing is not None:
+        return (
+            f"the instance {missing.benchmark}/{missing.instance} of the runs no longer exists: "
+            "choose runs on another instance"
+        )
+    return ""
+
+
+def _reason_against_one(run: Run) -> str:
+    """Return a reason against further sessions that concerns only this run; an empty text if there is none."""
+    if run.is_gate or run.verified:
+        kind = "a correctness test" if run.is_gate else "an audit"
+        return f"run {run.pk} is {kind}, which cannot be compared by time: choose timed runs"
+    if run.submission.deleted_at:
+        return f"the submission of run {run.pk} was deleted: submit the file again"
+    if run.score is None:
+        return f"run {run.pk} has no result yet, or did not pass: choose runs that passed"
+    return ""

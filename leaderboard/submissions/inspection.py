@@ -32,5 +32,5 @@ def reasons_against_file(facts: LibraryFacts, configuration: str) -> list[Refusa
         )
     if not found and facts.kind is LibraryKind.INDEX and configuration:
         problem = "the file is a whole library, and only bare structures take a configuration"
-        found.append(Refusal("configuration", problem, "submit it without a configuration"))
+        found.append(Refusal("configuration", problem, "submit the file without a configuration"))
     return found

@@ -105,7 +105,7 @@ def capped(log: str) -> str:
     if len(encoded) <= MAX_LOG_BYTES:
         return encoded.decode()
     kept = encoded[:MAX_LOG_BYTES].decode("utf-8", "ignore")
-    return f"{kept}\n[{len(encoded) - MAX_LOG_BYTES} bytes left out]"
+    return f"{kept}\n[the log ends here; {len(encoded) - MAX_LOG_BYTES:,} bytes left out]"
 
 
 def _metrics(sessions: Iterable[Session], name: str) -> list[float]:

@@ -51,7 +51,7 @@ def rerun(run: Run, *, by: User) -> Run:
     with transaction.atomic():
         reason = ""
         if run.hidden_id is not None:
-            reason = "only the officials of its contest can repeat a run on a hidden instance"
+            reason = "the run plays a hidden instance, so only the officials of the contest can repeat the run"
         reason = (
             reason
             or _reason_against_rerun(run)
@@ -99,9 +99,9 @@ def _reason_against_rerun(run: Run) -> str:
     if run.submission.deleted_at is not None:
         return "the submission of this run was deleted: submit the file again"
     if not run.is_final:
-        return "the run has not ended yet: wait until it ends, or cancel it"
+        return "the run has not ended yet: wait until the run ends, or cancel it"
     if run.verdict == Verdict.REFUSED:
-        return "the file was refused: correct it and submit it again"
+        return "the file was refused, so it cannot run: correct the file and submit it again"
     hidden = run.hidden
     target = Target(run.benchmark, hidden.instance if hidden else run.instance)
     try:
@@ -112,7 +112,12 @@ def _reason_against_rerun(run: Run) -> str:
         benchmark=run.benchmark, instance=run.instance, scale=run.scale, verified=run.verified
     )
     is_open = same.exclude(state__in=FINAL_STATES).exists()
-    return "the same run is queued or running already: wait until it ends" if is_open else ""
+    if not is_open:
+        return ""
+    return (
+        "another run of this submission on the same benchmark instance is queued or running already: "
+        "wait until that run ends"
+    )
 
 
 def rerun_stale() -> list[Run]:

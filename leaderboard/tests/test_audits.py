@@ -57,7 +57,7 @@ def audited(track: Track, submission: Submission, organiser: User, ratio: float)
 def test_an_audit_repeats_gates_and_timed_runs(alice: User, organiser: User, track: Track) -> None:
     submission = enter(alice)
     assert comparison.comparisons(submission) == []
-    with pytest.raises(services.Refused, match="nothing to audit"):
+    with pytest.raises(services.Refused, match="no run is left to audit"):
         schedule.audit_submission(submission, by=organiser)
     judged(track, submission)
     with pytest.raises(PermissionDenied):
@@ -75,7 +75,7 @@ def test_an_audit_repeats_gates_and_timed_runs(alice: User, organiser: User, tra
         run.attempt = 1
         assert make_job(run).verified
     assert runs[2].wanted_class == "fast"
-    with pytest.raises(services.Refused, match="nothing to audit"):
+    with pytest.raises(services.Refused, match="no run is left to audit"):
         schedule.audit_submission(submission, by=organiser)
 
 
@@ -84,7 +84,7 @@ def test_an_audit_is_not_charged_to_the_owner(
 ) -> None:
     settings.KEYDROME_SUBMISSIONS_OPEN = 1
     submission = enter(alice)
-    assert "have not ended yet" in quotas.reason_against(alice)
+    assert "1 of your submissions has not ended yet" in quotas.reason_against(alice)
     judged(track, submission)
     assert quotas.reason_against(alice) == ""
     schedule.audit_submission(submission, by=organiser)
@@ -111,7 +111,7 @@ def test_an_audit_is_never_ranked_and_changes_no_rank(
     audit = audited(track, submission, organiser, ratio=0.01)
     assert not audit.eligible
     assert audit.why_not == [
-        "it is an audit, in which every call takes longer: its times can be compared only with other audits"
+        "the run is an audit, in which every call takes longer: its times can be compared only with other audits"
     ]
     ranked.refresh_from_db()
     assert ranked.eligible
@@ -133,8 +133,9 @@ def test_a_failed_audit_takes_the_rank_permanently(
     failed = track.finish(runs[target], verdict=Verdict.FAILED, reason="a record is missing")
     ranked.refresh_from_db()
     expected = {
-        "sigmod2009": "an audit of this library, in which another process makes the calls, did not pass: failed",
-        "unit": "the unit tests did not pass: failed",
+        "sigmod2009": "an audit of this library, in which another process makes the calls, "
+        "did not pass (verdict: failed)",
+        "unit": "the unit tests did not pass (verdict: failed)",
     }
     assert ranked.why_not == [expected[target]]
     assert not BoardEntry.objects.exists()

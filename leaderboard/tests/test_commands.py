@@ -120,7 +120,7 @@ def test_a_reference_that_is_refused_is_an_error_each_time(references: Path) -> 
 
 def test_missing_builds_are_reported(references: Path) -> None:
     (references / "lib" / "indexes" / "mine.so").unlink()
-    with pytest.raises(CommandError, match=r"not built: .*mine\.so; run ./dev build first"):
+    with pytest.raises(CommandError, match=r"not built yet: .*mine\.so: run ./dev build first"):
         run("add_reference")
     with pytest.raises(CommandError, match="unknown reference library other"):
         run("add_reference", "other")
@@ -189,9 +189,7 @@ def test_the_board_as_text(alice: User, track: Track) -> None:
         "full",
         submission.blob_sha256[:12],
     ]
-    with pytest.raises(
-        CommandError, match=r"unknown board 'final'; known boards are: .*preliminary1"
-    ):
+    with pytest.raises(CommandError, match=r"unknown board 'final': choose from .*preliminary1"):
         run("show_board", "final")
 
 
@@ -241,9 +239,11 @@ def test_the_small_commands_say_what_they_did(alice: User, track: Track) -> None
     submission = enter(alice)
     ranked(track, submission)
     assert run("recover_lost") == "lost runs: 0 queued again, 0 given up, 0 cancelled\n"
-    assert run("rerun_stale") == "0 runs queued\n"
+    assert run("rerun_stale") == (
+        "no run queued, because no run with the newest version of its benchmark is missing\n"
+    )
     assert run("rebuild_boards") == "recomputed the boards; number of entries: 1\n"
-    assert run("draw") == "checked 3 runs for missing plots\n"
+    assert run("draw") == "checked 3 runs and drew the missing plots\n"
     assert run("warm_plots").startswith("the font cache is built")
     assert [gate.state for gate in gates(submission)] == [State.DONE, State.DONE]
 

@@ -120,8 +120,8 @@ def test_a_noisy_machine_is_excluded_from_ranking_while_it_is_noisy(
     assert machine.noise > 0.10
     assert not noisy.eligible
     (reason,) = noisy.why_not
-    excluded = f"its machine was excluded from ranking ({machine.why_excluded})"
-    assert reason == f"{excluded}: run it again later"
+    excluded = f"the run's machine was excluded from ranking ({machine.why_excluded})"
+    assert reason == f"{excluded}: repeat the run later"
     steady.refresh_from_db()
     assert steady.eligible, "a run that ended before the noise keeps its rank"
 

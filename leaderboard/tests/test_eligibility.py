@@ -73,40 +73,40 @@ def test_a_good_run_has_nothing_against_it() -> None:
 @pytest.mark.parametrize(
     ("change", "reason"),
     [
-        ({"deleted": True}, "its owner deleted it"),
-        ({"state": "cancelled"}, "it was cancelled"),
-        ({"state": "running"}, "it has not finished yet"),
-        ({"verdict": "timed_out"}, "it did not pass (verdict: timed out)"),
+        ({"deleted": True}, "the owner deleted the submission"),
+        ({"state": "cancelled"}, "the run was cancelled"),
+        ({"state": "running"}, "the run has not finished yet"),
+        ({"verdict": "timed_out"}, "the run did not pass (verdict: timed out)"),
         (
             {"current_version": 4},
-            "it used version 3 of the benchmark; the newest is version 4: run it again",
+            "the run used version 3 of the benchmark; the newest is version 4: repeat the run",
         ),
-        ({"current_version": None}, "benchmark sigmod2009 no longer exists"),
-        ({"scale": "smoke"}, "it ran at smoke scale; the board requires paper"),
+        ({"current_version": None}, "the benchmark sigmod2009 no longer exists"),
+        ({"scale": "smoke"}, "the run had smoke scale; the board requires paper scale"),
         (
             {"transactions_failed": 3, "transactions_completed": 79_997},
-            "3 of 80,000 transactions failed",
+            "3 of 80,000 transactions failed; a board requires that all transactions complete",
         ),
         (
             {"transactions_completed": 79_999},
-            "1 of 80,000 transactions did not complete",
+            "1 of 80,000 transactions did not complete; a board requires that all transactions complete",
         ),
         (
             {"transactions_completed": None},
-            "the report does not say whether all transactions completed",
+            "the run's report does not say whether all transactions completed",
         ),
         (
             {"score": None},
-            "it has no score: the control library (the baseline) was not measured in the same sessions",
+            "the run has no score, because the control library (the baseline) was not measured in the same sessions",
         ),
-        ({"sessions": 3}, "it has 3 sessions; the board requires 11"),
+        ({"sessions": 3}, "the run has 3 sessions; the board requires at least 11"),
         (
             {"jail_level": "weak"},
-            "the isolation level of its jail was weak; the board requires full",
+            "the sandbox of the run had the isolation level weak; the board requires full",
         ),
         (
             {"jail_level": ""},
-            "the isolation level of its jail was unknown; the board requires full",
+            "the sandbox of the run had the isolation level unknown; the board requires full",
         ),
     ],
 )
@@ -120,7 +120,7 @@ def test_each_reason_is_named(change: dict[str, object], reason: str) -> None:
         (gate("unit"), "the unit tests have not passed yet"),
         (
             gate("unit", GateRun("unit", "passed"), GateRun("unit", "crashed")),
-            "the unit tests did not pass: crashed",
+            "the unit tests did not pass (verdict: crashed)",
         ),
         (GateFacts("unit", instances=()), "the board requires the unit tests, which do not exist"),
         (GateFacts("unit", ("unit", "b"), PASSED[0].runs), "the unit tests have not passed yet"),
@@ -136,7 +136,7 @@ def test_reasons_name_their_gate() -> None:
     for facts in (gate("unit"), gate("unit", GateRun("unit", "crashed")), stale):
         (reason,) = reasons_against(GOOD, replace(BOARD, strict=True), [facts, PASSED[1]])
         assert gate_in(reason) == "unit"
-    assert gate_in("its owner deleted it") == ""
+    assert gate_in("the owner deleted the submission") == ""
     (reason,) = reasons_against(replace(GOOD, audit_verdict="failed"), BOARD, PASSED)
     assert names_an_audit(reason)
     assert not names_an_audit("the unit tests have not passed yet")
@@ -153,7 +153,7 @@ def test_a_board_says_whether_it_accepts_stale_reads() -> None:
     assert reasons_against(stale, BOARD, PASSED) == []
     assert reasons_against(stale, strict, PASSED) == [
         (
-            "its spot check, an extra session in which all results are judged together, found a stale read, "
+            "the run's spot check, an extra session in which all results are judged together, found a stale read, "
             "which this board does not accept"
         )
     ]
@@ -170,7 +170,7 @@ def test_a_board_says_whether_it_accepts_stale_reads() -> None:
 )
 def test_no_other_violation_is_accepted(run: GateRun) -> None:
     assert reasons_against(GOOD, BOARD, (PASSED[0], gate("phantom", run))) == [
-        f"the phantom tests did not pass: {run.verdict}"
+        f"the phantom tests did not pass (verdict: {run.verdict})"
     ]
 
 
@@ -255,7 +255,7 @@ def test_a_demonstration_accepts_one_scale_and_any_number_of_sessions() -> None:
     assert demo.provisional
     assert reasons_against(replace(GOOD, scale="smoke", sessions=3), demo, PASSED) == []
     assert reasons_against(GOOD, demo, PASSED) == [
-        "it ran at paper scale; the board requires smoke"
+        "the run had paper scale; the board requires smoke scale"
     ]
 
 
@@ -266,8 +266,8 @@ def test_a_demonstration_accepts_one_scale_and_any_number_of_sessions() -> None:
 def test_a_board_accepts_its_machine_classes(machine_class: str, is_accepted: bool) -> None:
     reasons = reasons_against(replace(GOOD, machine_class=machine_class), BOARD, PASSED)
     expected = (
-        f"it ran on a machine of class {machine_class}; "
-        "the board requires *, 2 CPUs, 24 GiB or fast"
+        f"the machine of the run has the class {machine_class}; "
+        "the board requires the class *, 2 CPUs, 24 GiB or fast"
     )
     assert reasons == ([] if is_accepted else [expected])
     everywhere = replace(BOARD, machines=("*",))
@@ -306,23 +306,29 @@ def test_a_board_is_read_from_its_folder() -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"title": ""}, "title must be a non-empty string"),
-        ({"family": "other"}, "family must be one of sigmod2009, ycsb, transactions, operations"),
-        ({"top": 0}, "top must be a positive integer"),
-        ({"per_user": True}, "per_user must be a positive integer"),
-        ({"scales": ["huge"]}, "scales must be a list, with values from smoke, laptop, paper"),
-        ({"scales": []}, "scales must be a list"),
-        ({"machines": "fast"}, r'machines must be a list of machine classes; \["\*"\] accepts all'),
-        ({"machines": []}, "machines must be a list of machine classes"),
-        ({"direction": "up"}, "direction must be one of lower, higher"),
-        ({"jail_level": "some"}, "jail_level must be one of none, weak, full"),
-        ({"gates": "unit"}, "gates must be a list of benchmark names"),
-        ({"strict": 1}, "strict must be true or false"),
-        ({"colour": "red"}, "field 'colour' is unknown"),
+        ({"title": ""}, 'the field .title. has the value ""; it must be a text that is not empty'),
+        ({"family": "other"}, "it must be one of sigmod2009, ycsb, transactions, operations"),
+        ({"top": 0}, "the field 'top' has the value 0; it must be a whole number of at least 1"),
+        ({"per_user": True}, "the field 'per_user' has the value true; it must be a whole number"),
+        (
+            {"scales": ["huge"]},
+            r'has the value \["huge"\]; it must be a list with at least one of smoke, laptop, paper',
+        ),
+        ({"scales": []}, r"the field 'scales' has the value \[\]"),
+        (
+            {"machines": "fast"},
+            r'it must be a list of machine classes, or \["\*"\] for all classes',
+        ),
+        ({"machines": []}, "the field 'machines' has the value"),
+        ({"direction": "up"}, "it must be one of lower, higher"),
+        ({"jail_level": "some"}, "it must be one of none, weak, full"),
+        ({"gates": "unit"}, "it must be a list of names of benchmarks"),
+        ({"strict": 1}, "it must be true or false"),
+        ({"colour": "red"}, "the field 'colour' is unknown: remove it"),
     ],
 )
 def test_a_wrong_board_is_refused_by_name(change: dict[str, object], message: str) -> None:
-    with pytest.raises(BoardError, match=rf"boards/small/board.json: .*{message}"):
+    with pytest.raises(BoardError, match=rf"leaderboard/boards/small/board.json: .*{message}"):
         parse_board("small", board_json() | change, "")
 
 

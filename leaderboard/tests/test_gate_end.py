@@ -50,7 +50,9 @@ def test_a_crash_or_a_hang_ends_the_gate(
     second.refresh_from_db()
     assert (second.state, second.verdict) == (State.CANCELLED, "")
     assert second.finished_at is not None
-    assert second.reason == f"not run, because {words} (run {first.pk})"
+    assert second.reason == (
+        f"this test was not run, because {words} (run {first.pk}): correct the library and submit it again"
+    )
     run = timed(submission)
     assert run.state == State.QUEUED, "timed runs are not part of the gate"
     assert claims.claim(claims.Slot(track.machine, 0)) == run
@@ -63,7 +65,9 @@ def test_enough_required_findings_end_the_gate(alice: User, track: Track) -> Non
     track.finish(first, verdict=Verdict.FAILED, findings=findings)
     second.refresh_from_db()
     assert second.state == State.CANCELLED
-    assert second.reason.startswith("not run, because the library already has 12 required findings")
+    assert second.reason.startswith(
+        "this test was not run, because the library already has 12 required findings"
+    )
 
 
 def test_tests_without_progress_end_the_gate(
@@ -75,7 +79,9 @@ def test_tests_without_progress_end_the_gate(
     track.finish(first, verdict=Verdict.FAILED, findings=(stalled,))
     second.refresh_from_db()
     assert second.state == State.CANCELLED
-    assert second.reason.startswith("not run, because the library made no progress in 1 tests")
+    assert second.reason.startswith(
+        "this test was not run, because the library made no progress in 1 tests"
+    )
 
 
 @pytest.mark.parametrize(

@@ -64,21 +64,21 @@ def test_the_old_board_stays_until_the_new_one_is_made_live(
     track.finish(again(first), ratios=[0.7] * 15)
     assert shown() == (1, [first.pk, second.pk])
     (reason,) = status_of(again(first)).why_not
-    assert str(reason).startswith("version 2 of Preliminary 1 is not live yet")
+    assert str(reason).startswith("the board Preliminary 1 still shows version 1 of the benchmark")
     with pytest.raises(Refused, match="1 of 2 entries has not been run again"):
         make_live(board(), by=organiser)
     track.finish(again(second), ratios=[0.5] * 15)
     make_live(board(), by=organiser)
     assert shown() == (2, [again(second).pk, again(first).pk])
     assert status_of(first).ranks == ()
-    assert "it used version 1 of the benchmark" in str(status_of(first).why_not[0])
+    assert "the run used version 1 of the benchmark" in str(status_of(first).why_not[0])
     assert str(status_of(again(second)).ranks[0]) == "1 on Preliminary 1"
     old = board_page.standings(board(), version=1)
     assert [row.run_id for row in old.rows] == [first.pk, second.pk]
     assert (old.superseded, old.is_live) == (True, False)
     history = board_page.board_history(board())
     assert (history.live, history.versions) == (2, {2: 2, 1: 2})
-    with pytest.raises(Refused, match="shows the newest version already"):
+    with pytest.raises(Refused, match="shows the newest version of its benchmark already"):
         make_live(board(), by=organiser)
 
 
@@ -111,7 +111,7 @@ def test_the_comparison_says_who_falls_out_and_why(
     assert found is not None
     (changes,) = found.changes.values()
     assert [(one.old, one.new, one.reason) for one in changes] == [
-        ("1", "", "its runs have not ended"),
+        ("1", "", "the runs of the entry have not ended yet"),
         ("2", "1", ""),
         ("", "2", ""),
     ]
@@ -120,7 +120,7 @@ def test_the_comparison_says_who_falls_out_and_why(
     found = staging(board(), organiser)
     assert found is not None
     assert found.complete
-    assert found.changes["fast"][0].reason == "it did not pass (verdict: failed)"
+    assert found.changes["fast"][0].reason == "the run did not pass (verdict: failed)"
 
 
 def test_a_cancelled_or_deleted_run_does_not_block(
@@ -133,7 +133,7 @@ def test_a_cancelled_or_deleted_run_does_not_block(
     found = staging(board(), organiser)
     assert found is not None
     assert (found.entries, found.missing) == (1, 0)
-    assert found.changes["fast"][0].reason == "its run was cancelled"
+    assert found.changes["fast"][0].reason == "the run of the entry was cancelled"
     make_live(board(), by=organiser)
     assert shown() == (2, [])
 

@@ -37,8 +37,9 @@ def test_a_timed_run_goes_where_it_was_asked_for_and_gates_anywhere(
     assert worker(slow, script).drain() == 2
     slow.refresh_from_db()
     assert (
-        slow.refusal == "runs wait for a machine of class fast, and this machine is of class slow: "
-        "start a worker on a machine of that class"
+        slow.refusal
+        == "waiting runs need a machine of class fast, and this machine is of class slow: "
+        "start a worker on a machine of class fast"
     )
     assert timed(submission).state == State.QUEUED
     assert worker(machine, script).drain() == 1

@@ -229,7 +229,9 @@ def test_a_ranked_run_has_its_rank_interval(alice: User, bob: User, track: Track
     second = ranked(track, enter(bob, 1), ratio=0.501)
     assert [str(place) for place in status_of(first).ranks] == ["1-2 on Preliminary 1"]
     assert status_of(second).ranks[0].high == 2
-    assert list(map(str, status_of(timed(enter(alice, 5))).why_not)) == ["it has not finished yet"]
+    assert list(map(str, status_of(timed(enter(alice, 5))).why_not)) == [
+        "the run has not finished yet"
+    ]
 
 
 def test_announcements_appear_when_they_are_published(django_assert_num_queries: Any) -> None:

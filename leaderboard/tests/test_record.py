@@ -111,7 +111,7 @@ def test_a_failed_gate_takes_the_row_away(alice: User, track: Track) -> None:
     again = enter(alice)
     track.finish(gates(again)[1], verdict=Verdict.CRASHED, reason="signal 11")
     run.refresh_from_db()
-    assert run.why_not == ["the unit tests did not pass: crashed"]
+    assert run.why_not == ["the unit tests did not pass (verdict: crashed)"]
     assert rows() == []
 
 
@@ -177,7 +177,9 @@ def test_failed_transactions_keep_a_run_off_the_board(alice: User, track: Track)
     for gate in gates(submission):
         track.finish(gate)
     run = track.finish(timed(submission), failed=1)
-    assert run.why_not == ["15 of 15,000 transactions failed"]
+    assert run.why_not == [
+        "15 of 15,000 transactions failed; a board requires that all transactions complete"
+    ]
     assert rows() == []
 
 
@@ -211,7 +213,7 @@ def test_no_user_has_more_than_three_rows_and_ten_are_shown(
     assert [row.user_id for row in rows()] == [alice.pk] * 3
     slowest = timed(Submission.objects.latest("id"))
     assert tuple(map(str, status_of(slowest).why_not)) == (
-        "its owner has 3 better libraries on Preliminary 1, the limit for one user",
+        "the owner has 3 better libraries on Preliminary 1, as many as the board ranks for one user",
     )
     people = [bob, *(django_user_model.objects.create_user(f"user{i}") for i in range(8))]
     for number, person in enumerate(people):
@@ -221,7 +223,7 @@ def test_no_user_has_more_than_three_rows_and_ten_are_shown(
     assert [row.position for row in shown] == list(range(1, 11))
     last = timed(Submission.objects.latest("id"))
     assert tuple(map(str, status_of(last).why_not)) == (
-        "it is not among the best 10 libraries of Preliminary 1",
+        "the library is not among the best 10 on Preliminary 1",
     )
     # Alice's fourth library is stored, too. A viewer from whom a contest hides a better library of hers sees its rank.
     assert BoardEntry.objects.count() == 13
@@ -316,7 +318,7 @@ def test_few_sessions_are_provisional(alice: User, track: Track) -> None:
     submission = enter(alice, sessions=3)
     run = track.finish(timed(submission))
     assert run.provisional
-    assert run.why_not[0] == "it has 3 sessions; the board requires 11"
+    assert run.why_not[0] == "the run has 3 sessions; the board requires at least 11"
 
 
 @pytest.mark.parametrize(
@@ -357,7 +359,7 @@ def test_deleting_takes_the_row_from_the_board_and_keeps_the_files(
     assert not services.withdraw(best, by=alice)
     assert [(row.run_id, row.position) for row in rows()] == [(stays.pk, 1)]
     gone.refresh_from_db()
-    assert gone.why_not == ["its owner deleted it"]
+    assert gone.why_not == ["the owner deleted the submission"]
     assert queries.run_page(gone.pk, alice) is None
     assert queries.run_page(gone.pk, organiser) is not None
     assert Submission.objects.filter(pk=best.pk, blob_sha256=best.blob_sha256).exists()
@@ -406,7 +408,7 @@ def test_a_newer_benchmark_runs_the_board_again(
     assert reruns.rerun_stale() == []
     old.refresh_from_db()
     assert old.why_not == [
-        "it used version 1 of the benchmark; the newest is version 2: run it again"
+        "the run used version 1 of the benchmark; the newest is version 2: repeat the run"
     ]
     run = track.finish(submission.runs.get(instance="preliminary1", benchmark_version=2))
     assert [row.run_id for row in rows()] == [run.pk]

@@ -152,7 +152,7 @@ def test_a_file_that_is_not_a_library_is_refused_at_once_with_the_reason(
         assert run.finished_at is not None
         (finding,) = run.detail.findings
         assert (finding["suite"], finding["detail"]) == ("inspection", run.reason)
-        assert run.why_not == ([] if run.is_gate else ["it did not pass (verdict: refused)"])
+        assert run.why_not == ([] if run.is_gate else ["the run did not pass (verdict: refused)"])
     assert claims.claimable().count() == 0
     assert plots.draw_missing() == 0
     assert services.withdraw(submission, by=alice)
@@ -202,7 +202,7 @@ def test_a_file_must_fit_the_configuration(
 ) -> None:
     whole = submit(alice, library_maker(), configuration="rw")
     (reason,) = set(whole.runs.values_list("reason", flat=True))
-    assert "only bare structures take a configuration: submit it without" in reason
+    assert "only bare structures take a configuration: submit the file without" in reason
     source = tmp_path / "bare.c"
     source.write_text("int keydrome_structure(void) { return 0; }")
     path = tmp_path / "bare.so"

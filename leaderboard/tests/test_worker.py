@@ -184,7 +184,7 @@ def test_a_run_is_given_up_after_three_attempts_and_says_why(alice: User, machin
     assert (run.state, run.verdict) == (State.DONE, "infrastructure")
     assert "bench1, slot 0 stopped responding" in run.reason
     assert "attempt 3 of 3" in run.reason
-    assert "did not cause this" in run.reason
+    assert "The library is not the cause" in run.reason
     assert services.recover_and_wake() == services.Recovered((), (), ())
 
 
@@ -247,7 +247,7 @@ def test_a_result_that_cannot_be_written_does_not_stop_the_queue(
     assert set(submission.runs.values_list("state", flat=True)) == {State.DONE}
     poisonous.refresh_from_db()
     assert (poisonous.verdict, poisonous.attempt) == ("infrastructure", 3)
-    assert "The result could not be stored: DataError." in poisonous.reason
+    assert "Keydrome could not store the result (exception DataError)." in poisonous.reason
 
 
 def test_a_worker_outlives_its_database(
@@ -294,7 +294,7 @@ def test_a_worker_without_its_programs_touches_nothing(
     slot = str(slots_for_tests()[0])
     monkeypatch.setenv("KEYDROME_BUILD", str(tmp_path))
     monkeypatch.setenv("KEYDROME_SLOT", slot)
-    with pytest.raises(CommandError, match=r"not built: .*/bin/referee.*run \./dev build"):
+    with pytest.raises(CommandError, match=r"not built yet: .*/bin/referee.*run \./dev build"):
         call_command("work", "--drain", "--slot", slot, stdout=StringIO())
     with pytest.raises(NotBuiltError):
         tasks.wake_up(wakeup.BENCH)
@@ -410,8 +410,8 @@ def test_a_worker_leaves_runs_of_other_versions_and_says_why(
     machine.refresh_from_db()
     update = "update and restart the site or the worker, whichever is older"
     assert machine.refusal == (
-        f"runs wait for newer version 1, and this worker has no such benchmark: {update}; "
-        f"runs wait for phantom version 2, and this worker has version 1: {update}"
+        f"waiting runs need version 1 of the benchmark newer, and this worker has no benchmark of this name: {update}; "
+        f"waiting runs need version 2 of the benchmark phantom, and this worker has version 1: {update}"
     )
     assert set(submission.runs.filter(state="queued").values_list("attempt", flat=True)) == {0}
     repository.set_version("phantom", 2)

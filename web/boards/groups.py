@@ -60,14 +60,14 @@ def _note(samples: Sequence[Sequence[float]], group: range, rows: Sequence[Row])
     if nearest is not None:
         pair = " and ".join(_named(rows[index]) for index in (nearest.first, nearest.second))
         more = counted(nearest.more, "more session")
-        return f"About {more} of each would tell {pair} apart."
+        return f"About {more} of each entry would tell {pair} apart."
     if any(len(samples[index]) < LEAST_SESSIONS for index in group):
         return (
             "These entries have too few sessions to tell them apart. "
-            f"From {LEAST_SESSIONS} sessions of each on, this page estimates how many are needed."
+            f"From {LEAST_SESSIONS} sessions of each entry on, this page estimates how many are needed."
         )
     return (
-        f"These entries are so close that {MAX_POOLED_SESSIONS} sessions of each, the most that count, "
+        f"These entries are so close that {MAX_POOLED_SESSIONS} sessions of each entry, the most that count, "
         "would probably not tell them apart."
     )
 

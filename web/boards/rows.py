@@ -141,7 +141,10 @@ def rows(standings: Standings) -> list[Row]:
 def _row(entry: BoardEntry, board: Board) -> Row:
     # An entry that is not among the board's best has no position. leaderboard.board_page.standings omits such entries.
     if entry.position is None or entry.rank_low is None or entry.rank_high is None:
-        message = f"{entry} has no rank: read only entries whose position is not null"
+        message = (
+            f"the entry {entry} has no rank, so a board cannot show it: this is a fault of Keydrome; "
+            "report this message to its developers"
+        )
         raise ValueError(message)
     run = entry.run
     submission = run.submission

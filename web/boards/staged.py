@@ -17,6 +17,7 @@ from leaderboard import live_boards
 from leaderboard.boards import board_named
 from leaderboard.services import Refused
 from leaderboard.submissions import reruns
+from results.counts import counted
 from web import jinja
 from web.boards.rows import entry_name
 
@@ -57,7 +58,10 @@ def repeat(request: UserRequest, slug: str) -> HttpResponse:
     """Queue the missing runs of the newest benchmark versions, for all boards."""
     board = _board(request, slug)
     runs = reruns.rerun_stale()
-    messages.success(request, f"Queued runs: {len(runs)}.")
+    if runs:
+        messages.success(request, f"Queued {counted(len(runs), 'run')}.")
+    else:
+        messages.info(request, "No run was queued, because all missing runs are in the queue.")
     return redirect("boards:staged", board.slug)
 
 
@@ -71,5 +75,5 @@ def make_live(request: UserRequest, slug: str) -> HttpResponse:
     except Refused as refused:
         messages.error(request, jinja.sentence(str(refused)))
         return redirect("boards:staged", board.slug)
-    messages.success(request, f"The board shows version {live.version} now.")
+    messages.success(request, f"The board now shows version {live.version} of its benchmark.")
     return redirect("boards:board", board.slug)

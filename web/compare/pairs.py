@@ -82,8 +82,8 @@ def _words(pair: Pair, by_name: Mapping[str, Column]) -> str:
         return f"equal within {_MARGIN}"
     start = f"{leader} is better, perhaps by less than {_MARGIN}" if leader else "undecided"
     if pair.more_sessions is None:
-        return f"{start}; more than {FORECAST_MAX:,} more sessions of each would be needed"
-    return f"{start}; about {_sessions(pair.more_sessions)} of each would decide"
+        return f"{start}; more than {FORECAST_MAX:,} more sessions of each run would be needed to decide"
+    return f"{start}; about {_sessions(pair.more_sessions)} of each run would decide"
 
 
 def _sessions(count: int) -> str:
@@ -114,7 +114,7 @@ def verdict(found: RunComparison, columns: Sequence[Column]) -> str:
     if None in forecasts:
         return f"{text} Some differences are so small that {FORECAST_MAX:,} more sessions would not decide them."
     most = max(count for count in forecasts if count is not None)
-    return f"{text} About {_sessions(most)} of each would tell these runs apart, or show that they are equal."
+    return f"{text} About {_sessions(most)} of each run would tell the runs apart, or show that they are equal."
 
 
 def sessions_wanted(found: RunComparison) -> int:
@@ -144,7 +144,7 @@ def method(found: RunComparison) -> str:
             f"in {_listed(found.differences)}. Their ratios to the control are shown, but no best values are marked."
         )
     if found.comparison is None:
-        return "Fewer than two of these runs have passed and have ratios to the control, so nothing is tested."
+        return "Fewer than two of these runs have passed and have ratios to the control, so there is no test."
     rules = f"Differences of less than {_MARGIN} count as none."
     if found.paired:
         return (

@@ -41,6 +41,8 @@ if TYPE_CHECKING:
 SCHEMA = "keydrome.compared_runs.v1"
 # Longer numbers are not ids, and a database might reject them.
 _NUMBER = re.compile(r"[0-9]{1,18}")
+# A message shows at most this many characters of what the visitor wrote instead of a number.
+_SHOWN_MAX = 40
 
 
 class _WrongRunsError(ValueError):
@@ -54,14 +56,16 @@ def _chosen(query: QueryDict) -> list[int]:
     """
     texts = [part.strip() for text in query.getlist("runs") for part in text.split(",")]
     given = [text for text in texts if text]
-    if not all(_NUMBER.fullmatch(text) for text in given):
+    wrong = next((text for text in given if not _NUMBER.fullmatch(text)), None)
+    if wrong is not None:
+        shown = jinja.printable(wrong)[:_SHOWN_MAX]
         raise _WrongRunsError(
-            "A part of the list of runs is not a number. Choose runs by their numbers, for example 47."
+            f"“{shown}” is not the number of a run. Choose runs by their numbers, for example 47."
         )
     ids = list(dict.fromkeys(map(int, given)))
     if len(ids) > RUNS_MAX:
         raise _WrongRunsError(
-            f"You chose {len(ids)} runs. At most {RUNS_MAX} can be compared: choose fewer."
+            f"You chose {len(ids)} runs, and at most {RUNS_MAX} can be compared. Choose fewer runs."
         )
     return ids
 
@@ -78,7 +82,8 @@ def _to_export(request: HttpRequest) -> RunComparison:
     ids = _chosen(request.GET)
     if len(ids) < RUNS_MIN:
         raise _WrongRunsError(
-            f"You chose fewer than {RUNS_MIN} runs. Choose {RUNS_MIN} to {RUNS_MAX} runs, for example runs=47,59."
+            f"You chose {counted(len(ids), 'run')}, and a comparison needs at least {RUNS_MIN}. "
+            f"Choose {RUNS_MIN} to {RUNS_MAX} runs, for example runs=47,59."
         )
     return _found(ids, request)
 

@@ -18,6 +18,8 @@ from web.submissions.forms import Choices, Label, UploadForm
 
 _DATES = ("opens_at", "freezes_at", "closes_at", "results_at")
 _DATE_FORMAT = "%Y-%m-%dT%H:%M"
+_SHOWN = "%Y-%m-%d %H:%M"
+NO_DATE = "This is not a date with a time. Write, for example, 2026-07-31 18:00."
 
 
 def user_named(name: str) -> User:
@@ -77,6 +79,14 @@ class ContestForm(forms.ModelForm):  # type: ignore[type-arg] # generic only in 
             "quota_frozen": "Submissions of a team in 24 hours while boards are frozen",
             "published": "Published",
         }
+        help_texts: ClassVar = {
+            "machine_class": "The machine class whose results count, written as on the status page. "
+            "If the field is empty, the class with the most runs counts.",
+            "runs_private": "Until the results, only a team itself sees its runs.",
+            "wants_source": "Teams hand in the source code of their entries for the finals.",
+            "published": "Until the contest is published, only its organisers see it.",
+        }
+        error_messages: ClassVar = {name: {"invalid": NO_DATE} for name in _DATES}
         widgets: ClassVar = {
             name: forms.DateTimeInput(attrs={"type": "datetime-local"}, format=_DATE_FORMAT)
             for name in _DATES
@@ -109,7 +119,12 @@ class ContestForm(forms.ModelForm):  # type: ignore[type-arg] # generic only in 
         dates = [cleaned.get(name) for name in _DATES]
         for name, (before, after) in zip(_DATES[1:], pairwise(dates), strict=True):
             if before is not None and after is not None and after < before:
-                self.add_error(name, "This date must not be earlier than the date above it.")
+                label = self.fields[_DATES[_DATES.index(name) - 1]].label
+                self.add_error(
+                    name,
+                    f"{after:{_SHOWN}} is before {before:{_SHOWN}}, the date in the field “{label}”. "
+                    "Choose a later date.",
+                )
         return cleaned
 
 
@@ -119,7 +134,7 @@ class TeamForm(forms.Form):
     use_required_attribute = False
 
     name = forms.CharField(
-        max_length=TEAM_NAME_MAX, error_messages={"required": "Give the team a name."}
+        max_length=TEAM_NAME_MAX, error_messages={"required": "Enter a name for the team."}
     )
     anonymous = forms.BooleanField(
         required=False,
@@ -133,7 +148,8 @@ class InviteForm(forms.Form):
     use_required_attribute = False
 
     user_name = forms.CharField(
-        max_length=150, error_messages={"required": "Enter the name of the user."}
+        max_length=150,
+        error_messages={"required": "Enter the name of the user whom you want to invite."},
     )
 
 
@@ -154,7 +170,7 @@ class ContestUploadForm(UploadForm):
         configuration = self.fields["configuration"]
         assert isinstance(configuration, forms.ChoiceField)  # noqa: S101 - declared above, for the type checker
         names = [(name, name) for name in catalogue.configurations()]
-        configuration.choices = [("", "none: a whole library"), *names]
+        configuration.choices = [("", "none, because the file is a whole library"), *names]
 
 
 class SourceForm(forms.Form):
@@ -166,7 +182,10 @@ class SourceForm(forms.Form):
         label="Archive",
         max_length=100,
         widget=forms.FileInput(attrs={"accept": ".zip,.gz,.tgz,.xz,.zst"}),
-        error_messages={"required": "Choose a file.", "empty": "The file is empty."},
+        error_messages={
+            "required": "Choose the archive with your source code.",
+            "empty": "The file is empty. Choose the archive with your source code.",
+        },
     )
 
     def __init__(self, *args: Any, too_large: bool = False, **kwargs: Any) -> None:  # noqa: ANN401 - Django's
@@ -179,7 +198,7 @@ class SourceForm(forms.Form):
         ].help_text = f"A .zip, .tar.gz, .tar.xz or .tar.zst file of at most {limit}."
         if too_large:
             self.fields["file"].error_messages["required"] = (
-                f"The file is larger than {limit}. Leave compiled files out."
+                f"The file is larger than {limit}, the limit for source code. Leave compiled files out."
             )
 
 
@@ -188,11 +207,13 @@ class AnnounceForm(forms.Form):
 
     use_required_attribute = False
 
-    title = forms.CharField(max_length=200, error_messages={"required": "Enter a title."})
+    title = forms.CharField(
+        max_length=200, error_messages={"required": "Enter a title for the announcement."}
+    )
     body = forms.CharField(
         widget=forms.Textarea(attrs={"rows": 8}),
         label="Text (Markdown)",
-        error_messages={"required": "Enter a text."},
+        error_messages={"required": "Enter the text of the announcement."},
     )
 
 
@@ -204,7 +225,7 @@ class ReasonForm(forms.Form):
     reason = forms.CharField(
         max_length=REASON_MAX,
         help_text="The team can read this reason, and the audit log keeps it.",
-        error_messages={"required": "Give a reason."},
+        error_messages={"required": "Give a reason, which the audit log keeps."},
     )
 
 
@@ -214,7 +235,8 @@ class RoleForm(forms.Form):
     use_required_attribute = False
 
     user_name = forms.CharField(
-        max_length=150, error_messages={"required": "Enter the name of the user."}
+        max_length=150,
+        error_messages={"required": "Enter the name of the user whose role you want to change."},
     )
     role = forms.ChoiceField(choices=[*Role.choices, ("", "no role")], required=False)
 

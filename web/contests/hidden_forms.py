@@ -16,6 +16,7 @@ from leaderboard.contests.models import REASON_MAX, PlayedIn, SeedPolicy
 from leaderboard.services import Refused
 from runner.manifest import Kind
 from web import jinja
+from web.contests.forms import NO_DATE
 
 if TYPE_CHECKING:
     from leaderboard.contests.models import HiddenInstance
@@ -55,6 +56,7 @@ class ShownForm(forms.Form):
         label="Public at (UTC)",
         required=False,
         widget=forms.DateTimeInput(attrs={"type": "datetime-local"}, format=_DATE_FORMAT),
+        error_messages={"invalid": NO_DATE},
         help_text="From this date, everyone sees the parameters, board and runs of this instance. "
         "If the field is empty, they become public with the results.",
     )
@@ -81,7 +83,10 @@ class HiddenForm(ShownForm):
     )
 
     target = forms.ChoiceField(
-        label="Instance to change", error_messages={"required": "Choose an instance."}
+        label="Instance to change",
+        error_messages={
+            "required": "Choose the benchmark instance whose parameters you want to change."
+        },
     )
     scale = forms.ChoiceField(choices=[(name, name) for name in catalogue.scales()])
     parameters = forms.CharField(
@@ -94,7 +99,7 @@ class HiddenForm(ShownForm):
         help_text="Sessions of each run. Ranks need at least 5 to be final.",
         error_messages={
             "required": "The number of sessions is missing. Write a whole number, for example 15.",
-            "invalid": "This is not a whole number. Write, for example, 15.",
+            "invalid": "The number of sessions is not a whole number. Write, for example, 15.",
         },
     )
     seed_policy = forms.ChoiceField(
@@ -141,7 +146,7 @@ class ChangeForm(ShownForm):
     reason = forms.CharField(
         max_length=REASON_MAX,
         help_text="The audit log gets this reason.",
-        error_messages={"required": "Give a reason."},
+        error_messages={"required": "Give a reason, which the audit log keeps."},
     )
 
 

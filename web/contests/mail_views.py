@@ -33,7 +33,9 @@ def subscribe(request: UserRequest, slug: str) -> HttpResponse:
         mail.unsubscribe(found.contest, request.user.pk)
         messages.success(request, "You will get no more emails about this contest.")
     elif not request.user.email:
-        messages.error(request, "Your account has no email address. Add one, then try again.")
+        messages.error(
+            request, "Your account has no email address. Add an address, then try again."
+        )
         return redirect("account_email")
     else:
         mail.subscribe(found.contest, request.user)

@@ -20,6 +20,7 @@ from leaderboard.contests import organising
 from leaderboard.contests.models import Contest, Entry, Phase, Role
 from leaderboard.contests.organising import Right
 from leaderboard.services import Refused
+from results.counts import counted
 from web import jinja
 from web.contests.access import visit
 from web.contests.forms import AnnounceForm, ContestForm, ReasonForm, RoleForm
@@ -35,6 +36,7 @@ TEAMS = 100
 # The overview counts entries and teams up to this number, because counting costs time for each of them.
 COUNT_MAX = 1000
 LOG_LINES = 50
+NOTHING_QUEUED = "No run was queued. Choose entries with timed runs that have ended."
 
 
 def _saved_contest(request: UserRequest, contest: Contest | None) -> tuple[ContestForm, bool]:
@@ -49,7 +51,8 @@ def _saved_contest(request: UserRequest, contest: Contest | None) -> tuple[Conte
         if contest is None:
             saved.officials.create(user=request.user, role=Role.OWNER)
         changed = ", ".join(str(form[name].label) for name in form.changed_data)
-        organising.log(saved, request.user, f"changed {changed}" if contest else "created it")
+        edited = f"changed {changed}" if changed else "saved the contest without a change"
+        organising.log(saved, request.user, edited if contest else "created the contest")
     return form, True
 
 
@@ -165,14 +168,22 @@ def entry(request: UserRequest, slug: str, pk: int) -> HttpResponse:
     return render(request, "contests/entry.html", context)
 
 
-def _do(request: UserRequest, action: Callable[[], object], done: str) -> None:
-    """Carry out an action, and show a message that it is done or why it was refused."""
+def _do(request: UserRequest, action: Callable[[], object], done: str = "") -> None:
+    """Carry out an action, and show the message `done`, or why the action was refused.
+
+    If `done` is empty, the action returns the number of runs that it has queued.
+    """
     try:
-        action()
+        result = action()
     except Refused as refused:
         messages.error(request, jinja.sentence(str(refused)))
-    else:
+        return
+    if done:
         messages.success(request, done)
+    elif isinstance(result, int) and result > 0:
+        messages.success(request, f"Queued {counted(result, 'run')} again.")
+    else:
+        messages.warning(request, NOTHING_QUEUED)
 
 
 @login_required
@@ -194,7 +205,7 @@ def judge(request: UserRequest, slug: str, pk: int) -> HttpResponse:
         ),
         "rerun": (
             lambda: organising.rerun(found.contest, [shown], reason, by=by),
-            "The runs that have ended are queued again.",
+            "",
         ),
         "note": (lambda: organising.add_note(shown, reason, by=by), "The note is saved."),
     }
@@ -216,14 +227,8 @@ def rerun(request: UserRequest, slug: str) -> HttpResponse:
     chosen = found.contest.entries.filter(pk__in=numbers[:ENTRIES]).select_related(
         "contest", "team", "submission"
     )
-    try:
-        count = organising.rerun(
-            found.contest, chosen, request.POST.get("reason", ""), by=request.user
-        )
-    except Refused as refused:
-        messages.error(request, jinja.sentence(str(refused)))
-    else:
-        messages.success(request, f"Queued runs: {count}.")
+    reason = request.POST.get("reason", "")
+    _do(request, lambda: organising.rerun(found.contest, chosen, reason, by=request.user))
     return redirect("contests:overview", slug)
 
 

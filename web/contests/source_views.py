@@ -14,12 +14,11 @@ from leaderboard.contests import sources
 from leaderboard.contests.models import Entry, Source
 from leaderboard.contests.organising import Right
 from leaderboard.services import Refused
-from results.counts import counted
 from web import jinja
 from web.contests.access import visit
 from web.contests.forms import SourceForm
 from web.http import private_file
-from web.submissions.limits import count_upload
+from web.submissions.limits import count_upload, too_many_uploads
 from web.submissions.upload_handler import was_too_large
 
 if TYPE_CHECKING:
@@ -51,10 +50,7 @@ def hand_in(request: UserRequest, slug: str, pk: int) -> HttpResponse:
     if request.method == "POST":
         if wait := count_upload(request.user):
             status = 429
-            form.add_error(
-                None,
-                f"Too many uploads in this hour. Try again in {counted(wait // 60 + 1, 'minute')}.",
-            )
+            form.add_error(None, too_many_uploads(wait))
         elif form.is_valid():
             file = form.cleaned_data["file"]
             try:

@@ -14,11 +14,10 @@ from leaderboard.contests import entries, teams
 from leaderboard.contests.models import Invitation, Phase, Source, Team
 from leaderboard.models import Submission
 from leaderboard.services import Refused
-from results.counts import counted
 from web import jinja
 from web.contests.access import Visit, visit, with_team
 from web.contests.forms import ContestUploadForm, InviteForm, TeamForm
-from web.submissions.limits import count_upload
+from web.submissions.limits import count_upload, too_many_uploads
 from web.submissions.upload_handler import was_too_large
 
 if TYPE_CHECKING:
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
 
 # The team's page offers this many of the user's newest submissions.
 OFFERED = 20
-INVITED = "If this user exists, the user now finds the invitation on this contest's team page."
+INVITED = "If a user has this name, the user now finds the invitation on this contest's team page."
 
 
 def _refused(form: forms.Form, refused: Refused) -> None:
@@ -201,10 +200,7 @@ def submit(request: UserRequest, slug: str) -> HttpResponse:
     status = 413 if too_large else 200
     if wait := count_upload(request.user):
         status = 429
-        form.add_error(
-            None,
-            f"Too many uploads in this hour. Try again in {counted(wait // 60 + 1, 'minute')}.",
-        )
+        form.add_error(None, too_many_uploads(wait))
     elif form.is_valid() and (entry := _enter_new(request, mine, form)):
         messages.success(request, "The library is submitted, and entered in the contest.")
         return redirect("submissions:detail", entry.submission_id)

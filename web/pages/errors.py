@@ -19,6 +19,19 @@ def _page(request: HttpRequest, status: int, title: str, advice: str) -> HttpRes
     return render(request, "errors/error.html", context, status=status)
 
 
+def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """Respond 400, for example because the request is for a host name that the site does not accept.
+
+    The page uses neither session nor user, because the middlewares that provide them may not have run.
+    """
+    return _bare(
+        400,
+        "Bad request",
+        "The host name, the address or the content of the request is not valid. Check the address in your browser. "
+        "Organisers: the setting KEYDROME_HOSTS lists the host names that the site accepts.",
+    )
+
+
 def forbidden(request: HttpRequest, exception: Exception) -> HttpResponse:
     """Respond 403, because the page belongs to another user or is for organisers only."""
     return _page(
@@ -38,7 +51,8 @@ def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
         request,
         403,
         "The form has expired",
-        "Go back, reload the page and send the form again. Your browser must allow cookies for this site.",
+        "The secret token of the form is missing or too old, so the site changed nothing. Go back, reload the page and "
+        "send the form again. Your browser must allow cookies for this site.",
     )
 
 
@@ -80,7 +94,8 @@ def server_error(request: HttpRequest) -> HttpResponse:
     return _bare(
         500,
         "Internal error",
-        "The site failed, and the error was logged. Try again later. If the error happens again, tell an organiser.",
+        "The cause is a fault of the site, and the site has logged it. Try again later. If the error happens again, "
+        "tell an organiser the time and the address of the page.",
     )
 
 

@@ -59,7 +59,8 @@ class UploadForm(forms.Form):
         widget=forms.FileInput(attrs={"accept": ".so"}),
         error_messages={
             "required": "Choose the shared library (.so) that you have built.",
-            "max_length": "The name of the file is too long. Rename it and try again.",
+            "max_length": "The name of the file has %(length)d characters, and the limit is %(max)d. Rename the file "
+            "and try again.",
         },
         max_length=255,
         allow_empty_file=True,  # the inspection refuses an empty file and says why

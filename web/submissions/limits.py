@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 from django.conf import settings
 from django.core.cache import cache
 
+from results.counts import counted
+
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
@@ -30,3 +32,10 @@ def count_upload(user: User) -> int:
     except ValueError:  # the entry expired between the two calls
         return 0
     return 0 if count <= settings.KEYDROME_UPLOADS_PER_HOUR else HOUR - past
+
+
+def too_many_uploads(wait: int) -> str:
+    """Return the message for an upload that is not allowed. `wait` is the number of seconds from count_upload."""
+    limit = counted(settings.KEYDROME_UPLOADS_PER_HOUR, "upload")
+    minutes = counted(wait // 60 + 1, "minute")
+    return f"You have used up the limit of {limit} per hour. Try again in {minutes}."

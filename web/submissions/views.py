@@ -18,12 +18,11 @@ from leaderboard import catalogue, queries, services, submission_page
 from leaderboard.my_submissions import my_submissions
 from leaderboard.queue import quotas
 from leaderboard.submissions import files
-from results.counts import counted
 from web import jinja
 from web.boards.rows import entry_name
 from web.http import fragment, number, private_file
 from web.submissions.forms import UploadForm
-from web.submissions.limits import count_upload
+from web.submissions.limits import count_upload, too_many_uploads
 from web.submissions.upload_handler import was_too_large
 
 if TYPE_CHECKING:
@@ -51,10 +50,7 @@ def upload(request: UserRequest) -> HttpResponse:
     wait = count_upload(request.user)
     if wait:
         status = 429
-        form.add_error(
-            None,
-            f"Too many uploads in this hour. Try again in {counted(wait // 60 + 1, 'minute')}.",
-        )
+        form.add_error(None, too_many_uploads(wait))
     elif form.is_valid() and (submission := _submit(request, form)):
         if queries.refused_upload(submission.pk, request.user):
             return redirect(jinja.url("submissions:upload", refused=submission.pk))

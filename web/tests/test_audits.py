@@ -32,7 +32,7 @@ def test_an_organiser_audits_a_submission_and_everybody_sees_the_ratio(world: Wo
     gates = submission.runs.filter(verified=False, kind="correctness").count()
     assert f"Queued an audit of {gates + 1} runs" in page
     again = olga.post(f"{address}audit/", follow=True).content.decode()
-    assert "The audit was not queued: nothing to audit" in again
+    assert "The audit was not queued: no run is left to audit" in again
     finish_all()
 
     page = alice.get(address).content.decode()
@@ -42,7 +42,7 @@ def test_an_organiser_audits_a_submission_and_everybody_sees_the_ratio(world: Wo
     assert ">1.00</td>" in page, "both runs had the same ratio to the control"
     page = alice.get(f"/runs/{audit.pk}/").content.decode()
     assert "This run is an audit: all calls come from another process" in page
-    assert "Not ranked because it is an audit" in page
+    assert "Not ranked because the run is an audit" in page
     listing = alice.get("/submissions/").content.decode()
     assert listing.count(f'href="/runs/{audit.pk}/"') == 1, (
         "the audit is shown next to the gates, not as a row of its own"

@@ -152,7 +152,7 @@ def test_exports_have_the_chosen_rows(board: None, client: Client) -> None:
 def test_the_search_is_text(board: None, client: Client) -> None:
     page = client.get(PATH, {"q": '"><script>', "sort": '"><b>', "user": "<i>"}).content.decode()
     assert "<script>" not in page.split("</head>")[1]
-    assert "No ranked entry matches." in page
+    assert "No ranked entry matches the search." in page
     assert client.get(PATH, {"q": "x" * 5000}).status_code == 200
 
 

@@ -117,7 +117,7 @@ def test_entries_that_the_data_do_not_tell_apart_are_one_group(
     assert page.count("1\N{EN DASH}3</td>") == 6  # in the ranking, and in the table of counts
     assert (
         "These entries have too few sessions to tell them apart. "
-        "From 5 sessions of each on, this page estimates how many are needed." in page
+        "From 5 sessions of each entry on, this page estimates how many are needed." in page
     )
 
 
@@ -132,7 +132,7 @@ def test_a_group_says_how_many_sessions_would_tell_entries_apart() -> None:
     (group,) = groups_of(Standings(board, 1, "test", ("test",), entries), shown)
     assert group.tied
     found = re.fullmatch(
-        "About (\\d+) more sessions of each would tell art\xa0· rw of alice and hot\xa0· rw of alice apart.",
+        "About (\\d+) more sessions of each entry would tell art\xa0· rw of alice and hot\xa0· rw of alice apart.",
         group.note,
     )
     assert found

@@ -71,7 +71,7 @@ def test_unrelated_runs_are_not_paired_and_the_page_says_so(
     page = text(client, address(unrelated))
     assert "The ratios cannot be paired, because the runs have different seeds" in page
     assert "No single run is best: the sessions do not separate" in page
-    assert "more sessions of each would decide" in page
+    assert "more sessions of each run would decide" in page
     found = client.get(address(unrelated, ".json")).json()
     assert (found["paired"], found["shared_seeds"], found["differences"]) == (False, 0, [])
     quick, near, slow = (run.pk for run in unrelated)
@@ -182,7 +182,7 @@ def test_a_deleted_run_is_missing_for_all_but_organisers(
         ("x", "Choose runs by their numbers"),
         ("1;2", "Choose runs by their numbers"),
         ("9" * 30, "Choose runs by their numbers"),
-        ("1,2,3,4,5,6,7", "At most 6 can be compared: choose fewer."),
+        ("1,2,3,4,5,6,7", "You chose 7 runs, and at most 6 can be compared. Choose fewer runs."),
     ],
 )
 def test_a_wrong_choice_is_explained(client: Client, query: str, words: str) -> None:

@@ -90,12 +90,12 @@ def test_the_quota_counts_sessions_of_repeated_runs(
 ) -> None:
     settings.KEYDROME_REPEATED_SESSIONS_PER_DAY = 30
     page = alice.post(PATH, form(near, 16), follow=True).content.decode()
-    assert "this takes 32 sessions, and you have 30 left" in page
+    assert "this request takes 32 sessions, and you have 30 left" in page
     assert not Run.objects.filter(state="queued").exists()
     alice.post(PATH, form(near, 12))
     assert quotas.repetitions_left(world.alice) == 6
     third = timed_run(world, "third", 1.0, seeds(900, 8))
-    with pytest.raises(Refused, match="this takes 8 sessions, and you have 6 left"):
+    with pytest.raises(Refused, match="this request takes 8 sessions, and you have 6 left"):
         reruns.rerun(third, by=world.alice)
     Run.objects.filter(state="queued").update(state="cancelled")
     assert quotas.repetitions_left(world.alice) == 30
@@ -125,9 +125,9 @@ def test_runs_that_cannot_be_compared_are_refused(world: World, near: list[Run])
     for runs, reason in (
         ([near[0]], "choose at least two"),
         ([near[0], near[0]], "choose at least two"),
-        ([near[0], run_of(other)], "do not have the same benchmark"),
-        ([gate, run_of(near[1].submission, "unit")], "a correctness test or an audit"),
-        ([near[0], waiting], "machine class|no result yet"),
+        ([near[0], run_of(other)], "do not have the same benchmark, instance, scale"),
+        ([gate, run_of(near[1].submission, "unit")], f"run {gate.pk} is a correctness test"),
+        ([near[0], waiting], f"run {waiting.pk} has no result yet"),
     ):
         with pytest.raises(Refused, match=reason):
             blocks.queue_blocks(runs, 5, by=world.alice)

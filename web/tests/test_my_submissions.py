@@ -65,7 +65,7 @@ def test_not_ranked_links_to_the_run_that_says_so(alice: Client, world: World) -
     submission = world.submit()
     finish_all(verdicts={"unit": Verdict.FAILED})
     gate = run_of(submission, "unit")
-    link = f'<a href="/runs/{gate.pk}/">the unit tests did not pass: failed</a>'
+    link = f'<a href="/runs/{gate.pk}/">the unit tests did not pass (verdict: failed)</a>'
     for path in ("/submissions/", f"/submissions/{submission.pk}/"):
         assert link in alice.get(path).content.decode()
 

@@ -233,6 +233,12 @@ def test_a_request_whose_size_is_not_a_number_is_refused_unread(client: Client, 
     assert "Content-Length" in answer.content.decode()
 
 
+def test_a_request_for_an_unknown_host_is_400_with_advice(client: Client) -> None:
+    answer = client.get("/", HTTP_HOST="other.example")
+    assert answer.status_code == 400
+    assert "KEYDROME_HOSTS lists the host names" in answer.content.decode()
+
+
 def test_a_size_of_thousands_of_digits_is_too_large(client: Client) -> None:
     answer = client.post("/submit/", b"", content_type="text/plain", CONTENT_LENGTH="9" * 5000)
     assert answer.status_code == 413

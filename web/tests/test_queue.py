@@ -40,14 +40,14 @@ def test_a_waiting_run_shows_its_place_and_a_finished_one_can_run_again(
     )
     page = alice.post(f"/runs/{waiting.pk}/rerun/", follow=True).content.decode()
     assert (
-        "The run was not repeated: the same run is queued or running already: wait until it ends."
-        in page
-    )
+        "The run was not repeated: another run of this submission on the same benchmark instance is queued or running "
+        "already: wait until that run ends."
+    ) in page
 
 
 def test_the_status_page_says_why_a_machine_leaves_runs(client: Client) -> None:
-    reason = "runs wait for unit version 2, this worker has version 1: update"
-    Machine.objects.create(name="bench1", machine_class="fast", refusal=reason)
-    assert "Runs wait for unit version 2, this worker has version 1: update." in (
-        client.get("/status/").content.decode()
+    reason = (
+        "waiting runs need version 2 of the benchmark unit, and this worker has version 1: update"
     )
+    Machine.objects.create(name="bench1", machine_class="fast", refusal=reason)
+    assert f"{reason[0].upper()}{reason[1:]}." in (client.get("/status/").content.decode())

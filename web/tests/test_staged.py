@@ -44,23 +44,25 @@ def test_an_organiser_repeats_the_runs_compares_and_switches(
     assert "Rank 1 on" in text(alice, f"/runs/{bumped.pk}/")
     page = text(olga, STAGED)
     assert "0 of 1 entry has been run again" in page
-    assert "It has not been run again." in page
+    assert "The entry has not been run again." in page
     assert "Make version" not in page
     assert "1 of 1 entry has not been run again" in text_after(olga, f"{STAGED}live/")
-    assert "Queued runs: 1." in text_after(olga, f"{STAGED}repeat/")
+    assert "Queued 1 run." in text_after(olga, f"{STAGED}repeat/")
     page = text(olga, STAGED)
-    assert "Its runs have not ended." in page
+    assert "The runs of the entry have not ended yet." in page
     assert "All runs that are missing are in the queue." in page
     assert "Queue the missing runs" not in page
     finish_all()
     again = Run.objects.latest("pk")
     version = again.benchmark_version
-    assert "is not live yet: an organiser makes it live" in text(alice, f"/runs/{again.pk}/")
+    assert "of the benchmark: an organiser switches to version" in text(alice, f"/runs/{again.pk}/")
     staged = text(alice, f"{PATH}?version={version}")
     assert "<strong>Not live yet:</strong>" in staged
     assert f'href="/runs/{again.pk}/"' in staged
     assert f"Make version {version} live" in text(olga, STAGED)
-    assert f"The board shows version {version} now." in text_after(olga, f"{STAGED}live/")
+    assert f"The board now shows version {version} of its benchmark." in text_after(
+        olga, f"{STAGED}live/"
+    )
     page = text(alice, PATH)
     assert "Superseded" not in page
     assert f'href="/runs/{again.pk}/"' in page
@@ -70,7 +72,7 @@ def test_an_organiser_repeats_the_runs_compares_and_switches(
     assert f"version={version - 1}" in text(alice, f"{PATH}history/")
     page = text(alice, f"/runs/{bumped.pk}/")
     assert "Rank 1 on" not in page
-    assert f"it used version {version - 1} of the benchmark" in page
+    assert f"the run used version {version - 1} of the benchmark" in page
     assert "The board shows the newest version of its benchmark." in text(olga, STAGED)
 
 

@@ -79,7 +79,7 @@ def refusal_of(browser: Client, answer: HttpResponseBase) -> str:
     assert f'href="/runs/{run.pk}/"' in alert
     page = browser.get(f"/runs/{run.pk}/").content.decode()
     assert str(escape(run.reason[1:])) in page
-    assert "Not ranked because it did not pass (verdict: refused)." in page
+    assert "Not ranked because the run did not pass (verdict: refused)." in page
     assert str(escape(run.reason[1:40])) in browser.get("/submissions/").content.decode()
     return unescape(alert)
 
@@ -235,7 +235,10 @@ def test_uploads_are_counted_per_hour_but_not_those_of_organisers(
     answer = upload(alice, world, content=b"hello")
     assert answer.status_code == 429
     assert Submission.objects.count() == 1
-    assert "Too many uploads" in content_of(answer).decode()
+    assert (
+        "You have used up the limit of 1 upload per hour. Try again in"
+        in content_of(answer).decode()
+    )
     for _ in range(2):
         assert upload(olga, world).status_code == 302
 
@@ -309,7 +312,7 @@ def test_a_run_page_says_why_it_is_not_ranked(alice: Client, world: World) -> No
     finish_all(verdicts={"unit": Verdict.FAILED})
     page = alice.get(f"/runs/{run.pk}/").content.decode()
     gate = run_of(run.submission, "unit")
-    reason = f'<a href="/runs/{gate.pk}/">the unit tests did not pass: failed</a>'
+    reason = f'<a href="/runs/{gate.pk}/">the unit tests did not pass (verdict: failed)</a>'
     assert f"Not ranked because {reason}." in page
     assert BoardEntry.objects.count() == 0
 

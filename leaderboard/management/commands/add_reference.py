@@ -69,18 +69,20 @@ class Command(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Accept the libraries, the scale and the number of sessions."""
         parser.add_argument(
-            "name", nargs="*", help="names of libraries or structures; default: all"
+            "name",
+            nargs="*",
+            help="names of reference libraries or structures; default: all of them",
         )
         parser.add_argument(
             "--scale",
             default=settings.KEYDROME_SCALE,
-            help="smoke, laptop or paper; default: %(default)s; if empty, the scale of each board",
+            help="scale of the runs: smoke, laptop or paper; default: %(default)s; if empty, the scale of each board",
         )
         parser.add_argument(
             "--sessions",
             type=int,
             default=settings.KEYDROME_SESSIONS,
-            help="sessions (repetitions) of each timed run; default: %(default)s",
+            help="number of sessions (repetitions) of each timed run; default: %(default)s",
         )
         parser.add_argument(
             "--wait",
@@ -108,13 +110,13 @@ class Command(BaseCommand):
         known = {reference.name for reference in all_references()}
         if unknown := set(name) - known:
             message = (
-                f"unknown reference library {', '.join(sorted(unknown))}: "
-                f"choose one of {', '.join(sorted(known))}"
+                f"unknown reference {'library' if len(unknown) == 1 else 'libraries'} "
+                f"{', '.join(sorted(unknown))}: choose from {', '.join(sorted(known))}"
             )
             raise CommandError(message)
         unbuilt = [str(r.path) for r in references if not r.path.is_file()]
         if unbuilt:
-            message = f"not built: {', '.join(dict.fromkeys(unbuilt))}; run ./dev build first"
+            message = f"not built yet: {', '.join(dict.fromkeys(unbuilt))}: run ./dev build first"
             raise CommandError(message)
         owner, _ = get_user_model().objects.get_or_create(
             username=REFERENCE_USER, defaults={"is_staff": True, "is_superuser": True}
@@ -124,7 +126,11 @@ class Command(BaseCommand):
                 queued = submit_missing(reference, owner, scale, sessions)
             except (RequestError, services.Refused) as error:
                 raise CommandError(str(error)) from error
-            state = f"{counted(queued, 'run')} queued" if queued else "no run is missing"
+            state = (
+                f"{counted(queued, 'run')} queued"
+                if queued
+                else "no run is missing, so none was queued"
+            )
             self.stdout.write(f"{reference.title}: {state}")
         if wait:
             self._wait(owner)

@@ -26,7 +26,9 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Accept the slugs of the boards (their names in URLs)."""
-        parser.add_argument("slug", nargs="+", help="boards whose entries are audited")
+        parser.add_argument(
+            "slug", nargs="+", help="names (in URLs) of the boards whose entries are audited"
+        )
 
     def handle(self, *_args: object, slug: list[str], **_options: object) -> None:
         """Queue the audits and print one line for each run."""
@@ -34,9 +36,10 @@ class Command(BaseCommand):
         unknown = [name for name, board in boards.items() if board is None]
         if unknown:
             known = ", ".join(board.slug for board in all_boards())
-            message = f"unknown board {unknown[0]!r}; known boards are: {known}"
+            message = f"unknown board {unknown[0]!r}: choose from {known}"
             raise CommandError(message)
         runs = [run for board in boards.values() if board for run in schedule.audit_board(board)]
         for run in runs:
             self.stdout.write(f"{run.benchmark}/{run.instance} {run.scale}: {run.submission}")
-        self.stdout.write(f"{counted(len(runs), 'run')} queued")
+        none = "no run queued, because each shown entry of these boards has an audit already"
+        self.stdout.write(f"{counted(len(runs), 'run')} queued" if runs else none)

@@ -18,4 +18,4 @@ class Command(BaseCommand):
         total = 0
         while drawn := plots.draw_missing():
             total += drawn
-        self.stdout.write(f"checked {counted(total, 'run')} for missing plots")
+        self.stdout.write(f"checked {counted(total, 'run')} and drew the missing plots")

@@ -14,7 +14,7 @@ from leaderboard import services
 class Command(BaseCommand):
     """Queues lost runs again or, after their last attempt, ends them."""
 
-    help = "Find runs whose worker died or hangs; queue them again, or give them up after the last attempt."
+    help = "Queue again the runs whose worker died or hangs; after the last attempt, end them as failures of the site."
 
     def handle(self, *_args: object, **_options: object) -> None:
         """Recover the lost runs; print how many were queued again, given up and cancelled."""

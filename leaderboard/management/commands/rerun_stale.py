@@ -17,13 +17,12 @@ class Command(BaseCommand):
     A second call queues nothing.
     """
 
-    help = (
-        "Queue the runs of ranked submissions and running contests again if their version is old."
-    )
+    help = "Repeat the runs of ranked submissions and running contests that used an old benchmark version."
 
     def handle(self, *_args: object, **_options: object) -> None:
         """Queue the runs and print one line for each."""
         runs = reruns.rerun_stale()
         for run in runs:
             self.stdout.write(f"{run.benchmark}/{run.instance} {run.scale}: {run.submission}")
-        self.stdout.write(f"{counted(len(runs), 'run')} queued")
+        none = "no run queued, because no run with the newest version of its benchmark is missing"
+        self.stdout.write(f"{counted(len(runs), 'run')} queued" if runs else none)

@@ -40,13 +40,15 @@ RIGHT = {RESULT, "ratio", "deadlocks", "failed", "completed"}
 class Command(BaseCommand):
     """Prints the boards as text tables, with the same rows as their pages."""
 
-    help = "Print boards as text."
+    help = "Print boards (rankings of libraries) as text tables."
     requires_system_checks = ()  # the checks import every page, which takes longer than the command
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Accept the boards to print."""
         parser.add_argument(
-            "slug", nargs="*", help="boards to print; default: the main boards of the front page"
+            "slug",
+            nargs="*",
+            help="names (in URLs) of the boards to print; default: the main boards of the front page",
         )
 
     def handle(self, *_args: object, slug: list[str], **_options: object) -> None:
@@ -55,7 +57,7 @@ class Command(BaseCommand):
             board = board_named(name)
             if board is None:
                 known = ", ".join(board.slug for board in all_boards())
-                message = f"unknown board {name!r}; known boards are: {known}"
+                message = f"unknown board {name!r}: choose from {known}"
                 raise CommandError(message)
             self.stdout.write("\n".join([*text_table(board_page.standings(board)), ""]))
 
@@ -63,8 +65,8 @@ class Command(BaseCommand):
 def text_table(standings: Standings) -> list[str]:
     """Return a board as lines of text: the title, the machine class, and an aligned table of its entries."""
     board = standings.board
-    why = f"entries have smoke scale, or fewer than {RANKED_SESSIONS_MIN} sessions"
-    mark = f"  PROVISIONAL: {why}" if standings.provisional else ""
+    why = f"some entries have smoke scale or fewer than {RANKED_SESSIONS_MIN} sessions"
+    mark = f"  PROVISIONAL, because {why}" if standings.provisional else ""
     title = f"{board.title} ({board.benchmark} version {standings.benchmark_version}){mark}"
     if not standings.rows:
         return [title, "  no entries yet"]

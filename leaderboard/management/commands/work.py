@@ -38,7 +38,7 @@ class Command(BaseCommand):
             "--slot",
             type=int,
             default=load_settings().slot,
-            help=f"0 to {SLOT_MAX}; default: %(default)s",
+            help=f"number of the slot, from 0 to {SLOT_MAX}, which no other process may use; default: %(default)s",
         )
         until = parser.add_mutually_exclusive_group()
         until.add_argument("--once", action="store_true", help="execute one run, then exit")
@@ -67,7 +67,7 @@ class Command(BaseCommand):
                 else:
                     worker.work()
         except SlotsTakenError as error:
-            message = f"{error}: choose another slot with --slot or KEYDROME_SLOT"
+            message = f"{error}, or choose another slot with --slot or KEYDROME_SLOT"
             raise CommandError(message) from error
         except (NotBuiltError, SchemaSkewError) as error:
             raise CommandError(str(error)) from error

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from tools.reports.fault_storm.kills import Hit
 
-RECORDED = re.compile(r"run (\d+) attempt (\d+): (\w+)$", re.MULTILINE)
+RECORDED = re.compile(r"run (\d+) attempt (\d+) ended with verdict (\w+)$", re.MULTILINE)
 # The time that recovery may take in addition to its usual time. Workers look for lost runs only between their own runs,
 # which take some seconds. A killed database must first restart.
 LOOK_SECONDS = 12

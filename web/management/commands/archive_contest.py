@@ -24,14 +24,15 @@ class Command(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Accept the contest and the folder."""
         parser.add_argument("slug", help="the contest's name in its URL")
-        parser.add_argument("folder", type=Path, help="where to write; created if missing")
+        parser.add_argument("folder", type=Path, help="new or empty folder for the pages")
 
     def handle(self, *_args: object, slug: str, folder: Path, **_options: object) -> None:
         """Write the pages."""
         contest = Contest.objects.filter(slug=slug).first()
         if contest is None:
-            known = ", ".join(Contest.objects.values_list("slug", flat=True)) or "none"
-            raise CommandError(f"unknown contest {slug!r}; known contests: {known}")
+            known = ", ".join(Contest.objects.values_list("slug", flat=True))
+            choice = f"choose from {known}" if known else "this site has no contest"
+            raise CommandError(f"unknown contest {slug!r}: {choice}")
         if contest.phase is not Phase.CLOSED:
             raise CommandError(
                 f"the contest is not closed yet: wait until its results at {contest.results_at:%Y-%m-%d %H:%M} UTC"

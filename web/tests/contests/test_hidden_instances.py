@@ -258,12 +258,12 @@ def test_an_organiser_of_the_site_in_a_team_is_a_contestant(cup: Cup) -> None:
     [
         ({"target": Target("tatp", "other")}, "the benchmark tatp has no instance 'other'"),
         ({"target": Target("nothing", "other")}, "there is no benchmark 'nothing'"),
-        ({"scale": "huge"}, "there is no scale 'huge'"),
+        ({"scale": "huge"}, "unknown scale 'huge': choose one of smoke, laptop, paper"),
         ({"parameters": {"threads": 5000}}, "threads is 5000, but tatp allows 1 to 1024 threads"),
         ({"parameters": {"colour": 3}}, "the benchmark tatp has no parameter 'colour'; it has:"),
         ({"sessions": 0}, "0 sessions are not possible: choose 1 to 99"),
         ({"target": Target("unit", "unit"), "parameters": {}}, "unit tests correctness"),
-        ({"publish_at": timezone.now() + 30 * DAY}, "public with the results at the latest"),
+        ({"publish_at": timezone.now() + 30 * DAY}, "is after the results of the contest"),
     ],
 )
 def test_what_the_manifest_does_not_allow_is_refused(
@@ -277,11 +277,14 @@ def test_what_the_manifest_does_not_allow_is_refused(
 def test_parameters_are_lines() -> None:
     assert parse_parameters(" threads = 8\n\nsubscribers=-3 ") == {"threads": 8, "subscribers": -3}
     for text, message in [
-        ("threads", "line 1: write NAME = NUMBER, for example: threads = 8"),
-        ("a = 1\n= 2", "line 2: write NAME = NUMBER"),
-        ("a = 1\na = 2", "line 2: a has a value already"),
-        ("a = x", "line 1: x is not a whole number"),
-        ("a =", "line 1: nothing is not a whole number"),
+        (
+            "threads",
+            "line 1 of the parameters is 'threads': write NAME = NUMBER, for example threads = 8",
+        ),
+        ("a = 1\n= 2", "line 2 of the parameters is '= 2': write NAME = NUMBER"),
+        ("a = 1\na = 2", "line 2 of the parameters gives 'a' a second value"),
+        ("a = x", "gives 'a' the value 'x', which is not a whole number"),
+        ("a =", "gives 'a' the value '', which is not a whole number"),
     ]:
         with pytest.raises(Refused, match=message):
             parse_parameters(text)
@@ -388,7 +391,7 @@ def test_the_owner_pays_no_quota_and_cannot_repeat_the_run(cup: Cup) -> None:
     Run.objects.filter(hidden=None, state="queued").delete()
     assert (quotas.left(cup.world.alice), quotas.repetitions_left(cup.world.alice)) == before
     move(cup.contest, freezes_at=-1, closes_at=-1, results_at=0)
-    with pytest.raises(Refused, match="only the officials of its contest"):
+    with pytest.raises(Refused, match="only the officials of the contest"):
         reruns.rerun(Run.objects.get(pk=secret.pk), by=cup.world.alice)
 
 

@@ -153,12 +153,14 @@ def test_pages_of_runs_and_of_the_contest_agree(played: Played, client: Client) 
             f'href="/runs/{old.pk}/"' in shown,
             re.search(r"Rank [12]\S* on", text(client, f"/runs/{old.pk}/")) is not None,
             f'href="/runs/{new.pk}/"' in shown,
-            "is not live yet" in text(client, f"/runs/{new.pk}/"),
+            "an organiser switches to version" in text(client, f"/runs/{new.pk}/"),
         )
 
     for entry in (played.heron, played.larch):
         assert pages(entry) == (True, True, False, True)
-        assert "is not live yet" in text(client, f"/submissions/{entry.submission_id}/")
+        assert "an organiser switches to version" in text(
+            client, f"/submissions/{entry.submission_id}/"
+        )
     make_live(board(), by=played.cup.world.olga)
     for entry in (played.heron, played.larch):
         assert pages(entry) == (False, False, True, False)
@@ -284,7 +286,7 @@ def test_an_old_run_on_a_hidden_instance_gives_no_wrong_reason(
     run = played.run(played.heron, played.old, hidden)
     jury = played.cup.browser("jury")
     for path in (f"/runs/{run.pk}/", f"/submissions/{run.submission_id}/"):
-        assert f"it used version {played.old} of the benchmark" not in text(jury, path)
+        assert f"the run used version {played.old} of the benchmark" not in text(jury, path)
 
 
 def test_a_new_hidden_instance_is_played_by_entries_of_the_shown_version(played: Played) -> None:

@@ -37,10 +37,8 @@ def test_a_user_creates_a_team_and_submits(cup: Cup, bob: Client) -> None:
 def test_a_refused_upload_enters_nothing(cup: Cup, alice: Client) -> None:
     move(cup.contest, freezes_at=0, closes_at=0)
     page = alice.post("/contests/cup/submit/", {"file": cup.world.file()}).content.decode()
-    assert (
-        "This contest takes no submissions now (its phase: finals): see the dates on its page."
-        in page
-    )
+    assert "This contest takes submissions only from " in page
+    assert f"to {cup.contest.closes_at:%Y-%m-%d %H:%M} UTC (its phase now: finals)." in page
     assert not cup.contest.entries.exists()
 
 
@@ -55,7 +53,7 @@ def test_an_invitation_by_name(cup: Cup, alice: Client, bob: Client) -> None:
     known = alice.post(PAGE + "invite/", {"user_name": "BOB"}, follow=True).content.decode()
     unknown = alice.post(PAGE + "invite/", {"user_name": "nemo"}, follow=True).content.decode()
     for page in (known, unknown):  # the pages do not reveal who has an account
-        assert "If this user exists" in page
+        assert "If a user has this name" in page
     invitation = Invitation.objects.get()
     assert "You are invited to the team" in bob.get(PAGE).content.decode()
     bob.post(f"{PAGE}invitations/{invitation.pk}/", {"answer": "accept"})
@@ -108,7 +106,7 @@ def test_reasons_against_a_sign_up(cup: Cup) -> None:
 
     assert reason() == ""
     assert "already" in reason(cup.world.alice)
-    assert "cannot enter it" in reason(cup.officials["observer"])
+    assert "users with a role see all runs" in reason(cup.officials["observer"])
     Contest.objects.update(admission="guests")
     assert "named" in reason()
     contest.guests.add(bob)
@@ -142,7 +140,7 @@ def test_the_members_of_a_contest_that_has_ended_stay(cup: Cup, alice: Client) -
     assert "Leave the team" in in_finals
     move(cup.contest, freezes_at=0, closes_at=0, results_at=0)
     page = alice.post(PAGE + "leave/", follow=True).content.decode()
-    assert "The contest has ended, so its teams stay as they are" in page
+    assert "The contest has ended, so its teams can no longer change" in page
     assert cup.heron.members.count() == 2
     assert "Leave the team" not in page
     assert "<h2>Name</h2>" not in page

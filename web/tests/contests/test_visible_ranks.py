@@ -119,7 +119,7 @@ def test_hidden_entries_take_no_place_from_others(
     assert ranks(cup.browser("anonymous")).keys() == best
     assert ranks(cup.browser("staff")).keys() == {ranked["hidden"].pk, ranked["middle"].pk}
     page = cup.browser("staff").get(f"/runs/{ranked['worst'].pk}/").content.decode()
-    assert "it is not among the best 2 libraries of Preliminary 1" in page
+    assert "the library is not among the best 2 on Preliminary 1" in page
     page = cup.browser("anonymous").get(f"/runs/{ranked['worst'].pk}/").content.decode()
     assert "Rank 2 on" in " ".join(page.split())
 
@@ -141,7 +141,7 @@ def test_a_reason_links_only_runs_that_the_viewer_may_see(cup: Cup) -> None:
     mine: Submission = cup.world.submit(cup.world.bob, name="copy.so")
     finish_as(1.0)
     failed, timed = run_of(hidden, "unit"), run_of(mine)
-    assert timed.why_not == ["the unit tests did not pass: failed"]
+    assert timed.why_not == ["the unit tests did not pass (verdict: failed)"]
     for who in EVERYONE:
         expected = [] if who in OUTSIDERS else [str(failed.pk)]
         assert gate_links(cup.browser(who), timed) == expected, who
@@ -155,7 +155,9 @@ def test_an_eligible_run_without_rank_says_why(cup: Cup, client: Client) -> None
         mine = cup.world.submit(cup.world.bob, content=cup.world.library + bytes([number]))
         finish_as(1.0 + number / 10)
         runs.append(run_of(mine))
-    reason = "its owner has 3 better libraries on Preliminary 1, the limit for one user"
+    reason = (
+        "the owner has 3 better libraries on Preliminary 1, as many as the board ranks for one user"
+    )
     link = f'<a href="/runs/{runs[0].pk}/">{reason}</a>'
     for path in (f"/runs/{runs[3].pk}/", f"/submissions/{runs[3].submission_id}/"):
         assert link in client.get(path).content.decode(), path
@@ -182,7 +184,7 @@ def test_hidden_entries_do_not_use_up_the_public_limit_per_user(cup: Cup) -> Non
         expected = public if who in OUTSIDERS else hidden
         assert list(ranks(browser)) == [run.pk for run in expected], who
         page = browser.get(f"/runs/{public[0].pk}/").content.decode()
-        limited = "its owner has 3 better libraries on Preliminary 1" in page
+        limited = "the owner has 3 better libraries on Preliminary 1" in page
         assert limited == (who not in OUTSIDERS), who
     move(cup.contest, freezes_at=-1, closes_at=-1, results_at=0)
     assert list(ranks(cup.browser("anonymous"))) == [run.pk for run in hidden]
