@@ -316,9 +316,13 @@ def main() -> None:
     from leaderboard.models import Run  # noqa: PLC0415 - as above
 
     if connection.vendor != "postgresql":
-        raise SystemExit("this program needs PostgreSQL: set DATABASE_URL=postgres://...")
+        raise SystemExit(
+            "this program needs PostgreSQL: set DATABASE_URL to an address that begins with postgres://"
+        )
     if Run.objects.exists():
-        raise SystemExit("the database has runs already: use an empty one")
+        raise SystemExit(
+            "the database already contains runs: set DATABASE_URL to an empty database"
+        )
     begin = time.monotonic()
     written = fill(options.runs, options.users)
     print(f"{written:,} runs in {time.monotonic() - begin:.0f} s")

@@ -344,7 +344,9 @@ class Simulated:
             run = claims.claim(self.slot, self.versions)
             taken = time.perf_counter() - begin
             if run is None:
-                raise SystemExit("the queue ran empty before the time was over: use more --runs")
+                raise SystemExit(
+                    "the queue became empty before the seconds of --seconds had passed: give --runs a larger number"
+                )
             self.claims.append(
                 {"run": run.pk, "attempt": run.attempt, "ms": taken * 1000, "at": lived}
             )
@@ -372,7 +374,7 @@ def rows(options: argparse.Namespace, seen: list[Seen], few: float, many: float)
     twice = len(claims) - len({c["run"] for c in claims}) + sum(c["attempt"] != 1 for c in claims)
     if twice:
         raise SystemExit(
-            f"{twice} runs were claimed twice, but only one worker may execute a run: "
+            f"runs were claimed twice ({twice} times), but only one worker may execute a run: "
             "fix claim() in leaderboard/queue/claims.py"
         )
     return [
