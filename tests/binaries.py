@@ -21,7 +21,8 @@ def built_settings() -> Settings:
     missing = settings.missing_binaries()
     if missing:
         pytest.fail(
-            f"these binaries are missing: {', '.join(map(str, missing))}: run ./dev build, or set KEYDROME_BUILD to the folder of a build"
+            f"these binaries are missing: {', '.join(map(str, missing))}: run ./dev build, or set KEYDROME_BUILD "
+            "to the folder of a build"
         )
     if os.geteuid() != 0:
         pytest.fail("the jail needs root: run these tests with sudo")
