@@ -237,6 +237,13 @@ int main(int argc, char** argv) {
     return 2;
   }
   const auto* table = reinterpret_cast<const KeydromeStructureTable* (*)()>(symbol)();
+  if (table == nullptr) {
+    std::fprintf(stderr,
+                 "%s: keydrome_structure returned NULL; it must return the structure's table of "
+                 "functions\n",
+                 argv[0]);
+    return 2;
+  }
   std::memcpy(&keydrome::g_table, table,
               std::min<size_t>(table->size, sizeof(KeydromeStructureTable)));
   return RUN_ALL_TESTS();
