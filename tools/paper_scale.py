@@ -130,7 +130,13 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
         default=[],
         help="only this benchmark, or BENCHMARK/INSTANCE; give the option once for each name",
     )
-    parser.add_argument("--scale", type=Scale, choices=list(Scale), default=Scale.PAPER)
+    parser.add_argument(
+        "--scale",
+        type=Scale,
+        choices=list(Scale),
+        default=Scale.PAPER,
+        help="size of the sessions; default: paper",
+    )
     parser.add_argument(
         "--timeout",
         type=float,

@@ -304,8 +304,8 @@ def _finish() -> None:
 def main() -> None:
     """Fill the database of DATABASE_URL."""
     parser = argparse.ArgumentParser(description="Fill a PostgreSQL database with many runs.")
-    parser.add_argument("--runs", type=int, default=300_000)
-    parser.add_argument("--users", type=int, default=1_000)
+    parser.add_argument("--runs", type=int, default=300_000, help="number of runs; default: 300000")
+    parser.add_argument("--users", type=int, default=1_000, help="number of users; default: 1000")
     options = parser.parse_args()
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "web.settings")
     import django  # noqa: PLC0415 - after the environment is set

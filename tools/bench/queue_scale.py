@@ -82,8 +82,12 @@ class Seen:
 def main() -> None:
     """Measure the queue. With `--role work`, only simulate some workers: `measure` starts processes with this role."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--workers", type=int, default=1000)
-    parser.add_argument("--runs", type=int, default=100_000)
+    parser.add_argument(
+        "--workers", type=int, default=1000, help="number of simulated workers; default: 1000"
+    )
+    parser.add_argument(
+        "--runs", type=int, default=100_000, help="number of runs in the queue; default: 100000"
+    )
     parser.add_argument("--seconds", type=float, default=60.0, help="how long the workers work")
     parser.add_argument("--run-seconds", type=float, default=20.0, help="mean time of a run")
     parser.add_argument(

@@ -92,7 +92,12 @@ class Tally:
 def main() -> int:
     """Run sessions until enough transactions are certified; return 0 if there was no false alarm."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--transactions", type=int, default=TRANSACTIONS)
+    parser.add_argument(
+        "--transactions",
+        type=int,
+        default=TRANSACTIONS,
+        help=f"number of transactions to certify; default: {TRANSACTIONS}",
+    )
     parser.add_argument(
         "--state",
         type=output_path,

@@ -106,7 +106,7 @@ def main() -> int:
         type=Scale,
         choices=list(GOALS),
         default=list(GOALS),
-        help="default: smoke, and laptop for the reference libraries",
+        help="size of the suites; default: smoke, and laptop for the reference libraries",
     )
     parser.add_argument("--write", action="store_true", help=f"write {PAGE.relative_to(ROOT)}")
     parser.add_argument(

@@ -128,8 +128,12 @@ def main() -> int:
         default=[],
         help="only this BENCHMARK/INSTANCE; give the option once for each",
     )
-    parser.add_argument("--sessions", type=int, default=SESSIONS, help="sessions of a series")
-    parser.add_argument("--scale", type=Scale, default=Scale.LAPTOP, help="default: laptop")
+    parser.add_argument(
+        "--sessions", type=int, default=SESSIONS, help=f"sessions of a series; default: {SESSIONS}"
+    )
+    parser.add_argument(
+        "--scale", type=Scale, default=Scale.LAPTOP, help="size of the sessions; default: laptop"
+    )
     parser.add_argument("--state", type=output_path, help="JSON file to continue from")
     parser.add_argument("--write", action="store_true", help=f"write {PAGE.relative_to(ROOT)}")
     options = parser.parse_args()

@@ -40,8 +40,19 @@ def main() -> int:
         action="append",
         help="only this experiment; give the option once for each",
     )
-    parser.add_argument("--repetitions", type=int, default=REPETITIONS)
-    parser.add_argument("--scale", type=Scale, choices=list(Scale), default=Scale.LAPTOP)
+    parser.add_argument(
+        "--repetitions",
+        type=int,
+        default=REPETITIONS,
+        help=f"how often to measure each point; default: {REPETITIONS}",
+    )
+    parser.add_argument(
+        "--scale",
+        type=Scale,
+        choices=list(Scale),
+        default=Scale.LAPTOP,
+        help="size of the sessions; default: laptop",
+    )
     parser.add_argument("--state", type=output_path, help="JSON file to continue from")
     parser.add_argument("--write", action="store_true", help=f"write {page.PAGE.relative_to(ROOT)}")
     options = parser.parse_args()
