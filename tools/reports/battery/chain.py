@@ -85,7 +85,7 @@ class Chain:
                 run = self._run(case)
                 verdict, reason = run.verdict, run.reason
                 faults += _judge(case, run)
-        faults += [f"leftover: {what}" for what in before.left()]
+        faults += [f"left on the machine: {what}" for what in before.left()]
         return Got(verdict, reason, time.monotonic() - started, faults)
 
     def honest_faults(self) -> list[str]:
@@ -178,7 +178,7 @@ class Chain:
                 each = count // len(slots)
                 for found in pool.map(lambda s: [self._start_jail(s) for _ in range(each)], slots):
                     faults += [fault for faults_of_one in found for fault in faults_of_one]
-            return sorted(set(faults)) + [f"leftover: {what}" for what in before.left()]
+            return sorted(set(faults)) + [f"left on the machine: {what}" for what in before.left()]
 
     def _start_jail(self, slot: int) -> list[str]:
         """Start a jail with the player, which ends at once because it has no referee; return the faults."""
@@ -186,7 +186,11 @@ class Chain:
         command += ["--bind", f"{self.place.player}:/player", "--", "/player"]
         done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
         fine = done.returncode == 0 and "status:exited" in done.stdout.splitlines()
-        return [] if fine else [f"a jail ended with {done.returncode}: {done.stdout}{done.stderr}"]
+        if fine:
+            return []
+        return [
+            f"a jail with only the player ended with exit code {done.returncode}: {done.stdout}{done.stderr}"
+        ]
 
 
 def gate(benchmark: str) -> Target:
