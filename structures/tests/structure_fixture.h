@@ -67,7 +67,8 @@ class WatchedEnvironment {
     auto& self = *static_cast<WatchedEnvironment*>(context);
     EXPECT_GT(size, 0u) << "the structure called allocate with size 0";
     EXPECT_EQ(alignment & (alignment - 1), 0u)
-        << "the structure called allocate with an alignment that is no power of two";
+        << "the structure called allocate with the alignment " << alignment
+        << ", which is no power of two";
     EXPECT_LE(alignment, kAlignmentMax)
         << "the structure asked for more than the largest alignment";
     const std::lock_guard lock(self.mutex_);
