@@ -134,7 +134,8 @@ TEST(StructureContract, MemoryFailureChangesNothing) {
       environment.fail_after(-1);
       if (result >= 0) {
         const bool expected = insert ? model.insert(pair).second : model.erase(pair) == 1;
-        ASSERT_EQ(result, expected ? 1 : 0) << (insert ? "the result of put" : "the result of del");
+        ASSERT_EQ(result, expected ? 1 : 0)
+            << (insert ? "put" : "del") << " of " << testing::PrintToString(pair);
         break;
       }
       ASSERT_TRUE(environment.failed())
