@@ -306,8 +306,8 @@ bool load(const char* path, const char* json) {
   char reason[1000];
   if (configure(json, reason, sizeof reason) != 0) {
     std::fprintf(stderr,
-                 "stress_test: the library refuses its configuration: %s; correct the JSON after "
-                 "--configure\n",
+                 "stress_test: the library refuses its configuration: %s. Correct the JSON after "
+                 "--configure.\n",
                  reason);
     return false;
   }
