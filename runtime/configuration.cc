@@ -31,36 +31,55 @@ constexpr Word<LockKind> kLocks[] = {
 
 constexpr Word<KeyType> kKeyTypes[] = {{"short", SHORT}, {"int", INT}, {"varchar", VARCHAR}};
 
+// Joins words, such as "a, b or c".
+std::string joined(const std::vector<std::string>& words) {
+  std::string text;
+  for (size_t i = 0; i < words.size(); ++i) {
+    if (i > 0) text += i + 1 == words.size() ? " or " : ", ";
+    text += words[i];
+  }
+  return text;
+}
+
+std::string quoted(std::string_view word) { return "\"" + std::string(word) + "\""; }
+
 // Returns an error if `object` has a field that is neither in `known` nor equal to `accepted`. The
 // message lists `known` only, because `accepted` is an old name that new files must not use.
-Result<void> refuse_unknown(const Json& object, const char* what,
+// `prefix` precedes the names of fields in the message.
+Result<void> refuse_unknown(const Json& object, const std::string& prefix,
                             std::initializer_list<std::string_view> known,
                             std::string_view accepted = {}) {
   for (const auto& [name, value] : object.as_object()) {
     if (name == accepted || std::find(known.begin(), known.end(), name) != known.end()) continue;
-    std::string message =
-        std::string(what) + "." + name + ": unknown field; remove it, or use one of these:";
-    for (const std::string_view one : known) message += " " + std::string(one);
-    return Error{message};
+    return Error{prefix + name + ": this field is unknown; remove it, or use " +
+                 joined(std::vector<std::string>(known.begin(), known.end()))};
   }
   return {};
+}
+
+// Not inlined, because GCC 12 then warns of a read beyond the text (a false alarm).
+[[gnu::noinline]] Error missing_field(const std::string& field) {
+  return Error{field + ": this field is missing; add it"};
+}
+
+Error wrong_value(const std::string& field, const Json& value, const std::string& rule) {
+  return Error{field + " is " + value.dump() + ", but it must be " + rule};
 }
 
 Result<std::string> text_field(const Json& object, const char* name) {
   const Json* value = object.find(name);
   const std::string where = std::string("configuration.") + name;
-  if (value == nullptr) return Error{where + ": missing; add this field"};
-  if (!value->is_string()) return Error{where + ": must be a string"};
+  if (value == nullptr) return missing_field(where);
+  if (!value->is_string()) return wrong_value(where, *value, "a string");
   return value->as_string();
 }
 
 Error unsupported(const char* name, const std::string& text,
                   const std::vector<std::string_view>& choices) {
-  std::string message =
-      std::string("configuration.") + name + ": \"" + text + "\" is not supported; choose one of";
-  for (const std::string_view choice : choices) message += " \"" + std::string(choice) + "\",";
-  message.pop_back();
-  return Error{message};
+  std::vector<std::string> words;
+  for (const std::string_view choice : choices) words.push_back(quoted(choice));
+  return Error{std::string("configuration.") + name + ": " + quoted(text) +
+               " is not supported; use " + joined(words)};
 }
 
 // Parses a field whose value is one of a few words.
@@ -84,7 +103,7 @@ bool is_name(const std::string& text) {
 Result<std::string> parse_options(const Json& object) {
   const Json* options = object.find("options");
   if (options == nullptr) return std::string();
-  if (!options->is_object()) return Error{"configuration.options: must be an object"};
+  if (!options->is_object()) return wrong_value("configuration.options", *options, "an object");
   return options->dump();
 }
 
@@ -111,20 +130,21 @@ Result<const ConcurrencyMethod*> parse_concurrency(const Json& object) {
 Result<void> check_reference(const Json& object) {
   const Json* reference = object.find("reference");
   if (reference == nullptr || reference->is_bool()) return {};
-  return Error{"configuration.reference: must be true or false"};
+  return wrong_value("configuration.reference", *reference, "true or false");
 }
 
 Result<Configuration> parse_configuration(const Json& json) {
-  if (!json.is_object()) return Error{"configuration: must be an object"};
+  if (!json.is_object()) return wrong_value("configuration", json, "an object");
   const Result<void> known = refuse_unknown(
-      json, "configuration",
+      json, "configuration.",
       {"name", "title", "description", "strategy", "concurrency", "lock", "options", "reference"},
       "control");
   if (!known.ok()) return known.error();
   const Result<std::string> name = text_field(json, "name");
   if (!name.ok()) return name.error();
   if (!is_name(*name)) {
-    return Error{"configuration.name: must be 1 to 64 characters of a-z, 0-9, '-' and '_'"};
+    return wrong_value("configuration.name", *name,
+                       "1 to 64 of the characters a-z, 0-9, hyphen and underscore");
   }
   const Result<std::string> title = text_field(json, "title");
   if (!title.ok()) return title.error();
@@ -138,9 +158,9 @@ Result<Configuration> parse_configuration(const Json& json) {
   if (!lock.ok()) return lock.error();
   const std::string concurrency((*method)->name);
   if ((*method)->isolates == (*lock == LockKind::kNone)) {
-    return Error{"configuration.lock: must be " +
-                 std::string((*method)->isolates ? "\"exclusive\" or \"rw\"" : "\"none\"") +
-                 " for concurrency \"" + concurrency + "\""};
+    return wrong_value("configuration.lock", *json.find("lock"),
+                       std::string((*method)->isolates ? "\"exclusive\" or \"rw\"" : "\"none\"") +
+                           " for the concurrency " + quoted(concurrency));
   }
   const Result<void> reference = check_reference(json);
   if (!reference.ok()) return reference.error();
@@ -150,17 +170,18 @@ Result<Configuration> parse_configuration(const Json& json) {
 }
 
 Result<std::vector<KeyType>> parse_key_types(const Json& setup) {
-  const Error wrong{"key_types: must be a list of \"short\", \"int\" and \"varchar\""};
   std::vector<KeyType> types;
   const Json* given = setup.find("key_types");
   if (given == nullptr) return types;
-  if (!given->is_array()) return wrong;
+  const Error refusal = wrong_value("key_types", *given,
+                                    "a list whose elements are \"short\", \"int\" or \"varchar\"");
+  if (!given->is_array()) return refusal;
   for (const Json& name : given->as_array()) {
     const auto* found =
         std::find_if(std::begin(kKeyTypes), std::end(kKeyTypes), [&](const Word<KeyType>& word) {
           return name.is_string() && name.as_string() == word.word;
         });
-    if (found == std::end(kKeyTypes)) return wrong;
+    if (found == std::end(kKeyTypes)) return refusal;
     types.push_back(found->kind);
   }
   return types;
@@ -175,12 +196,11 @@ const ConcurrencyMethod& method_of(const Configuration& configuration) {
 
 // Returns the names of the methods for which `need` is false, in quotes and joined by "or".
 std::string methods_without(bool ConcurrencyMethod::* need) {
-  std::string names;
+  std::vector<std::string> names;
   for (const ConcurrencyMethod& method : concurrency_methods()) {
-    if (method.*need) continue;
-    names += (names.empty() ? "\"" : " or \"") + std::string(method.name) + "\"";
+    if (!(method.*need)) names.push_back(quoted(method.name));
   }
-  return names;
+  return joined(names);
 }
 
 LatchKind latch_of(LockKind lock) {
@@ -195,6 +215,11 @@ LatchKind latch_of(LockKind lock) {
   return LatchKind::kNone;
 }
 
+std::string_view type_name(KeyType type) {
+  if (type == INT) return "INT";
+  return type == SHORT ? "SHORT" : "VARCHAR";
+}
+
 bool is_thread_safe(const KeydromeStructureTable& table) {
   return (table.capabilities & KEYDROME_THREAD_SAFE) != 0;
 }
@@ -206,20 +231,22 @@ Result<Setup> parse_setup(std::string_view text) {
   if (!json.ok()) return Error{"the configuration is not JSON: " + json.error().message};
   if (!json->is_object()) return Error{"the configuration must be a JSON object"};
   const Result<void> known =
-      refuse_unknown(*json, "setup", {"structure", "configuration", "threads", "key_types"});
+      refuse_unknown(*json, "", {"structure", "configuration", "threads", "key_types"});
   if (!known.ok()) return known.error();
   const Json* structure = json->find("structure");
-  if (structure == nullptr || !structure->is_string() || structure->as_string().empty()) {
-    return Error{"structure: must be the path of a bare structure's library"};
+  if (structure == nullptr) return missing_field("structure");
+  if (!structure->is_string() || structure->as_string().empty()) {
+    return wrong_value("structure", *structure, "the path of a structure's shared library");
   }
   const Json* inner = json->find("configuration");
-  if (inner == nullptr) return Error{"configuration: missing; add this field"};
+  if (inner == nullptr) return missing_field("configuration");
   Result<Configuration> configuration = parse_configuration(*inner);
   if (!configuration.ok()) return configuration.error();
   int64_t threads = 1;
   if (const Json* given = json->find("threads")) {
-    if (!given->is_int() || given->as_int() < 1)
-      return Error{"threads: must be a positive integer"};
+    if (!given->is_int() || given->as_int() < 1) {
+      return wrong_value("threads", *given, "an integer of at least 1");
+    }
     threads = given->as_int();
   }
   const Result<std::vector<KeyType>> key_types = parse_key_types(*json);
@@ -240,14 +267,14 @@ Result<void> check_capabilities(const Configuration& configuration,
   if (method.needs_order && (table.capabilities & KEYDROME_UNORDERED) != 0) {
     return Error{std::string("configuration.concurrency: \"") + configuration.concurrency +
                  "\" scans the structure, but the structure " + table.name +
-                 " has the capability KEYDROME_UNORDERED; use " +
+                 " has no order (capability KEYDROME_UNORDERED); use the concurrency " +
                  methods_without(&ConcurrencyMethod::needs_order)};
   }
   if (method.needs_payloads && table.payloads_max != 0) {
     return Error{std::string("configuration.concurrency: \"") + configuration.concurrency +
-                 "\" keeps several payloads of a key for a while, but the structure " + table.name +
-                 " holds only " + std::to_string(table.payloads_max) +
-                 " of a key (payloads_max of its table); use " +
+                 "\" at times stores several payloads of a key, but the table of the structure " +
+                 table.name + " allows only " + std::to_string(table.payloads_max) +
+                 " (payloads_max); use the concurrency " +
                  methods_without(&ConcurrencyMethod::needs_payloads)};
   }
   return {};
@@ -257,8 +284,8 @@ Result<void> check_threads(const Configuration& configuration, const KeydromeStr
                            int64_t threads) {
   if (threads == 1 || method_of(configuration).isolates || is_thread_safe(table)) return {};
   return Error{
-      std::to_string(threads) + " threads will call, but concurrency \"" +
-      configuration.concurrency + "\" does not lock the structure, and " + table.name +
+      std::to_string(threads) + " threads will call the library, but the concurrency \"" +
+      configuration.concurrency + "\" adds no locks, and the structure " + table.name +
       " does not have the capability KEYDROME_THREAD_SAFE; use a benchmark that calls from one "
       "thread (for example ycsb with auto_commit=1 and threads=1), or a configuration with another "
       "concurrency"};
@@ -271,8 +298,9 @@ Result<void> check_key_types(const std::vector<KeyType>& key_types,
     if (only == 0 || key_bytes_of(type) == only) continue;
     return Error{std::string("the structure ") + table.name + " holds only keys of " +
                  std::to_string(only) + " bytes (key_bytes_only of its table), but the benchmark " +
-                 "has an index with keys of another type; use another structure, or a benchmark " +
-                 "with keys of this size only (4 bytes: SHORT, 8 bytes: INT)"};
+                 "has an index with keys of the type " + std::string(type_name(type)) +
+                 "; use another structure, or a benchmark whose keys all have this size (SHORT: " +
+                 "4 bytes, INT: 8 bytes)"};
   }
   return {};
 }

@@ -32,7 +32,8 @@ ErrCode not_configured() {
   if (!said.exchange(true)) {
     std::fprintf(stderr,
                  "keydrome runtime: every call returns FAILURE, because keydrome_configure was not "
-                 "called or returned an error; call it with a valid configuration first\n");
+                 "called or returned an error; first call keydrome_configure with a valid "
+                 "configuration\n");
   }
   return FAILURE;
 }

@@ -3,12 +3,13 @@
 // concurrency control.
 #include "runtime/runtime.h"
 
+#include <atomic>
+#include <cstdio>
 #include <cstring>
 #include <utility>
 
 #include "runtime/codec/key_codec.h"
 #include "runtime/concurrency/none.h"
-#include "runtime/say_once.h"
 
 namespace keydrome::runtime {
 
@@ -236,9 +237,10 @@ Result<std::unique_ptr<Runtime>> Runtime::make(const StructureLibrary& structure
   // understand are reported now instead of at the first create.
   if (runtime->strategy_->make_store(structure.table().key_bytes_only) == nullptr) {
     return Error{std::string("the structure ") + structure.table().name +
-                 " cannot make an instance: it does not understand configuration.options " +
+                 " made no instance: it does not know one of the options " +
                  (configuration.options.empty() ? "{}" : configuration.options) +
-                 ", or memory ran out; check the options, or give the run more memory"};
+                 " (configuration.options), or memory ran out; correct the options, or give the " +
+                 "run more memory"};
   }
   return runtime;
 }
@@ -253,13 +255,15 @@ Runtime::Runtime(const StructureLibrary& structure, Configuration configuration)
       concurrency_(make_concurrency(configuration_, structure_.table())),
       clients_(*concurrency_) {}
 
-ErrCode Runtime::refuse_payload(uint32_t size) {
+ErrCode Runtime::refuse_payload(uint32_t size) const {
   static std::atomic<bool> said = false;
-  if (size <= MAX_PAYLOAD_LEN) {
-    say_once(said,
-             "an insertion returns FAILURE, because its payload is longer than the structure's "
-             "table allows (payload_bytes_max). Use another structure, or a benchmark with shorter "
-             "payloads.");
+  if (size <= MAX_PAYLOAD_LEN && !said.exchange(true)) {
+    std::fprintf(
+        stderr,
+        "keydrome runtime: insertRecord returns FAILURE, because the payload has %u bytes, "
+        "and the table of the structure %s allows at most %u (payload_bytes_max). Use "
+        "another structure, or a benchmark with shorter payloads.\n",
+        size, structure_.table().name, payload_bytes_max_);
   }
   return FAILURE;
 }
@@ -276,10 +280,14 @@ ErrCode Runtime::create(KeyType type, const char* name) {
   const uint32_t key_bytes = structure_.table().key_bytes_only;
   if (key_bytes != 0 && key_bytes_of(type) != key_bytes) {
     static std::atomic<bool> said = false;
-    say_once(said,
-             "create returns FAILURE, because the structure's table allows only keys of one "
-             "size (key_bytes_only), and the index has another type of keys. Use another "
-             "structure, or a benchmark with keys of this size (4 bytes: SHORT, 8 bytes: INT).");
+    if (!said.exchange(true)) {
+      std::fprintf(stderr,
+                   "keydrome runtime: create returns FAILURE, because the structure %s holds only "
+                   "keys of %u bytes (key_bytes_only of its table), and the keys of index %s have "
+                   "another type. Use another structure, or a benchmark whose keys all have this "
+                   "size (SHORT: 4 bytes, INT: 8 bytes).\n",
+                   structure_.table().name, key_bytes, name);
+    }
     return FAILURE;
   }
   if (catalog_.has(name)) return DB_EXISTS;

@@ -65,7 +65,7 @@ class Runtime {
   uint32_t payload_bytes_max() const { return payload_bytes_max_; }
   // Returns FAILURE for an insertion whose payload of `size` bytes is too long. If only the
   // structure does not allow this size, prints the reason on stderr, once.
-  static ErrCode refuse_payload(uint32_t size);
+  ErrCode refuse_payload(uint32_t size) const;
 
  private:
   void take_client();

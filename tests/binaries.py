@@ -21,7 +21,8 @@ def built_settings() -> Settings:
     missing = settings.missing_binaries()
     if missing:
         pytest.fail(
-            f"these binaries are missing: {', '.join(map(str, missing))}: run ./dev build, or set KEYDROME_BUILD"
+            f"these binaries are missing: {', '.join(map(str, missing))}: run ./dev build, or set KEYDROME_BUILD "
+            "to the folder of a build"
         )
     if os.geteuid() != 0:
         pytest.fail("the jail needs root: run these tests with sudo")
@@ -32,5 +33,7 @@ def library(settings: Settings, folder: str, name: str) -> Path:
     """Return lib/FOLDER/NAME.so of the build."""
     path = settings.build / "lib" / folder / f"{name}.so"
     if not path.is_file():
-        pytest.fail(f"the library {path} is missing: run ./dev build, or set KEYDROME_BUILD")
+        pytest.fail(
+            f"the library {path} is missing: run ./dev build, or set KEYDROME_BUILD to the folder of a build"
+        )
     return path

@@ -88,7 +88,7 @@ def test_copied_folders_exist() -> None:
             if line.startswith("COPY ") and "--from" not in line:
                 for source in line.split()[1:-1]:
                     assert (ROOT / source).exists(), (
-                        f"{dockerfile.name} copies {source}: no such file"
+                        f"{dockerfile.name} copies {source}, which does not exist"
                     )
 
 

@@ -26,12 +26,12 @@ def tracked(*patterns: str) -> list[Path]:
 def test_links_and_files_exist(page: Path) -> None:
     text = re.sub(r"```.*?```", "", page.read_text(), flags=re.DOTALL)
     for link in LINK.findall(text):
-        assert (page.parent / link).exists(), f"{page.name}: broken link {link}"
+        assert (page.parent / link).exists(), f"{page.name} links to {link}, which does not exist"
     for name in NAMED.findall(text):
         missing = not (ROOT / name).exists() and not (page.parent / name).exists()
         # Guides name files that the reader will create.
         assert not missing or "mine" in name or "NAME" in name, (
-            f"{page.name} names {name}: no such file"
+            f"{page.name} names the file {name}, which does not exist"
         )
 
 

@@ -95,7 +95,7 @@ def check_line(line: Line) -> None:
     given = options.get("config")
     for name in given if isinstance(given, list) else [given] if given else []:
         if name not in {*configuration_names(settings), "bare", *OWN}:
-            raise UsageError(f"there is no configuration {name}")
+            raise UsageError(f"--config {name}: there is no configuration of this name")
     for word in line.arguments:
         if word.startswith("build/release/lib/"):
             _check_library(Path(word))
@@ -108,11 +108,11 @@ def _check_benchmark(options: dict[str, object]) -> None:
     benchmark = find_benchmark(load_benchmarks(ROOT), name)
     instance = options.get("instance")
     if instance is not None and instance not in benchmark.instances:
-        raise UsageError(f"{name} has no instance {instance}")
+        raise UsageError(f"--instance {instance}: the benchmark {name} has no such instance")
     given = options.get("parameter")
     parameters = parse_parameters(given if isinstance(given, list) else [], None)
     if unknown := parameters.keys() - set(benchmark.parameters):
-        raise UsageError(f"{name} has no parameter {min(unknown)}")
+        raise UsageError(f"-p {min(unknown)}: the benchmark {name} has no such parameter")
 
 
 def _check_library(path: Path) -> None:
@@ -122,7 +122,7 @@ def _check_library(path: Path) -> None:
     else:
         known = stem in OWN or (ROOT / kind / stem).is_dir()
     if not known:
-        raise UsageError(f"there is no library {path}")
+        raise UsageError(f"{path}: no build makes a library of this name")
 
 
 def documented() -> list[Line]:

@@ -33,7 +33,8 @@ MACHINE_BYTES, MACHINE_SHARE = 24 << 30, 0.9  # a session may use this share of 
 FACTOR_MAX = 1.5
 """The largest allowed estimate, as a multiple of the memory that was used. With larger estimates, sessions that fit
 would be refused."""
-FIXED_BYTES = 16 << 20
+MIB = 1 << 20
+FIXED_BYTES = 16 * MIB
 """An estimate may exceed the memory that was used by this much, because of its fixed parts."""
 _TWO = {"threads": 2}
 SIZES: dict[str, dict[str, int]] = {
@@ -226,17 +227,18 @@ def _check(
     used, guess = report["referee"]["memory_peak_bytes"], estimate["referee_bytes"]
     library, limit = report["jail"]["memory_peak_bytes"], estimate["library_bytes"]
     assert report["referee"]["memory_estimate_bytes"] == guess
-    text = (
-        f"{name} {scale}: the referee used {used >> 20} of {guess >> 20} MiB, the library"
-        f" {library >> 20} of {limit >> 20} MiB"
-    )
     factor = FACTORS.get(" of ".join([*named, name]), FACTORS.get(benchmark, FACTOR_MAX))
     if is_suite:
         # The sessions are small, and their logs have room for attempts that a correct library does not make.
         factor = math.inf
     most = max(factor * used, used + FIXED_BYTES) if small else factor * used
-    fits = used <= guess <= most and library <= limit
-    return "" if fits else text
+    if used <= guess <= most and library <= limit:
+        return ""
+    return (
+        f"{name} {scale}: the referee used {used / MIB:.0f} MiB, so its estimate must be from this to "
+        f"{most / MIB:.0f} MiB, and is {guess / MIB:.0f} MiB; the library used {library / MIB:.0f} MiB, "
+        f"and may use {limit / MIB:.0f} MiB"
+    )
 
 
 @pytest.mark.parametrize("name", SIZES if SOAK else QUICK)

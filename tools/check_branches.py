@@ -34,8 +34,8 @@ def check_branches(tree: Tree) -> list[str]:
             if branches > BRANCHES_MAX and not has_reason(text.splitlines(), function.start_line):
                 where = f"{name}:{function.start_line}"
                 complaints.append(
-                    f"{where}: {function.name} has {branches} branches; at most {BRANCHES_MAX} are allowed "
-                    "without `LIMIT: reason` above it"
+                    f"{where}: the function {function.name} has {branches} branches, but at most "
+                    f"{BRANCHES_MAX} are allowed: split it, or write `LIMIT: reason` above it"
                 )
     return complaints
 

@@ -98,7 +98,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     rows = read_rows(state)
     targets = sorted(find_targets(options.scale, options.only), key=_size)
     if not targets:
-        sys.stderr.write("no instance has this name and this scale; `keydrome list` shows all\n")
+        names = " or ".join(options.only) or "any name"
+        sys.stderr.write(
+            f"no instance of the name {names} has the scale {options.scale.value}; `keydrome list` shows all\n"
+        )
         return 2
     if options.list:
         sys.stdout.writelines(f"{line}\n" for line in listing(targets, rows))
@@ -125,9 +128,15 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
         metavar="NAME",
         action="append",
         default=[],
-        help="only this benchmark, or BENCHMARK/INSTANCE; repeatable",
+        help="only this benchmark, or BENCHMARK/INSTANCE; give the option once for each name",
     )
-    parser.add_argument("--scale", type=Scale, choices=list(Scale), default=Scale.PAPER)
+    parser.add_argument(
+        "--scale",
+        type=Scale,
+        choices=list(Scale),
+        default=Scale.PAPER,
+        help="size of the sessions; default: paper",
+    )
     parser.add_argument(
         "--timeout",
         type=float,

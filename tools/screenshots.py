@@ -117,10 +117,16 @@ def take(browser: Browser, visit: Visit, folder: Path) -> int:
 def main() -> int:
     """Take the pictures; return a process exit code."""
     parser = argparse.ArgumentParser(description="Take a picture of every page of a running site.")
-    parser.add_argument("folder", type=Path)
-    parser.add_argument("--url", default="http://127.0.0.1:8000")
-    parser.add_argument("--user", default="")
-    parser.add_argument("--password-file", type=Path)
+    parser.add_argument("folder", type=Path, help="where to write the pictures")
+    parser.add_argument(
+        "--url",
+        default="http://127.0.0.1:8000",
+        help="address of the site; default: http://127.0.0.1:8000",
+    )
+    parser.add_argument(
+        "--user", default="", help="also take pictures of the pages that this user sees"
+    )
+    parser.add_argument("--password-file", type=Path, help="file with the password of the user")
     arguments = parser.parse_args()
     password = arguments.password_file.read_text().strip() if arguments.password_file else ""
     visit = Visit(arguments.url.rstrip("/"), arguments.user, password)

@@ -74,7 +74,9 @@ def _read(terminal: int) -> bytes:
 def main() -> int:
     """Run the command of the arguments, and print its longest silences."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("command", nargs=argparse.REMAINDER)
+    parser.add_argument(
+        "command", nargs=argparse.REMAINDER, help="the command to measure, with its arguments"
+    )
     command = parser.parse_args().command
     if not command:
         parser.error(

@@ -47,9 +47,9 @@ std::unique_ptr<ClientConcurrency> NoConcurrency::make_client() {
   if (!thread_safe_ && !client->claim(has_client_)) {
     say_once(
         warned_of_thread_,
-        "a second thread has made a call; its calls return FAILURE, because the structure is not "
-        "KEYDROME_THREAD_SAFE and concurrency \"none\" does not lock it. Use one thread "
-        "(--threads 1), or a configuration with another concurrency.");
+        "the calls of a second thread return FAILURE, because the concurrency \"none\" adds no "
+        "locks, and the structure does not have the capability KEYDROME_THREAD_SAFE. Use one "
+        "thread (--threads 1), or a configuration with another concurrency.");
     return nullptr;
   }
   return client;
@@ -59,10 +59,11 @@ bool NoConcurrency::may_change(const Transaction& transaction) {
   if (static_cast<const Calls&>(transaction).may_change) [[likely]] {
     return true;
   }
-  say_once(warned_of_change_,
-           "a change inside a transaction returns FAILURE, because concurrency \"none\" could not "
-           "undo it. Make changes with auto-commit calls (ycsb: -p auto_commit=1), or use a "
-           "configuration with another concurrency.");
+  say_once(
+      warned_of_change_,
+      "a change inside a transaction returns FAILURE, because the concurrency \"none\" could "
+      "not undo the change. Make changes with auto-commit calls (ycsb: -p auto_commit=1), or use a "
+      "configuration with another concurrency.");
   return false;
 }
 

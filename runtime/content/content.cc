@@ -45,7 +45,7 @@ void declare_broken(Index& index) {
       stderr,
       "keydrome runtime: index %s: the structure could not undo a change, so the content is "
       "wrong. Every call on this index returns FAILURE from now on. If memory ran out, give "
-      "the run more; otherwise correct put and del of the structure.\n",
+      "the run more memory; otherwise correct the structure's put and del.\n",
       index.name().c_str());
 }
 

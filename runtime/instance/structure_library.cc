@@ -14,9 +14,11 @@ namespace {
 
 constexpr const char* kSymbol = "keydrome_structure";
 
-Error loader_error(const std::string& what) {
+Error loader_error() {
   const char* reason = dlerror();
-  return Error{what + ": " + (reason == nullptr ? "unknown reason" : reason)};
+  return Error{std::string("cannot load the structure's library: ") +
+               (reason == nullptr ? "the system gave no reason" : reason) +
+               "; give the path of a shared library that was built for this machine"};
 }
 
 // Returns the name of the first required function that the table lacks, or nullptr if it has all.
@@ -35,11 +37,11 @@ const char* missing_function(const KeydromeStructureTable& table) {
 
 Result<StructureLibrary> StructureLibrary::load(const std::string& path) {
   void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (library == nullptr) return loader_error("cannot load the structure");
+  if (library == nullptr) return loader_error();
   void* symbol = dlsym(library, kSymbol);
   if (symbol == nullptr) {
-    return Error{path + " is not a data structure that the runtime can use: it does not export " +
-                 kSymbol + " (api/include/keydrome/structure.h)"};
+    return Error{path + " is not a structure, because it does not export " + kSymbol +
+                 "; define this function as api/include/keydrome/structure.h describes it"};
   }
   return of(reinterpret_cast<const KeydromeStructureTable* (*)()>(symbol)(), path);
 }
@@ -59,7 +61,8 @@ Result<StructureLibrary> StructureLibrary::of(const KeydromeStructureTable* give
   KeydromeStructureTable table{};
   std::memcpy(&table, given, std::min<size_t>(given->size, sizeof table));
   if (table.name == nullptr || table.description == nullptr) {
-    return Error{path + ": its KeydromeStructureTable must set size, name and description"};
+    return Error{path + ": its KeydromeStructureTable has no name or no description; set both, " +
+                 "and set size to sizeof(KeydromeStructureTable)"};
   }
   if (const char* missing = missing_function(table)) {
     return Error{path + ": its KeydromeStructureTable leaves " + missing +

@@ -18,8 +18,8 @@ bool equal(KeydromeBytes a, KeydromeBytes b) {
 int Store::no_scan() {
   static std::atomic<bool> said = false;
   say_once(said,
-           "getNext returns FAILURE, because the structure has the capability KEYDROME_UNORDERED "
-           "and cannot scan. Use an ordered structure, or a benchmark without scans.");
+           "getNext returns FAILURE, because the structure cannot scan (capability "
+           "KEYDROME_UNORDERED). Use an ordered structure, or a benchmark without scans.");
   return -1;
 }
 

@@ -58,13 +58,13 @@ TEST(Configuration, UnknownFieldsAreNamed) {
   setup["configuration"]["latch"] = "rw";
   EXPECT_EQ(
       error_of(setup),
-      "configuration.latch: unknown field; remove it, or use one of these: name title description "
-      "strategy concurrency lock options reference");
+      "configuration.latch: this field is unknown; remove it, or use name, title, description, "
+      "strategy, concurrency, lock, options or reference");
   setup = sound();
   setup["library"] = "x";
   EXPECT_EQ(error_of(setup),
-            "setup.library: unknown field; remove it, or use one of these: structure configuration "
-            "threads key_types");
+            "library: this field is unknown; remove it, or use structure, configuration, threads "
+            "or key_types");
 }
 
 TEST(Configuration, MissingAndMistypedFieldsAreNamed) {
@@ -73,37 +73,40 @@ TEST(Configuration, MissingAndMistypedFieldsAreNamed) {
     Json::Object fields = setup["configuration"].as_object();
     fields.erase(field);
     setup["configuration"] = fields;
-    EXPECT_EQ(error_of(setup), std::string("configuration.") + field + ": missing; add this field");
+    EXPECT_EQ(error_of(setup),
+              std::string("configuration.") + field + ": this field is missing; add it");
     setup["configuration"][field] = 7;
-    EXPECT_EQ(error_of(setup), std::string("configuration.") + field + ": must be a string");
+    EXPECT_EQ(error_of(setup),
+              std::string("configuration.") + field + " is 7, but it must be a string");
   }
   Json setup = sound();
   setup["configuration"]["options"] = "none";
-  EXPECT_EQ(error_of(setup), "configuration.options: must be an object");
+  EXPECT_EQ(error_of(setup), "configuration.options is \"none\", but it must be an object");
   setup = sound();
   setup["configuration"] = "rw";
-  EXPECT_EQ(error_of(setup), "configuration: must be an object");
+  EXPECT_EQ(error_of(setup), "configuration is \"rw\", but it must be an object");
   setup = sound();
   setup["structure"] = "";
-  EXPECT_EQ(error_of(setup), "structure: must be the path of a bare structure's library");
+  EXPECT_EQ(error_of(setup),
+            "structure is \"\", but it must be the path of a structure's shared library");
+  EXPECT_EQ(parse_setup("{}").error().message, "structure: this field is missing; add it");
 }
 
 TEST(Configuration, WrongWordsGetTheChoice) {
   Json setup = sound();
   setup["configuration"]["lock"] = "spin";
   EXPECT_EQ(error_of(setup),
-            "configuration.lock: \"spin\" is not supported; choose one of \"exclusive\", \"rw\", "
+            "configuration.lock: \"spin\" is not supported; use \"exclusive\", \"rw\" or "
             "\"none\"");
   setup = sound();
   setup["configuration"]["concurrency"] = "hope";
-  EXPECT_NE(
-      error_of(setup).find("configuration.concurrency: \"hope\" is not supported; choose one of "
-                           "\"gap_2pl\", \"index_2pl\""),
-      std::string::npos);
+  EXPECT_NE(error_of(setup).find("configuration.concurrency: \"hope\" is not supported; use "
+                                 "\"gap_2pl\", \"index_2pl\""),
+            std::string::npos);
   setup = sound();
   setup["configuration"]["strategy"] = "delegation";
   EXPECT_EQ(error_of(setup),
-            "configuration.strategy: \"delegation\" is not supported; choose one of \"direct\"");
+            "configuration.strategy: \"delegation\" is not supported; use \"direct\"");
 }
 
 TEST(Configuration, ThreadsAreCounted) {
@@ -113,7 +116,8 @@ TEST(Configuration, ThreadsAreCounted) {
   EXPECT_EQ(parse_setup(setup.dump())->threads, 4);
   for (const Json& wrong : {Json(0), Json("4"), Json(1.5)}) {
     setup["threads"] = wrong;
-    EXPECT_EQ(error_of(setup), "threads: must be a positive integer");
+    EXPECT_EQ(error_of(setup),
+              "threads is " + wrong.dump() + ", but it must be an integer of at least 1");
   }
 }
 
@@ -124,7 +128,9 @@ TEST(Configuration, KeyTypesThatTheStructureCannotHoldAreRefused) {
   EXPECT_EQ(parse_setup(setup.dump())->key_types, (std::vector<KeyType>{INT, SHORT, VARCHAR}));
   for (const Json& wrong : {Json("int"), Json(Json::Array{"long"}), Json(Json::Array{1})}) {
     setup["key_types"] = wrong;
-    EXPECT_EQ(error_of(setup), "key_types: must be a list of \"short\", \"int\" and \"varchar\"");
+    EXPECT_EQ(error_of(setup),
+              "key_types is " + wrong.dump() +
+                  ", but it must be a list whose elements are \"short\", \"int\" or \"varchar\"");
   }
   KeydromeStructureTable table{};
   table.name = "narrow";
@@ -136,6 +142,7 @@ TEST(Configuration, KeyTypesThatTheStructureCannotHoldAreRefused) {
   ASSERT_FALSE(refused.ok());
   EXPECT_NE(refused.error().message.find("the structure narrow holds only keys of 8 bytes"),
             std::string::npos);
+  EXPECT_NE(refused.error().message.find("keys of the type VARCHAR"), std::string::npos);
 }
 
 TEST(Configuration, NoConcurrencyServesAsManyThreadsAsTheStructure) {
@@ -156,12 +163,14 @@ TEST(Configuration, NoConcurrencyServesAsManyThreadsAsTheStructure) {
 TEST(Configuration, NoConcurrencyHasNoLockAndEveryOtherMethodHasOne) {
   Json setup = sound();
   setup["configuration"]["concurrency"] = "none";
-  EXPECT_EQ(error_of(setup), "configuration.lock: must be \"none\" for concurrency \"none\"");
+  EXPECT_EQ(error_of(setup),
+            "configuration.lock is \"rw\", but it must be \"none\" for the concurrency \"none\"");
   setup["configuration"]["lock"] = "none";
   EXPECT_EQ(error_of(setup), "");
   setup["configuration"]["concurrency"] = "index_2pl";
   EXPECT_EQ(error_of(setup),
-            "configuration.lock: must be \"exclusive\" or \"rw\" for concurrency \"index_2pl\"");
+            "configuration.lock is \"none\", but it must be \"exclusive\" or \"rw\" for the "
+            "concurrency \"index_2pl\"");
 }
 
 // Format 1 of configurations called the field `concurrency` by the name `control`. Stored
@@ -178,7 +187,7 @@ TEST(Configuration, TheOldFormIsReadWithTheSameMeaning) {
     ASSERT_TRUE(parsed.ok()) << parsed.error().message;
     EXPECT_EQ(parsed->configuration.concurrency, method.name);
     setup["configuration"]["control"] = "hope";
-    EXPECT_NE(error_of(setup).find("configuration.control: \"hope\" is not supported; choose"),
+    EXPECT_NE(error_of(setup).find("configuration.control: \"hope\" is not supported; use"),
               std::string::npos);
     setup["configuration"]["concurrency"] = std::string(method.name);
     EXPECT_NE(error_of(setup).find("the configuration has both; remove \"control\""),
@@ -191,14 +200,15 @@ TEST(Configuration, AReferenceIsABoolean) {
   setup["configuration"]["reference"] = true;
   EXPECT_EQ(error_of(setup), "");
   setup["configuration"]["reference"] = "yes";
-  EXPECT_EQ(error_of(setup), "configuration.reference: must be true or false");
+  EXPECT_EQ(error_of(setup), "configuration.reference is \"yes\", but it must be true or false");
 }
 
 TEST(Configuration, NamesAreFileNames) {
   for (const char* name : {"", "a/b", "A", "a b", "\xC3\xA4"}) {
     Json setup = sound();
     setup["configuration"]["name"] = name;
-    EXPECT_NE(error_of(setup).find("configuration.name: must be"), std::string::npos) << name;
+    EXPECT_NE(error_of(setup).find("but it must be 1 to 64 of the characters"), std::string::npos)
+        << name;
   }
 }
 

@@ -158,8 +158,8 @@ TEST(LimitsOfConfigurations, MethodsThatScanNeedAnOrderedStructure) {
   for (const char* concurrency : {"gap_2pl", "serial", "occ", "mvcc"}) {
     EXPECT_EQ(refusal("small_unordered", concurrency),
               std::string("configuration.concurrency: \"") + concurrency +
-                  "\" scans the structure, but the structure small has the capability "
-                  "KEYDROME_UNORDERED; use \"index_2pl\" or \"none\"");
+                  "\" scans the structure, but the structure small has no order (capability "
+                  "KEYDROME_UNORDERED); use the concurrency \"index_2pl\" or \"none\"");
   }
 }
 
@@ -168,8 +168,8 @@ TEST(LimitsOfConfigurations, MethodsThatKeepDeletedPayloadsNeedRoomForThem) {
     EXPECT_EQ(
         refusal("small_ordered", concurrency),
         std::string("configuration.concurrency: \"") + concurrency +
-            "\" keeps several payloads of a key for a while, but the structure small holds "
-            "only 1 of a key (payloads_max of its table); use \"gap_2pl\" or \"index_2pl\" or "
+            "\" at times stores several payloads of a key, but the table of the structure small "
+            "allows only 1 (payloads_max); use the concurrency \"gap_2pl\", \"index_2pl\", "
             "\"none\" or \"serial\"");
   }
 }

@@ -296,14 +296,19 @@ bool find(void* library, const char* name, Function*& function) {
 bool load(const char* path, const char* json) {
   void* library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) {
-    std::fprintf(stderr, "stress_test: cannot load the library: %s\n", dlerror());
+    std::fprintf(
+        stderr, "stress_test: cannot load the library: %s; give --library the path of runtime.so\n",
+        dlerror());
     return false;
   }
   decltype(keydrome_configure)* configure = nullptr;
   if (!find(library, "keydrome_configure", configure)) return false;
   char reason[1000];
   if (configure(json, reason, sizeof reason) != 0) {
-    std::fprintf(stderr, "stress_test: the library refuses its configuration: %s\n", reason);
+    std::fprintf(stderr,
+                 "stress_test: the library refuses its configuration: %s. Correct the JSON after "
+                 "--configure.\n",
+                 reason);
     return false;
   }
   return find(library, "create", g_calls.create) &&

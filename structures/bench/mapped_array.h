@@ -4,10 +4,10 @@
 #include <sys/mman.h>
 
 #include <cstdint>
+#include <cstdio>
+#include <cstdlib>
 #include <type_traits>
 #include <utility>
-
-#include "base/check.h"
 
 namespace keydrome::bench {
 
@@ -20,7 +20,13 @@ class MappedArray {
   explicit MappedArray(uint64_t count) : bytes_((count + 1) * sizeof(T)) {
     void* memory =
         mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    KEYDROME_CHECK(memory != MAP_FAILED);
+    if (memory == MAP_FAILED) {
+      std::fprintf(stderr,
+                   "structure_bench: the system cannot provide %llu bytes of memory; give smaller "
+                   "numbers to --counts or --operations\n",
+                   static_cast<unsigned long long>(bytes_));
+      std::exit(2);
+    }
     data_ = static_cast<T*>(memory);
   }
   MappedArray(MappedArray&& other) noexcept

@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cstdio>
 #include <cstdlib>
 #include <fstream>
 #include <string>
@@ -22,7 +23,7 @@ uint64_t resident_bytes() {
     uint64_t kib = 0;
     if (word == "Rss:" && file >> kib) return kib * 1024;
   }
-  fail(KEYDROME_HERE, "/proc/self/smaps_rollup has no Rss");
+  fail(KEYDROME_HERE, "/proc/self/smaps_rollup has no line Rss");
 }
 
 double measure_here(const std::function<std::unique_ptr<Subject>()>& make, KeySet set,
@@ -54,7 +55,14 @@ double resident_bytes_per_key(const std::function<std::unique_ptr<Subject>()>& m
   close(ends[0]);
   int status = 0;
   KEYDROME_CHECK(waitpid(child, &status, 0) == child);
-  KEYDROME_CHECK(read_all && WIFEXITED(status) && WEXITSTATUS(status) == 0);
+  if (WIFEXITED(status) && WEXITSTATUS(status) != 0) std::exit(1);  // the child has said why
+  if (!read_all) {
+    std::fprintf(stderr,
+                 "structure_bench: the process that loads keys to measure the memory crashed, or "
+                 "the kernel killed it for lack of memory. Use fewer keys (--counts), or run "
+                 "structure_contract_test --library FILE on each structure.\n");
+    std::exit(1);
+  }
   return bytes;
 }
 

@@ -230,7 +230,9 @@ int main(int argc, char** argv) {
     tables.push_back(*table);
   }
   keydrome::Json runs = keydrome::Json::Array{};
-  for (const Run& one : plan_runs(options, tables)) runs.push_back(time_loops(one, options.plan));
+  const std::vector<Run> planned = plan_runs(options, tables);
+  std::printf("set, keys, subject, ns per operation of each loop, and resident bytes per key\n");
+  for (const Run& one : planned) runs.push_back(time_loops(one, options.plan));
   keydrome::Json result;
   result["version"] = 1;
   result["rounds"] = options.plan.rounds;

@@ -8,7 +8,6 @@
 #include <cstring>
 #include <filesystem>
 
-#include "base/check.h"
 #include "structures/bench/map_subject.h"
 
 namespace keydrome::bench {
@@ -42,20 +41,26 @@ Result<const KeydromeStructureTable*> load_structure(const std::string& path) {
   void* library = dlopen(std::filesystem::absolute(path).c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) {
     return Error{"cannot load " + path + ": " + dlerror() +
-                 ": give the path of a structure's shared library"};
+                 "; give the path of a structure's shared library"};
   }
   using Entry = const KeydromeStructureTable* (*)();
   const auto entry = reinterpret_cast<Entry>(dlsym(library, "keydrome_structure"));
   if (entry == nullptr) {
     return Error{path +
-                 " is not a structure, because it does not export keydrome_structure: give the "
+                 " is not a structure, because it does not export keydrome_structure; give the "
                  "path of a structure's shared library"};
   }
   const KeydromeStructureTable* table = entry();
-  if (table == nullptr || table->version != KEYDROME_STRUCTURE_VERSION) {
-    return Error{path + ": this program needs a structure of contract B, version " +
+  if (table == nullptr) {
+    return Error{path +
+                 ": keydrome_structure returned NULL; it must return the structure's table of "
+                 "functions"};
+  }
+  if (table->version != KEYDROME_STRUCTURE_VERSION) {
+    return Error{path + " has version " + std::to_string(table->version) +
+                 " of contract B, but this program needs version " +
                  std::to_string(KEYDROME_STRUCTURE_VERSION) +
-                 ": compile it with keydrome/structure.h of this repository"};
+                 "; compile the structure with keydrome/structure.h of this repository"};
   }
   return table;
 }
@@ -76,22 +81,28 @@ Abilities StructureSubject::abilities() const {
           .thread_safe = has(KEYDROME_THREAD_SAFE)};
 }
 
+void StructureSubject::stop(const char* what) const {
+  stop_at_wrong_result(std::string("the structure ") + table_.name, what);
+}
+
 void StructureSubject::create() {
   arena_ = std::make_unique<Arena>(huge_pages_);
   const KeydromeSetup setup{sizeof setup, integers_ ? 8u : 0u, nullptr};
   instance_ = table_.create(arena_->environment(), &setup);
-  KEYDROME_CHECK(instance_ != nullptr);
+  if (instance_ == nullptr) stop("create without options returned NULL");
 }
 
 void StructureSubject::clear() {
   table_.destroy(instance_);
-  KEYDROME_CHECK(arena_->blocks() == 0);
+  if (arena_->blocks() != 0) stop("destroy did not retire all memory of the instance");
   create();
 }
 
 void StructureSubject::load(const Keys& keys) {
   for (uint64_t i = 0; i < keys.size(); ++i) {
-    KEYDROME_CHECK(table_.put(instance_, bytes_of(keys[i]), bytes_of(i)) == 1);
+    if (table_.put(instance_, bytes_of(keys[i]), bytes_of(i)) != 1) {
+      stop("put of a new pair did not return 1");
+    }
   }
 }
 
@@ -100,16 +111,21 @@ uint64_t StructureSubject::payload_of(std::string_view key) const {
   if (table_.find != nullptr) {
     unsigned char payload[KEYDROME_PAYLOAD_BYTES_MAX];
     KeydromeBuffer buffer{payload, 0, sizeof payload};
-    KEYDROME_CHECK(table_.find(instance_, bytes_of(key), {nullptr, 0}, &buffer) == 1);
+    if (table_.find(instance_, bytes_of(key), {nullptr, 0}, &buffer) != 1) {
+      stop("find of an inserted key did not return 1");
+    }
     return number_in(payload);
   }
   unsigned char pair[KEYDROME_RUN_BYTES_MIN];
   KeydromeRun run{pair, sizeof pair, 0, 1, 0};
-  KEYDROME_CHECK(table_.scan(instance_, bytes_of(key), {nullptr, 0}, 0, &run) >= 0);
-  KEYDROME_CHECK(run.pairs == 1);
+  if (table_.scan(instance_, bytes_of(key), {nullptr, 0}, 0, &run) < 0 || run.pairs != 1) {
+    stop("scan of one pair from an inserted key returned an error or no pair");
+  }
   KeydromeBytes found{}, payload{};
   keydrome_run_read(&run, 0, &found, &payload);
-  KEYDROME_CHECK(found.size == key.size() && std::memcmp(found.data, key.data(), key.size()) == 0);
+  if (found.size != key.size() || std::memcmp(found.data, key.data(), key.size()) != 0) {
+    stop("scan from an inserted key returned another key first");
+  }
   return number_in(payload.data);
 }
 
@@ -140,9 +156,11 @@ uint64_t StructureSubject::batch(const Queries& queries) {
                     {payloads[i].data(), 0, KEYDROME_PAYLOAD_BYTES_MAX},
                     0};
     }
-    KEYDROME_CHECK(table_.find_batch(instance_, count, lookups.data()) == 0);
+    if (table_.find_batch(instance_, count, lookups.data()) != 0) {
+      stop("find_batch did not return 0");
+    }
     for (uint32_t i = 0; i < count; ++i) {
-      KEYDROME_CHECK(lookups[i].found == 1);
+      if (lookups[i].found != 1) stop("find_batch did not find an inserted key");
       sum += number_in(payloads[i].data());
     }
   }
@@ -155,7 +173,9 @@ uint64_t StructureSubject::scan(const Queries& queries, uint32_t length) {
   for (uint64_t i = 0; i < queries.keys.size(); ++i) {
     KeydromeRun run{memory.get(), kRunBytes, 0, length, 0};
     const int more = table_.scan(instance_, bytes_of(queries.keys[i]), {nullptr, 0}, 0, &run);
-    KEYDROME_CHECK(more >= 0 && (more == 0 || run.pairs == length));
+    if (more < 0 || (more > 0 && run.pairs != length)) {
+      stop("scan returned an error, or a run that is too short although pairs follow");
+    }
     uint32_t at = 0;
     for (uint32_t left = run.pairs; left > 0; --left) {
       KeydromeBytes key{}, payload{};
@@ -173,7 +193,7 @@ void StructureSubject::update(std::string_view key, uint64_t payload) {
     const uint64_t now = payload ^ kUpdateBit;
     const int replaced = table_.replace(instance_, bytes_of(key), bytes_of(payload), bytes_of(now));
     if (replaced == 1) return;
-    KEYDROME_CHECK(replaced == 0);
+    if (replaced != 0) stop("replace by a new payload returned neither 1 nor 0");
     payload = payload_of(key);
   }
 }

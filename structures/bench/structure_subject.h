@@ -36,6 +36,8 @@ class StructureSubject : public Subject {
 
  private:
   void create();
+  // Ends the program: the structure has returned a wrong result.
+  [[noreturn]] void stop(const char* what) const;
   uint64_t payload_of(std::string_view key) const;
   void update(std::string_view key, uint64_t payload);
 

@@ -7,6 +7,8 @@
 #pragma once
 
 #include <cstdint>
+#include <cstdio>
+#include <cstdlib>
 #include <memory>
 #include <string>
 
@@ -25,6 +27,17 @@ struct Abilities {
 
 // Updates change the highest bit of a payload, so sums of payloads leave this bit out.
 inline constexpr uint64_t kUpdateBit = uint64_t{1} << 63;
+
+// Ends the program, because a subject has returned a wrong result. `what` is a sentence about it
+// without a full stop.
+[[noreturn, gnu::cold]] inline void stop_at_wrong_result(const std::string& subject,
+                                                         const char* what) {
+  std::fprintf(stderr,
+               "structure_bench: %s is wrong: %s. To find the fault of a structure, run "
+               "structure_contract_test --library FILE.\n",
+               subject.c_str(), what);
+  std::exit(1);
+}
 
 class Subject {
  public:

@@ -34,18 +34,22 @@ std::string small_key(const PairSource& source, uint64_t number) {
 }
 
 TEST(StructureContract, TableIsComplete) {
-  EXPECT_EQ(g_table.version, KEYDROME_STRUCTURE_VERSION);
-  EXPECT_GE(g_table.size, offsetof(KeydromeStructureTable, find_batch));
+  EXPECT_EQ(g_table.version, KEYDROME_STRUCTURE_VERSION)
+      << "set `version` to KEYDROME_STRUCTURE_VERSION";
+  EXPECT_GE(g_table.size, offsetof(KeydromeStructureTable, find_batch))
+      << "set `size` to sizeof(KeydromeStructureTable)";
   ASSERT_NE(g_table.name, nullptr);
   ASSERT_NE(g_table.description, nullptr);
-  EXPECT_TRUE(g_table.create && g_table.destroy && g_table.put && g_table.del);
+  EXPECT_TRUE(g_table.create && g_table.destroy && g_table.put && g_table.del)
+      << "create, destroy, put and del are required";
   EXPECT_LE(g_table.key_bytes_only, KEYDROME_KEY_BYTES_MAX);
   EXPECT_LE(g_table.payload_bytes_max, KEYDROME_PAYLOAD_BYTES_MAX);
   if (has(KEYDROME_UNORDERED)) {
-    EXPECT_NE(g_table.find, nullptr);
-    EXPECT_TRUE(!g_table.scan && !g_table.load && !g_table.split && !g_table.concat);
+    EXPECT_NE(g_table.find, nullptr) << "find is required with KEYDROME_UNORDERED";
+    EXPECT_TRUE(!g_table.scan && !g_table.load && !g_table.split && !g_table.concat)
+        << "with KEYDROME_UNORDERED, scan, load, split and concat must be NULL";
   } else {
-    EXPECT_NE(g_table.scan, nullptr);
+    EXPECT_NE(g_table.scan, nullptr) << "scan is required without KEYDROME_UNORDERED";
   }
 }
 
@@ -53,10 +57,11 @@ TEST(StructureContract, OptionsThatAreNotUnderstoodAreRefused) {
   WatchedEnvironment environment;
   const uint32_t key_bytes = g_table.key_bytes_only;
   KeydromeSetup setup{sizeof setup, key_bytes, "{\"no_such_option\": 1}"};
-  EXPECT_EQ(g_table.create(environment.get(), &setup), nullptr);
+  EXPECT_EQ(g_table.create(environment.get(), &setup), nullptr)
+      << "create must return NULL, because no structure has the option no_such_option";
   setup.options = "{}";
   KeydromeStructure* instance = g_table.create(environment.get(), &setup);
-  ASSERT_NE(instance, nullptr);
+  ASSERT_NE(instance, nullptr) << "create must accept an empty JSON object of options";
   g_table.destroy(instance);
 }
 
@@ -69,8 +74,8 @@ TEST(StructureContract, EmptyInstance) {
     ASSERT_NO_FATAL_FAILURE(expect_scans_agree(structure, model, source));
     ASSERT_NO_FATAL_FAILURE(expect_lookups_agree(structure, model, source));
   }
-  EXPECT_EQ(structure.del(source.pair()), 0);
-  EXPECT_EQ(structure.check(), 0);
+  EXPECT_TRUE(structure.del_returns(source.pair(), 0));
+  EXPECT_TRUE(structure.is_sound());
 }
 
 TEST(StructureContract, InstancesAreIndependent) {
@@ -79,8 +84,8 @@ TEST(StructureContract, InstancesAreIndependent) {
   Structure one(g_table, environment, source.key_bytes());
   Structure other(g_table, environment, source.key_bytes());
   const std::string key = small_key(source, 7);
-  EXPECT_EQ(one.put({key, "1"}), 1);
-  EXPECT_EQ(other.put({key, "2"}), 1);
+  EXPECT_TRUE(one.put_returns({key, "1"}, 1));
+  EXPECT_TRUE(other.put_returns({key, "2"}, 1));
   expect_same(one, {{key, "1"}}, source);
   expect_same(other, {{key, "2"}}, source);
 }
@@ -92,7 +97,7 @@ TEST(StructureContract, InputsAreCopied) {
   const uint32_t payload_bytes = std::min(40u, Limits::of(g_table).payload_bytes_max);
   const Pair stored{small_key(source, 0x6B6B), std::string(payload_bytes, 'p')};
   Pair pair = stored;
-  EXPECT_EQ(structure.put(pair), 1);
+  EXPECT_TRUE(structure.put_returns(pair, 1));
   std::fill(pair.first.begin(), pair.first.end(), 'x');
   std::fill(pair.second.begin(), pair.second.end(), 'x');
   expect_same(structure, {stored}, source);
@@ -108,12 +113,13 @@ TEST(StructureContract, MemoryFailureChangesNothing) {
   environment.fail_after(0);
   PairSource source(Shape::kText, kSeed, 1500 / kLess, Limits::of(g_table));
   const KeydromeSetup setup{sizeof setup, source.key_bytes(), nullptr};
-  EXPECT_EQ(g_table.create(environment.get(), &setup), nullptr);
+  EXPECT_EQ(g_table.create(environment.get(), &setup), nullptr)
+      << "create must return NULL if memory runs out";
   environment.fail_after(-1);
   environment.forget_failure();
 
   Structure structure(g_table, environment, source.key_bytes());
-  ASSERT_NE(structure.get(), nullptr);
+  ASSERT_NE(structure.get(), nullptr) << "create returned NULL, but no allocation failed";
   Model model;
   uint32_t failures = 0;
   for (uint32_t i = 0; i < kOperations; ++i) {
@@ -128,22 +134,26 @@ TEST(StructureContract, MemoryFailureChangesNothing) {
       environment.fail_after(-1);
       if (result >= 0) {
         const bool expected = insert ? model.insert(pair).second : model.erase(pair) == 1;
-        ASSERT_EQ(result, expected ? 1 : 0);
+        ASSERT_EQ(result, expected ? 1 : 0)
+            << (insert ? "put" : "del") << " of " << testing::PrintToString(pair);
         break;
       }
-      ASSERT_TRUE(environment.failed()) << "the call failed, but no allocation failed";
-      ASSERT_EQ(environment.bytes(), bytes_before);
+      ASSERT_TRUE(environment.failed())
+          << (insert ? "put" : "del") << " returned " << result << ", but no allocation failed";
+      ASSERT_EQ(environment.bytes(), bytes_before)
+          << "a call that fails must retire the memory that it has allocated";
       ++failures;
       // Always checks after the failure of a second or later allocation of one operation, because
       // operations with several allocations are rare in most structures.
       if ((successes > 0 && failures < 500) || failures % 16 == 0) {
-        ASSERT_EQ(structure.check(), 0);
+        ASSERT_TRUE(structure.is_sound());
         expect_same(structure, model, source);
       }
     }
   }
   std::printf("%u injected failures\n", failures);
-  EXPECT_GT(failures, 0u);
+  EXPECT_GT(failures, 0u) << "allocations failed, but every call succeeded: does the structure "
+                             "take all its memory from its environment?";
   expect_same(structure, model, source);
 }
 
@@ -164,18 +174,19 @@ TEST(StructureContract, ChurnDoesNotGrow) {
   };
   std::vector<Pair> pairs;
   for (uint32_t i = 0; i < kPairs; ++i) pairs.push_back(new_pair());
-  for (const Pair& pair : pairs) ASSERT_EQ(structure.put(pair), 1);
+  for (const Pair& pair : pairs) ASSERT_TRUE(structure.put_returns(pair, 1));
   size_t bytes_early = 0;
   for (uint32_t i = 0; i < 10 * kPairs; ++i) {
     if (i == 2 * kPairs) bytes_early = environment.bytes();
     Pair& pair = pairs[random() % kPairs];
-    ASSERT_EQ(structure.del(pair), 1);
+    ASSERT_TRUE(structure.del_returns(pair, 1));
     keys.erase(pair.first);
     pair = new_pair();
-    ASSERT_EQ(structure.put(pair), 1);
+    ASSERT_TRUE(structure.put_returns(pair, 1));
   }
-  ASSERT_EQ(structure.check(), 0);
-  EXPECT_LT(environment.bytes(), bytes_early * 11 / 10);
+  ASSERT_TRUE(structure.is_sound());
+  EXPECT_LT(environment.bytes(), bytes_early * 11 / 10)
+      << "the number of pairs is constant, but the memory in bytes grows by a tenth or more";
 }
 
 TEST(StructureContract, SharedReads) {
@@ -219,11 +230,21 @@ int main(int argc, char** argv) {
   void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   void* symbol = library == nullptr ? nullptr : dlsym(library, "keydrome_structure");
   if (symbol == nullptr) {
-    std::fprintf(stderr, "cannot load the structure: %s; give the path of its shared library\n",
-                 dlerror());
+    std::fprintf(
+        stderr,
+        "%s: cannot load the structure: %s; give the path of a shared library that exports "
+        "keydrome_structure\n",
+        argv[0], dlerror());
     return 2;
   }
   const auto* table = reinterpret_cast<const KeydromeStructureTable* (*)()>(symbol)();
+  if (table == nullptr) {
+    std::fprintf(stderr,
+                 "%s: keydrome_structure returned NULL; it must return the structure's table of "
+                 "functions\n",
+                 argv[0]);
+    return 2;
+  }
   std::memcpy(&keydrome::g_table, table,
               std::min<size_t>(table->size, sizeof(KeydromeStructureTable)));
   return RUN_ALL_TESTS();

@@ -121,13 +121,16 @@ class RecordedThreads : public Threads {
       ++failures_;
       return;
     }
-    EXPECT_EQ(result, exists != inserts ? 1 : 0);
+    EXPECT_EQ(result, exists != inserts ? 1 : 0)
+        << (inserts ? "put" : "del") << " of a pair that only this thread changes; the pair "
+        << (exists ? "exists" : "does not exist");
     if (inserts) own.insert(pair);
     if (!inserts) own.erase(pair);
     if (table().find == nullptr) return;
     const auto first = own.lower_bound({key, ""});
     const bool found = first != own.end() && first->first == key;
-    EXPECT_EQ(structure_.find(key), found ? std::optional(first->second) : std::nullopt);
+    EXPECT_EQ(structure_.find(key), found ? std::optional(first->second) : std::nullopt)
+        << "find of a key that only this thread changes";
   }
 
   void call_shared(uint32_t thread, size_t shared, std::mt19937_64& random) {
@@ -160,7 +163,7 @@ class RecordedThreads : public Threads {
     }
     call.end = tick();
     if (call.kind != Call::Kind::kFind && call.result < 0) {
-      EXPECT_EQ(call.result, KEYDROME_NO_MEMORY);
+      EXPECT_EQ(call.result, KEYDROME_NO_MEMORY) << "the only error of put, del and replace";
       ++failures_;
     }
     histories_[shared][thread].push_back(call);
@@ -178,7 +181,8 @@ class RecordedThreads : public Threads {
     table().find_batch(structure_.get(), static_cast<uint32_t>(keys.size()), lookups.data());
     const uint64_t end = tick();
     for (size_t i = 0; i < keys.size(); ++i) {
-      EXPECT_TRUE(lookups[i].found == 0 || lookups[i].found == 1);
+      EXPECT_TRUE(lookups[i].found == 0 || lookups[i].found == 1)
+          << "find_batch set `found` to " << lookups[i].found << "; it must be 0 or 1";
       std::optional<std::string> found;
       if (lookups[i].found == 1) found.emplace(bytes[i], lookups[i].payload.size);
       histories_[i][thread].push_back(
@@ -207,13 +211,15 @@ class RecordedThreads : public Threads {
 
   void expect_linearizable() {
     for (size_t i = 0; i < kShared.size(); ++i) {
-      EXPECT_TRUE(is_linearizable(histories_[i])) << "calls on key " << kShared[i];
+      EXPECT_TRUE(is_linearizable(histories_[i]))
+          << "no order of the calls on key " << key(kShared[i]) << " explains all their results, "
+          << "but a structure with KEYDROME_THREAD_SAFE must be linearizable";
     }
   }
   // Each thread's own keys must have the payloads that the thread expects. The shared keys are read
   // once more, and these reads are added to the histories.
   void expect_final_state() {
-    EXPECT_EQ(structure_.check(), 0);
+    EXPECT_TRUE(structure_.is_sound());
     Model expected;
     for (const Model& own : own_) expected.insert(own.begin(), own.end());
     for (size_t i = 0; i < kShared.size() && table().find != nullptr; ++i) {
@@ -245,7 +251,7 @@ INSTANTIATE_TEST_SUITE_P(Shapes, RecordedThreads, testing::ValuesIn(kShapes));
 TEST_P(RecordedThreads, CallsAreLinearizable) {
   if (!is_thread_safe()) return;  // not promised
   run([&](uint32_t thread, std::mt19937_64& random) { step(thread, random); });
-  EXPECT_EQ(failures_.load(), 0u);
+  EXPECT_EQ(failures_.load(), 0u) << "calls failed, but no allocation failed";
   expect_final_state();
   expect_linearizable();
 }
@@ -255,7 +261,8 @@ TEST_P(RecordedThreads, FailedAllocationsChangeNothing) {
   environment_.fail_every(3);
   run([&](uint32_t thread, std::mt19937_64& random) { step(thread, random); });
   environment_.fail_every(0);
-  EXPECT_GT(failures_.load(), 0u);
+  EXPECT_GT(failures_.load(), 0u)
+      << "every third allocation failed, but no call returned KEYDROME_NO_MEMORY";
   expect_final_state();
   expect_linearizable();
 }
@@ -264,22 +271,25 @@ TEST_P(RecordedThreads, AReplacedPayloadIsNeverMissing) {
   if (!is_thread_safe() || payloads() < 2) return;                    // not promised
   if (table().replace == nullptr || table().find == nullptr) return;  // optional
   const std::string key = this->key(kShared[0]);
-  ASSERT_EQ(structure_.put({key, payload_of(0)}), 1);
+  ASSERT_TRUE(structure_.put_returns({key, payload_of(0)}, 1));
   run([&](uint32_t thread, std::mt19937_64& random) {
     for (int i = 0; i < (thread < 2 ? 5 : 20); ++i) {
       const auto draw = static_cast<int>(random() % static_cast<uint64_t>(payloads()));
       if (thread >= 2) {
         const int found = number_of(structure_.find(key));
-        EXPECT_TRUE(found >= 0 && found < payloads());
+        EXPECT_TRUE(found >= 0 && found < payloads())
+            << "find returned no payload, or a wrong one, while another thread replaced the "
+               "payload";
       } else {
         const std::string before = payload_of(draw), now = payload_of((draw + 1) % payloads());
         EXPECT_GE(table().replace(structure_.get(), bytes_of(key), bytes_of(before), bytes_of(now)),
-                  0);
+                  0)
+            << "replace returned an error, but no allocation failed";
       }
     }
   });
-  EXPECT_EQ(payloads_of(key).size(), 1u);
-  EXPECT_EQ(structure_.check(), 0);
+  EXPECT_EQ(payloads_of(key).size(), 1u) << "a replaced payload must not remain";
+  EXPECT_TRUE(structure_.is_sound());
 }
 
 // Every third pair exists all the time. Six threads insert and delete the other pairs, and two
@@ -298,7 +308,7 @@ class ScanningThreads : public Threads {
       all_.insert(pair(number));
       if (number % 3 != 0) continue;
       stable_.insert(pair(number));
-      ASSERT_EQ(structure_.put(pair(number)), 1);
+      ASSERT_TRUE(structure_.put_returns(pair(number), 1));
     }
   }
   void change(uint32_t thread, std::mt19937_64& random) {
@@ -306,9 +316,9 @@ class ScanningThreads : public Threads {
     const auto mine = static_cast<uint32_t>(random() % (kNumbers / 3 / kWriters));
     const Pair pair = this->pair((mine * kWriters + thread) * 3 + 1 + random() % 2);
     if (random() % 2 == 0) {
-      EXPECT_GE(structure_.put(pair), 0);
+      EXPECT_GE(structure_.put(pair), 0) << "put returned an error, but no allocation failed";
     } else {
-      EXPECT_GE(structure_.del(pair), 0);
+      EXPECT_GE(structure_.del(pair), 0) << "del returned an error, but no allocation failed";
     }
   }
   // Makes one scan, in runs of at most `limit` pairs.
@@ -318,19 +328,20 @@ class ScanningThreads : public Threads {
     for (bool first = true, more = true; more; first = false) {
       const Scanned run = structure_.scan(after.first, after.second, !first, RunBuffer(limit));
       for (const Pair& pair : run.pairs) {
-        EXPECT_TRUE(first ? pair >= after : pair > after) << "not in order";
-        EXPECT_EQ(all_.count(pair), 1u) << "a pair that never existed";
+        EXPECT_TRUE(first ? pair >= after : pair > after) << "scan returned pairs out of order";
+        EXPECT_EQ(all_.count(pair), 1u) << "scan returned a pair that never existed";
         if (expected != stable_.end() && pair >= *expected) {
-          EXPECT_EQ(pair, *expected) << "a pair is missing";
+          EXPECT_EQ(pair, *expected) << "scan missed a pair that exists all the time";
           ++expected;
         }
         first = false;
         after = pair;
       }
       more = run.more && !run.pairs.empty();
-      EXPECT_EQ(more, run.more) << "an empty run, although a pair may follow";
+      EXPECT_EQ(more, run.more)
+          << "scan returned 1 with an empty run; 1 means that a pair may follow";
     }
-    EXPECT_EQ(expected, stable_.end()) << "the scan ended early";
+    EXPECT_EQ(expected, stable_.end()) << "scan returned 0 although further pairs exist";
   }
 
   Model all_;
@@ -350,7 +361,7 @@ TEST_P(ScanningThreads, ScansMissNoPair) {
       scan(pair(static_cast<uint32_t>(random() % kNumbers)), kLimits[random() % 4]);
     }
   });
-  EXPECT_EQ(structure_.check(), 0);
+  EXPECT_TRUE(structure_.is_sound());
 }
 
 }  // namespace

@@ -27,18 +27,19 @@ void expect_scan_agrees(const Structure& structure, const Model& model, const Pa
   const Scanned scanned = structure.scan(probe.first, payload, after, run);
   auto expected = bound(model, probe.first, payload, after);
   for (const Pair& pair : scanned.pairs) {
-    ASSERT_NE(expected, model.end());
-    ASSERT_EQ(pair, *expected++);
+    ASSERT_NE(expected, model.end()) << "scan returned a pair after the last one";
+    ASSERT_EQ(pair, *expected++) << "scan must return the next pair in order";
   }
   if (!scanned.more) {
-    ASSERT_EQ(expected, model.end()) << "the structure says that no pair follows";
+    ASSERT_EQ(expected, model.end()) << "scan returned 0, but a pair follows";
   } else if (scanned.pairs.size() < limit) {
     // A run shorter than its limit is right only if the next pair does not fit.
     size_t bytes = 0;
     for (const Pair& pair : scanned.pairs) bytes += 2 + pair.first.size() + pair.second.size();
-    ASSERT_NE(expected, model.end()) << "the run has room, and no pair follows";
+    ASSERT_NE(expected, model.end())
+        << "scan returned 1, but the run has room, and no pair follows";
     bytes += 2 + expected->first.size() + expected->second.size();
-    ASSERT_GT(bytes, run.capacity());
+    ASSERT_GT(bytes, run.capacity()) << "scan ended the run, although the next pair fits";
   }
 }
 
@@ -59,12 +60,15 @@ void expect_batch_agrees(const Structure& structure, const Model& model, PairSou
     keys[at] = source.key();
     lookups.push_back({bytes_of(keys[at]), {payloads[at], 0, sizeof payloads[at]}, -9});
   }
-  ASSERT_EQ(table().find_batch(structure.get(), static_cast<uint32_t>(count), lookups.data()), 0);
+  ASSERT_EQ(table().find_batch(structure.get(), static_cast<uint32_t>(count), lookups.data()), 0)
+      << "find_batch must return 0";
   for (size_t at = 0; at < count; ++at) {
     const auto expected = expected_payload(model, keys[at], std::nullopt);
-    ASSERT_EQ(lookups[at].found, expected ? 1 : 0);
+    ASSERT_EQ(lookups[at].found, expected ? 1 : 0)
+        << "find_batch must set `found` to 1 if the key exists, and to 0 otherwise";
     if (expected) {
-      ASSERT_EQ(std::string(payloads[at], lookups[at].payload.size), *expected);
+      ASSERT_EQ(std::string(payloads[at], lookups[at].payload.size), *expected)
+          << "find_batch must return the smallest payload of the key";
     }
   }
 }
@@ -75,7 +79,8 @@ void expect_same(const Structure& structure, const Model& model, const PairSourc
                  uint32_t limit) {
   if (structure.is_ordered()) {
     const std::vector<Pair> pairs = structure.all(source.smallest_key(), limit);
-    ASSERT_EQ(pairs, std::vector<Pair>(model.begin(), model.end()));
+    ASSERT_EQ(pairs, std::vector<Pair>(model.begin(), model.end()))
+        << "scans must return exactly the pairs that exist, in order";
   }
   if (table().find == nullptr) return;
   const std::string* key = nullptr;
@@ -83,16 +88,17 @@ void expect_same(const Structure& structure, const Model& model, const PairSourc
   for (const Pair& pair : model) {
     if (key == nullptr || *key != pair.first) {
       if (key != nullptr) {
-        ASSERT_EQ(structure.find(*key, after), std::nullopt);
+        ASSERT_EQ(structure.find(*key, after), std::nullopt) << "the key has no further payload";
       }
       after.reset();
       key = &pair.first;
     }
-    ASSERT_EQ(structure.find(pair.first, after), pair.second);
+    ASSERT_EQ(structure.find(pair.first, after), pair.second)
+        << "find must return the next payload of the key";
     after = pair.second;
   }
   if (key != nullptr) {
-    ASSERT_EQ(structure.find(*key, after), std::nullopt);
+    ASSERT_EQ(structure.find(*key, after), std::nullopt) << "the key has no further payload";
   }
 }
 
@@ -112,9 +118,11 @@ void expect_scans_agree(const Structure& structure, const Model& model, PairSour
 void expect_lookups_agree(const Structure& structure, const Model& model, PairSource& source) {
   if (table().find != nullptr) {
     const Pair probe = source.pair();
-    ASSERT_EQ(structure.find(probe.first), expected_payload(model, probe.first, std::nullopt));
+    ASSERT_EQ(structure.find(probe.first), expected_payload(model, probe.first, std::nullopt))
+        << "find must return the smallest payload of the key";
     ASSERT_EQ(structure.find(probe.first, probe.second),
-              expected_payload(model, probe.first, probe.second));
+              expected_payload(model, probe.first, probe.second))
+        << "find must return the smallest payload of the key that is larger than `after`";
   }
   if (table().find_batch != nullptr) {
     for (const size_t count : {0, 1, 7, 40}) {

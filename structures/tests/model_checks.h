@@ -11,8 +11,8 @@
 
 namespace keydrome {
 
-// Returns the table of the functions of the structure under test, in which absent functions are NULL.
-// The fields that a shorter, older table lacks are NULL, too.
+// Returns the table of the structure under test. A function that the structure lacks is NULL. So is
+// each field that an older, shorter table lacks.
 const KeydromeStructureTable& table();
 
 // Tests divide their numbers of operations, pairs and keys by this factor. It is larger under

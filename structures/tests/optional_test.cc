@@ -29,11 +29,11 @@ class Optional : public testing::TestWithParam<Shape> {
     for (uint32_t i = 0; i < count; ++i) {
       const Pair pair = source_.pair();
       if (!limits_.admits(model_, pair)) continue;
-      ASSERT_EQ(structure_.put(pair), model_.insert(pair).second ? 1 : 0);
+      ASSERT_TRUE(structure_.put_returns(pair, model_.insert(pair).second ? 1 : 0));
     }
   }
   void expect_unchanged() {
-    ASSERT_EQ(structure_.check(), 0);
+    ASSERT_TRUE(structure_.is_sound());
     expect_same(structure_, model_, source_);
   }
 
@@ -60,7 +60,8 @@ TEST_P(Optional, ReplaceAgreesWithTheModel) {
     const int expected = model_.count(before) == 0 ? 0 : model_.count(now) != 0 ? 2 : 1;
     ASSERT_EQ(table().replace(structure_.get(), bytes_of(before.first), bytes_of(before.second),
                               bytes_of(now.second)),
-              expected);
+              expected)
+        << "replace must return 0 if the old pair is missing, 2 if both exist, and 1 otherwise";
     ++answers[static_cast<size_t>(expected)];
     if (expected == 1) {
       model_.erase(before);
@@ -82,7 +83,8 @@ TEST_P(Optional, ReplaceOfAMissingPairReturnsZeroEvenIfTheNewPairExists) {
     if (model_.count(missing) != 0) continue;
     ASSERT_EQ(table().replace(structure_.get(), bytes_of(now.first), bytes_of(missing.second),
                               bytes_of(now.second)),
-              0);
+              0)
+        << "replace must return 0 if the old pair is missing";
   }
   expect_unchanged();
 }
@@ -100,10 +102,11 @@ TEST_P(Optional, ReplaceThatFailsChangesNothing) {
                                          bytes_of(before.second), bytes_of(now.second));
       environment_.fail_after(-1);
       if (result >= 0) {
-        ASSERT_EQ(result, 1);
+        ASSERT_EQ(result, 1) << "replace of an existing pair by a new one must return 1";
         break;
       }
-      ASSERT_TRUE(environment_.failed());
+      ASSERT_TRUE(environment_.failed())
+          << "replace returned " << result << ", but no allocation failed";
       ASSERT_NO_FATAL_FAILURE(expect_unchanged());
     }
     model_.erase(before);
@@ -125,7 +128,7 @@ TEST_P(Optional, LoadAppends) {
   std::vector<uint8_t> bytes(256 * KEYDROME_RUN_BYTES_MIN);
   KeydromeRun run{bytes.data(), static_cast<uint32_t>(bytes.size()), 0, limit, 0};
   const auto load = [&] {
-    ASSERT_EQ(table().load(structure_.get(), &run), 0);
+    ASSERT_EQ(table().load(structure_.get(), &run), 0) << "load must return 0";
     keydrome_run_clear(&run);
     limit = limit % 200 + 37;
     run.limit = limit;
@@ -133,7 +136,7 @@ TEST_P(Optional, LoadAppends) {
   for (const Pair& pair : all) {
     model_.insert(pair);
     if (number++ < all.size() / 8) {
-      ASSERT_EQ(structure_.put(pair), 1);
+      ASSERT_TRUE(structure_.put_returns(pair, 1));
       continue;
     }
     if (keydrome_run_add(&run, bytes_of(pair.first), bytes_of(pair.second)) == 1) continue;
@@ -146,7 +149,7 @@ TEST_P(Optional, LoadAppends) {
   // the loaded structure works like one that was filled by put
   for (uint32_t i = 0; i < kUniverse; ++i) {
     const Pair pair = source_.pair();
-    ASSERT_EQ(structure_.del(pair), static_cast<int>(model_.erase(pair)));
+    ASSERT_TRUE(structure_.del_returns(pair, static_cast<int>(model_.erase(pair))));
   }
   expect_unchanged();
 }
@@ -161,25 +164,25 @@ TEST_P(Optional, SplitAndConcatMovePairs) {
     if (round == 0) key = source_.smallest_key();
     if (round == 1 && !model_.empty()) key = model_.rbegin()->first;
     KeydromeStructure* moved = table().split(structure_.get(), bytes_of(key), environment_.get());
-    ASSERT_NE(moved, nullptr);
+    ASSERT_NE(moved, nullptr) << "split returned NULL, but no allocation failed";
     Structure high(table(), moved);
     const auto cut = model_.lower_bound({key, ""});
     Model low_model(model_.begin(), cut);
     Model high_model(cut, model_.end());
-    ASSERT_EQ(structure_.check(), 0);
-    ASSERT_EQ(high.check(), 0);
+    ASSERT_TRUE(structure_.is_sound());
+    ASSERT_TRUE(high.is_sound());
     ASSERT_NO_FATAL_FAILURE(expect_same(structure_, low_model, source_));
     ASSERT_NO_FATAL_FAILURE(expect_same(high, high_model, source_));
     for (uint32_t i = 0; i < 200; ++i) {  // both instances must work
       const Pair pair = source_.pair();
       Model& model = pair.first < key ? low_model : high_model;
       Structure& part = pair.first < key ? structure_ : high;
-      ASSERT_EQ(part.del(pair), static_cast<int>(model.erase(pair)));
+      ASSERT_TRUE(part.del_returns(pair, static_cast<int>(model.erase(pair))));
     }
     model_ = low_model;
     model_.insert(high_model.begin(), high_model.end());
     if (table().concat == nullptr) return;
-    ASSERT_EQ(table().concat(structure_.get(), high.release()), 0);
+    ASSERT_EQ(table().concat(structure_.get(), high.release()), 0) << "concat must return 0";
     ASSERT_NO_FATAL_FAILURE(expect_unchanged());
   }
 }

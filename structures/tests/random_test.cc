@@ -33,9 +33,9 @@ class RandomOperations : public testing::TestWithParam<Scenario> {
  protected:
   void change(const Pair& pair, bool insert) {
     if (!insert) {
-      ASSERT_EQ(structure_.del(pair), static_cast<int>(model_.erase(pair)));
+      ASSERT_TRUE(structure_.del_returns(pair, static_cast<int>(model_.erase(pair))));
     } else if (limits_.admits(model_, pair)) {
-      ASSERT_EQ(structure_.put(pair), model_.insert(pair).second ? 1 : 0);
+      ASSERT_TRUE(structure_.put_returns(pair, model_.insert(pair).second ? 1 : 0));
     }
   }
 
@@ -56,7 +56,7 @@ TEST_P(RandomOperations, AgreeWithTheModel) {
     const uint64_t insert_share = i < run_.operations / 2 ? 7 : 3;
     ASSERT_NO_FATAL_FAILURE(change(pair, source_.below(10) < insert_share));
     if (i % run_.check_every == 0) {
-      ASSERT_EQ(structure_.check(), 0) << "after operation " << i;
+      ASSERT_TRUE(structure_.is_sound()) << "after operation " << i;
       ASSERT_NO_FATAL_FAILURE(expect_scans_agree(structure_, model_, source_));
       ASSERT_NO_FATAL_FAILURE(expect_lookups_agree(structure_, model_, source_));
     }
@@ -65,10 +65,10 @@ TEST_P(RandomOperations, AgreeWithTheModel) {
     ASSERT_NO_FATAL_FAILURE(expect_same(structure_, model_, source_, limit));
   }
   while (!model_.empty()) {
-    ASSERT_EQ(structure_.del(*model_.begin()), 1);
+    ASSERT_TRUE(structure_.del_returns(*model_.begin(), 1));
     model_.erase(model_.begin());
   }
-  EXPECT_EQ(structure_.check(), 0);
+  EXPECT_TRUE(structure_.is_sound());
   expect_same(structure_, model_, source_);
 }
 
@@ -85,15 +85,15 @@ TEST_P(RandomOperations, ScansContinueAfterChanges) {
       const Scanned run = structure_.scan(last.first, last.second, !first, RunBuffer(limit));
       auto expected = first ? model_.begin() : model_.upper_bound(last);
       for (const Pair& pair : run.pairs) {
-        ASSERT_NE(expected, model_.end());
-        ASSERT_EQ(pair, *expected++);
+        ASSERT_NE(expected, model_.end()) << "scan returned a pair after the last one";
+        ASSERT_EQ(pair, *expected++) << "scan must return the next pair in order";
       }
       if (run.pairs.empty()) break;
       last = run.pairs.back();
       ASSERT_NO_FATAL_FAILURE(change(source_.below(2) == 0 ? last : source_.pair(), false));
       ASSERT_NO_FATAL_FAILURE(change(source_.pair(), true));
     }
-    ASSERT_EQ(structure_.check(), 0);
+    ASSERT_TRUE(structure_.is_sound());
   }
 }
 
@@ -138,18 +138,18 @@ TEST_P(BulkLoads, GrowAndShrink) {
   Model model;
   for (const uint32_t number : numbers(GetParam().first, kSeed)) {
     const Pair pair{big_endian(number, source.key_bytes()), payload};
-    ASSERT_EQ(structure.put(pair), 1);
+    ASSERT_TRUE(structure.put_returns(pair, 1));
     model.insert(pair);
   }
-  ASSERT_EQ(structure.check(), 0);
+  ASSERT_TRUE(structure.is_sound());
   expect_same(structure, model, source);
   uint32_t step = 0;
   for (const uint32_t number : numbers(GetParam().second, kSeed)) {
     const Pair pair{big_endian(number, source.key_bytes()), payload};
-    ASSERT_EQ(structure.del(pair), 1);
+    ASSERT_TRUE(structure.del_returns(pair, 1));
     model.erase(pair);
     if (++step % (kPairs / 8) == 0) {
-      ASSERT_EQ(structure.check(), 0);
+      ASSERT_TRUE(structure.is_sound());
       expect_same(structure, model, source);
     }
   }

@@ -28,7 +28,7 @@ class SharedEnvironment {
   SharedEnvironment& operator=(const SharedEnvironment&) = delete;
   ~SharedEnvironment() {
     free_retired();
-    EXPECT_TRUE(blocks_.empty()) << blocks_.size() << " blocks leaked";
+    EXPECT_TRUE(blocks_.empty()) << blocks_.size() << " allocations were never retired";
   }
 
   const KeydromeEnvironment* get() const { return &environment_; }
@@ -66,8 +66,9 @@ class SharedEnvironment {
     auto& self = *static_cast<SharedEnvironment*>(context);
     const std::lock_guard lock(self.mutex_);
     const auto block = self.blocks_.find(memory);
-    ASSERT_NE(block, self.blocks_.end()) << "retired a block that is not allocated";
-    EXPECT_EQ(block->second, std::make_pair(size, alignment));
+    ASSERT_NE(block, self.blocks_.end()) << "the structure retired a block that is not allocated";
+    EXPECT_EQ(block->second, std::make_pair(size, alignment))
+        << "retire must get the size and the alignment of the allocation";
     self.blocks_.erase(block);
     self.bytes_ -= size;
     self.retired_.push_back(memory);

@@ -44,7 +44,7 @@ class WatchedEnvironment {
   WatchedEnvironment& operator=(const WatchedEnvironment&) = delete;
   ~WatchedEnvironment() {
     free_retired();
-    EXPECT_TRUE(blocks_.empty()) << blocks_.size() << " blocks leaked";
+    EXPECT_TRUE(blocks_.empty()) << blocks_.size() << " allocations were never retired";
   }
 
   const KeydromeEnvironment* get() const { return &environment_; }
@@ -65,9 +65,12 @@ class WatchedEnvironment {
 
   static void* allocate(void* context, size_t size, size_t alignment) {
     auto& self = *static_cast<WatchedEnvironment*>(context);
-    EXPECT_GT(size, 0u);
-    EXPECT_EQ(alignment & (alignment - 1), 0u);
-    EXPECT_LE(alignment, kAlignmentMax);
+    EXPECT_GT(size, 0u) << "the structure called allocate with size 0";
+    EXPECT_EQ(alignment & (alignment - 1), 0u)
+        << "the structure called allocate with the alignment " << alignment
+        << ", which is no power of two";
+    EXPECT_LE(alignment, kAlignmentMax)
+        << "the structure asked for more than the largest alignment";
     const std::lock_guard lock(self.mutex_);
     if (self.budget_ == 0) {
       self.failed_ = true;
@@ -86,8 +89,9 @@ class WatchedEnvironment {
     auto& self = *static_cast<WatchedEnvironment*>(context);
     const std::lock_guard lock(self.mutex_);
     const auto block = self.blocks_.find(memory);
-    ASSERT_NE(block, self.blocks_.end()) << "retired a block that is not allocated";
-    EXPECT_EQ(block->second, std::make_pair(size, alignment));
+    ASSERT_NE(block, self.blocks_.end()) << "the structure retired a block that is not allocated";
+    EXPECT_EQ(block->second, std::make_pair(size, alignment))
+        << "retire must get the size and the alignment of the allocation";
     self.blocks_.erase(block);
     self.bytes_ -= size;
     if (self.is_kept_) {
@@ -136,17 +140,18 @@ class RunBuffer {
   uint32_t capacity() const { return run_.capacity; }
   std::vector<Pair> pairs() {
     std::vector<Pair> pairs;
-    EXPECT_LE(run_.size, run_.capacity);
-    EXPECT_LE(run_.pairs, run_.limit);
-    EXPECT_EQ(std::count(bytes_.end() - kGuard, bytes_.end(), kMark), kGuard);
+    EXPECT_LE(run_.size, run_.capacity) << "scan set `size` to more than the run's capacity";
+    EXPECT_LE(run_.pairs, run_.limit) << "scan set `pairs` to more than the run's limit";
+    EXPECT_EQ(std::count(bytes_.end() - kGuard, bytes_.end(), kMark), kGuard)
+        << "scan wrote beyond the end of the run";
     uint32_t at = 0;
     for (uint32_t i = 0; i < run_.pairs && at < run_.size; ++i) {
       KeydromeBytes key, payload;
       at = keydrome_run_read(&run_, at, &key, &payload);
       pairs.emplace_back(text_of(key), text_of(payload));
     }
-    EXPECT_EQ(at, run_.size);
-    EXPECT_EQ(pairs.size(), run_.pairs);
+    EXPECT_EQ(at, run_.size) << "scan set `size` to another number of bytes than its pairs have";
+    EXPECT_EQ(pairs.size(), run_.pairs) << "scan set `pairs` to more pairs than the run contains";
     return pairs;
   }
 
@@ -190,6 +195,21 @@ class Structure {
                           bytes_of(now));
   }
   int check() const { return table_.check == nullptr ? 0 : table_.check(instance_); }
+
+  // Make a call and compare its result with that of the contract. A failure names both.
+  testing::AssertionResult put_returns(const Pair& pair, int64_t expected) {
+    return compared("put", pair, put(pair), expected);
+  }
+  testing::AssertionResult del_returns(const Pair& pair, int64_t expected) {
+    return compared("del", pair, del(pair), expected);
+  }
+  testing::AssertionResult is_sound() const {
+    const int broken = check();
+    if (broken == 0) return testing::AssertionSuccess();
+    return testing::AssertionFailure()
+           << "check returned " << broken << ", the number of the first broken invariant";
+  }
+
   uint64_t statistic(uint32_t which) const { return table_.statistic(instance_, which); }
 
   // Scans one run from (key, payload). Without a payload, the scan starts at the smallest payload
@@ -198,7 +218,7 @@ class Structure {
                RunBuffer run) const {
     const KeydromeBytes from = payload ? bytes_of(*payload) : kNoPayload;
     const int more = table_.scan(instance_, bytes_of(key), from, after ? 1 : 0, run.get());
-    EXPECT_TRUE(more == 0 || more == 1);
+    EXPECT_TRUE(more == 0 || more == 1) << "scan returned " << more << "; it must return 0 or 1";
     return {run.pairs(), more == 1};
   }
 
@@ -224,7 +244,7 @@ class Structure {
     KeydromeBuffer payload{bytes, 0, sizeof bytes};
     const int found =
         table_.find(instance_, bytes_of(key), after ? bytes_of(*after) : kNoPayload, &payload);
-    EXPECT_TRUE(found == 0 || found == 1);
+    EXPECT_TRUE(found == 0 || found == 1) << "find returned " << found << "; it must return 0 or 1";
     if (found != 1) return std::nullopt;
     return std::string(bytes, payload.size);
   }
@@ -237,6 +257,14 @@ class Structure {
   }
 
  private:
+  static testing::AssertionResult compared(const char* call, const Pair& pair, int result,
+                                           int64_t expected) {
+    if (result == expected) return testing::AssertionSuccess();
+    return testing::AssertionFailure() << call << "(" << testing::PrintToString(pair.first) << ", "
+                                       << testing::PrintToString(pair.second) << ") returned "
+                                       << result << ", but contract B requires " << expected;
+  }
+
   struct Setup {
     KeydromeSetup fields;
     const KeydromeSetup* get() const { return &fields; }

@@ -86,10 +86,10 @@ TEST_P(ConcurrentCalls, NoKeyIsMissedWhileOthersGrow) {
       if (structure_.put({key(gone), word(~gone)}) != 1) ++wrong;
     }
   });
-  EXPECT_EQ(wrong.load(), 0u);
-  EXPECT_EQ(structure_.check(), 0);
+  EXPECT_EQ(wrong.load(), 0u) << "wrong results of put, del or find on the keys of one thread";
+  EXPECT_TRUE(structure_.is_sound());
   for (uint64_t number = 0; number < kSteps * kThreads; ++number) {
-    ASSERT_EQ(find(key(number)), word(~number));
+    ASSERT_EQ(find(key(number)), word(~number)) << "a lookup after all threads have ended";
   }
 }
 
@@ -109,10 +109,11 @@ TEST_P(ConcurrentCalls, ChangesOfOnePairTakeTurns) {
       balance[number] += inserts ? changed : -changed;
     }
   });
-  EXPECT_EQ(structure_.check(), 0);
+  EXPECT_TRUE(structure_.is_sound());
   for (uint64_t number = 0; number < kPairs; ++number) {
     const Pair pair{key(number / (is_many() ? 3 : 1)), word(number)};
-    EXPECT_EQ(structure_.del(pair), balance[number].load());
+    EXPECT_TRUE(structure_.del_returns(pair, balance[number].load()))
+        << "the required result is the number of insertions minus that of deletions";
   }
 }
 
@@ -123,8 +124,8 @@ TEST_P(ConcurrentCalls, PayloadsOfOneKeyStayInOrder) {
   const std::string one = key(1);
   const std::string first = word(0);
   const std::string last = word(900'000);
-  ASSERT_EQ(structure_.put({one, first}), 1);
-  ASSERT_EQ(structure_.put({one, last}), 1);
+  ASSERT_TRUE(structure_.put_returns({one, first}, 1));
+  ASSERT_TRUE(structure_.put_returns({one, last}, 1));
   std::atomic<uint64_t> wrong = 0;
   run(kThreads, [&](uint32_t thread) {
     for (uint64_t i = 0; i < kSteps / 4; ++i) {
@@ -140,8 +141,8 @@ TEST_P(ConcurrentCalls, PayloadsOfOneKeyStayInOrder) {
       if (!past || *past <= own) ++wrong;
     }
   });
-  EXPECT_EQ(wrong.load(), 0u);
-  EXPECT_EQ(structure_.check(), 0);
+  EXPECT_EQ(wrong.load(), 0u) << "wrong results of put, del or lookups of the payloads of one key";
+  EXPECT_TRUE(structure_.is_sound());
 }
 
 // One thread replaces a key's payload by another one, again and again. It inserts the new payload
@@ -149,7 +150,7 @@ TEST_P(ConcurrentCalls, PayloadsOfOneKeyStayInOrder) {
 TEST_P(ConcurrentCalls, AKeyThatMovesIsAlwaysThere) {
   if (!applies() || !is_many()) return;
   const std::string one = key(1);
-  ASSERT_EQ(structure_.put({one, word(0)}), 1);
+  ASSERT_TRUE(structure_.put_returns({one, word(0)}, 1));
   std::atomic<uint64_t> wrong = 0;
   std::atomic<bool> is_done = false;
   run(kThreads, [&](uint32_t thread) {
@@ -163,7 +164,8 @@ TEST_P(ConcurrentCalls, AKeyThatMovesIsAlwaysThere) {
     }
     is_done.store(true);
   });
-  EXPECT_EQ(wrong.load(), 0u);
+  EXPECT_EQ(wrong.load(), 0u)
+      << "put or del returned a wrong result, or a lookup found no payload of a key that has one";
 }
 
 // Two threads each insert a key and then look for the key of the other thread. At least one of them
@@ -185,7 +187,11 @@ TEST_P(ConcurrentCalls, AChangeIsSeenAtOnce) {
       found[thread].push_back(find(other).has_value());
     }
   });
-  for (uint64_t i = 0; i < kSteps; ++i) ASSERT_TRUE(found[0][i] || found[1][i]) << "round " << i;
+  for (uint64_t i = 0; i < kSteps; ++i) {
+    ASSERT_TRUE(found[0][i] || found[1][i])
+        << "in round " << i << ", two threads inserted a key each, and neither then found the key "
+        << "of the other; a lookup must see every insertion that has ended before the lookup began";
+  }
 }
 
 // Each replacement adds 1 to a payload of one of a few keys, so the sum of the payloads must be the
@@ -194,13 +200,14 @@ TEST_P(ConcurrentCalls, ReplacementsAreNotLost) {
   if (!applies() || table().replace == nullptr) return;
   constexpr uint64_t kKeys = 5;
   for (const std::string& rest : {std::string(), std::string("and bytes that need more room")}) {
-    for (uint64_t i = 0; i < kKeys; ++i) ASSERT_EQ(structure_.put({key(i), word(0) + rest}), 1);
+    for (uint64_t i = 0; i < kKeys; ++i)
+      ASSERT_TRUE(structure_.put_returns({key(i), word(0) + rest}, 1));
     run(kThreads, [&](uint32_t thread) {
       for (uint64_t i = 0; i < kSteps / 2; ++i) {
         const std::string one = key((i + thread) % kKeys);
         for (;;) {
           const std::string before = find(one).value();
-          ASSERT_EQ(before.substr(8), rest);
+          ASSERT_EQ(before.substr(8), rest) << "a lookup returned a payload that no call wrote";
           if (structure_.replace({one, before}, word(number_in(before) + 1) + rest) == 1) break;
         }
       }
@@ -209,10 +216,11 @@ TEST_P(ConcurrentCalls, ReplacementsAreNotLost) {
     for (uint64_t i = 0; i < kKeys; ++i) {
       const std::string payload = find(key(i)).value();
       sum += number_in(payload);
-      ASSERT_EQ(structure_.del({key(i), payload}), 1);
-      ASSERT_EQ(find(key(i)), std::nullopt);
+      ASSERT_TRUE(structure_.del_returns({key(i), payload}, 1));
+      ASSERT_EQ(find(key(i)), std::nullopt) << "the key's only payload was deleted";
     }
-    EXPECT_EQ(sum, kSteps / 2 * kThreads);
+    EXPECT_EQ(sum, kSteps / 2 * kThreads)
+        << "each replace that returned 1 added 1 to a payload, so replacements were lost";
   }
 }
 
@@ -224,20 +232,21 @@ TEST_P(ConcurrentCalls, ScansReturnWhatStays) {
   const auto numbered = [](uint64_t number) {
     return GetParam() == 8 ? word(number) : "key " + std::to_string(1000 + number);
   };
-  for (uint64_t i = 0; i < kKeys; i += 2) ASSERT_EQ(structure_.put({numbered(i), word(i)}), 1);
+  for (uint64_t i = 0; i < kKeys; i += 2)
+    ASSERT_TRUE(structure_.put_returns({numbered(i), word(i)}, 1));
   const auto expect_even = [&](const std::vector<Pair>& pairs) {
     uint64_t expected = 0;
     Pair last;
     for (const Pair& pair : pairs) {
-      ASSERT_GT(pair, last);
+      ASSERT_GT(pair, last) << "a scan returned pairs that are not in ascending order";
       last = pair;
       const uint64_t number = number_in(pair.second);
-      ASSERT_EQ(pair.first, numbered(number));
+      ASSERT_EQ(pair.first, numbered(number)) << "a scan returned a pair that no call inserted";
       if (number % 2 != 0) continue;
-      ASSERT_EQ(number, expected);
+      ASSERT_EQ(number, expected) << "a scan missed a pair that exists all the time";
       expected += 2;
     }
-    ASSERT_EQ(expected, kKeys);
+    ASSERT_EQ(expected, kKeys) << "a scan ended before the last pair";
   };
   std::atomic<bool> is_done = false;
   run(kThreads, [&](uint32_t thread) {
@@ -253,7 +262,7 @@ TEST_P(ConcurrentCalls, ScansReturnWhatStays) {
       i / 50 % 2 == 0 ? structure_.put(pair) : structure_.del(pair);
     }
   });
-  EXPECT_EQ(structure_.check(), 0);
+  EXPECT_TRUE(structure_.is_sound());
 }
 
 }  // namespace

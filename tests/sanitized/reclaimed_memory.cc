@@ -59,6 +59,6 @@ int main() {
   }
   check(commitTransaction(txn), "commitTransaction");
   check(closeIndex(index), "closeIndex");
-  if (wrong > 0) std::fprintf(stderr, "%d calls of getNext returned a wrong record\n", wrong);
+  if (wrong > 0) std::fprintf(stderr, "wrong records returned by getNext: %d\n", wrong);
   return wrong > 0 ? 1 : 0;
 }

@@ -304,8 +304,8 @@ def _finish() -> None:
 def main() -> None:
     """Fill the database of DATABASE_URL."""
     parser = argparse.ArgumentParser(description="Fill a PostgreSQL database with many runs.")
-    parser.add_argument("--runs", type=int, default=300_000)
-    parser.add_argument("--users", type=int, default=1_000)
+    parser.add_argument("--runs", type=int, default=300_000, help="number of runs; default: 300000")
+    parser.add_argument("--users", type=int, default=1_000, help="number of users; default: 1000")
     options = parser.parse_args()
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "web.settings")
     import django  # noqa: PLC0415 - after the environment is set
@@ -316,9 +316,13 @@ def main() -> None:
     from leaderboard.models import Run  # noqa: PLC0415 - as above
 
     if connection.vendor != "postgresql":
-        raise SystemExit("this program needs PostgreSQL: set DATABASE_URL=postgres://...")
+        raise SystemExit(
+            "this program needs PostgreSQL: set DATABASE_URL to an address that begins with postgres://"
+        )
     if Run.objects.exists():
-        raise SystemExit("the database has runs already: use an empty one")
+        raise SystemExit(
+            "the database already contains runs: set DATABASE_URL to an empty database"
+        )
     begin = time.monotonic()
     written = fill(options.runs, options.users)
     print(f"{written:,} runs in {time.monotonic() - begin:.0f} s")

@@ -82,8 +82,12 @@ class Seen:
 def main() -> None:
     """Measure the queue. With `--role work`, only simulate some workers: `measure` starts processes with this role."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--workers", type=int, default=1000)
-    parser.add_argument("--runs", type=int, default=100_000)
+    parser.add_argument(
+        "--workers", type=int, default=1000, help="number of simulated workers; default: 1000"
+    )
+    parser.add_argument(
+        "--runs", type=int, default=100_000, help="number of runs in the queue; default: 100000"
+    )
     parser.add_argument("--seconds", type=float, default=60.0, help="how long the workers work")
     parser.add_argument("--run-seconds", type=float, default=20.0, help="mean time of a run")
     parser.add_argument(
@@ -344,7 +348,9 @@ class Simulated:
             run = claims.claim(self.slot, self.versions)
             taken = time.perf_counter() - begin
             if run is None:
-                raise SystemExit("the queue ran empty before the time was over: use more --runs")
+                raise SystemExit(
+                    "the queue became empty before the seconds of --seconds had passed: give --runs a larger number"
+                )
             self.claims.append(
                 {"run": run.pk, "attempt": run.attempt, "ms": taken * 1000, "at": lived}
             )
@@ -372,7 +378,7 @@ def rows(options: argparse.Namespace, seen: list[Seen], few: float, many: float)
     twice = len(claims) - len({c["run"] for c in claims}) + sum(c["attempt"] != 1 for c in claims)
     if twice:
         raise SystemExit(
-            f"{twice} runs were claimed twice, but only one worker may execute a run: "
+            f"runs were claimed twice ({twice} times), but only one worker may execute a run: "
             "fix claim() in leaderboard/queue/claims.py"
         )
     return [

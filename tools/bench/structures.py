@@ -57,7 +57,9 @@ def run(library: list[str], seed: str) -> dict[str, float]:
         command += ["--no-control", "--seed", seed, "--json", str(path)]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         if done.returncode != 0:
-            raise SystemExit(f"{library} did not pass: {done.stdout[-2000:]}{done.stderr[-2000:]}")
+            raise SystemExit(
+                f"{library} did not pass, so there are no times:\n{done.stdout[-2000:]}{done.stderr[-2000:]}"
+            )
         metrics: dict[str, float] = json.loads(path.read_text())["sessions"][0]["candidate"][
             "metrics"
         ]

@@ -36,11 +36,11 @@ int main(int argc, char** argv) {
       if (result < 0) {
         perror(argv[i]);
       } else {
-        fprintf(stderr, "%s: the fuzz target did not return 0\n", argv[i]);
+        fprintf(stderr, "%s: the fuzz target rejected this file: it did not return 0\n", argv[i]);
       }
       return 1;
     }
   }
-  printf("%d inputs\n", argc - 1);
+  printf("the fuzz target accepted all files; number of files: %d\n", argc - 1);
   return 0;
 }

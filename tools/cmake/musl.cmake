@@ -12,7 +12,7 @@ function(keydrome_musl target)
   set(triple ${CMAKE_SYSTEM_PROCESSOR}-linux-musl)
   find_file(KEYDROME_MUSL_SPECS musl-gcc.specs PATHS /usr/lib/${triple} NO_DEFAULT_PATH)
   if(NOT KEYDROME_MUSL_SPECS)
-    message(FATAL_ERROR "${target}: musl is missing; on Debian: apt-get install musl-tools")
+    message(FATAL_ERROR "The target ${target} needs musl: install the package musl-tools")
   endif()
   get_filename_component(musl ${KEYDROME_MUSL_SPECS} DIRECTORY)
   # The kernel's headers come last, so that no header of glibc replaces one of musl.

@@ -21,11 +21,9 @@ def build(preset: str, *targets: str, politely: bool = False) -> None:
 
 def _build(preset: str, targets: tuple[str, ...], *, politely: bool) -> None:
     if not (ROOT / "build" / preset / "build.ninja").exists():
-        missing = (
-            "read CMake's message above; `./dev build` without an argument installs what is missing"
-        )
+        missing = "read CMake's message above; if a package is missing, `./dev build` installs it"
         run(["cmake", "--preset", preset], log=f"configure-{preset}", hint=missing)
-    hint = "read the compiler's message above; CONTRIBUTING.md has the rules"
+    hint = "correct the error that the compiler names above"
     command = ["cmake", "--build", "--preset", preset, "--parallel"]
     if targets:
         command += ["--target", *targets]

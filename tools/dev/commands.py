@@ -22,10 +22,13 @@ def _parser() -> argparse.ArgumentParser:
     commands.add_parser(
         "build", help="install packages and the Python environment, then build the preset `release`"
     )
-    test = commands.add_parser("test", help="set up for tests, and run every suite once")
+    test = commands.add_parser("test", help="install what the tests need, and run every suite once")
     test.add_argument("--fast", action="store_true", help="run only lint and unit tests")
     test.add_argument(
-        "--only", metavar="SUITE", action="append", help="run only this suite; repeatable"
+        "--only",
+        metavar="SUITE",
+        action="append",
+        help="run only this suite; give the option once for each suite",
     )
     commands.add_parser("soak", help="run the long versions of the suites, for some hours")
     commands.add_parser("bench", help="measure the figures of docs/reference/figures.md")
@@ -43,7 +46,11 @@ def _parser() -> argparse.ArgumentParser:
         help="write the first files of a benchmark, index, structure, configuration, concurrency-control or board",
     )
     new.add_argument("kind", metavar="KIND", help=f"one of: {', '.join(scaffold.TARGETS)}")
-    new.add_argument("name", metavar="NAME", help="lower-case letters, digits and _")
+    new.add_argument(
+        "name",
+        metavar="NAME",
+        help="2 to 31 lower-case letters, digits and _, beginning with a letter",
+    )
     new.add_argument(
         "instance",
         metavar="BENCHMARK/INSTANCE",
@@ -58,7 +65,7 @@ def _dispatch(arguments: argparse.Namespace) -> int:  # noqa: PLR0911 - one retu
         case "up":
             return up.up()
         case "down":
-            print("stopped" if services.stop() else "nothing was running")
+            print("stopped the site" if services.stop() else "no site of this clone was running")
             return 0
         case "build":
             return setup.set_up_build()
@@ -99,5 +106,5 @@ def main() -> int:
         print(f"\n./dev {arguments.command}: {error}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
-        print("\ninterrupted: to continue, run the same command again", file=sys.stderr)
+        print("\ninterrupted; to continue, run the same command again", file=sys.stderr)
         return 130

@@ -50,7 +50,7 @@ def _translation_units() -> list[str]:
 def quick_checks() -> list[Check]:
     """Return the checks that need no build."""
     edit = "edit the lines that the message names"
-    reformat = "./dev format"
+    reformat = "run ./dev format"
     return [
         Check("ruff", [str(BIN / "ruff"), "check", "."], edit),
         Check("ruff-format", [str(BIN / "ruff"), "format", "--check", "."], reformat),
@@ -106,7 +106,7 @@ def lint() -> int:
 def format_all() -> int:
     """Format all Python, C and C++ sources in place."""
     python_env.ensure()
-    hint = "read the message above"
+    hint = "correct the error that the message above names"
     run(
         [str(BIN / "ruff"), "check", "--fix-only", "--select", "I", "."],
         log="format-imports",

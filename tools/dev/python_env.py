@@ -30,7 +30,11 @@ def _sync() -> None:
     tools = STATE / "uv"
     uv = tools / "bin" / "uv"
     if not uv.exists():
-        run([sys.executable, "-m", "venv", str(tools)], log="uv-venv", hint="install python3-venv")
+        run(
+            [sys.executable, "-m", "venv", str(tools)],
+            log="uv-venv",
+            hint="install the package python3-venv",
+        )
         run(
             [str(tools / "bin" / "pip"), "install", "--quiet", f"uv=={UV_VERSION}"],
             log="uv-install",

@@ -50,7 +50,9 @@ def new(kind: str, name: str, instance: str | None = None) -> int:
     files = {target / to.replace("NAME", name): path for to, path in sources.items()}
     words = board_words(name, instance) if kind == "board" else {}
     if kind != "board" and instance is not None:
-        raise StepError(f"only a board takes BENCHMARK/INSTANCE: leave {instance!r} out")
+        raise StepError(
+            f"only a board takes BENCHMARK/INSTANCE, not a {kind}: leave {instance!r} out"
+        )
     existing = [path for path in files if path.exists()]
     if existing:
         raise StepError(
@@ -65,7 +67,7 @@ def new(kind: str, name: str, instance: str | None = None) -> int:
             text = text.replace(word, replacement)
         path.write_text(text)
         print(f"wrote {path.relative_to(ROOT)}")
-    print(f"next: {how_to(kind)}")
+    print(f"next: read {how_to(kind)}")
     return 0
 
 
@@ -83,7 +85,9 @@ def board_words(name: str, instance: str | None) -> dict[str, str]:
         )
     benchmark, _, chosen = instance.partition("/")
     if benchmark not in timed:
-        raise StepError(f"no benchmark {benchmark!r} measures speed; these do: {', '.join(timed)}")
+        raise StepError(
+            f"{benchmark!r} is not a benchmark that measures speed; these are: {', '.join(timed)}"
+        )
     instances = manifests[benchmark]["instances"]
     if chosen not in instances:
         raise StepError(

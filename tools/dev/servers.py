@@ -104,7 +104,7 @@ def _postgres_bin() -> Path:
     found = sorted(Path("/usr/lib/postgresql").glob("*/bin"))
     if not found:
         raise StepError(
-            "PostgreSQL is not installed in /usr/lib/postgresql: apt-get install postgresql"
+            "PostgreSQL is not installed in /usr/lib/postgresql: run `apt-get install postgresql`"
         )
     return found[-1]
 
@@ -148,5 +148,7 @@ def _wait_until(server: subprocess.Popen[bytes], probe: list[str], name: str, lo
     deadline = time.monotonic() + START_TIMEOUT_S
     while subprocess.run(probe, capture_output=True, check=False).returncode != 0:
         if server.poll() is not None or time.monotonic() > deadline:
-            raise StepError(f"{name} ended or was not ready within 30 s: read {LOGS / log}")
+            raise StepError(
+                f"{name} ended, or was not ready within {START_TIMEOUT_S:.0f} s: read {LOGS / log}"
+            )
         time.sleep(0.05)

@@ -134,7 +134,8 @@ def _start_alone(code: str) -> Site:
         if time.monotonic() > deadline:
             _stop()
             raise StepError(
-                f"the web server did not answer on {site.url} within 60 s: read {LOGS / 'web.log'}"
+                f"the web server did not answer on {site.url} within {START_TIMEOUT_S:.0f} s: "
+                f"read {LOGS / 'web.log'}"
             )
         time.sleep(0.1)
     return site
@@ -158,7 +159,10 @@ def _start_recorded(plan: Path, holder: socket.socket, code: str) -> Site:
         )
     ticks = _start_ticks(process.pid)
     if ticks is None:
-        raise StepError(f"the supervisor ended at its start: read {LOGS / 'supervisor.log'}")
+        raise StepError(
+            "the supervisor, which keeps the site's programs running, ended at its start: "
+            f"read {LOGS / 'supervisor.log'}"
+        )
     site = Site(process.pid, ticks, ports.number(holder), code)
     draft = RECORD.with_suffix(".draft")  # renamed when complete, so readers see a whole record
     draft.write_text(json.dumps(asdict(site)))
@@ -246,12 +250,13 @@ def _children(port: int) -> dict[str, list[str]]:
 
 def _hold_port(first: int) -> socket.socket:
     """Reserve the first free port from `first` on; return the socket that reserves it."""
-    for port in range(first, min(first + 100, PORTS_END)):
+    end = min(first + 100, PORTS_END)
+    for port in range(first, end):
         holder = ports.hold(port)
         if holder is not None:
             return holder
     raise StepError(
-        f"ports {first} to {first + 99} are all in use; set KEYDROME_PORT to another number"
+        f"the ports {first} to {end - 1} are all in use; set KEYDROME_PORT to another number"
     )
 
 

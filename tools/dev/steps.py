@@ -75,19 +75,23 @@ def run(
                 check=False,
             )
         except FileNotFoundError as error:
-            raise StepError(f"{command[0]} is not installed. {hint}") from error
+            raise StepError(f"{command[0]} is not installed; what to do: {hint}") from error
     if done.returncode != 0:
         tail = path.read_text(errors="replace").splitlines()[-TAIL_LINES:]
         raise StepError(
             "\n".join(
                 [
-                    f"command failed with exit code {done.returncode}: {_shortened(command)}",
+                    f"a command {_ended(done.returncode)}: {_shortened(command)}",
                     *(f"    {line}" for line in tail),
                     f"whole log: {path}",
                     f"what to do: {hint}",
                 ]
             )
         )
+
+
+def _ended(code: int) -> str:
+    return f"failed with exit code {code}" if code > 0 else f"was ended by signal {-code}"
 
 
 def _shortened(command: list[str]) -> str:

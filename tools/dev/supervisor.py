@@ -58,7 +58,8 @@ class Child:
             return
         if time.monotonic() - self.started >= RESTART_PAUSE_S:
             print(
-                f"{self.name} ended with status {self.process.returncode}; restarting it; its output is in {self.log}",
+                f"the program {self.name} ended with status {self.process.returncode} and is started again; "
+                f"its output is in {self.log}",
                 flush=True,
             )
             self.start()

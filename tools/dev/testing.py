@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
-CURE = "read the message of the test in the log"
+CURE = "read the messages of the failed tests in the log"
 SLOWEST = 10
 # Matches a line that reports a failure in the output of GoogleTest, pytest, sanitizers, our own checks, shell or ctest.
 TELLS = re.compile(
@@ -325,7 +325,7 @@ def _counted(report: Path, action: Callable[[], None]) -> Outcome:
         return Outcome(
             failed=1,
             message=complaint
-            or f"the suite ended without the report {report}; read its log next to it",
+            or f"the suite ended without writing the report {report}; read the log with the same name",
         )
     ends = _ends(report.with_suffix(".log"))
     for case in ET.parse(report).getroot().iter("testcase"):  # noqa: S314 - our own file

@@ -11,7 +11,7 @@ import subprocess
 
 from dev import build, packages, python_env, services
 from dev.alone import alone_in_clone
-from dev.paths import PYTHON, RELEASE, ROOT, RUN, VAR
+from dev.paths import LOGS, PYTHON, RELEASE, ROOT, RUN, VAR
 from dev.steps import StepError, Timings, become_root, digest, run, stamped
 
 # The reference libraries that are on the boards when the command ends. To judge the other ones takes minutes. Therefore
@@ -112,7 +112,7 @@ def _manage(*arguments: str) -> None:
     )
     if done.returncode != 0:
         raise StepError(
-            f"the command {arguments[0]} failed; read its message above and the logs in {VAR / 'log'}"
+            f"the management command {arguments[0]} failed; read its message above, and the logs in {LOGS}"
         )
 
 

@@ -231,8 +231,8 @@ def main() -> int:
             good = good and is_good
             results[machine.name] = result
             print(
-                f"{machine.name:7} {'ok' if is_good else 'WRONG, see ' + str(log)}: level"
-                f" {result.facts.get('level', 'none')}, missing {result.facts.get('missing', '')},"
+                f"{machine.name:7} {'ok' if is_good else 'NOT AS EXPECTED, read ' + str(log)}: level"
+                f" {result.facts.get('level', 'none')}, missing {result.facts.get('missing', '') or 'nothing'},"
                 f" {result.passed} passed, {result.failed} failed, {result.seconds:.0f} s",
                 flush=True,
             )

@@ -124,12 +124,30 @@ def main() -> int:
     parser = argparse.ArgumentParser(
         description="Measure what attacks gain over an honest library."
     )
-    parser.add_argument("comparison", choices=COMPARISONS, nargs="?", default="hits")
-    parser.add_argument("--rounds", type=int, default=11)
-    parser.add_argument("-p", dest="sizes", action="append", default=[], metavar="NAME=VALUE")
+    parser.add_argument(
+        "comparison",
+        choices=COMPARISONS,
+        nargs="?",
+        default="hits",
+        help="which attacks to measure; default: hits",
+    )
+    parser.add_argument("--rounds", type=int, default=11, help="number of rounds; default: 11")
+    parser.add_argument(
+        "-p",
+        dest="sizes",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="replace a parameter of the benchmark; give the option once for each",
+    )
     options = parser.parse_args()
     comparison = COMPARISONS[options.comparison]
-    sizes = {name: int(value) for name, _, value in (size.partition("=") for size in options.sizes)}
+    sizes = {}
+    for size in options.sizes:
+        name, _, value = size.partition("=")
+        if not value.isdecimal():
+            parser.error(f"-p {size}: give NAME=VALUE with an integer, such as -p threads=2")
+        sizes[name] = int(value)
     comparison = replace(comparison, sizes=comparison.sizes | sizes)
     print(table(comparison, measure(comparison, options.rounds)))
     return 0

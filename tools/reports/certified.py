@@ -92,7 +92,12 @@ class Tally:
 def main() -> int:
     """Run sessions until enough transactions are certified; return 0 if there was no false alarm."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--transactions", type=int, default=TRANSACTIONS)
+    parser.add_argument(
+        "--transactions",
+        type=int,
+        default=TRANSACTIONS,
+        help=f"number of transactions to certify; default: {TRANSACTIONS}",
+    )
     parser.add_argument(
         "--state",
         type=output_path,
@@ -134,7 +139,7 @@ def _run(library: Library, tally: Tally, state: Path | None) -> None:
         tally.alarms += 1
         sys.stdout.write(
             f"\nFALSE ALARM: {library.name}, seed {gate.seed}, {gate.overrides}: {result.reason}; "
-            "the checker or the library is wrong, so find out which and fix it\n"
+            "the checker or the library is wrong, so find out which one, and fix it\n"
         )
         if state is not None:
             kept = state.with_name(f"{state.stem}-{library.name.replace(', ', '-')}-{gate.seed}")
@@ -143,7 +148,7 @@ def _run(library: Library, tally: Tally, state: Path | None) -> None:
     else:
         tally.undecided += 1
         sys.stdout.write(
-            f"\nnot judged: {library.name}, seed {gate.seed}, {gate.overrides}: {result.reason}\n"
+            f"\nthe checker could not judge {library.name}, seed {gate.seed}, {gate.overrides}: {result.reason}\n"
         )
     tally.seconds += time.monotonic() - start
 

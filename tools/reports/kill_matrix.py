@@ -112,7 +112,12 @@ def main() -> int:
     parser.add_argument(
         "--gate-seeds", type=int, default=0, help="number of seeds for the gate; default: 0"
     )
-    parser.add_argument("--scale", choices=[s.value for s in Scale], default=Scale.SMOKE.value)
+    parser.add_argument(
+        "--scale",
+        choices=[s.value for s in Scale],
+        default=Scale.SMOKE.value,
+        help="size of the suites; default: smoke",
+    )
     parser.add_argument("--mutants", help="numbers separated by commas; default: all")
     parser.add_argument("--write", action="store_true", help=f"write {PAGE.relative_to(ROOT)}")
     parser.add_argument(

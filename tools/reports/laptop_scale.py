@@ -78,7 +78,10 @@ def main() -> int:
     """Time every instance; return 0 if every session passed or was stopped as too slow."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument(
-        "--benchmark", action="append", default=[], help="only this benchmark; repeatable"
+        "--benchmark",
+        action="append",
+        default=[],
+        help="only this benchmark; give the option once for each",
     )
     parser.add_argument(
         "--state", type=output_path, help="JSON file to continue from; updated after each instance"

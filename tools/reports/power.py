@@ -77,7 +77,10 @@ def main() -> int:
     """Measure every window that is not in the state; return 0."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument(
-        "--windows", type=int, default=STEP_WINDOWS, help="number of windows of the steps"
+        "--windows",
+        type=int,
+        default=STEP_WINDOWS,
+        help="number of windows that compare with slowed libraries",
     )
     parser.add_argument(
         "--rounds",

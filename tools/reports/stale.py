@@ -60,7 +60,7 @@ def changes(page: Path, paths: tuple[str, ...]) -> Iterator[str]:
     """Yield one line for each path that has changed since the page was made, or the reason why this is not known."""
     made = read_made(page.read_text(encoding="utf-8")) if page.is_file() else None
     if made is None:
-        yield "  it names no commit: make it again"
+        yield "  the page names no commit: make the page again"
         return
     unknown = [one for one in made.commits if not _is_known(one)]
     if unknown:

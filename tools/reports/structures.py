@@ -102,7 +102,9 @@ def main() -> int:
         default=list(STRING_COUNTS),
         help="numbers of string keys",
     )
-    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument(
+        "--rounds", type=int, default=5, help="how often to measure each loop; default: 5"
+    )
     parser.add_argument("--state", type=output_path, help="JSON file to continue from")
     parser.add_argument("--write", action="store_true", help=f"write {PAGE.relative_to(ROOT)}")
     options = parser.parse_args()

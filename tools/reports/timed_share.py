@@ -123,10 +123,17 @@ def main() -> int:
     """Measure every instance; return 0 if every session passed."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument(
-        "--only", action="append", default=[], help="only this BENCHMARK/INSTANCE; repeatable"
+        "--only",
+        action="append",
+        default=[],
+        help="only this BENCHMARK/INSTANCE; give the option once for each",
     )
-    parser.add_argument("--sessions", type=int, default=SESSIONS, help="sessions of a series")
-    parser.add_argument("--scale", type=Scale, default=Scale.LAPTOP, help="default: laptop")
+    parser.add_argument(
+        "--sessions", type=int, default=SESSIONS, help=f"sessions of a series; default: {SESSIONS}"
+    )
+    parser.add_argument(
+        "--scale", type=Scale, default=Scale.LAPTOP, help="size of the sessions; default: laptop"
+    )
     parser.add_argument("--state", type=output_path, help="JSON file to continue from")
     parser.add_argument("--write", action="store_true", help=f"write {PAGE.relative_to(ROOT)}")
     options = parser.parse_args()
@@ -169,7 +176,7 @@ def measure(name: str, scale: Scale, sessions: int) -> Times:
     seconds = time.monotonic() - began
     if result.verdict is not Verdict.PASSED:
         raise SystemExit(
-            f"{name}: a session did not pass (verdict {result.verdict.value}): {result.reason}"
+            f"{name}: a session did not pass, so there are no times; verdict {result.verdict.value}: {result.reason}"
         )
     return times_of([session.candidate for session in result.sessions], seconds)
 

@@ -36,8 +36,9 @@ def make(tmp_path: Path) -> MakeTree:
 def test_long_file(make: MakeTree) -> None:
     tree = make({"base/long.cc": "int x;\n" * 501, "base/long.h": "int x;\n" * 301})
     assert sizes.check_files(tree) == [
-        "base/long.cc: 501 lines, at most 500 (or `LIMIT: reason` at the top)",
-        "base/long.h: 301 lines, at most 300 (or `LIMIT: reason` at the top)",
+        f"base/long.{suffix} has {lines} lines, but at most {limit} are allowed: split the file, or write "
+        "`LIMIT: reason` at its top"
+        for suffix, lines, limit in (("cc", 501, 500), ("h", 301, 300))
     ]
 
 
@@ -49,7 +50,10 @@ def test_long_file_with_a_reason(make: MakeTree) -> None:
 def test_long_python_function(make: MakeTree) -> None:
     tree = make({"runner/long.py": "def f():\n" + "    pass\n" * 60})
     assert sizes.check_python(tree) == [
-        "runner/long.py:1: f has 61 lines, at most 60 (or `LIMIT: reason` above it)"
+        (
+            "runner/long.py:1: f has 61 lines, but at most 60 are allowed: split it, or write "
+            "`LIMIT: reason` above it"
+        )
     ]
 
 
@@ -85,7 +89,10 @@ def test_short_native_class(make: MakeTree) -> None:
 def test_crowded_folder(make: MakeTree) -> None:
     crowd = {f"base/x{n}.cc": "" for n in range(26)}
     assert sizes.check_folders(make(crowd)) == [
-        "base: 26 source files, at most 25 (or `LIMIT: reason` in its README.md)"
+        (
+            "base has 26 source files, but at most 25 are allowed: split the folder, or write "
+            "`LIMIT: reason` in its README.md"
+        )
     ]
     assert sizes.check_folders(make({**crowd, "base/README.md": "LIMIT: one table\n"})) == []
     assert sizes.check_folders(make({f"base/tests/x{n}.cc": "" for n in range(26)})) == []
@@ -95,7 +102,10 @@ def test_many_branches(make: MakeTree) -> None:
     body = "".join(f"  if (x == {n}) y();\n" for n in range(15)) + "}\n"
     text = "void f(int x) {\n" + body
     assert check_branches(make({"base/x.cc": text})) == [
-        "base/x.cc:1: f has 16 branches; at most 15 are allowed without `LIMIT: reason` above it"
+        (
+            "base/x.cc:1: the function f has 16 branches, but at most 15 are allowed: split it, or write "
+            "`LIMIT: reason` above it"
+        )
     ]
     assert check_branches(make({"base/x.cc": "// LIMIT: one check a field\n" + text})) == []
 
@@ -151,8 +161,8 @@ def test_wrong_direction(make: MakeTree, name: str, include: str) -> None:
     tree = make({**WINGS, **OPEN, name: f'#include "{include}"\n'})
     assert directions.check_directions(tree) == [
         (
-            f"{name}: may not include {include}, because MAY_INCLUDE in tools/tree/directions.py does not "
-            "allow it; remove the include"
+            f"{name} includes {include}, but MAY_INCLUDE in tools/tree/directions.py does not allow it; "
+            "remove the include"
         )
     ]
 
@@ -220,7 +230,7 @@ def test_rooms_need_a_page(make: MakeTree) -> None:
     del pages["jail/README.md"]
     pages["api/README.md"] = "line\n" * 61
     assert sizes.check_readmes(make(pages)) == [
-        "api/README.md is longer than 60 lines; shorten it",
+        "api/README.md has 61 lines, but at most 60 are allowed; shorten it",
         "jail/README.md is missing; every top-level folder needs one",
     ]
 
@@ -287,8 +297,8 @@ def test_comment_names_a_missing_file(make: MakeTree) -> None:
         }
     )
     assert named_files.check_named_files(tree) == [
-        "base/w.py:1: names gone.py, which does not exist; correct the name",
-        "base/x.cc:1: names base/z.md, which does not exist; correct the name",
+        "base/w.py:1: the text names the file gone.py, which does not exist; correct the name",
+        "base/x.cc:1: the text names the file base/z.md, which does not exist; correct the name",
     ]
 
 
@@ -312,7 +322,7 @@ def test_comment_names_a_missing_file(make: MakeTree) -> None:
 def test_banned_word(make: MakeTree, name: str, text: str) -> None:
     complaints = language.check_language(make({name: text}), ("",))
     assert len(complaints) == 1
-    assert complaints[0].endswith('"soup": write mixed')
+    assert complaints[0].endswith('"soup" is a banned word: write mixed')
 
 
 @pytest.mark.parametrize(
@@ -359,9 +369,13 @@ def page_with(root: Path, old: str, new: str) -> Tree:
 @pytest.mark.parametrize(
     ("old", "new", "complaint"),
     [
-        ("| checker, api, base |", "| checker, api |", "benchmarks/ may use api, base, checker"),
-        ("| api, base; its tests also checker |", "| api |", "runtime/ may use api, base"),
-        ("| runner, results |", "| runner, results, web |", "cli/ may use results, runner"),
+        (
+            "| checker, api, base |",
+            "| checker, api |",
+            "allows benchmarks/ to use api, base, checker",
+        ),
+        ("| api, base; its tests also checker |", "| api |", "allows runtime/ to use api, base"),
+        ("| runner, results |", "| runner, results, web |", "allows cli/ to use results, runner"),
         ("| jail/ | runs", "| jails/ | run", "the table has no row for jail/"),
     ],
 )

@@ -100,7 +100,10 @@ def test_board(root: Path) -> None:
     ("instance", "words"),
     [
         (None, "BENCHMARK/INSTANCE, for example ycsb/a; the benchmarks are: affinity, open_loop"),
-        ("isolation/isolation", "no benchmark 'isolation' measures speed; these do: affinity"),
+        (
+            "isolation/isolation",
+            "'isolation' is not a benchmark that measures speed; these are: affinity",
+        ),
         ("affinity", "affinity has no instance ''; its instances are: "),
         ("affinity/none", "affinity has no instance 'none'; its instances are: "),
     ],

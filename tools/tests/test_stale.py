@@ -81,7 +81,9 @@ def test_changes_of_code_make_a_page_old_and_changes_of_tests_do_not(clone: Path
 
 def test_a_page_that_cannot_be_compared_is_old(clone: Path) -> None:
     page = clone / "page.md"
-    assert list(stale.changes(page, ("code",))) == ["  it names no commit: make it again"]
+    assert list(stale.changes(page, ("code",))) == [
+        "  the page names no commit: make the page again"
+    ]
     page.write_text(made_line(["abcdef0"]))
     [line] = stale.changes(page, ("code",))
     assert line == "  this clone does not have commit abcdef0: make the page again"

@@ -66,5 +66,10 @@ def test_failure_shows_output_and_hint(tmp_path: Path) -> None:
 
 
 def test_missing_program_shows_hint(tmp_path: Path) -> None:
-    with pytest.raises(steps.StepError, match=r"is not installed\. get it"):
+    with pytest.raises(steps.StepError, match=r"is not installed; what to do: get it"):
         steps.run(["no-such-program-here"], log="x", hint="get it", cwd=tmp_path)
+
+
+def test_failure_names_a_signal(tmp_path: Path) -> None:
+    with pytest.raises(steps.StepError, match="a command was ended by signal 9: sh -c"):
+        steps.run(["sh", "-c", "kill -9 $$"], log="x", hint="wait", cwd=tmp_path)

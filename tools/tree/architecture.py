@@ -33,8 +33,8 @@ def check_architecture(tree: Tree) -> list[str]:
         if room in rows and room not in FREE and _rooms_in(rows[room]) != used:
             listed = ", ".join(sorted(used)) or "nothing"
             complaints.append(
-                f"{PAGE}: {room}/ may use {listed} by MAY_INCLUDE (tools/tree/directions.py) or pyproject.toml, "
-                f"but the table says {rows[room]}; change one of them so that both agree"
+                f"{PAGE}: MAY_INCLUDE (tools/tree/directions.py) or pyproject.toml allows {room}/ to use {listed}, "
+                f"but the table says {rows[room]}; make the table agree"
             )
     return complaints
 

@@ -131,8 +131,8 @@ def check_directions(tree: Tree) -> list[str]:
             full = f"api/include/{target}" if target.startswith("keydrome/") else target
             if not _may_include(name, full, nodes):
                 complaints.append(
-                    f"{name}: may not include {target}, because MAY_INCLUDE in tools/tree/directions.py does not "
-                    "allow it; remove the include"
+                    f"{name} includes {target}, but MAY_INCLUDE in tools/tree/directions.py does not allow it; "
+                    "remove the include"
                 )
     return complaints
 

@@ -97,10 +97,12 @@ def _complaints(passage: str, words: list[tuple[re.Pattern[str], str]]) -> list[
     plain = re.sub(r"`[^`]*`", "", passage)
     for expression, better in words:
         matches = expression.finditer(plain)
-        found += [f'"{match[0]}": write {better}' for match in matches]
+        found += [f'"{match[0]}" is a banned word: write {better}' for match in matches]
     for sentence in sentences(passage):
         count = len(re.findall(r"[A-Za-z][\w'-]*", sentence))
         if count > SENTENCE_WORDS_MAX:
-            start = f"{sentence[:60]} ..."
-            found.append(f"{count} words in one sentence, at most {SENTENCE_WORDS_MAX}: {start}")
+            found.append(
+                f"this sentence has {count} words, but at most {SENTENCE_WORDS_MAX} are allowed; split it: "
+                f"{sentence[:60]} ..."
+            )
     return found

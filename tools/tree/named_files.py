@@ -30,7 +30,7 @@ def check_named_files(tree: Tree) -> list[str]:
     for name in tree.having(".c", ".cc", ".h", ".py"):
         for line, passage in passages(name, tree.text(name), with_strings=False):
             complaints += [
-                f"{name}:{line}: names {found}, which does not exist; correct the name"
+                f"{name}:{line}: the text names the file {found}, which does not exist; correct the name"
                 for found in NAMED.findall(passage)
                 if found.removeprefix("keydrome/") not in known and not ELSEWHERE.search(found)
             ]

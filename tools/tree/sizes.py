@@ -70,7 +70,8 @@ def check_files(tree: Tree) -> list[str]:
         limit = HEADER_LINES_MAX if name.endswith(".h") else FILE_LINES_MAX
         if len(lines) > limit and not REASON.search("\n".join(lines[:FILE_REASON_LINES])):
             complaints.append(
-                f"{name}: {len(lines)} lines, at most {limit} (or `LIMIT: reason` at the top)"
+                f"{name} has {len(lines)} lines, but at most {limit} are allowed: split the file, or write "
+                "`LIMIT: reason` at its top"
             )
     return complaints
 
@@ -91,8 +92,8 @@ def check_python(tree: Tree) -> list[str]:
             length = (node.end_lineno or node.lineno) - node.lineno + 1
             if length > limit and not has_reason(lines, node.lineno):
                 complaints.append(
-                    f"{name}:{node.lineno}: {node.name} has {length} lines, at most {limit} "
-                    "(or `LIMIT: reason` above it)"
+                    f"{name}:{node.lineno}: {node.name} has {length} lines, but at most {limit} are allowed: "
+                    "split it, or write `LIMIT: reason` above it"
                 )
     return complaints
 
@@ -107,8 +108,8 @@ def check_native_classes(tree: Tree) -> list[str]:
             length = last - first + 1
             if length > CLASS_LINES_MAX and not has_reason(lines, first):
                 complaints.append(
-                    f"{name}:{first}: class {class_name} has {length} lines, at most {CLASS_LINES_MAX} "
-                    "(or `LIMIT: reason` above it)"
+                    f"{name}:{first}: class {class_name} has {length} lines, but at most {CLASS_LINES_MAX} "
+                    "are allowed: split it, or write `LIMIT: reason` above it"
                 )
     return complaints
 
@@ -122,7 +123,8 @@ def check_folders(tree: Tree) -> list[str]:
         excused = readme in tree.names and REASON.search(tree.text(readme))
         if count > FOLDER_SOURCES_MAX and not excused:
             complaints.append(
-                f"{folder}: {count} source files, at most {FOLDER_SOURCES_MAX} (or `LIMIT: reason` in its README.md)"
+                f"{folder} has {count} source files, but at most {FOLDER_SOURCES_MAX} are allowed: split the folder, "
+                "or write `LIMIT: reason` in its README.md"
             )
     return complaints
 
@@ -134,6 +136,8 @@ def check_readmes(tree: Tree) -> list[str]:
         name = f"{room}/README.md"
         if name not in tree.names:
             complaints.append(f"{name} is missing; every top-level folder needs one")
-        elif len(GENERATED.sub("", tree.text(name)).splitlines()) > README_LINES_MAX:
-            complaints.append(f"{name} is longer than {README_LINES_MAX} lines; shorten it")
+        elif (lines := len(GENERATED.sub("", tree.text(name)).splitlines())) > README_LINES_MAX:
+            complaints.append(
+                f"{name} has {lines} lines, but at most {README_LINES_MAX} are allowed; shorten it"
+            )
     return complaints

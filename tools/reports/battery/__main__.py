@@ -52,7 +52,11 @@ def main() -> int:
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument(
-        "--only", nargs="+", default=[], metavar="ID", help="cases or groups: A01 C"
+        "--only",
+        nargs="+",
+        default=[],
+        metavar="ID",
+        help="only these cases or groups of cases, such as A01 or C",
     )
     parser.add_argument("--fast", action="store_true", help="run only the cases of ./dev test")
     parser.add_argument("--write", action="store_true", help="write docs/reference/battery.md")

@@ -85,7 +85,7 @@ class Chain:
                 run = self._run(case)
                 verdict, reason = run.verdict, run.reason
                 faults += _judge(case, run)
-        faults += [f"leftover: {what}" for what in before.left()]
+        faults += [f"left on the machine: {what}" for what in before.left()]
         return Got(verdict, reason, time.monotonic() - started, faults)
 
     def honest_faults(self) -> list[str]:
@@ -93,7 +93,12 @@ class Chain:
         run = self._run(Case("E05", "an honest library", library="faulty/honest"))
         if run.verdict == Verdict.PASSED and run.eligible:
             return []
-        return [f"an honest library is {run.verdict or run.state}: {run.reason or run.why_not}"]
+        return [
+            (
+                f"an honest library did not pass, or is not ranked: it is {run.verdict or run.state}: "
+                f"{run.reason or run.why_not}"
+            )
+        ]
 
     def _run(self, case: Case) -> Run:
         """Upload the library of a case, let the worker execute its run, and return the stored run."""
@@ -173,7 +178,7 @@ class Chain:
                 each = count // len(slots)
                 for found in pool.map(lambda s: [self._start_jail(s) for _ in range(each)], slots):
                     faults += [fault for faults_of_one in found for fault in faults_of_one]
-            return sorted(set(faults)) + [f"leftover: {what}" for what in before.left()]
+            return sorted(set(faults)) + [f"left on the machine: {what}" for what in before.left()]
 
     def _start_jail(self, slot: int) -> list[str]:
         """Start a jail with the player, which ends at once because it has no referee; return the faults."""
@@ -181,7 +186,11 @@ class Chain:
         command += ["--bind", f"{self.place.player}:/player", "--", "/player"]
         done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
         fine = done.returncode == 0 and "status:exited" in done.stdout.splitlines()
-        return [] if fine else [f"a jail ended with {done.returncode}: {done.stdout}{done.stderr}"]
+        if fine:
+            return []
+        return [
+            f"a jail with only the player ended with exit code {done.returncode}: {done.stdout}{done.stderr}"
+        ]
 
 
 def gate(benchmark: str) -> Target:
@@ -197,17 +206,26 @@ def _judge(case: Case, run: Run) -> list[str]:
     faults = [line for line in lines if line.startswith(HOLE)]
     if run.verdict not in case.expect:
         wanted = " or ".join(case.expect)
-        faults.append(f"the verdict is {run.verdict or run.state}, not {wanted}: {run.reason}")
-    faults += [f"no expected finding {name}" for name in case.findings if name not in names]
+        faults.append(
+            f"the verdict is {run.verdict or run.state} instead of {wanted}: {run.reason}"
+        )
+    faults += [
+        f"the expected finding {name} is missing" for name in case.findings if name not in names
+    ]
     if case.findings_any and not names & set(case.findings_any):
         faults.append(
             f"expected one of the findings {', '.join(case.findings_any)}, but got {', '.join(names) or 'no finding'}"
         )
     if case.words not in run.reason:
-        faults.append(f"the reason {run.reason!r} lacks {case.words!r}")
-    faults += [f"the log lacks {words!r}" for words in case.must_say if words not in lines]
-    if (run.state, run.attempt) != (State.DONE, 0 if run.verdict == Verdict.REFUSED else 1):
-        faults.append(f"the run is {run.state} after {run.attempt} attempts")
+        faults.append(f"the reason {run.reason!r} does not contain {case.words!r}")
+    faults += [
+        f"the log does not contain {words!r}" for words in case.must_say if words not in lines
+    ]
+    attempts = 0 if run.verdict == Verdict.REFUSED else 1
+    if (run.state, run.attempt) != (State.DONE, attempts):
+        faults.append(
+            f"the run has the state {run.state} and attempt number {run.attempt} instead of done and {attempts}"
+        )
     if run.verdict != Verdict.PASSED and (
         run.eligible or BoardEntry.objects.filter(run=run).exists()
     ):

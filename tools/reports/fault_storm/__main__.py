@@ -75,15 +75,20 @@ def _options() -> argparse.Namespace:
     parser.add_argument(
         "--submissions", type=int, default=20, help="number of uploads; each has about ten runs"
     )
-    parser.add_argument("--users", type=int, default=3)
-    parser.add_argument("--workers", type=int, default=4)
+    parser.add_argument("--users", type=int, default=3, help="number of users; default: 3")
+    parser.add_argument("--workers", type=int, default=4, help="number of workers; default: 4")
     parser.add_argument(
         "--slot",
         type=int,
         help="first of the numbers that give each worker's jail its own user (default: free numbers)",
     )
     parser.add_argument("--every", type=float, default=3.0, help="mean seconds between two kills")
-    parser.add_argument("--seed", type=int, default=secrets.randbelow(1 << 32))
+    parser.add_argument(
+        "--seed",
+        type=int,
+        default=secrets.randbelow(1 << 32),
+        help="number that determines the uploads and the kills; default: a random one, which is printed",
+    )
     parser.add_argument("--state", type=output_path, help="also write the kills to this file")
     parser.add_argument("--write", action="store_true", help="write docs/reference/fault-storm.md")
     options = parser.parse_args()

@@ -37,7 +37,9 @@ def _submissions(wanted: list[str]) -> list[str]:
 
     found = Counter(Submission.objects.values_list("description", flat=True))
     return [
-        f"submission {name!r} exists {found[name]} times" for name in wanted if found[name] != 1
+        f"submission {name!r} exists {found[name]} times instead of once"
+        for name in wanted
+        if found[name] != 1
     ]
 
 
@@ -55,7 +57,7 @@ def _runs(hits: list[Hit]) -> list[str]:
     lost = Counter(h.run_id for h in hits if h.target in {"worker", "referee", "jail", "jail-init"})
     for run in Run.objects.all():
         if run.state != State.DONE:
-            found.append(f"run {run.pk} is {run.state}")
+            found.append(f"run {run.pk} is {run.state} instead of done")
         elif run.verdict == KILLED_PLAYER and run.pk not in players | forgiven:
             found.append(f"run {run.pk} crashed, but its player was not killed: {run.reason}")
         elif run.verdict not in {"passed", "infrastructure", KILLED_PLAYER}:

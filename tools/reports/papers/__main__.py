@@ -34,16 +34,33 @@ Numbers = dict[str, float]
 def main() -> int:
     """Run every session whose result is not in the state, then write the page."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--only", metavar="ID", action="append", help="only these experiments")
-    parser.add_argument("--repetitions", type=int, default=REPETITIONS)
-    parser.add_argument("--scale", type=Scale, choices=list(Scale), default=Scale.LAPTOP)
+    parser.add_argument(
+        "--only",
+        metavar="ID",
+        action="append",
+        help="only this experiment; give the option once for each",
+    )
+    parser.add_argument(
+        "--repetitions",
+        type=int,
+        default=REPETITIONS,
+        help=f"how often to measure each point; default: {REPETITIONS}",
+    )
+    parser.add_argument(
+        "--scale",
+        type=Scale,
+        choices=list(Scale),
+        default=Scale.LAPTOP,
+        help="size of the sessions; default: laptop",
+    )
     parser.add_argument("--state", type=output_path, help="JSON file to continue from")
     parser.add_argument("--write", action="store_true", help=f"write {page.PAGE.relative_to(ROOT)}")
     options = parser.parse_args()
     experiments = [one for one in load() if not options.only or one.id in options.only]
     if not experiments:
         parser.error(
-            f"no experiment has this ID; the IDs are {', '.join(one.id for one in load())}"
+            f"--only: no experiment has the ID {' or '.join(options.only)}; "
+            f"the IDs are {', '.join(one.id for one in load())}"
         )
     numbers: Numbers = {}
     if options.state is not None and options.state.is_file():

@@ -91,12 +91,15 @@ def _experiment(entry: dict[str, Any], libraries: Mapping[str, Library]) -> Expe
     printed = _in_multiples_of_null(times) if times else entry.get("printed", {})
     for name, values in printed.items():
         if len(values) != len(points):
-            message = f"{entry['id']}: {name}: {len(values)} numbers for {len(points)} points: use nan for missing ones"
+            message = (
+                f"experiments.toml: {entry['id']} has {len(values)} numbers for {len(points)} points of {name}; "
+                "write nan for a missing number"
+            )
             raise ValueError(message)
     words = {key: " ".join(entry[key].split()) for key in ("title", "source", "says", "here")}
     base = Base(entry["base"].get("library"), entry["base"].get("point"))
     if base.library is not None and base.library not in entry["libraries"]:
-        message = f"{entry['id']}: the base {base.library} is not among `libraries`; add it there"
+        message = f"experiments.toml: {entry['id']} does not list its base {base.library} in `libraries`; add it there"
         raise ValueError(message)
     return Experiment(
         id=entry["id"],
