@@ -136,7 +136,7 @@ def test_bench_asks_for_shares_of_what_a_library_delivers(built: Settings, tmp_p
     refused = keydrome("bench", file, *options, var=tmp_path)
     assert refused.returncode == 2
     assert (
-        "--at-capacity needs a benchmark with arrival rates; use, for example, --benchmark open_loop"
+        "needs a benchmark with arrival rates, which sigmod2009 does not have: use, for example, --benchmark open_loop"
         in refused.stderr
     )
     options += ["--benchmark", "open_loop"]

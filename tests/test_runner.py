@@ -314,7 +314,7 @@ def test_an_unannounced_recorded_session_fails_the_run(settings: Settings) -> No
     file = library(settings, "faulty", "garbage_codes")
     report = execute(job(settings, file, recorded_seed="00000000000000cc"), go_on, settings)
     assert report.verdict is Verdict.FAILED, report.reason
-    assert report.reason.startswith("spot check: ")
+    assert report.reason.startswith("spot check (one more session, ")
     assert {"illegal_answer", "undocumented_code"} <= {f.name for f in report.findings}
     assert report.sessions == ()
 

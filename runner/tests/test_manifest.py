@@ -86,7 +86,10 @@ def test_a_request_for_an_unknown_benchmark_lists_the_known_ones() -> None:
         ({"instances": {}}, "at least one instance is required"),
         ({"limits": {}}, "smoke is missing"),
         ({"own_metrics": {"a": {"title": "A", "unit": "m"}}}, "not one of 1/s, MB/s"),
-        ({"parameters": {}}, "every scale must set every parameter and no other; check: threads"),
+        (
+            {"parameters": {}},
+            r"every scale must set every parameter and no other \(unknown: threads\)",
+        ),
     ],
 )
 def test_an_invalid_manifest_is_refused(change: dict[str, Any], message: str) -> None:
@@ -108,5 +111,5 @@ def test_the_name_must_be_that_of_the_folder(tmp_path: Path) -> None:
 
 
 def test_a_repository_without_benchmarks_is_named(tmp_path: Path) -> None:
-    with pytest.raises(StrictError, match="is this a complete clone"):
+    with pytest.raises(StrictError, match="this clone is incomplete"):
         load_benchmarks(tmp_path)
