@@ -264,7 +264,7 @@ def test_the_command_draws_a_metric_and_refuses_one_that_no_result_has(
     assert main(["plot", *files, "--metric", "throughput_tps"]) == 0
     told = capsys.readouterr().err
     assert "a comparison on sample/small is left out, because it compares by " in told
-    assert "repeat it with --metric throughput_tps" in told
+    assert "repeat the comparison with --metric throughput_tps" in told
     names = {path.name for path in out.iterdir()}
     assert names == {
         f"sample-small-smoke-throughput_tps{suffix}"
