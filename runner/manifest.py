@@ -168,7 +168,7 @@ class Benchmark:
         """Return the instance of that name. Raises RequestError if there is none."""
         if name not in self.instances:
             raise RequestError(
-                f"the benchmark {self.name} has no instance {name!r}; it has: {', '.join(self.instances)}"
+                f"the benchmark {self.name} has no instance {name!r}; choose one of: {', '.join(self.instances)}"
             )
         return self.instances[name]
 
@@ -181,14 +181,15 @@ class Benchmark:
         if scale not in scales:
             known = ", ".join(scales)
             raise RequestError(
-                f"{self.name}/{instance} has no scale {scale.value!r}; it has: {known}"
+                f"{self.name}/{instance} has no scale {scale.value!r}; choose one of: {known}"
             )
         for name, value in overrides.items():
             if name not in self.parameters:
-                known = ", ".join(self.parameters) or "none"
-                raise RequestError(
-                    f"the benchmark {self.name} has no parameter {name!r}; it has: {known}"
+                known = ", ".join(self.parameters)
+                advice = (
+                    f"choose one of: {known}" if known else "this benchmark takes no parameters"
                 )
+                raise RequestError(f"the benchmark {self.name} has no parameter {name!r}; {advice}")
             parameter = self.parameters[name]
             if not parameter.minimum <= value <= parameter.maximum:
                 raise RequestError(
@@ -216,7 +217,9 @@ def load_benchmarks(root: Path) -> dict[str, Benchmark]:
 def find_benchmark(benchmarks: Mapping[str, Benchmark], name: str) -> Benchmark:
     """Return the benchmark of that name. Raises RequestError if there is none."""
     if name not in benchmarks:
-        raise RequestError(f"there is no benchmark {name!r}; there are: {', '.join(benchmarks)}")
+        raise RequestError(
+            f"there is no benchmark {name!r}; choose one of: {', '.join(benchmarks)}"
+        )
     return benchmarks[name]
 
 

@@ -215,7 +215,7 @@ def test_an_untrusted_library_may_need_berkeley_db(settings: Settings) -> None:
         (
             {"configuration": "fast"},
             Verdict.REFUSED,
-            "no configuration 'fast'; there are: bare, exclusive",
+            "no configuration 'fast'; choose one of: bare, exclusive",
         ),
         ({"benchmark_version": 999}, Verdict.INFRASTRUCTURE, "needs sigmod2009 version 999"),
         ({"blob_sha256": "0" * 64}, Verdict.INFRASTRUCTURE, "is not in"),
@@ -237,7 +237,7 @@ def test_a_benchmark_that_does_not_exist_is_refused(settings: Settings) -> None:
     asked = replace(job(settings, library(settings, "indexes", "null")), benchmark="fun")
     report = execute(asked, go_on, settings)
     assert report.verdict is Verdict.REFUSED
-    assert "there is no benchmark 'fun'; there are: " in report.reason
+    assert "there is no benchmark 'fun'; choose one of: " in report.reason
 
 
 def test_a_structure_without_a_configuration_is_refused(settings: Settings) -> None:

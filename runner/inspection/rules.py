@@ -320,7 +320,10 @@ def _risk_flags(image: ElfImage, symbols: list[Symbol]) -> list[str]:
             f"constructors: {constructors} functions in .init_array run before the first call"
         )
     if image.tag("DT_FLAGS") & _FLAGS_STATIC_TLS:
-        flags.append("static_tls: the library uses the static model of thread-local storage")
+        flags.append(
+            "static_tls: the library uses the static model of thread-local storage, for which a process has little "
+            "space"
+        )
     imports = sorted(s.name for s in symbols if not s.defined and s.name in _NOTED_IMPORTS)
     if imports:
         flags.append(
