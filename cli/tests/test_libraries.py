@@ -64,7 +64,9 @@ def test_a_file_cannot_take_the_name_of_a_configuration(settings: Settings, tmp_
     file.write_text(json.dumps(own))
     assert find_configuration(str(file), settings) == own
     file.write_text(json.dumps({**own, "name": "occ"}))
-    with pytest.raises(UsageError, match="has the name 'occ', but it differs"):
+    with pytest.raises(
+        UsageError, match="'name' is 'occ', as in a configuration of Keydrome, but other"
+    ):
         find_configuration(str(file), settings)
     file.write_text(json.dumps({**own, "name": "mine"}))
     found = find_configuration(str(file), settings)

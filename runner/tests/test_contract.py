@@ -112,7 +112,7 @@ def test_a_job_without_one_of_its_fields_is_refused(name: str) -> None:
         ({"configuration": "a/b"}, "is not a name"),
         ({"parameters": {"threads": 1.5}}, "expected an integer"),
         ({"require_level": "some"}, "not one of full, weak, none"),
-        ({"attempt": 0}, "at least 1"),
+        ({"attempt": 0}, "0 is less than 1, the minimum; this is an error of Keydrome"),
     ],
 )
 def test_a_job_of_another_form_is_refused_with_a_reason(
