@@ -78,6 +78,12 @@ def failing(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
         (["-p", "speed=1"], "no parameter 'speed'; choose one of: threads"),
         (["--config", "fast"], "choose one of bare, exclusive, "),
         (["--seed", "abc"], "is not a seed"),
+        (["--history", "DIR"], "the sessions of this run are not recorded: add --record"),
+        (["--audit", "--no-control"], "which --no-control leaves out: give only one"),
+        (["--audit", "--benchmark", "unit"], "but the benchmark unit measures none: choose"),
+        (["--audit", "--benchmark", "trace"], "parameter threads, which trace does not have"),
+        (["--benchmark", "trace", "-p", "a=1"], "no parameter 'a'; this benchmark takes no"),
+        (["--benchmark", "tpcc", "-p", "any_warehouse=2"], "but tpcc allows 0 to 1: choose"),
     ],
 )
 def test_bench_lists_the_known_names(

@@ -123,6 +123,11 @@ def test_a_job_of_another_form_is_refused_with_a_reason(
         Job.from_json(json.dumps(fields))
 
 
+def test_a_key_that_occurs_twice_is_named() -> None:
+    with pytest.raises(StrictError, match="an object has the key 'a' more than once"):
+        Job.from_json('{"b": 1, "a": 1, "a": 1}')
+
+
 @pytest.mark.parametrize("text", ["", "[]", "{", '{"a": NaN}', '{"a": 1, "a": 1}', "[" * 100_000])
 def test_text_that_is_no_object_is_refused(text: str) -> None:
     with pytest.raises(StrictError):
