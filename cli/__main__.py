@@ -10,7 +10,7 @@ def main() -> int:
     try:
         from cli.main import main as run  # noqa: PLC0415
     except KeyboardInterrupt:
-        print("keydrome: interrupted before it started anything", file=sys.stderr)
+        print("keydrome: interrupted before the command had started", file=sys.stderr)
         return _INTERRUPTED
     return run()
 

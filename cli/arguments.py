@@ -38,7 +38,9 @@ class Parser(argparse.ArgumentParser):
         """
         option = next((text.partition("=")[0] for text in unknown if text.startswith("-")), None)
         if option is None:
-            return f"too many arguments: {' '.join(unknown)}"
+            return (
+                f"too many arguments: {' '.join(unknown)}; `{self.prog} --help` lists the arguments"
+            )
         nearest = get_close_matches(option, self._option_string_actions, n=1)
         if nearest:
             return f"there is no option {option}; did you mean {nearest[0]}?"

@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     import argparse
     from pathlib import Path
 
+    from runner.manifest import Benchmark
     from runner.request import Request
     from runner.series import SeriesResult
     from runner.settings import Settings
@@ -111,16 +112,11 @@ def _request(options: argparse.Namespace, named: Named, settings: Settings) -> R
     if options.metric is not None:
         benchmark = with_metric(benchmark, options.metric)
     if options.history is not None and not options.record and benchmark.kind is Kind.PERFORMANCE:
-        raise UsageError("--history writes the histories of recorded runs only: give --record too")
-    if options.audit and (options.no_control or benchmark.kind is not Kind.PERFORMANCE):
         raise UsageError(
-            "--audit compares the library with the control library: choose a timed benchmark, without --no-control"
+            "--history needs recorded sessions, and the sessions of this run are not recorded: add --record"
         )
-    if options.audit and "threads" not in benchmark.parameters:
-        raise UsageError(
-            f"--audit needs the number of threads, but {benchmark.name} has no parameter threads: choose another "
-            "benchmark"
-        )
+    if options.audit:
+        _check_audit(benchmark, with_control=not options.no_control)
     seeds = seed_series(options.seed, options.sessions)
     request = request_of(
         options,
@@ -144,6 +140,25 @@ def _request(options: argparse.Namespace, named: Named, settings: Settings) -> R
     )
 
 
+def _check_audit(benchmark: Benchmark, *, with_control: bool) -> None:
+    """Raise UsageError if no session of the benchmark can be audited."""
+    if not with_control:
+        raise UsageError(
+            "--audit compares the library with the control library, which --no-control leaves out: give only one of "
+            "the two options"
+        )
+    if benchmark.kind is not Kind.PERFORMANCE:
+        raise UsageError(
+            f"--audit compares times, but the benchmark {benchmark.name} measures none: choose a timed benchmark, "
+            "such as --benchmark ycsb"
+        )
+    if "threads" not in benchmark.parameters:
+        raise UsageError(
+            f"--audit needs a benchmark with the parameter threads, which {benchmark.name} does not have: choose "
+            "another benchmark, such as --benchmark ycsb"
+        )
+
+
 def with_look_ahead(request: Request, result: SeriesResult) -> SeriesResult:
     """Return the result, and add the finding `look_ahead` if the library seems to read its next calls.
 
@@ -165,8 +180,8 @@ def at_capacity(
     known = request.benchmark.resolve(request.instance, request.scale, request.overrides)
     if CAPACITY not in known:
         raise UsageError(
-            "--at-capacity needs a benchmark with arrival rates; use, for example, "
-            f"--benchmark {DEFAULT_OPEN_LOOP}"
+            f"--at-capacity needs a benchmark with arrival rates, which {request.benchmark.name} does not have: use, "
+            f"for example, --benchmark {DEFAULT_OPEN_LOOP}"
         )
     saturated = replace(
         request,
@@ -177,16 +192,18 @@ def at_capacity(
     )
     work = folder / "capacity"
     work.mkdir(mode=0o700)
-    with shown_progress("capacity") as heartbeat:
+    with shown_progress("measuring the capacity") as heartbeat:
         result = run_inspected(inspected, saturated, settings, work, heartbeat)
     if result.verdict is not Verdict.PASSED:
         verdict = result.verdict.value.replace("_", " ")
         raise UsageError(
-            f"cannot measure the capacity: the library's verdict is {verdict}: {result.reason}"
+            f"--at-capacity could not measure the capacity of the library, because the session has the verdict "
+            f"{verdict} ({result.reason}): run without --at-capacity to see all findings"
         )
     delivered = result.sessions[0].candidate.metrics["delivered_max_per_s"]
     sys.stderr.write(
-        f"measured capacity of the library: {delivered:,.0f} transactions/s; the run uses this number\n"
+        f"measured capacity of the library: {delivered:,.0f} transactions per second; the arrival rates of the run are "
+        "fractions of it\n"
     )
     return replace(request, overrides={**request.overrides, CAPACITY: round(delivered)})
 

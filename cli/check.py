@@ -22,7 +22,8 @@ from cli.input.libraries import (
     is_trusted,
     title,
 )
-from cli.input.values import UsageError, history_folder, seed_series
+from cli.input.suites import chosen_suites, scale_of
+from cli.input.values import history_folder, seed_series
 from cli.local_jail import check_rights, prepared
 from cli.output.check_proof import smallest_proof
 from cli.output.crash_text import (
@@ -42,7 +43,6 @@ from results.counts import counted
 from runner.execute import Inspected, run_inspected
 from runner.gate_end import has_stalled, why_gate_ends
 from runner.inspection.library import LibraryFacts, LibraryKind, inspect_library
-from runner.manifest import Kind, load_benchmarks
 from runner.report import Finding
 from runner.request import Request, timeout_factor_of
 from runner.settings import load_settings
@@ -61,11 +61,9 @@ if TYPE_CHECKING:
     from runner.settings import Settings
 
 CHECK_SCHEMA = "keydrome.check.v1"
-_FIRST = ("unit", "phantom", "scenarios", "differential", "isolation")
 _RIGHT, _WRONG, _COULD_NOT_JUDGE = 0, 1, 2
 _ONE_THREAD = "differential"  # the suite in which one thread makes all calls
 _LEAK = "memory_growth"  # the name of the finding
-_LARGEST_FIRST = (Scale.PAPER, Scale.LAPTOP, Scale.SMOKE)
 # How much CPU time the library may use in the first round at each scale; `paper` has no limit. A limit of wall time
 # would count other work on the machine against the library.
 _ROUND_CPU_SECONDS = {Scale.SMOKE: 60.0, Scale.LAPTOP: 100.0}
@@ -126,7 +124,7 @@ class _Tally:
     def fail_as_too_slow(self) -> None:
         """Fail the library, because the suites that were left out would take too much of its CPU time."""
         self.verdict = Verdict.FAILED
-        text = f"{self.why_not_run}; not run: {', '.join(self.not_run)}"
+        text = f"the library is too slow: {self.why_not_run}; not run: {', '.join(self.not_run)}"
         self.findings[("gate", "too_slow")] = Finding("gate", "too_slow", Severity.REQUIRED, text)
         self.to_debug = self.to_debug or self.slowest[1]
 
@@ -184,7 +182,7 @@ class _Check:
         return Request(
             benchmark=suite,
             instance=instance,
-            scale=_scale(suite, instance, self.scale),
+            scale=scale_of(suite, instance, self.scale),
             overrides={},
             seeds=(seed,),
             plain=False,
@@ -210,7 +208,7 @@ def run(options: argparse.Namespace) -> int:
     configuration = chosen_configuration(named, options.config, settings)
     check_isolates(configuration)
     check = _Check(
-        suites=_suites(options.suite, settings),
+        suites=chosen_suites(options.suite, settings),
         scale=Scale(options.scale),
         level=JailLevel(options.require),
         configuration=configuration,
@@ -368,16 +366,18 @@ def _ends_early(
     limit = _ROUND_CPU_SECONDS.get(check.scale)
     if limit is None:
         return False
-    session_ms = left[0][0].limits[check.scale].session_timeout_ms or 0
-    used = f"the suites have used {tally.cpu_seconds:.0f} s of CPU time in {elapsed:.0f} s so far"
-    may = f"may {{}} {{:.0f}} s in all at {check.scale.value} scale"
-    if tally.cpu_seconds + session_ms / 1000 > limit:
-        tally.leave_out(left, f"{used}, and {may.format('use', limit)}")
+    session_s = (left[0][0].limits[check.scale].session_timeout_ms or 0) / 1000
+    used = (
+        f"the suites have used {tally.cpu_seconds:.0f} s of CPU time in {elapsed:.0f} s, and the next instance may use "
+        f"{session_s:.0f} s, but {check.scale.value} scale allows"
+    )
+    if tally.cpu_seconds + session_s > limit:
+        tally.leave_out(left, f"{used} {limit:.0f} s of CPU time in all")
         tally.fail_as_too_slow()
         return True
-    if elapsed + session_ms / 1000 > _WALL_FACTOR * limit:
-        wait = "the machine is busy, or the library waits"
-        tally.leave_out(left, f"{used}, and {may.format('take', _WALL_FACTOR * limit)}: {wait}")
+    if elapsed + session_s > _WALL_FACTOR * limit:
+        wait = "the machine is busy, or the library waits; run again when the machine has less other work"
+        tally.leave_out(left, f"{used} {_WALL_FACTOR * limit:.0f} s in all ({wait})")
         if tally.verdict is Verdict.PASSED:
             tally.verdict = Verdict.INFRASTRUCTURE
         return True
@@ -389,28 +389,10 @@ def _why_enough(scale: Scale, verdict: Verdict, elapsed: float) -> str:
     enough = _FAILED_SECONDS.get(scale)
     if verdict is not Verdict.FAILED or enough is None or elapsed <= enough:
         return ""
-    return f"the library has failed, and the suites have taken {elapsed:.0f} s (--scale laptop has no such limit)"
-
-
-def _suites(names: list[str], settings: Settings) -> list[Benchmark]:
-    benchmarks = load_benchmarks(settings.root)
-    known = {n: b for n, b in benchmarks.items() if b.kind is Kind.CORRECTNESS}
-    if not known:
-        raise UsageError("benchmarks/ contains no correctness benchmark: is this a complete clone?")
-    for name in names:
-        if name not in known:
-            raise UsageError(f"there is no suite {name!r}; there are: {', '.join(known)}")
-    return [known[name] for name in sorted(known, key=_rank) if not names or name in names]
-
-
-def _rank(name: str) -> tuple[int, str]:
-    """Return the sort key of a suite. Short suites with simple findings come first."""
-    return _FIRST.index(name) if name in _FIRST else len(_FIRST), name
-
-
-def _scale(suite: Benchmark, instance: str, wanted: Scale) -> Scale:
-    scales = suite.instance(instance).scales
-    return wanted if wanted in scales else next(s for s in _LARGEST_FIRST if s in scales)
+    return (
+        f"the library has failed, and the suites have taken {elapsed:.0f} s (limit after a failure at {scale.value} "
+        f"scale: {enough:.0f} s; --scale laptop has no such limit)"
+    )
 
 
 def _report(options: argparse.Namespace, check: _Check, tally: _Tally, seed: str) -> None:
@@ -445,8 +427,9 @@ def _report(options: argparse.Namespace, check: _Check, tally: _Tally, seed: str
 def _notes(check: _Check, tally: _Tally, *, is_named: bool) -> Iterator[str]:
     """Yield what the user should know or do next, one line each. `is_named` is True if there are findings."""
     if tally.repeated:
-        reason = next(iter(tally.repeated.values()))
-        yield f"repeated: {', '.join(tally.repeated)}, because the first attempt could not be judged: {reason}"
+        first, reason = next(iter(tally.repeated.items()))
+        names = ", ".join(tally.repeated)
+        yield f"repeated, because the first attempt could not be judged: {names} (the reason for {first}: {reason})"
     if tally.not_run:
         suites = ", ".join(dict.fromkeys(name.partition("/")[0] for name in tally.not_run))
         yield f"not run, because {tally.why_not_run}: {suites} ({counted(len(tally.not_run), 'instance')})"
@@ -465,10 +448,10 @@ def _notes(check: _Check, tally: _Tally, *, is_named: bool) -> Iterator[str]:
     if tally.to_debug:
         yield f"debug: {tally.to_debug}"
     if any(finding.name == _LEAK for finding in tally.findings.values()):
-        yield "leak: AddressSanitizer names the allocation: docs/how-to/debug-a-library.md, Find a leak"
+        yield "leak: AddressSanitizer names the place of the allocation (docs/how-to/debug-a-library.md, Find a leak)"
     # The guide is about calls and transactions; a refused file or configuration has played none.
     if tally.findings and tally.verdict is not Verdict.UNSUPPORTED:
-        yield "how to read it: docs/how-to/read-a-witness.md"
+        yield "how to read a finding: docs/how-to/read-a-witness.md"
 
 
 def _crash_notes(tally: _Tally) -> Iterator[str]:

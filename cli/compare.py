@@ -71,9 +71,8 @@ def run(options: argparse.Namespace) -> int:
     request = _request(options, load_settings())
     check_rights(request.require)
     with local_jail() as (settings, folder):
-        missing = settings.missing_binaries()
-        if missing:
-            raise UsageError(f"missing files: {', '.join(map(str, missing))}; run ./dev build")
+        if missing := settings.why_incomplete():
+            raise UsageError(missing)
         subjects = _subjects(options, request, settings, folder)
         candidates = {s.library.name: s.loadable for s in subjects if s.loadable is not None}
         _note_excluded(subjects, candidates)
@@ -126,18 +125,21 @@ def _write(options: argparse.Namespace, compared: Compared, noise: list[str]) ->
 def _request(options: argparse.Namespace, settings: Settings) -> Request:
     if options.sessions > SESSIONS_MAX:
         raise UsageError(
-            f"--sessions {options.sessions}: at most {SESSIONS_MAX} are allowed; if these cannot decide a pair, use a "
-            "larger scale or a quieter machine"
+            f"--sessions {options.sessions}: at most {SESSIONS_MAX} sessions are allowed: give a smaller number; if "
+            f"{SESSIONS_MAX} sessions cannot decide a pair, use a larger --scale or a quieter machine"
         )
     to_output = [
         path for path in (options.json, options.markdown) if path and is_standard_output(path)
     ]
     if len(to_output) > 1:
-        raise UsageError("--json and --markdown both go to standard output: name a file for one")
+        raise UsageError(
+            "--json and --markdown both go to standard output: name a file for one of them"
+        )
     benchmark = chosen_benchmark(options, settings)
     if benchmark.kind is Kind.CORRECTNESS:
         raise UsageError(
-            f"the benchmark {benchmark.name} has no times to compare: use `keydrome check`"
+            f"the benchmark {benchmark.name} measures no times to compare: use `keydrome check`, or choose another "
+            "benchmark"
         )
     if options.metric is not None:
         benchmark = with_metric(benchmark, options.metric)
@@ -174,7 +176,8 @@ def _subjects(
             subject = _subject(file, chosen, request, settings)
             key = (file.digest, json.dumps(subject.library.configuration, sort_keys=True))
             if key in seen and not options.keep_same:
-                _note(f"{subject.library.name} is identical to {seen[key]} and is compared once")
+                same = f"{subject.library.name} and {seen[key]} are the same library"
+                _note(f"{same}, so only {seen[key]} is compared (--keep-same compares both)")
                 continue
             name = _free_name(subject.library.name, taken)
             taken.add(name)
@@ -231,10 +234,10 @@ def _note_excluded(subjects: list[_Subject], candidates: dict[str, Loadable]) ->
     for subject in subjects:
         if subject.loadable is None:
             _note(
-                f"{subject.library.name} is excluded: the inspection refused it: {subject.library.refused}"
+                f"{subject.library.name} is excluded, because the inspection refused it: {subject.library.refused}"
             )
     if len(candidates) < 2:  # noqa: PLR2004 - a comparison needs two
-        only = f"there is only {next(iter(candidates))}" if candidates else "there is none"
+        only = f"only {next(iter(candidates))} is left" if candidates else "none is left"
         raise UsageError(
             f"a comparison needs at least two different libraries, and {only}: give another file, or the same "
             "structure with another configuration (LIB:CONFIG); to see the effect of noise alone, name a file twice "

@@ -14,13 +14,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, BinaryIO
 
 from cli.input.values import UsageError
-from runner.text import display_name
+from runner.text import display_name, printable
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterator
     from pathlib import Path
 
+_GIVE_RUN = "give what `ycsb run basic` printed to standard output"
+_GIVE_OUTPUT = "give what YCSB's binding basic printed to standard output"
 _LINE_BYTES_MAX = 1 << 20
 _KEY_BYTES_MAX = 128
 _PAYLOAD_BYTES_MAX = 100
@@ -68,7 +70,7 @@ def run(options: argparse.Namespace) -> int:
     """Run the command; returns 0, or raises UsageError before anything is written."""
     if options.threads > _THREADS_MAX:
         raise UsageError(
-            f"--threads {options.threads}: a trace has at most {_THREADS_MAX} threads: give fewer"
+            f"--threads {options.threads}: a trace has at most {_THREADS_MAX:,} threads: give a smaller number"
         )
     tables: dict[bytes, None] = {}  # in order of appearance
     used: set[int] = set()
@@ -79,7 +81,7 @@ def run(options: argparse.Namespace) -> int:
         tables[operation.table] = None
         used.add(operation.thread(options.threads))
     if not used:
-        raise UsageError(f"{options.printed}: no line is an operation of YCSB: give another file")
+        raise UsageError(f"{options.printed}: no line is an operation of YCSB: {_GIVE_RUN}")
     # A trace numbers its threads without gaps.
     numbers = {thread: number for number, thread in enumerate(sorted(used))}
     out = sys.stdout.buffer
@@ -100,7 +102,10 @@ def _loaded(path: Path) -> Iterator[_Operation]:
     for number, operation in _numbered(path):
         if operation.what != b"INSERT":
             raise _fault(
-                path, number, f"a load only inserts, but this is {operation.what.decode()}"
+                path,
+                number,
+                f"a load only inserts, but this line is {operation.what.decode()}: give --load what `ycsb load basic` "
+                "printed",
             )
         yield operation
 
@@ -117,12 +122,23 @@ def _operations(path: Path) -> Iterator[_Operation]:
 
 def _numbered(path: Path) -> Iterator[tuple[int, _Operation]]:
     """Yield the operations of a file with the numbers of their lines. Raises UsageError for a line that is unknown."""
-    with path.open("rb") as file:
+    try:
+        opened = path.open("rb")
+    except OSError as error:
+        raise UsageError(
+            f"{path}: cannot read the file ({error.strerror}): {_GIVE_OUTPUT}"
+        ) from error
+    with opened as file:
         number = 0
         while line := file.readline(_LINE_BYTES_MAX):
             number += 1
             if len(line) == _LINE_BYTES_MAX:
-                raise _fault(path, number, f"the line has {_LINE_BYTES_MAX:,} bytes or more")
+                raise _fault(
+                    path,
+                    number,
+                    f"the line has {_LINE_BYTES_MAX:,} bytes or more, but must have fewer: let YCSB write shorter "
+                    "values, for example with -p fieldlength=100",
+                )
             line = line.rstrip(b"\r\n")
             if line and not line.startswith(_OTHER):
                 yield number, _parsed(path, number, line)
@@ -134,23 +150,35 @@ def _parsed(path: Path, number: int, line: bytes) -> _Operation:
         raise _fault(
             path,
             number,
-            "YCSB's binding basic prints no such line: redirect only its standard output, not its errors",
+            "YCSB's binding basic prints no such line: redirect only the standard output of YCSB, without its errors",
         )
     table, key = match["table"], match["key"]
     if not re.fullmatch(rb"[A-Za-z0-9_]{1,15}", table):
         raise _fault(
             path,
             number,
-            "the name of the table becomes that of an index, so it has at most 15 letters, digits and underscores: "
-            "give YCSB another one with -p table=NAME",
+            f"the table {printable(table.decode(errors='replace'))} becomes an index, whose name must have 1 to 15 "
+            "letters, digits and underscores: give YCSB another table with -p table=NAME",
         )
-    if len(key) > _KEY_BYTES_MAX or key.startswith(_FIRST_OF_CHECKS):
+    if len(key) > _KEY_BYTES_MAX:
         raise _fault(
-            path, number, f"a key has at most {_KEY_BYTES_MAX} bytes and does not begin with !"
+            path,
+            number,
+            f"the key has {len(key):,} bytes, but at most {_KEY_BYTES_MAX} are allowed: use shorter keys",
+        )
+    if key.startswith(_FIRST_OF_CHECKS):
+        raise _fault(
+            path,
+            number,
+            "the key begins with !, as only the keys of Keydrome's own checks may: use other keys",
         )
     payload = (match["values"] or b"").rstrip()[:_PAYLOAD_BYTES_MAX]
     if b"\0" in line:
-        raise _fault(path, number, "a key or value contains a zero byte, which ends a string in C")
+        raise _fault(
+            path,
+            number,
+            "a key or value contains a zero byte, which ends a string in C: use keys and values without zero bytes",
+        )
     return _Operation(match["what"], table, key, int(match["count"] or 0), payload)
 
 

@@ -26,7 +26,7 @@ from runner.inspection.library import LibraryFacts, LibraryKind, inspect_library
 from runner.inspection.rules import sanitizer_runtimes
 from runner.referee import build_plan
 from runner.request import make_loadable
-from runner.settings import load_settings
+from runner.settings import BUILD_FIRST, load_settings
 from runner.terms import JailLevel
 from runner.text import display_name, printable
 
@@ -110,7 +110,7 @@ def run(options: argparse.Namespace) -> int:
     tool = None if options.tool is None else Tool(options.tool)
     program = settings.build / "bin" / PROGRAM
     if not program.is_file():
-        raise UsageError(f"{program}: not built yet: run ./dev build, or set KEYDROME_BUILD")
+        raise UsageError(f"{program} is missing: {BUILD_FIRST}")
     named = find_runnable(options.library, settings)
     name = display_name(named.path.name)
     announce(f"reading {name}")
@@ -149,7 +149,8 @@ def _check_tool(tool: Tool | None, runtimes: tuple[str, ...]) -> None:
     needed = Tool.GDB.value if tool is Tool.STACK else tool.value
     if shutil.which(needed) is None:
         raise UsageError(
-            f"--tool {tool.value} needs {needed}, which is not installed: apt-get install {needed}"
+            f"--tool {tool.value} needs {needed}, which is not installed: install it, for example with apt-get install "
+            f"{needed}"
         )
 
 

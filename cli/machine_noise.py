@@ -112,13 +112,19 @@ _RULES: tuple[tuple[str, Callable[[Path], str], Callable[[str], bool], str], ...
         "load",
         _load,
         lambda found: _number(found) < _BUSY_LOAD_PER_CPU,
-        "stop all other programs; a bench machine should run one bench worker and nothing else",
+        (
+            f"stop other programs until the load is below {_BUSY_LOAD_PER_CPU} per CPU; a bench machine should run one "
+            "bench worker and nothing else"
+        ),
     ),
     (
         "stolen time",
         _steal,
         lambda found: _number(found) <= 100 * _STEAL_MAX,
-        "other virtual machines use the same CPUs: use a dedicated host or bare metal",
+        (
+            f"other virtual machines use the same CPUs (at most {100 * _STEAL_MAX:g} % is fine): use a dedicated host "
+            "or bare metal"
+        ),
     ),
     (
         "frequency governor",

@@ -66,17 +66,25 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except OSError as error:
         return _fail(_with_remedy(error))
     except (Cancelled, KeyboardInterrupt):
-        print("keydrome: interrupted; every process that it started was stopped", file=sys.stderr)
+        print(
+            "keydrome: interrupted; every process that the command had started was stopped",
+            file=sys.stderr,
+        )
         return _INTERRUPTED
     return status
 
 
 def _with_remedy(error: OSError) -> str:
+    if error.strerror is None:  # an error of our own, whose text has a remedy
+        return str(error)
+    where = "" if error.filename is None else f"{error.filename}: "
     if isinstance(error, PermissionError):
-        return f"{error}: use sudo, or set KEYDROME_VAR to a folder that you can write to"
-    if error.errno == errno.ENOSPC:
-        return f"{error}: free some space where the output and KEYDROME_VAR are"
-    return str(error)
+        remedy = "use sudo, or set KEYDROME_VAR to a folder that you can write to"
+    elif error.errno == errno.ENOSPC:
+        remedy = "free some space where the output and KEYDROME_VAR are"
+    else:
+        remedy = "remove this cause, and run the command again"
+    return f"{where}{error.strerror}: {remedy}"
 
 
 def _fail(message: str) -> int:
@@ -196,7 +204,7 @@ def _add_workload(parser: argparse.ArgumentParser) -> None:
         "--memory",
         metavar="GIB",
         type=gibibytes,
-        help="memory limit of a library, such as 2 or 0.5; default: enough for the records of the instance",
+        help="memory limit of a library in GiB, such as 2 or 0.5; default: enough for the records of the instance",
     )
 
 
@@ -349,7 +357,7 @@ def _add_compare(parser: argparse.ArgumentParser) -> None:
         metavar="PERCENT",
         type=percent,
         default=100 * (MARGIN_RATIO - 1),
-        help="libraries whose results differ by less than this count as equal; state it with the result; default: 3",
+        help="libraries count as equal if their results differ by less; state the margin with the result; default: 3",
     )
     parser.add_argument(
         "--keep-same",

@@ -50,9 +50,9 @@ def run(options: argparse.Namespace) -> int:
         metric = ShownMetric(options.metric, _label(options.metric, results, root))
     for benchmark, versions in mixed_versions(results).items():
         print(
-            f"keydrome: the results come from versions {', '.join(map(str, versions))} of {benchmark}, which play "
-            "different operations, so each version gets pictures of its own: to compare the results, repeat those of "
-            "the older versions",
+            f"keydrome: the results come from versions {', '.join(map(str, versions))} of the benchmark {benchmark}. "
+            "These versions play different operations, so each gets plots of its own: to compare the results, repeat "
+            "those of the older versions",
             file=sys.stderr,
         )
     drawn = 0
@@ -77,12 +77,16 @@ def _check_metric(metric: str, results: list[dict[str, Any]]) -> None:
     """
     found = sorted({name for result in results for name in _metrics(result)})
     if metric not in found:
-        has = f"they have: {', '.join(found)}" if found else "they have none"
+        has = (
+            f"they have: {', '.join(found)}"
+            if found
+            else "they have no metric at all, because no session passed: give results of sessions that passed"
+        )
         raise UsageError(f"--metric: the results have no metric {metric!r}; {has}")
     for instance, other in _compared_by_another(metric, results):
         print(
             f"keydrome: a comparison on {instance} is left out, because it compares by {other}: "
-            f"repeat it with --metric {metric}",
+            f"repeat the comparison with --metric {metric}",
             file=sys.stderr,
         )
 

@@ -17,6 +17,7 @@ from cli.local_jail import check_rights, prepared
 from cli.output.files import stream_for_people, write_json
 from cli.output.progress import announce, shown_progress
 from results.bundle import BYTES_MAX, Bundle, BundleError, read_bundle
+from results.counts import counted
 from results.summary import Summary, summarise
 from runner.execute import run_file
 from runner.machine import machine_facts
@@ -104,10 +105,11 @@ def run(options: argparse.Namespace) -> int:
     request = _request(library, JailLevel(options.require), original, bundle, settings)
     check_rights(request.require)
     with prepared(library) as (slot_settings, folder, file):
-        if hashlib.sha256(file.read_bytes()).hexdigest() != original.sha256:
+        digest = hashlib.sha256(file.read_bytes()).hexdigest()
+        if digest != original.sha256:
             raise UsageError(
-                f"{display_name(library.name)}: not the library of the run: give the file whose SHA-256 is "
-                f"{original.sha256}"
+                f"{display_name(library.name)}: not the library of the run: the SHA-256 of this file is {digest}; give "
+                f"the file whose SHA-256 is {original.sha256}"
             )
         with shown_progress(f"{original.benchmark}/{original.instance}") as heartbeat:
             result, _facts = run_file(file, request, slot_settings, folder, heartbeat)
@@ -157,11 +159,15 @@ def compare(original: Original, verdict: Verdict, summary: Summary) -> Compariso
             lines.append("too few sessions for intervals, so the ratios cannot be compared")
         else:
             lines.append(f"the intervals {'overlap' if overlapping else 'do not overlap'}")
-    confirmed = same_verdict and not (same_class and overlapping is False)
+    why_not = "" if same_verdict else "the verdicts differ"
+    if same_verdict and same_class and overlapping is False:
+        why_not = "the intervals do not overlap, although the machines are of the same class"
     lines.append(
-        "the replay confirms the run" if confirmed else "the replay does not confirm the run"
+        f"the replay does not confirm the run, because {why_not}"
+        if why_not
+        else "the replay confirms the run"
     )
-    return Comparison(confirmed, tuple(lines))
+    return Comparison(not why_not, tuple(lines))
 
 
 def _overlap(original: Original, interval: Interval | None) -> bool | None:
@@ -203,8 +209,8 @@ def _request(
     benchmark = find_benchmark(load_benchmarks(settings.root), original.benchmark)
     if benchmark.version != original.benchmark_version:
         raise UsageError(
-            f"the run is of version {original.benchmark_version} of {benchmark.name}, but this checkout has version "
-            f"{benchmark.version}: check out the commit {bundle.software.get('commit', 'unknown')}"
+            f"the run used version {original.benchmark_version} of the benchmark {benchmark.name}, but this clone has "
+            f"version {benchmark.version}: use the version of Keydrome that made the bundle ({_made_by(bundle)})"
         )
     if not original.seeds:
         raise UsageError(
@@ -230,18 +236,22 @@ def _origin(original: Original, bundle: Bundle, *, known_key: bool) -> list[str]
     configured = (
         f" with the configuration {original.configuration}" if original.configuration else ""
     )
-    software = bundle.software
     signed = (
         "the key that you gave"
         if known_key
         else f"{bundle.public_key}, a key that was not checked (give --key)"
     )
     played = f"{original.benchmark}/{original.instance} version {original.benchmark_version}, {original.scale.value}"
-    made = f"Keydrome {software.get('keydrome', 'unknown')}, commit {software.get('commit', 'unknown')}"
+    sessions = counted(len(original.seeds), "session")
     return [
-        f"bundle of {original.run}: {played} scale, sessions: {len(original.seeds)}{configured}",
-        f"made with {made}; signed with {signed}",
+        f"bundle of {original.run}: {played} scale, {sessions}{configured}",
+        f"made with {_made_by(bundle)}; signed with {signed}",
     ]
+
+
+def _made_by(bundle: Bundle) -> str:
+    software = bundle.software
+    return f"Keydrome {software.get('keydrome', 'unknown')}, commit {software.get('commit', 'unknown')}"
 
 
 def _json(

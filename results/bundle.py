@@ -39,6 +39,7 @@ RUN, MANIFEST, SIGNATURE = "run.json", "manifest.json", "signature.json"
 FILES_MAX = 32
 BYTES_MAX = 64 << 20
 """The largest total size of a bundle's unpacked files, in bytes."""
+_DOWNLOAD_AGAIN = "download the bundle again from the page of the run"
 _NAME = re.compile(r"[a-z0-9][a-z0-9_.-]{0,63}")
 _ZIP_EPOCH = (1980, 1, 1, 0, 0, 0)
 # zipfile raises these errors for damaged archives. BadZipFile is its own error. The others come from its decoders, or
@@ -108,7 +109,7 @@ def read_bundle(data: bytes, public_key: str | None = None) -> Bundle:
     for name in (RUN, MANIFEST, SIGNATURE):
         if name not in files:
             raise BundleError(
-                f"the bundle has no {name}, so it is not a bundle of Keydrome: give another file"
+                f"the file contains no {name}, so it is not a bundle of Keydrome: give another file"
             )
     try:
         signed_by = _check_signature(files[MANIFEST], files[SIGNATURE])
@@ -118,7 +119,7 @@ def read_bundle(data: bytes, public_key: str | None = None) -> Bundle:
         software = manifest.mapping("software")
         run = parse_object(files[RUN], RUN)
     except StrictError as error:
-        raise BundleError(str(error)) from error
+        raise BundleError(f"{error}: {_DOWNLOAD_AGAIN}") from error
     if schema != BUNDLE_SCHEMA:
         raise BundleError(
             f"{MANIFEST}: the format is {schema!r}, but this program reads {BUNDLE_SCHEMA}: use the version of "
@@ -130,12 +131,12 @@ def read_bundle(data: bytes, public_key: str | None = None) -> Bundle:
     if wrong:
         raise BundleError(
             f"{', '.join(wrong)}: not the content that was signed: the bundle was changed after it was made; "
-            "download it again from the page of the run"
+            f"{_DOWNLOAD_AGAIN}"
         )
     if public_key is not None and signed_by != public_key:
         raise BundleError(
-            f"signed with the key {signed_by}, not with {public_key}: give a bundle of the site that has this key, or "
-            "the key of the bundle's site"
+            f"the bundle is signed with the key {signed_by}, not with {public_key}: give a bundle of the site whose "
+            "key you gave, or give the key of the site that made the bundle"
         )
     return Bundle(run, content, {name: str(value) for name, value in software.items()}, signed_by)
 
@@ -143,9 +144,10 @@ def read_bundle(data: bytes, public_key: str | None = None) -> Bundle:
 def _check_signature(manifest: bytes, signature: bytes) -> str:
     """Return the public key that signed the manifest."""
     fields = ObjectReader(parse_object(signature, SIGNATURE), SIGNATURE)
-    if fields.text("algorithm") != "ed25519":
+    algorithm = fields.text("algorithm")
+    if algorithm != "ed25519":
         raise BundleError(
-            f"{SIGNATURE}: the algorithm is not ed25519, the only one that this program checks: use the version of "
+            f"{SIGNATURE}: the algorithm is {algorithm!r}, but this program checks only ed25519: use the version of "
             "Keydrome that made the bundle"
         )
     key = fields.text("public_key")
@@ -156,7 +158,7 @@ def _check_signature(manifest: bytes, signature: bytes) -> str:
     except (InvalidSignature, ValueError) as error:
         raise BundleError(
             f"{SIGNATURE}: the signature does not fit {MANIFEST}: the bundle was changed after it was made; "
-            "download it again from the page of the run"
+            f"{_DOWNLOAD_AGAIN}"
         ) from error
     return key.lower()
 
@@ -170,7 +172,7 @@ def _unpack(data: bytes) -> dict[str, bytes]:
         raise
     except _ZIP_ERRORS as error:
         raise BundleError(
-            f"not a ZIP file, or damaged ({error}): download the bundle again from the page of the run"
+            f"the file is no ZIP file, or is damaged ({error}): {_DOWNLOAD_AGAIN}"
         ) from error
 
 
@@ -180,21 +182,23 @@ def _read_members(archive: zipfile.ZipFile) -> dict[str, bytes]:
     members = archive.infolist()
     if len(members) > FILES_MAX:
         raise BundleError(
-            f"the bundle has more than {FILES_MAX} files, so it is not a bundle of Keydrome: give another file"
+            f"the file contains {len(members)} files, but a bundle of Keydrome has at most {FILES_MAX}: give another "
+            "file"
         )
     left = BYTES_MAX
     for member in members:
         if not _NAME.fullmatch(member.filename) or member.filename in files:
             raise BundleError(
-                f"the bundle has a file whose name is not allowed or occurs twice: {member.filename[:80]!r}; "
-                "download the bundle again from the page of the run"
+                f"the bundle contains a file whose name is not allowed or occurs twice: {member.filename[:80]!r}; "
+                f"{_DOWNLOAD_AGAIN}"
             )
         with archive.open(member) as file:
             content = file.read(left + 1)
         left -= len(content)
         if left < 0:
             raise BundleError(
-                f"the bundle is larger than {BYTES_MAX >> 20} MiB, so it is not a bundle of Keydrome: give another file"
+                f"the unpacked files take more than {BYTES_MAX >> 20} MiB, the limit of a bundle of Keydrome: give "
+                "another file"
             )
         files[member.filename] = content
     return files

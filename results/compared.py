@@ -67,7 +67,7 @@ class Compared:
         """Return the metric of the benchmark. Raises ValueError if the benchmark has no metric."""
         if self.request.benchmark.metric is None:
             raise ValueError(
-                f"{self.request.benchmark.name} has no metric to compare: choose another benchmark"
+                f"the benchmark {self.request.benchmark.name} has no metric to compare by: choose another benchmark"
             )
         return self.request.benchmark.metric
 

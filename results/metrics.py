@@ -96,7 +96,7 @@ def with_metric(benchmark: Benchmark, name: str) -> Benchmark:
     found = {one.name: one for one in rankable(benchmark)}
     if name not in found:
         raise RequestError(
-            f"{benchmark.name} has no metric {name!r} to compare by; it has: {', '.join(found)}"
+            f"the benchmark {benchmark.name} has no metric {name!r} to compare by; choose one of: {', '.join(found)}"
         )
     return replace(benchmark, metric=found[name])
 

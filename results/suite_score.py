@@ -215,7 +215,7 @@ def _check_alike(results: Sequence[InstanceSpeeds]) -> None:
                 )
         key = (one.instance.benchmark, one.instance.instance)
         if key in seen:
-            raise MixedResultsError(f"two results are of {one.instance}: choose one of them")
+            raise MixedResultsError(f"two results are of {one.instance}: give only one of them")
         seen[key] = one
         for name, identity in one.identities.items():
             if identities.setdefault(name, identity) != identity:

@@ -137,7 +137,9 @@ def median_interval(values: Sequence[float], confidence: float = CONFIDENCE) -> 
     """
     ordered = sorted(values)
     if not ordered:
-        raise ValueError("cannot take the median of no values")
+        raise ValueError(
+            "there are no values to take the median of; this is an error of Keydrome: please report it"
+        )
     count = len(ordered)
     best = 1
     while 2 * (best + 1) <= count + 1 and _coverage(count, best + 1) >= confidence:

@@ -25,7 +25,9 @@ if TYPE_CHECKING:
     from runner.report import Report
     from runner.settings import Settings
 
-AUDITED = "audited session: "
+# The beginnings of reasons: a library failed when its session was played again, or the machine failed.
+AUDITED = "in a session that was played again for an audit: "
+NOT_AUDITED = "a session could not be played again for an audit"
 # A session is audited only if its calls are expected to take at most this time in verified mode.
 SECONDS_MAX = 60.0
 # Upper estimates of the time of one call in verified mode: if each thread has two CPUs, and if threads share CPUs.

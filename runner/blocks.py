@@ -154,7 +154,7 @@ class _Runner:
     def metric(self) -> Metric:
         if self.request.benchmark.metric is None:
             raise ValueError(
-                f"{self.request.benchmark.name} has no metric to compare by: choose another benchmark"
+                f"the benchmark {self.request.benchmark.name} has no metric to compare by: choose another benchmark"
             )
         return self.request.benchmark.metric
 

@@ -116,8 +116,6 @@ def load_configuration(settings: Settings, name: str) -> dict[str, Any]:
     """Return the content of runtime/configurations/NAME.json. Raises RequestError if the file does not exist."""
     known = configuration_names(settings)
     if name not in known:
-        raise RequestError(
-            f"there is no configuration {name!r}; there are: {', '.join(known) or 'none'}"
-        )
+        raise RequestError(f"there is no configuration {name!r}; choose one of: {', '.join(known)}")
     path = settings.root / "runtime" / "configurations" / f"{name}.json"
     return parse_object(path.read_bytes(), str(path))

@@ -29,6 +29,7 @@ RUN_REPORT_SCHEMA = "keydrome.run-report.v1"
 _DIGEST = re.compile(r"[0-9a-f]{64}")
 _SEED = re.compile(r"[0-9a-f]{16}")
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
+_NAME_RULE = "of lower-case letters, digits and underscores"
 
 
 class Cancelled(Exception):  # noqa: N818 - not an error: the run was cancelled on request
@@ -112,24 +113,33 @@ class Job:
 
     def __post_init__(self) -> None:
         _check(
-            _DIGEST.fullmatch(self.blob_sha256), "job.blob_sha256: expected 64 hexadecimal digits"
+            _DIGEST.fullmatch(self.blob_sha256),
+            f"job.blob_sha256: {self.blob_sha256!r} does not consist of 64 hexadecimal digits in lower case",
         )
-        _check(_NAME.fullmatch(self.benchmark), f"job.benchmark: {self.benchmark!r} is not a name")
-        _check(_NAME.fullmatch(self.instance), f"job.instance: {self.instance!r} is not a name")
+        _check(
+            _NAME.fullmatch(self.benchmark),
+            f"job.benchmark: {self.benchmark!r} is not a name {_NAME_RULE}",
+        )
+        _check(
+            _NAME.fullmatch(self.instance),
+            f"job.instance: {self.instance!r} is not a name {_NAME_RULE}",
+        )
         named = self.configuration is None or _NAME.fullmatch(self.configuration)
-        _check(named, f"job.configuration: {self.configuration!r} is not a name")
-        _check(self.run_id >= 0, "job.run_id: must not be negative")
-        _check(self.attempt >= 1, "job.attempt: must be at least 1")
-        _check(self.benchmark_version >= 1, "job.benchmark_version: must be at least 1")
-        _check(self.seeds, "job.seeds: at least one session is needed")
+        _check(named, f"job.configuration: {self.configuration!r} is not a name {_NAME_RULE}")
+        _check(self.run_id >= 0, f"job.run_id: {self.run_id} is less than 0, the minimum")
+        _check(self.attempt >= 1, f"job.attempt: {self.attempt} is less than 1, the minimum")
+        version = self.benchmark_version
+        _check(version >= 1, f"job.benchmark_version: {version} is less than 1, the minimum")
+        _check(self.seeds, "job.seeds: there is no seed, but a run needs at least one session")
         given = self.seeds if self.recorded_seed is None else (*self.seeds, self.recorded_seed)
         seeds = all(_SEED.fullmatch(seed) for seed in given)
-        _check(seeds, "job.seeds: expected 16 hexadecimal digits each")
-        _check(len(set(given)) == len(given), "job.seeds: the same seed is given twice")
+        _check(seeds, "job.seeds: a seed does not consist of 16 hexadecimal digits in lower case")
+        _check(len(set(given)) == len(given), "job.seeds: the same seed is given more than once")
         known = set(self.audited_seeds) <= set(self.seeds)
-        _check(known, "job.audited_seeds: one of them is not the seed of a session")
+        _check(known, "job.audited_seeds: a seed is not among job.seeds, the seeds of the sessions")
         levels = tuple(JailLevel)
-        _check(self.require_level in levels, f"job.require_level: not one of {', '.join(levels)}")
+        level = self.require_level
+        _check(level in levels, f"job.require_level: {level!r} is not one of {', '.join(levels)}")
 
     def to_json(self) -> str:
         """Return the JSON form, from which `from_json` makes an equal job."""
@@ -312,4 +322,4 @@ class RunReport:
 
 def _check(condition: object, message: str) -> None:
     if not condition:
-        raise StrictError(message)
+        raise StrictError(f"{message}; this is an error of Keydrome: please report it")

@@ -59,8 +59,8 @@ class Drift:
             return ""
         change, band = math.exp(self.changes[index]), math.exp(self.band)
         return (
-            f"the control library ran twice, and its second result is {change:.2f} times its first, "
-            f"allowed {1 / band:.2f} to {band:.2f}"
+            f"the control library ran twice, and its second result is {change:.2f} times its first "
+            f"(allowed: {1 / band:.2f} to {band:.2f})"
         )
 
 

@@ -133,11 +133,8 @@ def run_inspected(
         if facts.is_unfinished:
             return SeriesResult(Verdict.INFRASTRUCTURE, reason)
         return SeriesResult(Verdict.REFUSED, reason, refusal_findings(facts.refusals))
-    missing = settings.missing_binaries()
-    if missing:
-        names = ", ".join(map(str, missing))
-        reason = f"missing: {names}; run ./dev build, or set KEYDROME_BUILD to the build folder"
-        return SeriesResult(Verdict.INFRASTRUCTURE, reason)
+    if missing := settings.why_incomplete():
+        return SeriesResult(Verdict.INFRASTRUCTURE, missing)
     candidate = make_loadable(inspected.file, facts, request, settings)
     return run_with_spot_check(candidate, request, settings, folder, heartbeat, seed=recorded_seed)
 

@@ -20,7 +20,7 @@ STALLED_MAX = 3
 _ENDED = {
     Verdict.CRASHED: "the library crashed",
     Verdict.TIMED_OUT: "the library did not return in time",
-    Verdict.OUT_OF_MEMORY: "the library used all its memory",
+    Verdict.OUT_OF_MEMORY: "the library needed more than its memory limit",
 }
 
 
@@ -41,7 +41,8 @@ def why_gate_ends(last: Verdict, required: int, stalled: int = 0) -> str:
     if last in _ENDED:
         return _ENDED[last]
     if required >= REQUIRED_FINDINGS_MAX:
-        return f"the library already has {required} required findings, i.e. different faults that each make it fail"
+        return f"the library already has {required} required findings, each of which is a fault that makes it fail"
     if stalled >= STALLED_MAX:
-        return f"the library made no progress in {stalled} tests"
+        tests = "1 test" if stalled == 1 else f"{stalled} tests"
+        return f"a transaction of the library failed in every attempt in {tests}"
     return ""

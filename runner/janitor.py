@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import subprocess
 
-from runner.settings import load_settings
+from runner.settings import BUILD_FIRST, load_settings
 
 SWEEP_TIMEOUT_SECONDS = 60
+_CANNOT_REMOVE = "cannot remove the processes and control groups of earlier jails"
 
 
 def remove_leftovers(slot: int) -> list[str]:
@@ -26,7 +27,12 @@ def remove_leftovers(slot: int) -> list[str]:
             done = subprocess.run(
                 command, capture_output=True, text=True, check=False, timeout=SWEEP_TIMEOUT_SECONDS
             )
-        except (OSError, subprocess.TimeoutExpired) as error:
-            return [*lines, f"jail --sweep: {error}"]
+        except OSError as error:
+            return [*lines, f"{_CANNOT_REMOVE}: {error}; {BUILD_FIRST}"]
+        except subprocess.TimeoutExpired:
+            return [
+                *lines,
+                f"{_CANNOT_REMOVE} within {SWEEP_TIMEOUT_SECONDS} s: restart the worker",
+            ]
         lines += [*done.stdout.splitlines(), *done.stderr.splitlines()]
     return lines

@@ -19,6 +19,12 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
+# The advice for a repository without benchmarks.
+CLONE_AGAIN = (
+    "this clone is incomplete: clone Keydrome again, or set KEYDROME_ROOT to a complete clone"
+)
+
+
 class RequestError(ValueError):
     """A request names something unknown, or has a value out of range. The text says what is allowed."""
 
@@ -37,6 +43,10 @@ class Direction(StrEnum):
     HIGHER = "higher"
 
 
+# Units of parameters that say only which values are allowed.
+_UNITS_WITHOUT_NOUN = {"number", "0 or 1"}
+
+
 @dataclass(frozen=True, slots=True)
 class Parameter:
     """An integer parameter. Instances set it for each scale; a request may override it within its bounds."""
@@ -46,6 +56,12 @@ class Parameter:
     minimum: int
     maximum: int
     description: str
+
+    def bounds(self) -> str:
+        """Return the allowed values as text, with the unit if it is a noun, such as threads."""
+        if self.unit in _UNITS_WITHOUT_NOUN:
+            return f"{self.minimum} to {self.maximum}"
+        return f"{self.minimum} to {self.maximum} {self.unit}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +168,7 @@ class Benchmark:
         """Return the instance of that name. Raises RequestError if there is none."""
         if name not in self.instances:
             raise RequestError(
-                f"the benchmark {self.name} has no instance {name!r}; it has: {', '.join(self.instances)}"
+                f"the benchmark {self.name} has no instance {name!r}; choose one of: {', '.join(self.instances)}"
             )
         return self.instances[name]
 
@@ -165,19 +181,20 @@ class Benchmark:
         if scale not in scales:
             known = ", ".join(scales)
             raise RequestError(
-                f"{self.name}/{instance} has no scale {scale.value!r}; it has: {known}"
+                f"{self.name}/{instance} has no scale {scale.value!r}; choose one of: {known}"
             )
         for name, value in overrides.items():
             if name not in self.parameters:
-                known = ", ".join(self.parameters) or "none"
-                raise RequestError(
-                    f"the benchmark {self.name} has no parameter {name!r}; it has: {known}"
+                known = ", ".join(self.parameters)
+                advice = (
+                    f"choose one of: {known}" if known else "this benchmark takes no parameters"
                 )
+                raise RequestError(f"the benchmark {self.name} has no parameter {name!r}; {advice}")
             parameter = self.parameters[name]
             if not parameter.minimum <= value <= parameter.maximum:
                 raise RequestError(
-                    f"{name} is {value}, but {self.name} allows {parameter.minimum} to "
-                    f"{parameter.maximum} {parameter.unit}: {parameter.description}"
+                    f"{name} is {value}, but {self.name} allows {parameter.bounds()}: choose a value in this range "
+                    f"({name}: {parameter.description})"
                 )
         return {**scales[scale], **overrides}
 
@@ -193,16 +210,16 @@ def load_benchmarks(root: Path) -> dict[str, Benchmark]:
             )
         found[benchmark.name] = benchmark
     if not found:
-        raise StrictError(
-            f"{root / 'benchmarks'} contains no benchmark.json: is this a complete clone?"
-        )
+        raise StrictError(f"{root / 'benchmarks'} contains no benchmark.json: {CLONE_AGAIN}")
     return found
 
 
 def find_benchmark(benchmarks: Mapping[str, Benchmark], name: str) -> Benchmark:
     """Return the benchmark of that name. Raises RequestError if there is none."""
     if name not in benchmarks:
-        raise RequestError(f"there is no benchmark {name!r}; there are: {', '.join(benchmarks)}")
+        raise RequestError(
+            f"there is no benchmark {name!r}; choose one of: {', '.join(benchmarks)}"
+        )
     return benchmarks[name]
 
 
@@ -242,25 +259,31 @@ def parse_benchmark(text: str | bytes, where: str) -> Benchmark:
 
 def _check_instances(benchmark: Benchmark, where: str) -> None:
     if not benchmark.instances:
-        raise StrictError(f"{where}.instances: at least one instance is required")
+        raise StrictError(f"{where}.instances: at least one instance is required: add one")
     if benchmark.kind is Kind.PERFORMANCE and benchmark.metric is None:
-        raise StrictError(f"{where}.metric: a performance benchmark requires a metric")
+        raise StrictError(f"{where}.metric: a performance benchmark requires a metric: add one")
     for instance in benchmark.instances.values():
         for scale, values in instance.scales.items():
             place = f"{where}.instances.{instance.name}.scales.{scale.value}"
             if set(values) != set(benchmark.parameters):
-                odd = ", ".join(sorted(set(values) ^ set(benchmark.parameters)))
+                wrong = {
+                    "missing": set(benchmark.parameters) - set(values),
+                    "unknown": set(values) - set(benchmark.parameters),
+                }
+                odd = "; ".join(f"{what}: {', '.join(sorted(n))}" for what, n in wrong.items() if n)
                 raise StrictError(
-                    f"{place}: every scale must set every parameter and no other; check: {odd}"
+                    f"{place}: every scale must set every parameter and no other ({odd})"
                 )
             if scale not in benchmark.limits:
-                raise StrictError(f"{where}.limits: {scale.value} is missing")
+                raise StrictError(
+                    f"{where}.limits: the scale {scale.value} is missing, which the instance {instance.name} has"
+                )
             for name, value in values.items():
                 parameter = benchmark.parameters[name]
                 if not parameter.minimum <= value <= parameter.maximum:
                     raise StrictError(
-                        f"{place}.{name}: {value} is not within "
-                        f"{parameter.minimum} to {parameter.maximum}"
+                        f"{place}.{name}: {value} is not within the bounds of the parameter, {parameter.minimum} to "
+                        f"{parameter.maximum}"
                     )
 
 
@@ -282,7 +305,9 @@ def _parameter(name: str, value: object, where: str) -> Parameter:
     )
     reader.end()
     if parameter.minimum > parameter.maximum:
-        raise StrictError(f"{where}: min is larger than max")
+        raise StrictError(
+            f"{where}: min ({parameter.minimum}) is larger than max ({parameter.maximum})"
+        )
     return parameter
 
 
@@ -303,7 +328,7 @@ def _instance(name: str, value: object, where: str) -> Instance:
     )
     reader.end()
     if instance.keys not in _KEY_TYPES:
-        raise StrictError(f"{where}.keys: must be int64 or varchar")
+        raise StrictError(f"{where}.keys: must be int64 or varchar, but is {instance.keys!r}")
     return instance
 
 

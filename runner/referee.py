@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from runner.contract import Cancelled, RefereeError
 from runner.report import REPORT_SCHEMA, Report
+from runner.settings import BUILD_FIRST
 from runner.strict import StrictError, parse_object
 
 if TYPE_CHECKING:
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from runner.request import Loadable, Request
     from runner.settings import Settings
 
+_OTHER_VERSION = "run ./dev build, because the referee may be of another version"
 PLAN_SCHEMA = "keydrome.plan.v1"
 TICK_SECONDS = 0.25
 # After SIGTERM, the referee may take this long to end. Then it is killed.
@@ -147,7 +149,7 @@ def run_session(
     if status != 0:
         detail = errors_path.read_bytes()[-2000:].decode("utf-8", "replace").strip()
         raise RefereeError(
-            f"the referee {_how_it_ended(status)}: {detail or 'it printed no reason; run again'}"
+            f"Keydrome's referee {_how_it_ended(status)}: {detail or 'it printed no reason; run again'}"
         )
     return _read_report(report_path, plan, settings)
 
@@ -156,9 +158,7 @@ def _start(referee: Path, arguments: list[str], errors: int) -> subprocess.Popen
     """Start the referee. The kernel kills the referee when the calling thread dies, even by SIGKILL."""
     command = ["setpriv", "--pdeathsig", "KILL", str(referee), "run", *arguments, "--progress"]
     if not referee.is_file():
-        raise RefereeError(
-            f"{referee} is missing: run ./dev build, or set KEYDROME_BUILD to the build folder"
-        )
+        raise RefereeError(f"{referee} is missing: {BUILD_FIRST}")
     try:
         return subprocess.Popen(
             command,
@@ -170,7 +170,7 @@ def _start(referee: Path, arguments: list[str], errors: int) -> subprocess.Popen
         )
     except OSError as error:
         raise RefereeError(
-            f"cannot start the referee: {error}; install {command[0]} if it is missing, or free memory"
+            f"cannot start Keydrome's referee: {error}; install {command[0]} if it is missing, or free memory"
         ) from error
 
 
@@ -196,7 +196,8 @@ class _Watch:
         stream = self._process.stdout
         if stream is None:
             raise RefereeError(
-                "the referee was started without a pipe for its output; this is an error of Keydrome: please report it"
+                "Keydrome's referee was started without a pipe for its output; this is an error of Keydrome: please "
+                "report it"
             )
         last_read = time.monotonic()
         with selectors.DefaultSelector() as selector:
@@ -212,14 +213,14 @@ class _Watch:
                     raise Cancelled
                 if time.monotonic() - last_read > self._silence_seconds:
                     raise RefereeError(
-                        f"the referee wrote no progress for {self._silence_seconds:.0f} s, the limit, and was stopped: "
-                        "run again when the machine has less other work"
+                        f"Keydrome's referee wrote no progress for {self._silence_seconds:.0f} s, the limit, and was "
+                        "stopped: run again when the machine has less other work"
                     )
         try:
             return self._process.wait(self._silence_seconds)
         except subprocess.TimeoutExpired as error:
             raise RefereeError(
-                "the referee closed its output but did not exit, and was stopped: this is an error of Keydrome; "
+                "Keydrome's referee closed its output but did not exit, and was stopped: this is an error of Keydrome; "
                 "please report it"
             ) from error
 
@@ -227,16 +228,15 @@ class _Watch:
         *lines, self._rest = (self._rest + data).split(b"\n")
         if len(self._rest) > _LINE_BYTES_MAX:
             raise RefereeError(
-                f"the referee wrote a progress line of more than {_LINE_BYTES_MAX} bytes; run ./dev build, because the "
-                "referee may be of another version"
+                f"Keydrome's referee wrote a progress line of more than {_LINE_BYTES_MAX:,} bytes, the limit: "
+                f"{_OTHER_VERSION}"
             )
         for line in lines:
             try:
                 event = parse_object(line, "progress")
             except StrictError as error:
                 raise RefereeError(
-                    f"the referee wrote a malformed progress line: {error}; run ./dev build, because the referee may "
-                    "be of another version"
+                    f"Keydrome's referee wrote a malformed progress line ({error}): {_OTHER_VERSION}"
                 ) from error
             if event.get("event") == "phase":
                 name, index, count = event.get("name"), event.get("index"), event.get("of")
@@ -244,8 +244,7 @@ class _Watch:
                     isinstance(name, str) and isinstance(index, int) and isinstance(count, int)
                 ):
                     raise RefereeError(
-                        f"the referee wrote a malformed progress line: {event}; run ./dev build, because the referee "
-                        "may be of another version"
+                        f"Keydrome's referee wrote a malformed progress line ({json.dumps(event)}): {_OTHER_VERSION}"
                     )
                 if not self._tick(name, index, count):
                     raise Cancelled
@@ -266,7 +265,7 @@ def _stop(process: subprocess.Popen[bytes]) -> None:
 
 def _how_it_ended(status: int) -> str:
     if status < 0:
-        return f"was killed by signal {-status}"
+        return f"was killed by signal {-status} ({signal.strsignal(-status)})"
     known = {2: "cannot use the plan", 3: "could not write the report"}
     return known.get(status, f"exited with status {status}")
 
@@ -275,31 +274,30 @@ def _read_report(path: Path, plan: dict[str, Any], settings: Settings) -> Report
     try:
         if path.stat().st_size > REPORT_BYTES_MAX:
             raise RefereeError(
-                f"the referee's report is larger than the limit of {REPORT_BYTES_MAX >> 20} MiB: this is an error of "
-                "Keydrome; please report it"
+                f"the report of Keydrome's referee is larger than the limit of {REPORT_BYTES_MAX >> 20} MiB: this is "
+                "an error of Keydrome; please report it"
             )
         value = parse_object(path.read_bytes(), "report")
     except (OSError, StrictError) as error:
         raise RefereeError(
-            f"the referee wrote no usable report: {error}; this is an error of Keydrome; please report it"
+            f"Keydrome's referee wrote no usable report ({error}): this is an error of Keydrome; please report it"
         ) from error
     violation = validate_report(value, settings.root)
     if violation:
         raise RefereeError(
-            f"the report violates the schema {REPORT_SCHEMA}: {violation}; run ./dev build, because the referee may be "
-            "of another version"
+            f"the report of Keydrome's referee violates the schema {REPORT_SCHEMA} ({violation}): {_OTHER_VERSION}"
         )
     for name in _ECHOED:
         if value.get(name, False) != plan[name]:
             raise RefereeError(
-                f"the report belongs to another session: its {name} is {value.get(name)!r}, but the plan has "
-                f"{plan[name]!r}; this is an error of Keydrome; please report it"
+                f"the report of Keydrome's referee belongs to another session: its {name} is {value.get(name)!r}, but "
+                f"the plan has {plan[name]!r}; this is an error of Keydrome: please report it"
             )
     try:
         return Report.from_json(value)
     except StrictError as error:
         raise RefereeError(
-            f"the report cannot be read: {error}; run ./dev build, because the referee may be of another version"
+            f"the report of Keydrome's referee cannot be read ({error}): {_OTHER_VERSION}"
         ) from error
 
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from runner.strict import ObjectReader, StrictError
+from runner.strict import ObjectReader, StrictError, json_name
 from runner.terms import JailLevel, Scale, Severity, Verdict
 from runner.witness import Witness
 
@@ -486,11 +486,11 @@ def _known(**values: object) -> dict[str, Any]:
 
 def _integer(value: object, where: str) -> int:
     if not isinstance(value, int) or isinstance(value, bool):
-        raise StrictError(f"{where}: expected an integer, found {type(value).__name__}")
+        raise StrictError(f"{where}: expected an integer, found {json_name(type(value))}")
     return value
 
 
 def _bucket(value: object, where: str) -> tuple[int, int]:
     if not isinstance(value, list) or len(value) != _BUCKET_NUMBERS:
-        raise StrictError(f"{where}.buckets: expected a list [upper bound, count]")
+        raise StrictError(f"{where}.buckets: expected an array [upper bound, count]")
     return _integer(value[0], where), _integer(value[1], where)

@@ -181,7 +181,8 @@ class _Series:
                 fault = str(error)
                 break
             if again[role].verdict is not Verdict.PASSED:
-                fault = f"{role}: {again[role].reason}"
+                verdict = again[role].verdict.value.replace("_", " ")
+                fault = f"the {role} library has the verdict {verdict}: {again[role].reason}"
                 break
         candidate = again.get(CANDIDATE)
         if candidate is not None:
@@ -190,7 +191,7 @@ class _Series:
                 return self.result(candidate.verdict, audit.AUDITED + candidate.reason)
         if fault:
             suite = self.request.benchmark.name
-            text = audit.AUDITED + fault
+            text = f"{audit.NOT_AUDITED} ({fault}); the verdict does not depend on it"
             self.audit_findings.append(Finding(suite, "not_audited", Severity.ADVISORY, text))
             return None
         pair = self._pair(reports, again)

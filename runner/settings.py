@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 MEBIBYTE = 1 << 20
+# The advice for a program or library that is not built, in the messages of all checks for it.
+BUILD_FIRST = "run ./dev build, or set KEYDROME_BUILD to the build folder"
 SLOT_MAX = 999
 
 
@@ -87,6 +89,11 @@ class Settings:
         """Return the paths of needed_binaries() at which no file exists."""
         return [path for path in self.needed_binaries() if not path.is_file()]
 
+    def why_incomplete(self) -> str:
+        """Return which programs and libraries are missing and what to do, or an empty string if all exist."""
+        missing = ", ".join(map(str, self.missing_binaries()))
+        return f"Keydrome's build lacks {missing}: {BUILD_FIRST}" if missing else ""
+
 
 def load_settings(environment: Mapping[str, str] | None = None) -> Settings:
     """Return the settings in `environment` (default: os.environ). Raises SettingsError if a variable is invalid.
@@ -105,7 +112,9 @@ def load_settings(environment: Mapping[str, str] | None = None) -> Settings:
         )
     slot = values.get("KEYDROME_SLOT", "0")
     if not (slot.isascii() and slot.isdigit() and int(slot) <= SLOT_MAX):
-        raise SettingsError(f"KEYDROME_SLOT is {slot!r}: it must be a number from 0 to {SLOT_MAX}")
+        raise SettingsError(
+            f"KEYDROME_SLOT is {slot!r}, but must be a whole number from 0 to {SLOT_MAX}"
+        )
     return Settings(
         root=root,
         build=Path(values.get("KEYDROME_BUILD") or root / "build" / "release").resolve(),

@@ -32,7 +32,9 @@ if TYPE_CHECKING:
     from runner.request import Loadable, Request
     from runner.settings import Settings
 
-RECORDED = "spot check: "
+# The beginnings of reasons: the library failed in the spot check, or the spot check could not be judged.
+RECORDED = "spot check (one more session, whose calls are certified): "
+NOT_CERTIFIED = "the spot check (one more session, whose calls are certified) could not be judged"
 
 
 def spot_check_seed(seeds: Sequence[str], one_in: int) -> str | None:
@@ -89,9 +91,8 @@ def run_with_spot_check(
     findings = list(recorded.findings)
     if unknown:
         suite = request.benchmark.name
-        findings.append(
-            Finding(suite, "not_certified", Severity.ADVISORY, RECORDED + recorded.reason)
-        )
+        text = f"{NOT_CERTIFIED} ({recorded.reason}); the verdict does not depend on it"
+        findings.append(Finding(suite, "not_certified", Severity.ADVISORY, text))
     known = {(finding.suite, finding.name, finding.severity) for finding in series.findings}
     extra = tuple(f for f in findings if (f.suite, f.name, f.severity) not in known)
     return replace(series, findings=series.findings + extra)

@@ -17,9 +17,14 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 # The advice for a file that is too large, in the messages of all checks of the size.
-MAKE_SMALLER = "strip it (strip --strip-unneeded) or leave out embedded data"
+MAKE_SMALLER = "strip the file (strip --strip-unneeded), or leave out embedded data"
 _CHUNK_BYTES = 1 << 20
 _DIGEST = re.compile(r"[0-9a-f]{64}")
+
+
+def sizes_in_mib(size_bytes: int, limit_bytes: int) -> str:
+    """Return the size of a file that is too large, and the limit. The size is rounded up, so that the two differ."""
+    return f"has {-(-size_bytes >> 20)} MiB, and at most {limit_bytes >> 20} MiB are allowed"
 
 
 class StoreError(Exception):
@@ -58,7 +63,9 @@ class BlobStore:
         Raises ValueError if the digest is malformed.
         """
         if not _DIGEST.fullmatch(sha256):
-            raise ValueError(f"{sha256!r} is not a SHA-256 digest in lower-case hexadecimal")
+            raise ValueError(
+                f"{sha256!r} is not a SHA-256 digest, which has 64 hexadecimal digits in lower case"
+            )
         return self._root / sha256[:2] / sha256[2:4] / sha256
 
     def exists(self, sha256: str) -> bool:
@@ -103,8 +110,8 @@ class BlobStore:
             return self.path(sha256).open("rb")
         except FileNotFoundError as error:
             raise BlobMissingError(
-                f"the blob {sha256} is not in {self._root}: check that KEYDROME_VAR is the same as when the blob "
-                "was stored"
+                f"the uploaded file with the SHA-256 {sha256} is not in {self._root}: check that KEYDROME_VAR is the "
+                "same as at the time of the upload"
             ) from error
 
     def verify(self, sha256: str) -> None:
@@ -137,7 +144,7 @@ def _copy(stream: BinaryIO, file: BinaryIO, limit_bytes: int | None) -> Blob:
         size += len(chunk)
         if limit_bytes is not None and size > limit_bytes:
             raise BlobTooLargeError(
-                f"the file is larger than {limit_bytes >> 20} MiB: {MAKE_SMALLER}"
+                f"the file is larger than {limit_bytes >> 20} MiB, the limit: {MAKE_SMALLER}"
             )
         digest.update(chunk)
         file.write(chunk)
@@ -147,7 +154,8 @@ def _copy(stream: BinaryIO, file: BinaryIO, limit_bytes: int | None) -> Blob:
 def _compare(expected: str, found: str) -> None:
     if expected != found:
         raise BlobDamagedError(
-            f"the blob {expected} is damaged: its bytes have the digest {found}; upload the file again"
+            f"the stored copy of the uploaded file is damaged: its SHA-256 is {found}, but was {expected}: upload the "
+            "file again"
         )
 
 

@@ -11,10 +11,24 @@ if TYPE_CHECKING:
     from enum import StrEnum
 
 _Word = TypeVar("_Word", bound="StrEnum")
+_JSON_NAMES: dict[type[Any], str] = {
+    dict: "an object",
+    list: "an array",
+    str: "a string",
+    bool: "a boolean",
+    int: "an integer",
+    float: "a number",
+    type(None): "null",
+}
 
 
 class StrictError(ValueError):
     """A JSON document violates its format; the text says where and how."""
+
+
+def json_name(kind: type[Any]) -> str:
+    """Return the name of a type in JSON, with its article, for messages."""
+    return _JSON_NAMES.get(kind, kind.__name__)
 
 
 def parse_object(text: str | bytes, where: str) -> dict[str, Any]:
@@ -24,7 +38,7 @@ def parse_object(text: str | bytes, where: str) -> dict[str, Any]:
     except (ValueError, RecursionError) as error:
         raise StrictError(f"{where}: not valid JSON: {error}") from error
     if not isinstance(value, dict):
-        raise StrictError(f"{where}: expected an object, found {type(value).__name__}")
+        raise StrictError(f"{where}: expected an object, found {json_name(type(value))}")
     return value
 
 
@@ -35,7 +49,9 @@ def _no_constant(name: str) -> NoReturn:
 def _no_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     value = dict(pairs)
     if len(value) != len(pairs):
-        raise ValueError("an object has the same key twice")
+        names = [name for name, _ in pairs]
+        repeated = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"an object has the key {repeated!r} more than once")
     return value
 
 
@@ -47,7 +63,7 @@ class ObjectReader:
 
     def __init__(self, value: object, where: str) -> None:
         if not isinstance(value, dict):
-            raise StrictError(f"{where}: expected an object, found {type(value).__name__}")
+            raise StrictError(f"{where}: expected an object, found {json_name(type(value))}")
         self._fields: dict[str, Any] = dict(value)
         self._where = where
 
@@ -59,8 +75,8 @@ class ObjectReader:
         value = self._fields.pop(name)
         # In Python a bool is an int, but true is not a number in JSON.
         if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
-            found = type(value).__name__
-            raise StrictError(f"{self._where}.{name}: expected {kind.__name__}, found {found}")
+            found = json_name(type(value))
+            raise StrictError(f"{self._where}.{name}: expected {json_name(kind)}, found {found}")
         return value
 
     def text(self, name: str, default: str | None = None) -> str:
@@ -80,7 +96,7 @@ class ObjectReader:
         value = self._take(name, int, required=default is None)
         number = int(value if value is not None else default or 0)
         if minimum is not None and number < minimum:
-            raise StrictError(f"{self._where}.{name}: {number} is less than {minimum}")
+            raise StrictError(f"{self._where}.{name}: {number} is less than {minimum}, the minimum")
         return number
 
     def optional_integer(self, name: str) -> int | None:
@@ -97,7 +113,7 @@ class ObjectReader:
         value = float(self._take(name, float, required=True))
         if not math.isfinite(value):
             raise StrictError(
-                f"{self._where}.{name}: too large a number (at most 1.7e308 is allowed)"
+                f"{self._where}.{name}: the number is too large (at most 1.7e308 is allowed)"
             )
         return value
 
@@ -133,7 +149,7 @@ class ObjectReader:
         for index, value in enumerate(values):
             if not isinstance(value, str):
                 raise StrictError(
-                    f"{self._where}.{name}[{index}]: expected a string, found {type(value).__name__}"
+                    f"{self._where}.{name}[{index}]: expected a string, found {json_name(type(value))}"
                 )
         return tuple(values)
 
@@ -154,7 +170,7 @@ class ObjectReader:
         values = self.mapping(name, required=required)
         for key, value in values.items():
             if not isinstance(value, int) or isinstance(value, bool):
-                found = type(value).__name__
+                found = json_name(type(value))
                 raise StrictError(f"{self._where}.{name}.{key}: expected an integer, found {found}")
         return values
 
@@ -163,11 +179,11 @@ class ObjectReader:
         values = self.mapping(name)
         for key, value in values.items():
             if not isinstance(value, int | float) or isinstance(value, bool):
-                found = type(value).__name__
+                found = json_name(type(value))
                 raise StrictError(f"{self._where}.{name}.{key}: expected a number, found {found}")
             if not math.isfinite(value):
                 raise StrictError(
-                    f"{self._where}.{name}.{key}: too large a number (at most 1.7e308 is allowed)"
+                    f"{self._where}.{name}.{key}: the number is too large (at most 1.7e308 is allowed)"
                 )
         return values
 
@@ -192,16 +208,18 @@ class ObjectReader:
         """Raise StrictError if a field was not taken. Ignoring an unknown field could lead to a wrong result."""
         if self._fields:
             names = ", ".join(sorted(map(repr, self._fields)))
-            raise StrictError(
-                f"{self._where}: unknown field {names}; remove it or correct its name"
+            one = len(self._fields) == 1
+            advice = (
+                "remove it or correct its name" if one else "remove them or correct their names"
             )
+            raise StrictError(f"{self._where}: unknown field{'' if one else 's'} {names}; {advice}")
 
 
 def flat_facts(facts: Mapping[str, Any], where: str) -> dict[str, Any]:
     """Return `facts` if all values are strings, numbers or booleans. Raises StrictError otherwise."""
     for key, value in facts.items():
         if not isinstance(value, str | int | float | bool):
-            found = type(value).__name__
+            found = json_name(type(value))
             raise StrictError(
                 f"{where}.{key}: expected a string, a number or a boolean, found {found}"
             )

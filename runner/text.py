@@ -35,4 +35,5 @@ def capped(text: str, limit: int) -> str:
         return text
     half = limit // 2
     left_out = len(text) - 2 * half
-    return f"{text[:half]}\n[{left_out} characters left out]\n{text[len(text) - half :]}"
+    what = "1 character" if left_out == 1 else f"{left_out} characters"
+    return f"{text[:half]}\n[{what} left out]\n{text[len(text) - half :]}"

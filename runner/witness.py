@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass
 from enum import StrEnum
 from typing import Any
 
-from runner.strict import ObjectReader, StrictError
+from runner.strict import ObjectReader, StrictError, json_name
 
 TRANSACTIONS_MAX = 64
 CALLS_MAX = 256  # of one transaction
@@ -109,7 +109,10 @@ class Witness:
         )
         program = reader.text("program", default="")
         if len(program) > PROGRAM_CHARACTERS_MAX:
-            raise StrictError(f"{where}.program: longer than {PROGRAM_CHARACTERS_MAX} characters")
+            raise StrictError(
+                f"{where}.program: the text has {len(program)} characters, but at most {PROGRAM_CHARACTERS_MAX} are "
+                "allowed"
+            )
         left_out = reader.integer("transactions_left_out", minimum=0, default=0)
         witness = cls(
             _text(reader, "summary", where), transactions, edges, program, initial, left_out
@@ -131,9 +134,11 @@ def _text(reader: ObjectReader, name: str, where: str) -> str:
 
 def _checked(text: object, where: str) -> str:
     if not isinstance(text, str):
-        raise StrictError(f"{where}: expected a string")
+        raise StrictError(f"{where}: expected a string, found {json_name(type(text))}")
     if len(text) > TEXT_CHARACTERS_MAX:
-        raise StrictError(f"{where}: longer than {TEXT_CHARACTERS_MAX} characters")
+        raise StrictError(
+            f"{where}: the text has {len(text)} characters, but at most {TEXT_CHARACTERS_MAX} are allowed"
+        )
     return text
 
 
@@ -180,7 +185,7 @@ def _edge(value: object, transactions: int, where: str) -> Edge:
     reader.end()
     if max(edge.source, edge.target) >= transactions:
         raise StrictError(
-            f"{where}: source {edge.source} or target {edge.target} is too large: there are only {transactions} "
-            "transactions, numbered from 0"
+            f"{where}: source {edge.source} or target {edge.target} is too large: it must be below {transactions}, the "
+            "number of transactions"
         )
     return edge

@@ -302,7 +302,7 @@ def test_200_megabytes(alice: Client, tmp_path: Path, capsys: pytest.CaptureFixt
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["--benchmark", "fun"], "there is no benchmark 'fun'; there are:"),
+        (["--benchmark", "fun"], "there is no benchmark 'fun'; choose one of:"),
         (["-p", "inserts_per_thread=0"], "inserts_per_thread is 0, but sigmod2009 allows 1 to"),
         (["--threads", "100000"], "threads is 100000, but sigmod2009 allows 1 to"),
     ],

@@ -67,7 +67,7 @@ def killing(name: str, place: Settings) -> RunReport:
 @pytest.mark.parametrize(
     ("name", "verdict", "words"),
     [
-        ("referee", Verdict.INFRASTRUCTURE, "the referee was killed by signal 9"),
+        ("referee", Verdict.INFRASTRUCTURE, "Keydrome's referee was killed by signal 9"),
         ("jail", Verdict.INFRASTRUCTURE, ""),
         ("jail-init", Verdict.INFRASTRUCTURE, ""),
         ("player", Verdict.CRASHED, "ended by SIGKILL"),

@@ -126,7 +126,7 @@ def test_a_structure_has_a_default_configuration_and_a_chosen_metric(tmp_path: P
     assert result["summary"]["ratio"] == pytest.approx(ratio)
     refused = keydrome("bench", "btree", "--metric", "beauty", var=tmp_path)
     assert refused.returncode == 2
-    assert "has no metric 'beauty' to compare by; it has: total_ms" in refused.stderr
+    assert "has no metric 'beauty' to compare by; choose one of: total_ms" in refused.stderr
 
 
 def test_bench_asks_for_shares_of_what_a_library_delivers(built: Settings, tmp_path: Path) -> None:
@@ -136,7 +136,7 @@ def test_bench_asks_for_shares_of_what_a_library_delivers(built: Settings, tmp_p
     refused = keydrome("bench", file, *options, var=tmp_path)
     assert refused.returncode == 2
     assert (
-        "--at-capacity needs a benchmark with arrival rates; use, for example, --benchmark open_loop"
+        "needs a benchmark with arrival rates, which sigmod2009 does not have: use, for example, --benchmark open_loop"
         in refused.stderr
     )
     options += ["--benchmark", "open_loop"]

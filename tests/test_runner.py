@@ -215,7 +215,7 @@ def test_an_untrusted_library_may_need_berkeley_db(settings: Settings) -> None:
         (
             {"configuration": "fast"},
             Verdict.REFUSED,
-            "no configuration 'fast'; there are: bare, exclusive",
+            "no configuration 'fast'; choose one of: bare, exclusive",
         ),
         ({"benchmark_version": 999}, Verdict.INFRASTRUCTURE, "needs sigmod2009 version 999"),
         ({"blob_sha256": "0" * 64}, Verdict.INFRASTRUCTURE, "is not in"),
@@ -237,7 +237,7 @@ def test_a_benchmark_that_does_not_exist_is_refused(settings: Settings) -> None:
     asked = replace(job(settings, library(settings, "indexes", "null")), benchmark="fun")
     report = execute(asked, go_on, settings)
     assert report.verdict is Verdict.REFUSED
-    assert "there is no benchmark 'fun'; there are: " in report.reason
+    assert "there is no benchmark 'fun'; choose one of: " in report.reason
 
 
 def test_a_structure_without_a_configuration_is_refused(settings: Settings) -> None:
@@ -314,7 +314,7 @@ def test_an_unannounced_recorded_session_fails_the_run(settings: Settings) -> No
     file = library(settings, "faulty", "garbage_codes")
     report = execute(job(settings, file, recorded_seed="00000000000000cc"), go_on, settings)
     assert report.verdict is Verdict.FAILED, report.reason
-    assert report.reason.startswith("spot check: ")
+    assert report.reason.startswith("spot check (one more session, ")
     assert {"illegal_answer", "undocumented_code"} <= {f.name for f in report.findings}
     assert report.sessions == ()
 

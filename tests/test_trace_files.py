@@ -199,7 +199,7 @@ def test_options_that_do_not_fit_are_refused_with_advice(
     audited = ("bench", structure, "--config", "rw", "--trace", trace, "--audit")
     outcome = keydrome(*audited, var=tmp_path)
     assert outcome.returncode == 2
-    assert "trace has no parameter threads" in outcome.stderr
+    assert "parameter threads, which trace does not have" in outcome.stderr
 
 
 def test_a_file_that_changes_after_the_check_fails_no_library(trace: Path, tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ can say that the structure does not support a configuration.
 
 from __future__ import annotations
 
+import json
 import re
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
@@ -63,15 +64,22 @@ def _wrong(name: str, value: object, rule: Mapping[str, Any]) -> str | None:
     if "enum" in rule:
         if value in rule["enum"]:
             return None
-        return f"the field {name!r} has the value {value!r}; {_suggested(str(value), rule['enum'])}"
+        return f"the field {name!r} has the value {_shown(value)}; {_suggested(str(value), rule['enum'])}"
     kind, words = _TYPES[rule["type"]]
     if not isinstance(value, kind):
-        return f"the field {name!r} has the value {value!r}; it must be {words}"
+        return f"the field {name!r} has the value {_shown(value)}; it must be {words}"
     if "pattern" in rule and not re.search(rule["pattern"], str(value)):
-        return f"the field {name!r} has the value {value!r}; it must match {rule['pattern']}"
+        return (
+            f"the field {name!r} has the value {value!r}; it must consist of {rule['description']}"
+        )
     if rule.get("minLength") and not value:
         return f"the field {name!r} is empty; give it a text"
     return None
+
+
+def _shown(value: object) -> str:
+    """Return a value as it is in the file; a text is in single quotes, as elsewhere in the messages."""
+    return repr(value) if isinstance(value, str) else json.dumps(value)
 
 
 def _contradiction(configuration: Mapping[str, Any]) -> str | None:
@@ -80,7 +88,10 @@ def _contradiction(configuration: Mapping[str, Any]) -> str | None:
     if (concurrency == "none") == (lock == "none"):
         return None
     needed = "'none'" if concurrency == "none" else "'exclusive' or 'rw'"
-    return f"the field 'lock' has the value {lock!r}; it must be {needed} for concurrency {concurrency!r}"
+    return (
+        f"the field 'lock' has the value {lock!r}; it must be {needed}, because the field 'concurrency' has the value "
+        f"{concurrency!r}"
+    )
 
 
 def _suggested(word: str, known: Iterable[str]) -> str:
@@ -88,4 +99,4 @@ def _suggested(word: str, known: Iterable[str]) -> str:
     nearest = get_close_matches(word, [*known, *_OLD_NAMES], n=1)
     if nearest:
         return f"did you mean {_OLD_NAMES.get(nearest[0], nearest[0])!r}?"
-    return f"there are: {', '.join(known)}"
+    return f"choose one of: {', '.join(known)}"

@@ -20,7 +20,8 @@ from runner.catalogue import (
     structures,
 )
 from runner.inspection.library import LibraryKind
-from runner.store import MAKE_SMALLER
+from runner.settings import BUILD_FIRST
+from runner.store import MAKE_SMALLER, sizes_in_mib
 from runner.strict import parse_object
 from runner.text import display_name, printable
 
@@ -56,9 +57,9 @@ def find_library(text: str, settings: Settings) -> Named:
     if path.exists():
         return Named(path, after)
     if name in ours:
-        raise UsageError(f"{path}: not built yet: run ./dev build")
+        raise UsageError(f"{path} is not built yet: {BUILD_FIRST}")
     raise UsageError(
-        f"{path}: no such file, and no library of this build has this name; there are: {', '.join(ours)}"
+        f"{path}: no such file, and no library of this build has this name; the names are: {', '.join(ours)}"
     )
 
 
@@ -68,9 +69,9 @@ def find_runnable(text: str, settings: Settings) -> Named:
     path = named.path
     if not path.is_file():
         raise UsageError(f"{printable(text)}: not a regular file; give a shared object")
-    if path.stat().st_size > settings.library_bytes_max:
-        limit = settings.library_bytes_max >> 20
-        raise UsageError(f"{display_name(path.name)}: larger than {limit} MiB: {MAKE_SMALLER}")
+    size, limit = path.stat().st_size, settings.library_bytes_max
+    if size > limit:
+        raise UsageError(f"{display_name(path.name)} {sizes_in_mib(size, limit)}: {MAKE_SMALLER}")
     return named
 
 
@@ -105,15 +106,15 @@ def find_configuration(text: str | None, settings: Settings) -> dict[str, Any] |
             found = parse_object(file.read(), text)
     except OSError as error:
         raise UsageError(
-            f"{text!r} is neither a configuration ({', '.join(known) or 'none'}) "
-            f"nor a readable file ({error.strerror})"
+            f"{text!r} is neither a configuration of Keydrome nor a file that can be read ({error.strerror}): choose "
+            f"one of {', '.join(known)}, or give the path of a file"
         ) from error
     check_configuration(found, text, settings)
     name = found["name"]
     if name in known and found != load_configuration(settings, name):
         raise UsageError(
-            f"the file {text} has the name {name!r}, but it differs from Keydrome's own configuration of this name: "
-            'give it another "name"'
+            f"{text}: the field 'name' is {name!r}, as in a configuration of Keydrome, but other fields differ from "
+            "that configuration: change the field 'name'"
         )
     return found
 

@@ -39,8 +39,9 @@ def read_result(path: Path, schemas: Path) -> dict[str, Any]:
     rules = parse_object((schemas / schema).read_bytes(), schema)
     fault = next(Draft202012Validator(rules).iter_errors(result), None)
     if fault is not None:
-        place = "/".join(map(str, fault.path)) or "the result"
+        place = "/".join(map(str, fault.path))
         raise UsageError(
-            f"{name}: {place}: {fault.message[:200]}; perhaps another version wrote it: run bench or compare again"
+            f"{name}: {f'the field {place}' if place else 'the result'} has another form than this version of Keydrome "
+            f"writes ({fault.message[:200]}): run bench or compare again"
         )
     return result

@@ -93,7 +93,8 @@ def parse_parameters(items: list[str], threads: int | None) -> dict[str, int]:
         name, equals, number = item.partition("=")
         if not equals or not re.fullmatch(r"-?[0-9]{1,18}", number):
             raise UsageError(
-                f"-p {item!r} is not a parameter: write NAME=NUMBER, for example -p threads=4"
+                f"-p {item!r} is not a parameter: write NAME=NUMBER, for example -p threads=4; a number has at most 18 "
+                "digits"
             )
         values[name] = int(number)
     return values

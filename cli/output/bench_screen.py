@@ -167,8 +167,8 @@ def _audit_line(audit: Audit) -> str:
         )
     if not audit.pairs:
         return (
-            "audit: not comparable: each thread needs two CPUs that no other process uses: lower --threads, or stop "
-            "other programs"
+            "audit: the two modes cannot be compared, because each thread needs two CPUs that no other process uses: "
+            "lower --threads, or stop other programs"
         )
     text = (
         f"audit: verified mode adds {audit.candidate_added_ns:,.0f} ns per call to the library, "
@@ -176,7 +176,10 @@ def _audit_line(audit: Audit) -> str:
         f"{audit.share:+.0%} of the {audit.candidate_timed_ns:,.0f} ns of a call in timed mode"
     )
     if not audit.is_decided:
-        return f"{text} - undecided: fewer than {PAIRS_MIN} audited sessions: raise --sessions"
+        return (
+            f"{text} - undecided: {counted(audit.pairs, 'session')} audited, but at least {PAIRS_MIN} are needed: "
+            "raise --sessions"
+        )
     if audit.looks_ahead:
         return f"{text} - look_ahead: the library may read its next calls"
     return f"{text} - no sign that the library reads its next calls"
@@ -190,5 +193,5 @@ def _ratio_line(summary: Summary) -> str:
             f" [{interval.low:.3f}, {interval.high:.3f}] ({100 * interval.coverage:.0f} % interval)"
         )
     return text + (
-        f" - provisional: under {RANKED_SESSIONS_MIN} sessions" if summary.provisional else ""
+        f" - provisional: fewer than {RANKED_SESSIONS_MIN} sessions" if summary.provisional else ""
     )

@@ -136,12 +136,13 @@ def _reach(one: Forecast, family: int, wanted: int) -> str:
     margin = reachable_margin(one.scatter, family, wanted)
     if margin is None:
         return f"{requested} can show nothing, because more are needed"
-    within = f"about {_percent(margin)}" if margin <= _MARGIN_MAX else "no margin of --margin"
-    text = f"{requested} can show equality within {within}"
+    text = f"{requested} can show equality within about {_percent(margin)}"
+    if margin > _MARGIN_MAX:
+        text = f"{requested} cannot show equality within {PERCENT_MAX:g} %, the largest --margin"
     most = reachable_margin(one.scatter, family, SESSIONS_MAX)
     is_useful = most is not None and most <= _MARGIN_MAX and wanted < SESSIONS_MAX
     if most is not None and is_useful and _is_too_many(one.for_equality):
-        text += f", and {SESSIONS_MAX} blocks within about {_percent(most)}"
+        text += f"; {SESSIONS_MAX} blocks can show equality within about {_percent(most)}"
     return text
 
 

@@ -212,7 +212,7 @@ def notes(compared: Compared) -> Iterator[str]:
                 "larger than shown"
             )
     if compared.comparison is None:
-        yield "fewer than two libraries have times: there is nothing to compare"
+        yield "fewer than two libraries have times: there is nothing to compare; give other libraries"
     else:
         yield from _undecided(compared, compared.comparison.pairs)
 

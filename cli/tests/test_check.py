@@ -125,8 +125,10 @@ def test_what_a_busy_machine_left_open_is_repeated(
     assert not list(tmp_path.glob("*-00000000000000aa"))
     notes = list(check._notes(wanted(settings), tally, is_named=False))
     (name,) = tally.repeated
-    reason = "the first attempt could not be judged: the threads waited 1001.0 s"
-    assert notes[0] == f"repeated: {name}, because {reason}"
+    assert notes[0] == (
+        f"repeated, because the first attempt could not be judged: {name} "
+        f"(the reason for {name}: the threads waited 1001.0 s)"
+    )
 
 
 def test_a_machine_that_stays_busy_judges_nothing(

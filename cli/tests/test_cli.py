@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import errno
 import json
 import os
 import stat
@@ -10,6 +11,7 @@ import subprocess
 import sys
 import types
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
@@ -20,6 +22,9 @@ from cli.__main__ import main as start
 from cli.input.values import UsageError, parse_parameters, positive, seed_series
 from cli.main import main
 from runner.settings import load_settings
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
 @given(st.integers(0, 2**64 - 1), st.integers(1, 20))
@@ -67,12 +72,18 @@ def failing(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["--benchmark", "fun"], "there is no benchmark 'fun'; there are:"),
-        (["--instance", "final"], "has no instance 'final'; it has: preliminary1"),
+        (["--benchmark", "fun"], "there is no benchmark 'fun'; choose one of:"),
+        (["--instance", "final"], "has no instance 'final'; choose one of: prelim"),
         (["--threads", "100000"], "threads is 100000, but sigmod2009 allows 1 to"),
-        (["-p", "speed=1"], "no parameter 'speed'; it has: threads"),
-        (["--config", "fast"], "'fast' is neither a configuration (bare, exclusive, "),
+        (["-p", "speed=1"], "no parameter 'speed'; choose one of: threads"),
+        (["--config", "fast"], "choose one of bare, exclusive, "),
         (["--seed", "abc"], "is not a seed"),
+        (["--history", "DIR"], "the sessions of this run are not recorded: add --record"),
+        (["--audit", "--no-control"], "which --no-control leaves out: give only one"),
+        (["--audit", "--benchmark", "unit"], "but the benchmark unit measures none: choose"),
+        (["--audit", "--benchmark", "trace"], "parameter threads, which trace does not have"),
+        (["--benchmark", "trace", "-p", "a=1"], "no parameter 'a'; this benchmark takes no"),
+        (["--benchmark", "tpcc", "-p", "any_warehouse=2"], "but tpcc allows 0 to 1: choose"),
     ],
 )
 def test_bench_lists_the_known_names(
@@ -102,7 +113,7 @@ def test_without_root_the_jail_is_not_weakened_silently(
     monkeypatch.setattr("os.geteuid", lambda: 1000)
     for command in ("bench", "check"):
         text = failing(capsys, command, str(good_library))
-        assert "a full jail needs root: run this with sudo" in text
+        assert "a full jail needs root: run the command with sudo" in text
 
 
 def test_inspect_accepts_and_refuses(
@@ -258,6 +269,27 @@ def test_a_full_device_asks_for_space() -> None:
     assert "Traceback" not in outcome.stderr
 
 
+def test_an_error_of_the_system_names_the_file_and_what_to_do(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number, advice in (
+        (errno.EACCES, "use sudo, or set"),
+        (errno.EIO, "remove this cause, and"),
+    ):
+        error = OSError(number, os.strerror(number), "/a/b")
+        monkeypatch.setattr("cli.listing.run", _raising(error))
+        assert main(["list"]) == 2
+        text = capsys.readouterr().err
+        assert text.startswith(f"keydrome: error: /a/b: {os.strerror(number)}: {advice}")
+
+
+def _raising(error: Exception) -> Callable[[object], int]:
+    def run(_options: object) -> int:
+        raise error
+
+    return run
+
+
 def test_a_refused_file_has_no_witness_to_read(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -278,7 +310,11 @@ def test_a_refused_file_has_no_witness_to_read(
         (["list", "--jsn", "-"], "list", "--jsn; did you mean --json?"),
         (["inspect", "x.so", "--js"], "inspect", "--js; did you mean --json?"),
         (["plot", "--zzz", "x.json"], "plot", "--zzz; `keydrome plot --help` lists the options"),
-        (["replay", "b", "x.so", "y.so"], "replay", "too many arguments: y.so"),
+        (
+            ["replay", "b", "x.so", "y.so"],
+            "replay",
+            "too many arguments: y.so; `keydrome replay --help` lists the arguments",
+        ),
         (["--versoin", "list"], "", "--versoin; did you mean --version?"),
     ],
 )
@@ -305,7 +341,7 @@ def test_an_interruption_while_modules_load_is_no_traceback(
 ) -> None:
     monkeypatch.setitem(sys.modules, "cli.main", _InterruptedModule("cli.main"))
     assert start() == 130
-    assert capsys.readouterr().err == "keydrome: interrupted before it started anything\n"
+    assert capsys.readouterr().err == "keydrome: interrupted before the command had started\n"
 
 
 def test_an_interruption_while_arguments_are_read_is_no_traceback(

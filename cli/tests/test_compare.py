@@ -385,10 +385,8 @@ def test_the_same_file_twice_is_nothing_to_compare(
     copy = tmp_path / "copy.so"
     copy.write_bytes(good_library.read_bytes())
     text = failing(capsys, good_library, copy)
-    assert f"copy is identical to {good_library.stem} and is compared once" in text
-    assert (
-        f"needs at least two different libraries, and there is only {good_library.stem}: " in text
-    )
+    assert f"copy and {good_library.stem} are the same library, so only" in text
+    assert f"needs at least two different libraries, and only {good_library.stem} is left: " in text
     assert "name a file twice and give --keep-same" in text
 
 
@@ -399,9 +397,9 @@ def test_a_file_that_is_not_a_library_is_excluded_with_a_note(
     text = tmp_path / "text.so"
     text.write_text("hello")
     words = failing(capsys, good_library, text)
-    assert "text is excluded: the inspection refused it: the file is not an ELF file" in words
+    assert "text is excluded, because the inspection refused it: the file is not an ELF" in words
     assert (
-        f"needs at least two different libraries, and there is only {good_library.stem}: " in words
+        f"needs at least two different libraries, and only {good_library.stem} is left: " in words
     )
 
 
@@ -411,7 +409,7 @@ def test_a_file_that_is_not_a_library_is_excluded_with_a_note(
     [
         (["no.so"], "no such file"),
         (["GOOD:rw", "GOOD"], "configurations are for structures only"),
-        (["GOOD", "GOOD", "--benchmark", "unit"], "has no times to compare: use `keydrome check`"),
+        (["GOOD", "GOOD", "--benchmark", "unit"], "unit measures no times to compare: use"),
         (["GOOD", "GOOD", "--benchmark", "fun"], "there is no benchmark 'fun'"),
         (["GOOD", "GOOD", "--sessions", "101"], "at most 100"),
         (["GOOD", "GOOD", "--threads", "100000"], "allows 1 to"),

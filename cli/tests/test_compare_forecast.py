@@ -61,8 +61,8 @@ def test_no_forecast_is_larger_than_what_the_option_allows() -> None:
         in line
     )
     assert (
-        "the 15 requested blocks can show equality within no margin of --margin, and 100 blocks within about "
-        in line
+        "the 15 requested blocks cannot show equality within 100 %, the largest --margin; 100 blocks can show "
+        "equality within about " in line
     )
     (line,) = lines(made(5, {"a": 0.0, "b": 0.085}), 15, 1.03, 2.0)
     assert (

@@ -102,9 +102,12 @@ def test_operations_of_a_key_stay_with_one_thread(
         (b"SCAN t k [ f ]\n", "run.txt, line 1: YCSB's binding basic prints no such line"),
         (b"READ t\n", "run.txt, line 1: YCSB's binding basic prints no such line"),
         (b"\xff\xfe\x00\n", "run.txt, line 1: YCSB's binding basic prints no such line"),
-        (b"DELETE t " + b"k" * 129, "line 1: a key has at most 128 bytes"),
-        (b"DELETE t !k", "line 1: a key has at most 128 bytes and does not begin with !"),
-        (b"DELETE my-table k\n", "line 1: the name of the table becomes that of an index"),
+        (b"DELETE t " + b"k" * 129, "line 1: the key has 129 bytes, but at most 128 are"),
+        (
+            b"DELETE t !k",
+            "line 1: the key begins with !, as only the keys of Keydrome's own checks",
+        ),
+        (b"DELETE my-table k\n", "line 1: the table my-table becomes an index, whose name must"),
         (b"INSERT t k [ f=\x00 ]\n", "line 1: a key or value contains a zero byte"),
         (b"\n" + b"x" * (3 << 20), "run.txt, line 2: the line has 1,048,576 bytes or more"),
     ],
@@ -118,7 +121,7 @@ def test_other_lines_are_refused_with_their_number(
 def test_wrong_options_are_refused(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     run = b"READ t k [ <all fields>]\n"
     error = converted(tmp_path, capfd, run, load=run)
-    assert "load.txt, line 1: a load only inserts, but this is READ" in error
-    assert "at most 1024 threads" in converted(tmp_path, capfd, run, "--threads", "1025")
+    assert "load.txt, line 1: a load only inserts, but this line is READ" in error
+    assert "at most 1,024 threads" in converted(tmp_path, capfd, run, "--threads", "1025")
     assert main(["convert-ycsb", str(tmp_path / "none")]) == 2
-    assert "No such file" in capfd.readouterr().err
+    assert "none: cannot read the file (No such file or directory): give" in capfd.readouterr().err

@@ -264,7 +264,7 @@ def test_the_command_draws_a_metric_and_refuses_one_that_no_result_has(
     assert main(["plot", *files, "--metric", "throughput_tps"]) == 0
     told = capsys.readouterr().err
     assert "a comparison on sample/small is left out, because it compares by " in told
-    assert "repeat it with --metric throughput_tps" in told
+    assert "repeat the comparison with --metric throughput_tps" in told
     names = {path.name for path in out.iterdir()}
     assert names == {
         f"sample-small-smoke-throughput_tps{suffix}"
@@ -345,7 +345,7 @@ def test_the_command_names_the_versions_that_it_keeps_apart(
     for path in paths:
         path.write_text(json.dumps(bench("a") | {"benchmark_version": int(path.stem)}))
     assert main(["plot", *map(str, paths), "--out", str(tmp_path / "plots")]) == 0
-    assert "versions 3, 4 of sample" in capsys.readouterr().err
+    assert "versions 3, 4 of the benchmark sample" in capsys.readouterr().err
     assert main(["plot", str(paths[0]), "--out", str(tmp_path / "plots")]) == 0
     assert not capsys.readouterr().err
 
@@ -356,7 +356,7 @@ def test_the_command_names_the_versions_that_it_keeps_apart(
         (None, "cannot read the file (No such file or directory)"),
         ("hello", "not valid JSON"),
         ("{}", "not a result of bench or compare"),
-        (json.dumps(bench("a") | {"scale": "huge"}), "scale: 'huge' is not one of"),
+        (json.dumps(bench("a") | {"scale": "huge"}), "writes ('huge' is not one of"),
         (json.dumps(bench("a", 4, unmeasured())), "contain nothing to draw"),
     ],
 )

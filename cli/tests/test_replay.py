@@ -60,8 +60,9 @@ def summary(low: float, ratio: float, high: float) -> Summary:
     [
         ({}, Verdict.PASSED, (0.55, 0.6, 0.7), True, "the intervals overlap"),
         ({}, Verdict.PASSED, (0.61, 0.7, 0.8), False, "the intervals do not overlap"),
-        ({}, Verdict.PASSED, (0.1, 0.2, 0.39), False, "the intervals do not overlap"),
+        ({}, Verdict.PASSED, (0.1, 0.2, 0.39), False, "because the intervals do not overlap"),
         ({}, Verdict.FAILED, (0.4, 0.5, 0.6), False, "verdict: passed in the bundle, failed here"),
+        ({}, Verdict.FAILED, (0.1, 0.2, 0.39), False, "not confirm the run, because the verdicts"),
         (
             {"machine__class": "another, 64 CPUs, 512 GiB"},
             Verdict.PASSED,
@@ -99,11 +100,11 @@ def test_a_replay_is_compared(
             "the bundle has no seeds: only the owner of the run and organisers get them",
         ),
         ({"request__benchmark": "sigmod2099"}, "there is no benchmark 'sigmod2099'"),
-        ({"request__benchmark_version": 1}, "the run is of version 1 of sigmod2009"),
+        ({"request__benchmark_version": 1}, "the run used version 1 of the benchmark sigmod"),
         ({"library__configuration": "fast"}, "'fast' is neither a configuration"),
         (
             {"result__verdict": None},
-            "result.verdict: expected str, found NoneType: if the bundle was made before",
+            "result.verdict: expected a string, found null: if the bundle was made before",
         ),
     ],
 )
@@ -125,7 +126,7 @@ def test_a_bundle_with_another_signature_is_refused(
     library.write_bytes(b"\x7fELF")
     path.write_bytes(write_bundle({RUN: json.dumps(run_of()).encode()}, {}, KEY))
     assert main(["replay", str(path), str(library), "--key", "0" * 64]) == 2
-    assert "run.zip: signed with the key" in capsys.readouterr().err
+    assert "run.zip: the bundle is signed with the key" in capsys.readouterr().err
 
 
 def test_a_file_that_is_no_bundle_is_refused(

@@ -64,7 +64,7 @@ def test_files_that_have_no_score_are_refused(
 ) -> None:
     first, _ = files
     assert main(["score", str(first), str(first)]) == 2
-    assert "two results are of sample-small-smoke: choose one of them" in capsys.readouterr().err
+    assert "two results are of sample-small-smoke: give only one" in capsys.readouterr().err
     other = tmp_path / "other.json"
     other.write_text("{}", encoding="utf-8")
     assert main(["score", str(other)]) == 2

@@ -52,19 +52,19 @@ def test_whole_numbers_are_numbers_too() -> None:
 @pytest.mark.parametrize(
     ("place", "wrong", "message"),
     [
-        (("summary",), None, "summary: expected str"),
-        (("summary",), "x" * 1_001, "summary: longer than 1000 characters"),
-        (("program",), "x" * 400_001, "program: longer than 400000 characters"),
+        (("summary",), None, "summary: expected a string, found null"),
+        (("summary",), "x" * 1_001, "summary: the text has 1001 characters, but at most 1000"),
+        (("program",), "x" * 400_001, "400001 characters, but at most 400000 are allowed"),
         (("initial",), [1], r"initial\[0\]: expected a string"),
         (("initial",), ["r"] * 513, "513 items, but at most 512"),
         (("transactions",), [{}] * 65, "65 items, but at most 64"),
         (("transactions_left_out",), -1, "-1 is less than 0"),
         (("transactions", 0, "thread"), -1, "-1 is less than 0"),
-        (("transactions", 0, "begin_us"), "0", "begin_us: expected float"),
-        (("transactions", 0, "end_us"), float("inf"), "too large a number"),
-        (("transactions", 0, "calls", 0, "marked"), 1, "marked: expected bool"),
+        (("transactions", 0, "begin_us"), "0", "begin_us: expected a number, found a string"),
+        (("transactions", 0, "end_us"), float("inf"), "the number is too large"),
+        (("transactions", 0, "calls", 0, "marked"), 1, "marked: expected a boolean"),
         (("edges", 0, "kind"), "odd", "'odd' is not one of"),
-        (("edges", 0, "target"), 2, "target 2 is too large: there are only 2 transactions"),
+        (("edges", 0, "target"), 2, "target 2 is too large: it must be below 2, the number"),
     ],
 )
 def test_other_forms_are_refused(place: tuple[Any, ...], wrong: object, message: str) -> None:

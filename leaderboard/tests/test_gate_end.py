@@ -38,7 +38,7 @@ def required(count: int) -> tuple[Finding, ...]:
     [
         (Verdict.CRASHED, "the library crashed in phantom"),
         (Verdict.TIMED_OUT, "the library did not return in time in phantom"),
-        (Verdict.OUT_OF_MEMORY, "the library used all its memory in phantom"),
+        (Verdict.OUT_OF_MEMORY, "the library needed more than its memory limit in phantom"),
     ],
 )
 def test_a_crash_or_a_hang_ends_the_gate(
@@ -79,9 +79,8 @@ def test_tests_without_progress_end_the_gate(
     track.finish(first, verdict=Verdict.FAILED, findings=(stalled,))
     second.refresh_from_db()
     assert second.state == State.CANCELLED
-    assert second.reason.startswith(
-        "this test was not run, because the library made no progress in 1 tests"
-    )
+    why = "a transaction of the library failed in every attempt in 1 test"
+    assert second.reason.startswith(f"this test was not run, because {why} (")
 
 
 @pytest.mark.parametrize(
@@ -126,7 +125,6 @@ def test_the_rules() -> None:
     assert why_gate_ends(Verdict.FAILED, REQUIRED_FINDINGS_MAX - 1) == ""
     assert why_gate_ends(Verdict.REFUSED, 0) == ""
     assert why_gate_ends(Verdict.FAILED, 4, STALLED_MAX - 1) == ""
-    assert (
-        why_gate_ends(Verdict.FAILED, 4, STALLED_MAX) == "the library made no progress in 3 tests"
-    )
+    stalled = "a transaction of the library failed in every attempt in 3 tests"
+    assert why_gate_ends(Verdict.FAILED, 4, STALLED_MAX) == stalled
     assert why_gate_ends(Verdict.CRASHED, 0) == "the library crashed"

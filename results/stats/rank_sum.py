@@ -119,7 +119,10 @@ class RankSum:
 def rank_sum(first: Sequence[float], second: Sequence[float]) -> RankSum:
     """Return the test of two samples. Raises ValueError if a sample is empty."""
     if not first or not second:
-        raise ValueError("each sample must have at least one value")
+        raise ValueError(
+            f"the libraries have {len(first)} and {len(second)} values, but each needs at least one; this is an error "
+            "of Keydrome: please report it"
+        )
     differences = sorted(x - y for x in first for y in second)
     return RankSum(len(first), len(second), tuple(differences))
 

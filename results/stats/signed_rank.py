@@ -100,7 +100,10 @@ class SignedRank:
 def signed_rank(differences: Sequence[float]) -> SignedRank:
     """Return the test of the differences. Raises ValueError unless there are 1 to DIFFERENCES_MAX differences."""
     if not 0 < len(differences) <= DIFFERENCES_MAX:
-        raise ValueError(f"{len(differences)} differences: there must be 1 to {DIFFERENCES_MAX}")
+        raise ValueError(
+            f"the comparison has {len(differences)} blocks, but there must be 1 to {DIFFERENCES_MAX}; this is an error "
+            "of Keydrome: please report it"
+        )
     pairs = combinations_with_replacement(differences, 2)
     return SignedRank(len(differences), tuple(sorted((a + b) / 2 for a, b in pairs)))
 

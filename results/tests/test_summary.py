@@ -63,7 +63,8 @@ def test_sessions_without_the_number_count_for_nothing() -> None:
 def test_void_sessions_count_for_nothing() -> None:
     void = replace(
         session(9.0, 1.0),
-        discarded="the control library ran twice, and its second result is 1.20 times its first, allowed 0.91 to 1.10",
+        discarded="the control library ran twice, and its second result is 1.20 times its first "
+        "(allowed: 0.91 to 1.10)",
     )
     summary = summarise([session(2.0, 1.0), void], "total_ms")
     assert summary.ratios == (2.0,)

@@ -12,10 +12,9 @@ import os
 import resource
 import sys
 
+from runner.inspection.limits import ADDRESS_SPACE_BYTES, CPU_SECONDS
 from runner.inspection.rules import inspect_stream
 
-CPU_SECONDS = 2
-ADDRESS_SPACE_BYTES = 512 << 20
 # The largest result in bytes. The result for a correct library has about 2 KB.
 ANSWER_BYTES_MAX = 64 << 10
 _NOBODY = 65534

@@ -51,15 +51,16 @@ class KeyFile:
         key to its position in key order, with an error of at most 32 or 4,096 positions.
         """
         name, facts = display_name(self.path.name), self.file.facts
+        s = "" if self.count == 1 else "s"
         if self.type is KeyType.VARCHAR:
             return (
-                f"keys: {name}: {self.count:,} strings of {facts['mean_bytes']:.1f} bytes on average, at most "
-                f"{facts['longest_bytes']}; on average a key begins with the same "
-                f"{facts['mean_shared_bytes']:.1f} bytes as the key before it, in key order"
+                f"keys: {name}: {self.count:,} string{s} of {facts['mean_bytes']:.1f} bytes on average and at most "
+                f"{facts['longest_bytes']}; in key order, a key has on average its first "
+                f"{facts['mean_shared_bytes']:.1f} bytes in common with the key before it"
             )
         shifted = "; 2^63 was subtracted from each" if facts["shifted"] else ""
         return (
-            f"keys: {name}: {self.count:,} integers; hardness {facts['segments_32_per_million']:,.0f} / "
+            f"keys: {name}: {self.count:,} integer{s}; hardness {facts['segments_32_per_million']:,.0f} / "
             f"{facts['segments_4096_per_million']:,.0f} line segments per million keys (errors within 32 / 4,096)"
             f"{shifted}"
         )

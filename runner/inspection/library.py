@@ -19,15 +19,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from runner.catalogue import trusted_needed
+from runner.inspection.limits import ADDRESS_SPACE_BYTES, CPU_SECONDS
 from runner.report import Finding
-from runner.settings import MEBIBYTE, Settings
-from runner.store import MAKE_SMALLER
+from runner.store import MAKE_SMALLER, sizes_in_mib
 from runner.strict import ObjectReader, parse_object
 from runner.terms import Severity
 from runner.text import capped, printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
+    from runner.settings import Settings
 
 # Two limits apply to the child. It limits its own CPU time: a file that needs more is at fault. WALL_SECONDS is wall
 # time: a child that exceeds it got too little CPU time, so the machine is at fault (UNFINISHED). A correct file takes
@@ -159,7 +161,7 @@ def _refuse_unread(state: os.stat_result, limit_bytes: int) -> Refusal | None:
     if state.st_size > limit_bytes:
         return Refusal(
             "too_large",
-            f"the file has {state.st_size / MEBIBYTE:.0f} MiB, and at most {limit_bytes >> 20} MiB are allowed",
+            f"the file {sizes_in_mib(state.st_size, limit_bytes)}",
             MAKE_SMALLER,
         )
     return None
@@ -178,23 +180,25 @@ def _ask_child(descriptor: int, allowed: frozenset[str]) -> str:
             check=False,
         )
     except subprocess.TimeoutExpired:
-        return _unfinished(f"the reader did not end within {WALL_SECONDS} s")
+        return _unfinished(f"reading did not end within {WALL_SECONDS} s")
     if child.returncode == -signal.SIGKILL:
-        return _unfinished("the reader was killed")
+        return _unfinished("the process that read the file was killed")
     if child.returncode == -signal.SIGXCPU:
-        return _stuck("the reader used up its CPU time")
+        return _stuck("reading used up its CPU time")
     if child.returncode < 0:
-        return _stuck(f"the reader was killed by signal {-child.returncode}")
+        number = -child.returncode
+        return _stuck(f"reading ended by signal {number} ({signal.strsignal(number)})")
     if child.returncode != 0:
         detail = child.stderr.decode("utf-8", "replace").strip().rsplit("\n", 1)[-1]
-        return _stuck(f"the reader failed: {detail[:300]}")
+        return _stuck(f"reading failed: {detail[:300]}")
     return child.stdout.decode("utf-8", "replace")
 
 
 def _stuck(detail: str) -> str:
     return _refused(
         "inspection_limit",
-        f"the file cannot be inspected within the limits of time and memory ({detail})",
+        f"the file cannot be read within {CPU_SECONDS} s of CPU time and {ADDRESS_SPACE_BYTES >> 20} MiB of memory "
+        f"({detail})",
         "upload the file as the linker wrote it, or strip it (strip --strip-unneeded)",
     )
 

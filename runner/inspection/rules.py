@@ -234,13 +234,14 @@ def _check_needed(needed: list[str], allowed: Collection[str]) -> Iterator[dict[
         yield _refusal(
             "needed_library",
             f"the library needs {', '.join(sanitizers)}, the runtime of a sanitizer, which the jail does not provide",
-            "build it without -fsanitize; `keydrome debug` plays a session with the sanitizer on your own machine",
+            "build the library without -fsanitize; `keydrome debug` plays a session with the sanitizer on your own "
+            "machine",
         )
     elif odd:
         yield _refusal(
             "needed_library",
             f"the library links against {', '.join(map(repr, odd))}, which the jail does not provide",
-            f"link it statically (the jail provides only {', '.join(sorted(allowed))})",
+            f"link everything else statically: the jail provides only {', '.join(sorted(allowed))}",
         )
 
 
@@ -252,7 +253,11 @@ def _check_versions(
         path = next((p for p in (Path(f) / library for f in folders) if p.is_file()), None)
         if path is None:
             problem = f"{library} is not installed on this machine"
-            yield _refusal("missing_library", problem, "ask the organisers, or link it statically")
+            yield _refusal(
+                "missing_library",
+                problem,
+                f"ask an organiser to install {library}, or link it statically",
+            )
             continue
         if not wanted:
             continue
@@ -292,7 +297,7 @@ def _check_symbols(missing: list[str], symbols: list[Symbol]) -> Iterator[dict[s
         )
     else:
         remedy = (
-            "define and export them (no static, no -fvisibility=hidden, no version script that hides them); "
+            "define and export all ten calls (no static, no -fvisibility=hidden, no version script that hides them); "
             f"a structure (contract B) exports {STRUCTURE_SYMBOL} instead"
         )
     yield _refusal("missing_symbol", problem, remedy)
@@ -315,13 +320,20 @@ def _risk_flags(image: ElfImage, symbols: list[Symbol]) -> list[str]:
             f"constructors: {constructors} functions in .init_array run before the first call"
         )
     if image.tag("DT_FLAGS") & _FLAGS_STATIC_TLS:
-        flags.append("static_tls: the library uses the static model of thread-local storage")
+        flags.append(
+            "static_tls: the library uses the static model of thread-local storage, for which a process has little "
+            "space"
+        )
     imports = sorted(s.name for s in symbols if not s.defined and s.name in _NOTED_IMPORTS)
     if imports:
-        flags.append(f"imports: {', '.join(imports)}")
+        flags.append(
+            f"imports: {', '.join(imports)}; an index does not need these functions, and the jail restricts them"
+        )
     taken = sorted(s.name for s in symbols if s.defined and s.name in _NOTED_DEFINITIONS)
     if taken:
-        flags.append(f"defines: {', '.join(taken)}")
+        flags.append(
+            f"defines: {', '.join(taken)}; the library replaces these functions of the C library"
+        )
     return flags
 
 

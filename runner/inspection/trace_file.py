@@ -40,11 +40,17 @@ class TraceFile:
 
     def text(self) -> str:
         """Return one line about the trace."""
-        threads = f"{self.threads:,} threads" if self.threads > 1 else "1 thread"
-        return (
-            f"trace: {display_name(self.path.name)}: {self.loaded:,} loaded records, {self.transactions:,} "
-            f"transactions and {self.single_calls:,} auto-commit calls of {threads}"
+        counts = (
+            (self.loaded, "loaded record"),
+            (self.transactions, "transaction"),
+            (self.single_calls, "auto-commit call"),
+            (self.threads, "thread"),
         )
+        records, transactions, calls, threads = (
+            f"{count:,} {noun}{'' if count == 1 else 's'}" for count, noun in counts
+        )
+        name = display_name(self.path.name)
+        return f"trace: {name}: {records}, {transactions} and {calls} of {threads}"
 
 
 def inspect_trace(path: Path, settings: Settings) -> TraceFile:

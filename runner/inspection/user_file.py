@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from runner.contract import RefereeError
 from runner.manifest import RequestError
+from runner.settings import BUILD_FIRST
 from runner.strict import StrictError, parse_object
 from runner.text import display_name, printable
 
@@ -87,7 +88,7 @@ def ask_referee(command: str, path: Path, settings: Settings) -> UserFile:
     Raises RequestError with the place of the fault if the file is wrong.
     """
     if not settings.referee.is_file():
-        raise RequestError(f"{settings.referee} is missing: run ./dev build")
+        raise RequestError(f"{settings.referee} is missing: {BUILD_FIRST}")
     absolute = path.absolute()
     try:
         ended = subprocess.run(
@@ -102,8 +103,8 @@ def ask_referee(command: str, path: Path, settings: Settings) -> UserFile:
     except StrictError as error:
         detail = printable(ended.stderr.strip()) or str(error)
         raise RequestError(
-            f"--{command} {path}: the referee could not read it: {detail}: give another file, or run ./dev build if "
-            "the referee is of another version"
+            f"--{command} {path}: the referee could not read the file ({detail}): give another file, or run ./dev "
+            "build if the referee is of another version"
         ) from error
     # The referee has accepted the file, so it is a regular file, and reading it ends.
     return UserFile(command, absolute, _digest(command, absolute), facts)

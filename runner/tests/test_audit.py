@@ -15,6 +15,7 @@ import pytest
 
 from runner.audit import (
     AUDITED,
+    NOT_AUDITED,
     audited_seeds,
     count_cpus,
     has_two_cpus_per_thread,
@@ -141,7 +142,8 @@ def test_a_failure_of_the_machine_is_only_a_warning(settings: Settings, tmp_path
     assert [session.audit for session in result.sessions] == [None] * 3
     (finding,) = result.findings
     assert (finding.name, finding.severity) == ("not_audited", Severity.ADVISORY)
-    assert finding.detail == f"{AUDITED}candidate: why"
+    fault = "the candidate library has the verdict infrastructure: why"
+    assert finding.detail == f"{NOT_AUDITED} ({fault}); the verdict does not depend on it"
 
 
 @pytest.mark.parametrize(("added", "comparable"), [(3000.0, True), (3001.0, False)])

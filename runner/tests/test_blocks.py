@@ -166,7 +166,7 @@ def test_a_block_in_which_the_control_changes_too_much_is_discarded_and_repeated
     assert result.drift().discarded == (0,)
     assert (
         result.drift().reason(0)
-        == "the control library ran twice, and its second result is 1.30 times its first, allowed 0.91 to 1.10"
+        == "the control library ran twice, and its second result is 1.30 times its first (allowed: 0.91 to 1.10)"
     )
     assert len(result.blocks) == 6
     assert [len(values) for values in result.values().values()] == [5, 5]

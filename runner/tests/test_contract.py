@@ -101,18 +101,18 @@ def test_a_job_without_one_of_its_fields_is_refused(name: str) -> None:
     [
         ({"extra": 1}, "unknown field 'extra'"),
         ({"schema": "keydrome.job.v2"}, "expected 'keydrome.job.v1'"),
-        ({"run_id": "1"}, "job.run_id: expected int, found str"),
-        ({"run_id": True}, "job.run_id: expected int, found bool"),
+        ({"run_id": "1"}, "job.run_id: expected an integer, found a string"),
+        ({"run_id": True}, "job.run_id: expected an integer, found a boolean"),
         ({"scale": "huge"}, "'huge' is not one of smoke, laptop, paper"),
         ({"seeds": []}, "at least one session"),
         ({"seeds": ["0"]}, "16 hexadecimal digits"),
-        ({"seeds": ["0" * 16, "0" * 16]}, "the same seed is given twice"),
+        ({"seeds": ["0" * 16, "0" * 16]}, "the same seed is given more than once"),
         ({"blob_sha256": "../../etc/passwd"}, "64 hexadecimal digits"),
         ({"benchmark": "../unit"}, "is not a name"),
         ({"configuration": "a/b"}, "is not a name"),
         ({"parameters": {"threads": 1.5}}, "expected an integer"),
         ({"require_level": "some"}, "not one of full, weak, none"),
-        ({"attempt": 0}, "at least 1"),
+        ({"attempt": 0}, "0 is less than 1, the minimum; this is an error of Keydrome"),
     ],
 )
 def test_a_job_of_another_form_is_refused_with_a_reason(
@@ -121,6 +121,11 @@ def test_a_job_of_another_form_is_refused_with_a_reason(
     fields = {**json.loads(JOB.to_json()), **change}
     with pytest.raises(StrictError, match=message.replace(".", r"\.")):
         Job.from_json(json.dumps(fields))
+
+
+def test_a_key_that_occurs_twice_is_named() -> None:
+    with pytest.raises(StrictError, match="an object has the key 'a' more than once"):
+        Job.from_json('{"b": 1, "a": 1, "a": 1}')
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{", '{"a": NaN}', '{"a": 1, "a": 1}', "[" * 100_000])

@@ -37,7 +37,7 @@ def test_a_quiet_machine_has_a_narrow_band_and_a_noisy_one_a_wide_one() -> None:
     assert steady.discarded == (3,)
     assert (
         steady.reason(3)
-        == "the control library ran twice, and its second result is 1.16 times its first, allowed 0.91 to 1.10"
+        == "the control library ran twice, and its second result is 1.16 times its first (allowed: 0.91 to 1.10)"
     )
     assert steady.reason(0) == ""
     assert judge_drift([0.1, -0.2, 0.05, 0.15, 0.1, -0.1]).discarded == ()

@@ -209,7 +209,7 @@ def test_a_needed_library_that_the_jail_lacks(compiled: Compile, settings: Setti
     library = compiled(GOOD + "int odd(void); int use(void) { return odd(); }", str(odd))
     text = refusal(inspect_library(library, settings), "needed_library")
     assert "'libodd.so.7'" in text
-    assert "link it statically" in text
+    assert "link everything else statically" in text
 
 
 @pytest.mark.parametrize("sanitizer", ["address", "thread"])
@@ -219,7 +219,7 @@ def test_a_sanitizer_is_refused_with_another_way(
     library = compiled(GOOD, f"-fsanitize={sanitizer}")
     text = refusal(inspect_library(library, settings), "needed_library")
     assert "the runtime of a sanitizer, which the jail does not provide" in text
-    assert "build it without -fsanitize; `keydrome debug`" in text
+    assert "build the library without -fsanitize; `keydrome debug`" in text
 
 
 def links_berkeley_db(compiled: Compile) -> Path:
@@ -372,5 +372,6 @@ def test_risks_are_noted_and_refuse_nothing(compiled: Compile, settings: Setting
     assert facts.refusals == ()
     kinds = [flag.split(":")[0] for flag in facts.risk_flags]
     assert kinds == ["ifunc", "constructors", "imports", "defines"]
-    assert "imports: fork" in facts.risk_flags
-    assert "defines: malloc" in facts.risk_flags
+    starts = [flag.partition("; ")[0] for flag in facts.risk_flags]
+    assert "imports: fork" in starts
+    assert "defines: malloc" in starts

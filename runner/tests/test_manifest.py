@@ -57,9 +57,9 @@ def test_a_metric_of_a_benchmark_is_written_in_its_unit(
 @pytest.mark.parametrize(
     ("instance", "scale", "overrides", "message"),
     [
-        ("large", Scale.SMOKE, {}, "no instance 'large'; it has: small"),
-        ("small", Scale.PAPER, {}, "no scale 'paper'; it has: smoke"),
-        ("small", Scale.SMOKE, {"speed": 1}, "no parameter 'speed'; it has: threads"),
+        ("large", Scale.SMOKE, {}, "no instance 'large'; choose one of: small"),
+        ("small", Scale.PAPER, {}, "no scale 'paper'; choose one of: smoke"),
+        ("small", Scale.SMOKE, {"speed": 1}, "no parameter 'speed'; choose one of: threads"),
         ("small", Scale.SMOKE, {"threads": 257}, "threads is 257, but sample allows 1 to 256"),
         ("small", Scale.SMOKE, {"threads": 0}, "threads is 0, but sample allows 1 to 256"),
     ],
@@ -72,7 +72,7 @@ def test_a_request_for_something_unknown_lists_the_known(
 
 
 def test_a_request_for_an_unknown_benchmark_lists_the_known_ones() -> None:
-    with pytest.raises(RequestError, match="no benchmark 'other'; there are: sample"):
+    with pytest.raises(RequestError, match="no benchmark 'other'; choose one of: sample"):
         find_benchmark({"sample": SAMPLE}, "other")
 
 
@@ -86,7 +86,10 @@ def test_a_request_for_an_unknown_benchmark_lists_the_known_ones() -> None:
         ({"instances": {}}, "at least one instance is required"),
         ({"limits": {}}, "smoke is missing"),
         ({"own_metrics": {"a": {"title": "A", "unit": "m"}}}, "not one of 1/s, MB/s"),
-        ({"parameters": {}}, "every scale must set every parameter and no other; check: threads"),
+        (
+            {"parameters": {}},
+            r"every scale must set every parameter and no other \(unknown: threads\)",
+        ),
     ],
 )
 def test_an_invalid_manifest_is_refused(change: dict[str, Any], message: str) -> None:
@@ -108,5 +111,5 @@ def test_the_name_must_be_that_of_the_folder(tmp_path: Path) -> None:
 
 
 def test_a_repository_without_benchmarks_is_named(tmp_path: Path) -> None:
-    with pytest.raises(StrictError, match="is this a complete clone"):
+    with pytest.raises(StrictError, match="this clone is incomplete"):
         load_benchmarks(tmp_path)

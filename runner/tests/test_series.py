@@ -174,8 +174,8 @@ def test_a_session_in_which_the_control_changes_too_much_is_discarded_and_repeat
     result, progress = series(settings, tmp_path, strays=strays)
     assert result.verdict is Verdict.PASSED
     assert {n: s.discarded for n, s in enumerate(result.sessions, start=1) if s.discarded} == {
-        3: "the control library ran twice, and its second result is 1.20 times its first, allowed 0.91 to 1.10",
-        7: "the control library ran twice, and its second result is 0.83 times its first, allowed 0.91 to 1.10",
+        3: "the control library ran twice, and its second result is 1.20 times its first (allowed: 0.91 to 1.10)",
+        7: "the control library ran twice, and its second result is 0.83 times its first (allowed: 0.91 to 1.10)",
     }
     assert len(result.sessions) == len(SEEDS) + 2
     assert len({session.seed for session in result.sessions}) == len(result.sessions)

@@ -52,7 +52,7 @@ def test_the_environment_decides(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("slot", ["-1", "1000", "one", "", "\u0663"])
 def test_a_slot_out_of_range_is_refused(slot: str) -> None:
-    with pytest.raises(SettingsError, match="a number from 0 to 999"):
+    with pytest.raises(SettingsError, match="a whole number from 0 to 999"):
         load_settings({"KEYDROME_SLOT": slot})
 
 
@@ -102,7 +102,8 @@ def test_a_capped_text_keeps_both_ends(text: str, limit: int) -> None:
         assert short == text
     else:
         half = limit // 2
-        note = f"\n[{len(text) - 2 * half} characters left out]\n"
+        left_out = len(text) - 2 * half
+        note = f"\n[{left_out} character{'' if left_out == 1 else 's'} left out]\n"
         assert short == text[:half] + note + text[len(text) - half :]
 
 

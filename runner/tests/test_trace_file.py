@@ -37,7 +37,7 @@ def test_only_instances_that_say_so_play_a_trace() -> None:
     with pytest.raises(RequestError, match="sample/small plays no recorded trace: use --benchmark"):
         check_plays_trace(plain, "small", TRACE)
     check_plays_trace(parse_benchmark(with_trace(True), "sample"), "small", TRACE)
-    with pytest.raises(StrictError, match="trace: expected bool"):
+    with pytest.raises(StrictError, match="trace: expected a boolean"):
         parse_benchmark(with_trace("yes"), "sample")
 
 

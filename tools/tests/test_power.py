@@ -53,7 +53,7 @@ def test_a_busy_window_and_a_discarded_block_do_not_count() -> None:
     noisy = window(1.0, 0.01, 1, last=1.3)
     calm = window(1.0, 0.01, 2)
     calm[3]["void"] = (
-        "the control library ran twice, and its second result is 9.00 times its first, allowed 0.91 to 1.10"
+        "the control library ran twice, and its second result is 9.00 times its first (allowed: 0.91 to 1.10)"
     )
     [counted] = power.quiet([noisy, calm])
     assert counted == [block["values"] for block in calm if not block["void"]]

@@ -17,7 +17,7 @@ def test_a_discarded_session_says_why(alice: Client, world: World) -> None:
     run = run_of(submission)
     while (claimed := claim()).pk != run.pk:
         finish(claimed)
-    void = "the control library ran twice, and its second result is 1.31 times its first, allowed 0.91 to 1.10"
+    void = "the control library ran twice, and its second result is 1.31 times its first (allowed: 0.91 to 1.10)"
     sessions = [
         _session(claimed, seed, n, Verdict.PASSED, timed=True) for n, seed in enumerate("abc")
     ]

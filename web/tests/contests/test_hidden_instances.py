@@ -260,7 +260,10 @@ def test_an_organiser_of_the_site_in_a_team_is_a_contestant(cup: Cup) -> None:
         ({"target": Target("nothing", "other")}, "there is no benchmark 'nothing'"),
         ({"scale": "huge"}, "unknown scale 'huge': choose one of smoke, laptop, paper"),
         ({"parameters": {"threads": 5000}}, "threads is 5000, but tatp allows 1 to 1024 threads"),
-        ({"parameters": {"colour": 3}}, "the benchmark tatp has no parameter 'colour'; it has:"),
+        (
+            {"parameters": {"colour": 3}},
+            "the benchmark tatp has no parameter 'colour'; choose one of:",
+        ),
         ({"sessions": 0}, "0 sessions are not possible: choose 1 to 99"),
         ({"target": Target("unit", "unit"), "parameters": {}}, "unit tests correctness"),
         ({"publish_at": timezone.now() + 30 * DAY}, "is after the results of the contest"),
