@@ -97,8 +97,7 @@ JudgedCalls judge_calls(const Case& session, std::span<const Call> calls,
   if (reported.events_full != 0) {
     judged.not_judged = "the recording is full after " + count_text(result.events.size(), "call") +
                         ", because the library returned DEADLOCK so often: return DEADLOCK less "
-                        "often, or wait before "
-                        "returning it";
+                        "often, or wait before returning it";
   } else if (reported.deadlocks == 0 && reported.code_violations == 0 &&
              !corresponds(judged.history, calls)) {
     judged.mismatch =

@@ -232,7 +232,7 @@ class Checker {
     }
     if (seen.result >= low && seen.result <= high) return;
     find("impossible_result", kFacility, facility,
-         "had from " + std::to_string(low) + " to " + count_text(high, "forwarding") +
+         "had at least " + std::to_string(low) + " and at most " + count_text(high, "forwarding") +
              " that a get_new_destination could find, but this transaction found " +
              std::to_string(seen.result));
   }

@@ -77,8 +77,8 @@ void judge_violation(const script::PhaseScript& phase, std::size_t thread,
       if (first.op < ops.size() && ops[first.op].code == format::OpCode::kInsert) {
         return findings.required("illegal_answer",
                                  where + call +
-                                     " returned ENTRY_EXISTS, but no call inserted this pair of "
-                                     "key and payload before: return SUCCESS for a new pair" +
+                                     " returned ENTRY_EXISTS, but this pair of key and payload "
+                                     "was not stored before: return SUCCESS for a new pair" +
                                      count);
       }
       [[fallthrough]];

@@ -122,8 +122,8 @@ class ReadJudge {
               "does";
     if (!reason) return;
     groups_.report("impossible_record",
-                   "a scan returned a record, under a key that a transaction computed, that cannot "
-                   "exist: " +
+                   "a scan returned a record that cannot exist, under a key that a transaction "
+                   "computes: " +
                        *reason);
   }
 

@@ -155,8 +155,8 @@ class CrowdRecord {
     const auto scanned = scans();
     for (std::size_t i = 0; i < right.size(); ++i) {
       if (i >= scanned.size()) {
-        return "only " + std::to_string(scanned.size()) + " of the " +
-               count_text(right.size(), "scan") + " committed, but all must commit";
+        return std::to_string(scanned.size()) + " of " + count_text(right.size(), "scan") +
+               " committed, but all must commit";
       }
       if (scanned[i].second == right[i]) continue;
       return "scan " + std::to_string(i + 1) + " of " + std::to_string(right.size()) + " found " +
