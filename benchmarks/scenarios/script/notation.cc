@@ -28,14 +28,14 @@ std::vector<std::string_view> split(std::string_view text, char separator) {
 }
 
 Error bad(std::string_view what, std::string_view text) {
-  return {std::string(what) + " in \"" + std::string(text) + "\""};
+  return {std::string(what) + ": \"" + std::string(text) + "\""};
 }
 
 Result<int64_t> number(std::string_view text) {
   int64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || end != text.data() + text.size())
-    return bad("this is not an integer, which a key or a number must be,", text);
+    return bad("a key or a number must be an integer", text);
   return value;
 }
 
@@ -144,8 +144,8 @@ Result<void> check_order(Step& step, bool explicit_auto_commit, std::vector<bool
   std::vector<bool>::reference open = in_transaction[step.session];
   const bool ends = step.action == Action::kCommit || step.action == Action::kAbort;
   if (step.action == Action::kBegin && open)
-    return bad("a transaction is still open; end it with c or a before it", step.text);
-  if (ends && !open) return bad("no transaction is open; begin one with b before it", step.text);
+    return bad("the previous transaction has not ended; add c or a before this step", step.text);
+  if (ends && !open) return bad("no transaction is open; add b before this step", step.text);
   if (explicit_auto_commit && !is_data_call(step.action))
     return bad("'!' is possible only with g, n, i and d", step.text);
   step.auto_commit = is_data_call(step.action) && (explicit_auto_commit || !open);
@@ -202,9 +202,11 @@ Result<uint32_t> handle_number(std::string_view name, Scenario& scenario) {
 Result<void> parse_turn(std::string_view turn, std::vector<bool>& in_transaction,
                         Scenario& scenario) {
   const std::size_t colon = turn.find(": ");
-  if (colon != 2 || turn[0] != 'T') return bad("a turn must begin with T1: to T4:", turn);
+  if (colon != 2 || turn[0] != 'T')
+    return bad("a turn must begin with T1, T2, T3 or T4, a colon and a blank", turn);
   const uint32_t session = static_cast<uint32_t>(turn[1] - '1');
-  if (session >= kSessionsMax) return bad("a turn must begin with T1: to T4:", turn);
+  if (session >= kSessionsMax)
+    return bad("a turn must begin with T1, T2, T3 or T4, a colon and a blank", turn);
   scenario.sessions = std::max(scenario.sessions, session + 1);
   in_transaction.resize(std::max<std::size_t>(in_transaction.size(), session + 1));
   for (const std::string_view token : split(turn.substr(colon + 1), ' ')) {
