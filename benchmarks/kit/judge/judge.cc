@@ -10,6 +10,7 @@
 
 #include "base/count_text.h"
 #include "base/parallel.h"
+#include "benchmarks/kit/format/legal_answers.h"
 #include "benchmarks/kit/judge/evidence.h"
 
 namespace keydrome::judge {

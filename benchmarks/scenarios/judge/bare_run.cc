@@ -28,7 +28,7 @@ constexpr std::array<EventCall, 11> kCalls{
     EventCall::kNext,      EventCall::kNext,   EventCall::kInsert, EventCall::kDeletePair,
     EventCall::kDeleteKey, EventCall::kOpen,   EventCall::kClose};
 static_assert(static_cast<std::size_t>(Action::kClose) + 1 == kCalls.size());
-constexpr std::array<std::string_view, 3> kTypeNames{"int32", "int64", "varchar"};
+constexpr std::array<std::string_view, 3> kKeyTypeNames{"int32", "int64", "varchar"};
 static_assert(SHORT == 0 && INT == 1 && VARCHAR == 2);
 
 void write_run(const Scenario& scenario, const Variant& variant, uint32_t index,
@@ -160,7 +160,8 @@ class BareJudge {
     if (is_data_call(call) && call != EventCall::kNext) {
       arguments = vocabulary_.label_text(step.key);
       if (step.key_type)
-        arguments += " as " + std::string(kTypeNames.at(static_cast<std::size_t>(*step.key_type)));
+        arguments +=
+            " as " + std::string(kKeyTypeNames.at(static_cast<std::size_t>(*step.key_type)));
       if (call == EventCall::kInsert || call == EventCall::kDeletePair)
         arguments += ", " + step.payload;
       if (call == EventCall::kDeleteKey) arguments += ", all payloads";
