@@ -152,9 +152,10 @@ class Checker {
   }
 
   void differing_cart() {
-    report("cart", "the " + count_text(found_.carts.size(), "line") + " of the carts must be the " +
-                       count_text(wanted_.carts.size(), "line") +
-                       " that clients added and have not bought, but differ from them");
+    report("cart", "the carts contain " + count_text(found_.carts.size(), "line") +
+                       ", but must contain exactly the lines that clients added and have not "
+                       "bought, whose number is " +
+                       std::to_string(wanted_.carts.size()));
   }
 
   void agree(Table table, bool agrees) {
