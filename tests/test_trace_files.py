@@ -146,7 +146,7 @@ def test_bad_files_are_refused_with_the_place_before_anything_runs(
 ) -> None:
     bad = tmp_path / "bad"
     cases: list[tuple[bytes, str]] = [
-        (b"", "line 1, column 1: a trace begins with the line"),
+        (b"", "line 1, column 1: a trace must begin with the line"),
         (b"\x7fELF\x02\x01\x01\x00\n", "line 1, column 1: the line contains a control character"),
         (b"x" * 5_000_000, "line 1, column 1025: the line has more than 1024 bytes"),
         (

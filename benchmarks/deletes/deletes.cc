@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/count_text.h"
 #include "benchmarks/kit/workload/client_script.h"
 #include "benchmarks/kit/workload/demand.h"
 #include "benchmarks/kit/workload/distributions.h"
@@ -211,9 +212,10 @@ class Deletes : public workload::Workload {
     const uint32_t records = parameters.u32("records"), threads = parameters.u32("threads");
     const uint32_t needed = pattern_ == Pattern::kRanges ? parameters.u32("records_per_range") : 1;
     if (records / threads < needed) {
-      return Error{"records / threads is " + std::to_string(records / threads) +
-                   ", but must be at least " + std::to_string(needed) +
-                   ": raise records, or lower threads or records_per_range"};
+      return Error{"each thread owns " + count_text(records / threads, "record") +
+                   " (records / threads), but needs at least " + std::to_string(needed) +
+                   ": raise records, or lower threads" +
+                   (pattern_ == Pattern::kRanges ? " or records_per_range" : "")};
     }
     return Generator(pattern_, parameters, seed, policy).write();
   }

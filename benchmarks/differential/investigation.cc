@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "base/clock.h"
+#include "base/count_text.h"
 #include "benchmarks/differential/c_program.h"
 #include "benchmarks/differential/judged_calls.h"
 #include "benchmarks/differential/narration.h"
@@ -276,7 +277,7 @@ std::string joined(const std::vector<std::string>& lines) {
   const std::size_t left_out = lines.size() > kLinesMax ? lines.size() - kLinesMax : 0;
   for (std::size_t i = left_out; i < lines.size(); ++i) text += "\n" + lines[i];
   if (left_out == 0) return text;
-  return "\n" + std::to_string(left_out) + " earlier calls are omitted" + text;
+  return "\n(not shown: " + count_text(left_out, "earlier line") + ")" + text;
 }
 
 // The description of a session that was shrunk.
@@ -299,10 +300,11 @@ Description describe(const Suspect& suspect, const Shrunk& shrunk, const Replaye
                       : narrator.call(last) + (replayer.has_time() ? "" : ", or an earlier call") +
                             ": " + suspect.reason;
   const std::vector<std::string> lines = narrator.lines(last);
-  text.detail = text.sentence + "\nThese " + std::to_string(last + 1) +
-                " calls reproduce it, beginning with an empty library (the smallest of " +
-                std::to_string(replayer.replays()) +
-                " sessions that were replayed):" + joined(lines);
+  text.detail = text.sentence + "\n" +
+                (last == 0 ? std::string("This call reproduces")
+                           : "These " + std::to_string(last + 1) + " calls reproduce") +
+                " the error, beginning with an empty library (the smallest of " +
+                count_text(replayer.replays(), "replayed session") + "):" + joined(lines);
   const std::string notation = narrator.notation(last);
   if (!notation.empty())
     text.detail += "\nas a scenario (benchmarks/scenarios/README.md): " + notation;
@@ -416,8 +418,8 @@ class Investigation {
   }
 
   void add_unshrunk(const Suspect& suspect, uint32_t replays) {
-    std::string detail = suspect.reason + " (in the phase that begins with call " +
-                         std::to_string(suspect.phase.first + 1) + ")";
+    std::string detail = "a call failed in the phase that begins with call " +
+                         std::to_string(suspect.phase.first + 1) + ": " + suspect.reason;
     Json witness;
     if (const auto found = details_.find(suspect.name); found != details_.end()) {
       detail = found->second;
@@ -425,7 +427,8 @@ class Investigation {
     }
     if (replays > 0) {
       detail +=
-          "\nReplays of the calls did not reproduce the error. It may depend on time or chance.";
+          "\nReplays of the calls did not reproduce the error. The error may depend on time or "
+          "chance.";
     }
     add(suspect.name, std::move(detail), std::move(witness));
   }

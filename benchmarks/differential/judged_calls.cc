@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/check.h"
+#include "base/count_text.h"
 #include "base/hash.h"
 #include "checker/history/calls.h"
 
@@ -94,14 +95,14 @@ JudgedCalls judge_calls(const Case& session, std::span<const Call> calls,
   if (judged.fault || !judged.mismatch.empty()) return judged;
   const format::ThreadOutcome& reported = *result.reported;
   if (reported.events_full != 0) {
-    judged.not_judged =
-        "the recording is full, because the library returned DEADLOCK so often that the repeated "
-        "calls do not fit: return DEADLOCK less often, or wait before returning it";
+    judged.not_judged = "the recording is full after " + count_text(result.events.size(), "call") +
+                        ", because the library returned DEADLOCK so often: return DEADLOCK less "
+                        "often, or wait before returning it";
   } else if (reported.deadlocks == 0 && reported.code_violations == 0 &&
              !corresponds(judged.history, calls)) {
     judged.mismatch =
-        "the recorded calls differ from those of the program. So the library must have "
-        "overwritten the recording, which is in its process: look for writes outside the library's "
+        "the recorded calls differ from those of the program. The recording is in the library's "
+        "process, so the library must have overwritten it: look for writes outside the library's "
         "own memory";
   }
   return judged;

@@ -7,6 +7,7 @@
 #include <iterator>
 #include <span>
 
+#include "base/count_text.h"
 #include "benchmarks/kit/judge/evidence.h"
 #include "benchmarks/linkbench/keys.h"
 #include "benchmarks/linkbench/procedures.h"
@@ -150,19 +151,21 @@ class Reader {
 
 class Checker {
  public:
-  Checker(const Books& books, const Graph& graph, const std::string& when,
-          judge::Findings& findings)
-      : books_(books), graph_(graph), when_(when), findings_(findings) {}
+  Checker(const script::Pools& pools, const Books& books, const Graph& graph,
+          const std::string& when, judge::Findings& findings)
+      : pools_(pools), books_(books), graph_(graph), when_(when), findings_(findings) {}
 
   void run() {
     for (const std::string& key : graph_.malformed) {
-      find("malformed_row", "the record " + key + " is not a valid row of its table");
+      find("malformed_row",
+           "the record " + key + " is not a valid row of its table: its key or payload is wrong");
     }
     for (std::size_t number = 0; number < graph_.lists.size(); ++number) list(number);
     for (std::size_t id = 0; id < graph_.nodes.size(); ++id) {
       if (graph_.nodes[id] == books_.nodes[id]) continue;
-      find("node_count", "node " + std::to_string(id) + " has " + std::to_string(graph_.nodes[id]) +
-                             " records, but must have " + std::to_string(books_.nodes[id]));
+      find("node_count", "node " + std::to_string(id) + " has " +
+                             count_text(graph_.nodes[id], "record") + ", but must have " +
+                             std::to_string(books_.nodes[id]));
     }
     agreement();
     if (!books_.exact) return;
@@ -186,17 +189,19 @@ class Checker {
   void list(std::size_t number) {
     const Graph::List& list = graph_.lists[number];
     if (list.count != list.links || list.count_rows > 1) {
-      find("link_count", name(number) + " has " + std::to_string(list.links) + " links, but " +
-                             std::to_string(list.count_rows) + " count records with the sum " +
-                             std::to_string(list.count));
+      find("link_count", name(number) + " has " + count_text(list.links, "link") +
+                             ", and one record in counts must give this number, but counts has " +
+                             count_text(list.count_rows, "record") + " with the sum " +
+                             std::to_string(list.count) + " for this list");
     }
     const ListHistory past = history(number);
     const int64_t wanted = past.loaded + past.added - past.hidden;
     if (!books_.exact || list.links == wanted) return;
-    find("count_history",
-         name(number) + " has " + std::to_string(list.links) + " links, but must have " +
-             std::to_string(wanted) + ": " + std::to_string(past.loaded) + " loaded, " +
-             std::to_string(past.added) + " added, " + std::to_string(past.hidden) + " hidden");
+    find("count_history", name(number) + " has " + count_text(list.links, "link") +
+                              ", but must have " + std::to_string(wanted) + ": " +
+                              std::to_string(past.loaded) + " loaded, plus " +
+                              std::to_string(past.added) + " added, minus " +
+                              std::to_string(past.hidden) + " hidden by committed transactions");
   }
 
   void agreement() {
@@ -204,8 +209,10 @@ class Checker {
     std::set_symmetric_difference(graph_.links.begin(), graph_.links.end(), graph_.by_id2.begin(),
                                   graph_.by_id2.end(), std::back_inserter(apart));
     for (const Graph::Row& row : apart) {
-      find("index_agreement", "link " + std::to_string(row.link_key) +
-                                  " does not have the same row in links and in links_by_id2");
+      const std::string_view key = pools_.varchar_keys[static_cast<std::size_t>(row.link_key)];
+      find("index_agreement", "the link with the key " + std::string(key) +
+                                  " in links must have the same row in links_by_id2, but one of "
+                                  "the two rows is missing or different");
     }
   }
 
@@ -217,11 +224,12 @@ class Checker {
         seen.whole ? std::min<int64_t>(past.loaded - past.hidden, format::kListMax) : 0;
     const int64_t high = past.loaded + past.added;
     if (seen.links >= low && seen.links <= high) return;
-    find("impossible_list", "a transaction read " + std::to_string(seen.links) + " links of " +
-                                name(seen.list) + ", which had at least " + std::to_string(low) +
-                                " and at most " + std::to_string(high));
+    find("impossible_list", "a transaction read " + count_text(seen.links, "link") + " of " +
+                                name(seen.list) + ", but must read from " + std::to_string(low) +
+                                " to " + std::to_string(high));
   }
 
+  const script::Pools& pools_;
   const Books& books_;
   const Graph& graph_;
   const std::string& when_;
@@ -263,9 +271,9 @@ Graph read_graph(const script::Script& script, const script::Outcome& outcome, u
   return graph;
 }
 
-void check_graph(const Books& books, const Graph& graph, const std::string& when,
-                 judge::Findings& findings) {
-  Checker(books, graph, when, findings).run();
+void check_graph(const script::Pools& pools, const Books& books, const Graph& graph,
+                 const std::string& when, judge::Findings& findings) {
+  Checker(pools, books, graph, when, findings).run();
 }
 
 }  // namespace keydrome::linkbench

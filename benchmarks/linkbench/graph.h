@@ -73,7 +73,7 @@ Graph read_graph(const script::Script& script, const script::Outcome& outcome, u
                  const Books& books);
 
 // Adds a finding for each difference. `when` becomes part of the findings, e.g. "after the load".
-void check_graph(const Books& books, const Graph& graph, const std::string& when,
-                 judge::Findings& findings);
+void check_graph(const script::Pools& pools, const Books& books, const Graph& graph,
+                 const std::string& when, judge::Findings& findings);
 
 }  // namespace keydrome::linkbench

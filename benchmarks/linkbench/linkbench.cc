@@ -345,7 +345,7 @@ class LinkBench : public workload::Workload {
                     judge::Findings& findings) {
     if (outcome.phases.size() <= verify) return;
     const Books books = keep_books(script, outcome, kLoadPhase, run);
-    check_graph(books, read_graph(script, outcome, verify, books), when, findings);
+    check_graph(script.pools, books, read_graph(script, outcome, verify, books), when, findings);
   }
 };
 

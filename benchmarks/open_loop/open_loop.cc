@@ -255,7 +255,7 @@ class OpenLoop : public workload::Workload {
     if (capacity > 0 && capacity < kCapacityMin) {
       return Error{"capacity_per_s is " + std::to_string(capacity) +
                    ", but seven different rates need at least " + std::to_string(kCapacityMin) +
-                   ": raise it, or set it to 0 to search the rate"};
+                   ": raise capacity_per_s, or set it to 0 to search for the rate"};
     }
     const uint64_t length_ns = schedule_ns(arrivals_, next_rate(parameters, {}));
     script::Script script = Generator(strings_, parameters, length_ns, seed, policy).write();

@@ -114,21 +114,26 @@ class PassJudge {
     const std::set<uint32_t> seen(records.begin(), records.end());
     if (reported_) return;
     if (seen.size() != records.size()) {
-      return report("duplicate_record", "returned one record twice");
+      return report("duplicate_record",
+                    "returned one record twice: each pass must return each record once");
     }
     if (!std::ranges::includes(seen, old_)) {
       return report("missing_record",
-                    "did not return a record that the setup had inserted and "
+                    "did not return a record that was inserted before this transaction began and "
                     "that no transaction deleted");
     }
     std::set<uint32_t> written;
     std::ranges::set_intersection(seen, new_, std::inserter(written, written.end()));
     if (number_ == 1) return first_pass(std::move(written));
     if (!std::ranges::includes(first_, written)) {
-      return report("phantom", "returned a record that its first pass had not returned");
+      return report("phantom",
+                    "returned a record that its first pass had not returned: all passes must "
+                    "return the same records");
     }
     if (written != first_) {
-      report("non_repeatable_read", "did not return a record that its first pass had returned");
+      report("non_repeatable_read",
+             "did not return a record that its first pass had returned: all passes must "
+             "return the same records");
     }
   }
 
@@ -138,7 +143,8 @@ class PassJudge {
     if (first_.empty() || first_ == new_) return;
     report("torn_transaction", "returned " + std::to_string(first_.size()) + " of the " +
                                    std::to_string(new_.size()) +
-                                   " records that the writer's transaction inserted");
+                                   " records that the writing transaction inserted: it must return "
+                                   "all of them or none");
   }
 
   void report(const char* name, const std::string& what) {

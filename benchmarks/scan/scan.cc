@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/count_text.h"
 #include "benchmarks/kit/format/program_walk.h"
 #include "benchmarks/kit/judge/judge.h"
 #include "benchmarks/kit/script/outcome_reader.h"
@@ -151,8 +152,9 @@ class Scan : public workload::Workload {
         const uint64_t calls = outcome.phases[p].threads[t].totals.calls;
         if (calls >= wanted) continue;
         findings.required("short_scan", "phase scan, thread " + std::to_string(t) +
-                                            ": the scans ended too early and missed " +
-                                            std::to_string(wanted - calls) + " records");
+                                            ": scans returned DB_END too early and missed " +
+                                            count_text(wanted - calls, "record") +
+                                            ": each scan must return all records of its range");
       }
     }
   }

@@ -45,7 +45,7 @@ Result<void> read_severity(const Json& json, Scenario& out) {
   const Json* severity = json.find("severity");
   if (severity == nullptr) return {};
   if (!severity->is_string() || severity->as_string() != "advisory") {
-    return Error{"severity: must be \"advisory\"; a required scenario leaves it out"};
+    return Error{"severity: must be \"advisory\"; leave it out if the scenario is required"};
   }
   out.severity = Severity::kAdvisory;
   return {};
@@ -54,7 +54,7 @@ Result<void> read_severity(const Json& json, Scenario& out) {
 Result<void> read_types(const Json& json, Scenario& out) {
   const Json* types = json.find("types");
   for (const auto& [name, type] : kTypes) {
-    if (types != nullptr && !types->is_array()) return Error{"types: must be a list"};
+    if (types != nullptr && !types->is_array()) return Error{"types: must be a list of key types"};
     const bool wanted = types == nullptr ||
                         std::ranges::any_of(types->as_array(), [&name = name](const Json& entry) {
                           return entry.is_string() && entry.as_string() == name;
@@ -62,7 +62,7 @@ Result<void> read_types(const Json& json, Scenario& out) {
     if (wanted) out.types.push_back(type);
   }
   if (types != nullptr && out.types.size() != types->as_array().size()) {
-    return Error{"types: must contain only int32, int64 and varchar, each at most once"};
+    return Error{"types: may contain only int32, int64 and varchar, each at most once"};
   }
   return {};
 }
@@ -70,7 +70,7 @@ Result<void> read_types(const Json& json, Scenario& out) {
 Result<void> read_literals(const Json& json, Scenario& out) {
   if (const Json* keys = json.find("keys"); keys != nullptr) {
     if (!keys->is_array() || out.types.size() != 1)
-      return Error{"keys: must be a list, and types must name exactly one type"};
+      return Error{"keys: must be a list of keys, and \"types\" must name exactly one type"};
     for (const Json& key : keys->as_array()) {
       if (!key.is_string()) return Error{"keys: every key must be a string"};
       Result<std::string> bytes =
@@ -103,7 +103,8 @@ Result<void> read_steps(const Json& json, Scenario& out) {
     return Error{"steps: must be a list of turns, such as \"T1: b g(1) c\""};
   std::vector<bool> in_transaction;
   for (const Json& turn : turns->as_array()) {
-    if (!turn.is_string()) return Error{"steps: every turn must be a string"};
+    if (!turn.is_string())
+      return Error{"steps: every turn must be a string, such as \"T1: b g(1) c\""};
     Result<void> parsed = parse_turn(turn.as_string(), in_transaction, out);
     if (!parsed) return parsed;
   }
@@ -146,7 +147,7 @@ Result<void> read_body(const Json& json, Scenario& out) {
 Result<void> check_id(std::string_view id) {
   const std::string_view number = id.substr(1);
   if (id[0] != 'S' || number.empty() || number[0] < '1' || number[0] > '9') {
-    return Error{"id: must look like S18 or S72b"};
+    return Error{"id: is \"" + std::string(id) + "\", but must look like S18 or S72b"};
   }
   return {};
 }
@@ -156,22 +157,26 @@ Result<void> check_steps(const Scenario& scenario) {
   for (const Step& step : scenario.steps) {
     seen.at(step.session) = true;
     if (!step.answers.empty() && scenario.sessions > 1) {
-      return Error{"steps: results (=...) can be listed only if the scenario has a single session"};
+      return Error{
+          "steps: a scenario with several sessions cannot list results (=...): remove them"};
     }
     const bool labelled = scenario.literal_keys.empty() ||
                           (step.key >= 0 && std::cmp_less(step.key, scenario.literal_keys.size()));
     if (!labelled)
       return Error{"steps: key " + std::to_string(step.key) +
-                   " is not a position in the list \"keys\", counted from 0"};
+                   " must be a position in the list \"keys\", from 0 to " +
+                   std::to_string(scenario.literal_keys.size() - 1)};
   }
   if (static_cast<uint32_t>(std::ranges::count(seen, true)) != scenario.sessions) {
-    return Error{"steps: a session has no steps; number the sessions T1, T2 and so on"};
+    return Error{
+        "steps: a session has no steps; number the sessions T1, T2 and so on, without gaps"};
   }
   return {};
 }
 
 Result<void> check_whole(const Scenario& scenario) {
-  if (scenario.steps.empty() && !scenario.crowd) return Error{"steps: must not be empty"};
+  if (scenario.steps.empty() && !scenario.crowd)
+    return Error{"steps: must contain at least one step"};
   if (scenario.bare && (scenario.sessions != 1 || scenario.indexes > 1)) {
     return Error{"\"bare\": true requires one session and one index"};
   }
@@ -193,7 +198,9 @@ Result<Scenario> parse_unscripted(const Json& json) {
     *target = std::move(*text);
   }
   if (json.as_object().size() != 3)
-    return Error{"an entry with \"instead\" may have only two more members, id and title"};
+    return Error{
+        "a scenario with \"instead\" may have only two more members, id and title: remove the "
+        "others"};
   return scenario;
 }
 
@@ -201,7 +208,7 @@ Result<Scenario> parse_scenario(const Json& json) {
   constexpr std::array<std::string_view, 15> kMembers{
       "bare",  "crowd", "id",    "title", "about",    "finding", "garbage", "severity",
       "setup", "steps", "types", "keys",  "payloads", "filler",  "oracle"};
-  if (!json.is_object()) return Error{"the scenario must be a JSON object"};
+  if (!json.is_object()) return Error{"a scenario must be a JSON object"};
   if (json.find("instead") != nullptr) return parse_unscripted(json);
   Scenario scenario;
   for (const auto& [name, value] : json.as_object()) {
@@ -256,7 +263,8 @@ Result<std::vector<Scenario>> load_catalogue(std::span<const std::string_view> f
   };
   std::ranges::sort(all, {}, rank);
   const auto twice = std::ranges::adjacent_find(all, {}, &Scenario::id);
-  if (twice != all.end()) return Error{twice->id + ": two scenarios have this id"};
+  if (twice != all.end())
+    return Error{twice->id + ": two scenarios have this id; change one of them"};
   return all;
 }
 

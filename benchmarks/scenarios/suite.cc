@@ -7,6 +7,7 @@
 #include <array>
 #include <utility>
 
+#include "base/count_text.h"
 #include "benchmarks/scenarios/catalogue.h"
 #include "checker/history/calls.h"
 
@@ -134,11 +135,13 @@ void Suite::judge_memory(const script::Outcome& outcome,
     findings.advisory(
         "memory_growth",
         growth.scenario->id + ", " + growth.scenario->title + ": memory grew by " +
-            std::to_string(growth.bytes >> 10) + " KiB in " + std::to_string(growth.begins) +
-            " transactions, although these left no more records than before: " +
+            std::to_string(growth.bytes >> 10) + " KiB in " +
+            count_text(growth.begins, "transaction") +
+            ", although there are no more records than before: " +
             std::to_string(static_cast<uint64_t>(growth.per_transaction())) +
-            " bytes per transaction. Memory that grows with every transaction is exhausted in the "
-            "end: free what a transaction needed when it ends\n" +
+            " bytes per transaction, where less than " +
+            std::to_string(static_cast<uint64_t>(kGrowthPerTransactionMin)) +
+            " are allowed. When a transaction ends, free the memory that it needed\n" +
             growth.scenario->about);
   }
 }

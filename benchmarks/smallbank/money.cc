@@ -8,6 +8,7 @@
 #include <span>
 #include <string>
 
+#include "base/count_text.h"
 #include "benchmarks/kit/judge/evidence.h"
 
 namespace keydrome::smallbank {
@@ -147,15 +148,18 @@ class Checker {
  private:
   void rows() {
     if (balances_.malformed > 0) {
-      findings_.required("row_count", std::to_string(balances_.malformed) +
-                                          " balances belong to no customer or are not numbers");
+      findings_.required("row_count",
+                         "every balance must belong to a customer and be a number, but " +
+                             count_text(balances_.malformed, "record") +
+                             (balances_.malformed == 1 ? " does not" : " do not"));
     }
     for (std::size_t c = 0; c < books_.accounts.size(); ++c) {
       const uint32_t savings = balances_.savings[c].rows, checking = balances_.checking[c].rows;
       if (savings == 1 && checking == 1) continue;
       findings_.required("row_count", "customer " + std::to_string(c) + " has " +
-                                          std::to_string(savings) + " savings balances and " +
-                                          std::to_string(checking) + " checking balances");
+                                          count_text(savings, "savings balance") + " and " +
+                                          count_text(checking, "checking balance") +
+                                          ", but must have one of each");
     }
   }
 
@@ -168,10 +172,10 @@ class Checker {
       found += now(c);
     }
     if (found <= wanted && found >= wanted - books_.penalties_max) return;
-    findings_.required("money_sum", "the balances add up to " + money_text(found) +
-                                        ", but the loaded balances and the committed transactions "
-                                        "give " +
-                                        money_text(wanted));
+    findings_.required("money_sum", "the sum of all balances is " + money_text(found) +
+                                        ", but must be " + money_text(wanted) +
+                                        " according to the loaded balances and the committed "
+                                        "transactions");
   }
 
   void account(std::size_t c) {
@@ -192,8 +196,8 @@ class Checker {
     if (seen.money >= low && seen.money <= high) return;
     findings_.required("impossible_balance",
                        "a Balance transaction read " + money_text(seen.money) + " for customer " +
-                           std::to_string(seen.customer) + ", who had at least " + money_text(low) +
-                           " and at most " + money_text(high));
+                           std::to_string(seen.customer) + ", but this customer always had from " +
+                           money_text(low) + " to " + money_text(high));
   }
 
   void check_refusal(const Observation& seen) {

@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 
+#include "base/count_text.h"
 #include "benchmarks/kit/format/payload_tag.h"
 #include "benchmarks/kit/judge/evidence.h"
 
@@ -48,8 +49,8 @@ class Checker {
       : pools_(pools), books_(books), found_(found), findings_(findings) {}
 
   void run() {
-    for (const std::string& key : found_.malformed) {
-      findings_.required("malformed_row", "the record " + key + " is not a valid row of its table");
+    for (const std::string& fault : found_.malformed) {
+      findings_.required("malformed_row", fault);
     }
     for (const Table table : kChangedTables) {
       for (uint32_t row = 0; row < found_.rows[table].size(); ++row) check_row(table, row);
@@ -84,7 +85,7 @@ class Checker {
     const std::optional<int64_t> wanted = rows_wanted(table, row, changes);
     if (wanted ? found.rows != *wanted : found.rows > 1) {
       find("row_count", table, row,
-           "has " + std::to_string(found.rows) + " records, but must have " +
+           "has " + count_text(found.rows, "record") + ", but must have " +
                (wanted ? std::to_string(*wanted) : "at most 1") +
                " according to the loaded rows and the results of the transactions");
     }
@@ -101,21 +102,21 @@ class Checker {
     if (loaded.tag != format::kNoTag && found.tag == loaded.tag) {
       if (!changes.empty()) {
         find("lost_update", table, row,
-             "is the loaded row, although " + std::to_string(changes.size()) +
-                 " committed transactions changed it");
+             "is still the loaded row, although " +
+                 count_text(changes.size(), "committed transaction") + " changed it");
       }
       return compare_text(table, row, loaded.text, std::nullopt);
     }
     const auto change = std::ranges::find(changes, found.tag, &Change::tag);
     if (change == changes.end()) {
       return find("lost_update", table, row,
-                  "has a record that was neither loaded nor written by a committed transaction");
+                  "has a record that neither the load nor a committed transaction wrote");
     }
     const auto next = change + 1;
     if (next != changes.end() && next->thread == change->thread) {
       find("lost_update", table, row,
-           "has the record that thread " + std::to_string(change->thread) +
-               " wrote, although this thread replaced the record later");
+           "still has a record that thread " + std::to_string(change->thread) +
+               " wrote, although this thread itself replaced the record later");
     }
     compare_text(table, row, table == kForwarding ? change->value : loaded.text, *change);
   }
@@ -127,7 +128,7 @@ class Checker {
     std::string wanted(pools_.payloads[text]);
     if (found.size() != wanted.size()) {
       return find("changed_column", table, row,
-                  "has " + std::to_string(found.size()) + " characters instead of " +
+                  "has a text of " + count_text(found.size(), "character") + " instead of " +
                       std::to_string(wanted.size()));
     }
     const auto accept = [&](Column column, format::Field field) {
@@ -142,7 +143,7 @@ class Checker {
     if (table == kFacility) accept(Column::kData, kDataA);
     if (found == wanted) return;
     find("changed_column", table, row,
-         "has a column whose value is neither the loaded one nor that of the row's last change");
+         "has a column with a wrong value: it must be the loaded value or that of the last change");
   }
 
   void check_subscriber(uint32_t row, std::span<const Change> changes) {
@@ -173,9 +174,9 @@ class Checker {
     const uint32_t loaded = books_.loaded[kSubscriber][row].text;
     if (changed ? is_last : format::read_number(pools_.payloads[loaded], field) == value) return;
     find("lost_update", kSubscriber, row,
-         "has the " + name + " " + std::to_string(*value) + ", which is not the " +
-             (changed ? "last value that any thread gave it"
-                      : "loaded value, although no transaction changed it"));
+         "has the " + name + " " + std::to_string(*value) + ", but must have " +
+             (changed ? "the last value that some thread wrote"
+                      : "the loaded value, because no transaction changed this column"));
   }
 
   void check_result(const Observation& seen) {
@@ -183,7 +184,7 @@ class Checker {
       if ((seen.result != 0) == books_.is_loaded(kFacility, seen.row)) return;
       return find("impossible_result", kFacility, seen.row,
                   seen.result != 0 ? "does not exist, but an update_subscriber_data committed"
-                                   : "exists, but an update_subscriber_data did not find it");
+                                   : "existed, but an update_subscriber_data did not find it");
     }
     if (seen.transaction == kGetNewDestination) return check_destinations(seen);
     const std::span<const Change> changes = books_.changes_of(kForwarding, seen.row);
@@ -193,10 +194,11 @@ class Checker {
     if (seen.transaction == kInsertCallForwarding) {
       const bool never_there = !loaded && std::ranges::all_of(changes, is_delete);
       if (seen.result != 0 && !has_facility) {
-        find("impossible_result", kForwarding, seen.row, "was inserted without its facility");
+        find("impossible_result", kForwarding, seen.row,
+             "was inserted, although its facility does not exist");
       } else if (seen.result == 0 && has_facility && never_there) {
         find("impossible_result", kForwarding, seen.row,
-             "was not inserted, although it never existed");
+             "was not inserted by an insert_call_forwarding, although it never existed");
       }
     } else if (seen.result == 0 && loaded && std::ranges::none_of(changes, is_delete)) {
       find("impossible_result", kForwarding, seen.row,
@@ -210,8 +212,7 @@ class Checker {
     return format::read_number(pools_.payloads[text], kIsActive).value_or(0) != 0;
   }
 
-  // Transactions ran in an unknown order, some of them after this read. The bounds therefore allow
-  // for every order.
+  // The order of the transactions and of this read is unknown, so the bounds allow for every order.
   void check_destinations(const Observation& seen) {
     const uint32_t facility = facility_of(seen.row);
     int64_t low = 0, high = 0;
@@ -231,8 +232,8 @@ class Checker {
     }
     if (seen.result >= low && seen.result <= high) return;
     find("impossible_result", kFacility, facility,
-         "had at least " + std::to_string(low) + " and at most " + std::to_string(high) +
-             " forwardings that a get_new_destination may find, but it found " +
+         "had at least " + std::to_string(low) + " and at most " + count_text(high, "forwarding") +
+             " that a get_new_destination could find, but this transaction found " +
              std::to_string(seen.result));
   }
 
@@ -251,7 +252,10 @@ void add_record(Table table, const script::Evidence& record, uint32_t subscriber
   const std::optional<uint32_t> row = row_of(table, key, subscribers);
   const std::optional<uint32_t> tag = format::read_tag(record.payload);
   if (!row || !tag) {
-    found.malformed.push_back(std::string(name_of(table)) + " " + std::to_string(key));
+    found.malformed.push_back("the record of " + std::string(name_of(table)) + " with key " +
+                              std::to_string(key) +
+                              (row ? " has a payload that does not begin with 8 letters from A to P"
+                                   : " has a key that no row of this table can have"));
     return;
   }
   FoundRow& entry = found.rows[table][*row];

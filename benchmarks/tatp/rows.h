@@ -44,7 +44,7 @@ struct FoundRow {
 // The rows of subscriber, facility and call_forwarding that phase `verify` found.
 struct FoundRows {
   std::array<std::vector<FoundRow>, kTables> rows;  // by table and row
-  std::vector<std::string> malformed;
+  std::vector<std::string> malformed;  // a sentence about each record that is no valid row
 };
 
 FoundRows read_rows(const script::Script& script, const script::Outcome& outcome, uint32_t verify,

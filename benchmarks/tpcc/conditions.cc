@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/count_text.h"
 #include "benchmarks/tpcc/keys.h"
 
 namespace keydrome::tpcc {
@@ -47,8 +48,8 @@ class Reporter {
   void expect_equal(const char* name, int64_t a, const std::string& what_a, int64_t b,
                     const std::string& what_b, const std::string& where = "") {
     if (a == b) return;
-    report(name, what_a + " is " + std::to_string(a) + ", but " + what_b + " is " +
-                     std::to_string(b) + where);
+    report(name, what_a + " is " + std::to_string(a) + ", but must equal " + what_b +
+                     ", which is " + std::to_string(b) + where);
   }
 
  private:
@@ -151,8 +152,10 @@ class OrderChecker {
                         "the number of its order lines", " (" + order_text(order) + ")");
     }
     if (!unmatched.empty()) {
-      out_.report("condition_5",
-                  std::to_string(unmatched.size()) + " NEW-ORDER rows have no matching order");
+      out_.report("condition_5", "every NEW-ORDER row must belong to an order, but " +
+                                     count_text(unmatched.size(), "NEW-ORDER row") +
+                                     (unmatched.size() == 1 ? " belongs" : " belong") +
+                                     " to no order");
     }
   }
 
@@ -178,7 +181,9 @@ class OrderChecker {
     std::sort(wanted.begin(), wanted.end());
     std::sort(names.begin(), names.end());
     if (wanted == names) return;
-    out_.report("index_agreement", "customer_name does not have exactly one entry per customer");
+    out_.report("index_agreement",
+                "the entries of the index customer_name do not agree with the rows of customer: "
+                "each customer must have exactly one entry with its name");
   }
 
   void check_orders_by_customer() {
@@ -193,7 +198,9 @@ class OrderChecker {
     std::sort(wanted.begin(), wanted.end());
     std::sort(entries.begin(), entries.end());
     if (wanted == entries) return;
-    out_.report("index_agreement", "customer_orders does not have exactly one entry per order");
+    out_.report("index_agreement",
+                "the entries of the index customer_orders do not agree with the rows of orders: "
+                "each order must have exactly one entry with its customer");
   }
 
   const State& state_;
@@ -323,10 +330,12 @@ void check_conditions(const State& state, const Scale& scale, const Done& done,
                       const std::string& when, judge::Findings& findings) {
   Reporter out(when, findings);
   if (state.malformed > 0) {
-    out.report("malformed_row",
-               std::to_string(state.malformed) +
-                   " records are not valid rows of their tables; the first is in " +
-                   state.first_malformed);
+    out.report(
+        "malformed_row",
+        count_text(state.malformed, "record") +
+            (state.malformed == 1 ? " is not a valid row of its table, "
+                                  : " are not valid rows of their tables; the first is in ") +
+            state.first_malformed);
   }
   MoneyChecker(state, scale, done, out).run();
   OrderChecker(state, scale, done, out).run();

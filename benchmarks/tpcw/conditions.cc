@@ -6,6 +6,8 @@
 #include <map>
 #include <set>
 
+#include "base/count_text.h"
+
 namespace keydrome::tpcw {
 namespace {
 
@@ -16,10 +18,12 @@ class Checker {
 
   void run() {
     if (found_.malformed > 0) {
-      report("malformed_row", std::to_string(found_.malformed) +
-                                  " records are not valid rows of their tables, or are second "
-                                  "records of a key; the first is in " +
-                                  std::string(kTableSpecs[found_.first_malformed].name));
+      report("malformed_row",
+             "every record must be a valid row of its table, with a key of its own, "
+             "but " +
+                 count_text(found_.malformed, "record") +
+                 (found_.malformed == 1 ? " is not: it is in " : " are not: the first is in ") +
+                 std::string(kTableSpecs[found_.first_malformed].name));
     }
     row_counts();
     orders();
@@ -49,9 +53,10 @@ class Checker {
     };
     const std::size_t lost = missing(found, wanted), strange = missing(wanted, found);
     if (lost + strange == 0) return;
-    report("row_count", std::string(kTableSpecs[table].name) + ": " + std::to_string(lost) +
-                            " rows are missing, and " + std::to_string(strange) +
-                            " rows exist that no committed transaction wrote");
+    report("row_count", "the table " + std::string(kTableSpecs[table].name) + " lacks " +
+                            count_text(lost, "row") +
+                            " that committed transactions wrote, and has " +
+                            count_text(strange, "row") + " that no committed transaction wrote");
   }
   static int64_t key_of(int64_t key) { return key; }
   template <typename Key, typename RowValue>
@@ -108,7 +113,7 @@ class Checker {
                         had_price(line.item, line.amount / line.quantity);
       if (!fits) {
         report("line_amount", "the amount" + which + " is " + std::to_string(line.amount) +
-                                  ", which is not " + std::to_string(line.quantity) +
+                                  ", but must be the quantity " + std::to_string(line.quantity) +
                                   " times a price that item " + std::to_string(line.item) +
                                   " has had");
       }
@@ -130,8 +135,8 @@ class Checker {
                                                           : given->second.contains(item.price);
       if (!right) {
         report("item_price", "the price" + which + " is " + std::to_string(item.price) +
-                                 ", but the last committed change of the price (or the load, if "
-                                 "none changed it) set another value");
+                                 ", but must be the price that the last committed change set or, "
+                                 "if no transaction changed it, the loaded price");
       }
       expect("index_agreement", item.date, wanted->second.date, "the date" + which);
     }
@@ -147,15 +152,16 @@ class Checker {
   }
 
   void differing_cart() {
-    report("cart", "the carts have " + std::to_string(found_.carts.size()) +
-                       " lines, which differ from the " + std::to_string(wanted_.carts.size()) +
-                       " lines that clients added and have not bought");
+    report("cart", "the carts contain " + count_text(found_.carts.size(), "line") +
+                       ", but must contain exactly the lines that clients added and have not "
+                       "bought, whose number is " +
+                       std::to_string(wanted_.carts.size()));
   }
 
   void agree(Table table, bool agrees) {
     if (agrees) return;
-    report("index_agreement", std::string(kTableSpecs[table].name) +
-                                  " does not have exactly one correct entry per row");
+    report("index_agreement", "the index " + std::string(kTableSpecs[table].name) +
+                                  " must have exactly one correct entry per row, but does not");
   }
 
   void secondary_indices() {

@@ -56,13 +56,14 @@ class Unit : public workload::Workload {
           if (!begins && ops[step.op].slot != ops[step.op - 1].slot && evidence[0].code != left) {
             findings.required(
                 "torn_transaction",
-                "a transaction wrote to two indices, and another transaction saw only one of "
-                "the two records");
+                "a transaction wrote one record into each of two indices, and another transaction "
+                "saw only one of the two records: it must see both or none");
           }
           if (!begins && ops[step.op].slot == ops[step.op - 1].slot && evidence[0].code != left) {
             findings.required("unrepeatable_read",
                               "two gets of one key in one transaction returned " + code_text(left) +
-                                  " and " + code_text(evidence[0].code));
+                                  " and " + code_text(evidence[0].code) +
+                                  ", but must return the same");
           }
         });
   }

@@ -86,12 +86,13 @@ void UnitScript::advise(script::ThreadBuilder& out, const char* name, const char
 void UnitScript::handles(script::ThreadBuilder& out) {
   for (const uint32_t index : {primary_, secondary_, terciary_}) {
     out.create(index, format::kEvidence);
-    require(out, "create", "a new index can be created", {only(SUCCESS)});
+    require(out, "create", "create must succeed for a new index", {only(SUCCESS)});
   }
   out.create(primary_, format::kEvidence | format::kAnyCode);
-  require(out, "create_twice", "an index cannot be created twice", {only(DB_EXISTS)});
+  require(out, "create_twice", "an index must not be created twice", {only(DB_EXISTS)});
   out.open_missing(kFirst, missing_);
-  require(out, "open_missing", "an index that was never created cannot be opened", {only(DB_DNE)});
+  require(out, "open_missing", "an index that was never created must not be opened",
+          {only(DB_DNE)});
 }
 
 void UnitScript::primary_thread(script::ThreadBuilder out) {
@@ -121,7 +122,7 @@ void UnitScript::payloads_and_duplicates(script::ThreadBuilder& out) {
   const uint32_t a = keys_[kA], c = keys_[kC];
   out.begin(format::Kind::kScript, check_);
   out.insert(kFirst, a, a1_, format::kEvidence);
-  require(out, "insert", "a new pair can be inserted", {only(SUCCESS)});
+  require(out, "insert", "an insert of a new pair must succeed", {only(SUCCESS)});
   out.get(kFirst, a, format::kEvidence);
   require(out, "read_own_insert", "a transaction reads a record that it inserted",
           {one_of(a, {a1_})});
@@ -130,12 +131,13 @@ void UnitScript::payloads_and_duplicates(script::ThreadBuilder& out) {
   out.next(kFirst, 1, format::kEvidence);
   advise(out, "end_is_sticky", "after DB_END, getNext returns DB_END again", {only(DB_END)});
   out.insert(kFirst, a, a1_, format::kEvidence);
-  require(out, "duplicate_insert", "an existing pair cannot be inserted again",
+  require(out, "duplicate_insert", "an existing pair must not be inserted again",
           {only(ENTRY_EXISTS)});
   out.insert(kFirst, a, a2_, format::kEvidence);
-  require(out, "second_payload", "a key can have a second payload", {only(SUCCESS)});
+  require(out, "second_payload", "an insert of a second payload of a key must succeed",
+          {only(SUCCESS)});
   out.insert(kFirst, c, c1_, format::kEvidence);
-  require(out, "insert", "a new pair can be inserted", {only(SUCCESS)});
+  require(out, "insert", "an insert of a new pair must succeed", {only(SUCCESS)});
   out.get(kFirst, a, format::kEvidence);
   require(out, "read_payloads", "get returns one of the key's payloads", {one_of(a, {a1_, a2_})});
   out.next(kFirst, 3, format::kEvidenceAll);
@@ -152,12 +154,12 @@ void UnitScript::deletes(script::ThreadBuilder& out) {
   out.insert(kFirst, b, b2);
   out.delete_pair(kFirst, b, other, format::kEvidence);
   require(out, "delete_missing_pair",
-          "a pair that was never inserted cannot be deleted, although its key exists",
+          "a delete of a pair that was never inserted must fail, although its key exists",
           {either(only(ENTRY_DNE), only(KEY_NOTFOUND))});
   out.delete_pair(kFirst, b, b1, format::kEvidence);
-  require(out, "delete_pair", "an existing pair can be deleted", {only(SUCCESS)});
+  require(out, "delete_pair", "a delete of an existing pair must succeed", {only(SUCCESS)});
   out.delete_pair(kFirst, b, b1, format::kEvidence);
-  require(out, "delete_pair_twice", "a deleted pair cannot be deleted again",
+  require(out, "delete_pair_twice", "a second delete of the same pair must fail",
           {either(only(ENTRY_DNE), only(KEY_NOTFOUND))});
   out.get(kFirst, b, format::kEvidence);
   require(out, "other_payload_stays", "the other payload of the key remains", {one_of(b, {b2})});
@@ -165,9 +167,9 @@ void UnitScript::deletes(script::ThreadBuilder& out) {
   require(out, "other_payload_stays", "getNext does not return the deleted payload",
           {one_of(c, {c1_})});
   out.insert(kFirst, b, b1, format::kEvidence);
-  require(out, "insert_again", "a deleted pair can be inserted again", {only(SUCCESS)});
+  require(out, "insert_again", "an insert of a deleted pair must succeed", {only(SUCCESS)});
   out.delete_key(kFirst, b, format::kEvidence);
-  require(out, "delete_key", "all payloads of a key can be deleted", {only(SUCCESS)});
+  require(out, "delete_key", "a delete of all payloads of a key must succeed", {only(SUCCESS)});
   out.get(kFirst, b, format::kEvidence);
   require(out, "delete_key", "a deleted key is not found", {only(KEY_NOTFOUND)});
   out.next(kFirst, 1, format::kEvidence);
@@ -175,7 +177,7 @@ void UnitScript::deletes(script::ThreadBuilder& out) {
           "after a get of a missing key, getNext returns the first key after it",
           {one_of(c, {c1_})});
   out.delete_key(kFirst, b, format::kEvidence);
-  require(out, "delete_missing_key", "a missing key cannot be deleted", {only(KEY_NOTFOUND)});
+  require(out, "delete_missing_key", "a delete of a missing key must fail", {only(KEY_NOTFOUND)});
   out.get(kFirst, a, format::kEvidence);
   require(out, "delete_key", "other keys remain", {one_of(a, {a1_, a2_})});
   out.commit();
@@ -301,22 +303,22 @@ void UnitScript::auto_commits(script::ThreadBuilder& out) {
   const uint32_t a = keys_[kA], b = keys_[kB];
   const script::Payload b1 = payload("auto");
   out.get(kFirst, b, format::kEvidence);
-  require(out, "auto_commit_get", "without a transaction an aborted insert is not found",
+  require(out, "auto_commit_get", "a get outside a transaction does not find an aborted insert",
           {only(KEY_NOTFOUND)});
   out.insert(kFirst, b, b1, format::kEvidence);
-  require(out, "auto_commit_insert", "without a transaction an insert is committed at once",
+  require(out, "auto_commit_insert", "an insert outside a transaction is committed at once",
           {only(SUCCESS)});
   out.insert(kFirst, b, b1, format::kEvidence);
-  require(out, "auto_commit_insert", "an existing pair cannot be inserted again",
+  require(out, "auto_commit_insert", "an existing pair must not be inserted again",
           {only(ENTRY_EXISTS)});
   out.get(kFirst, b, format::kEvidence);
-  require(out, "auto_commit_get", "without a transaction committed records are found",
+  require(out, "auto_commit_get", "a get outside a transaction finds a committed record",
           {one_of(b, {b1})});
   out.next(kFirst, 2, format::kEvidenceAll);
-  require(out, "auto_commit_next", "without a transaction, getNext always returns the first record",
+  require(out, "auto_commit_next", "getNext outside a transaction always returns the first record",
           {one_of(a, {a1_, a2_}), one_of(a, {a1_, a2_})});
   out.delete_key(kFirst, b, format::kEvidence);
-  require(out, "auto_commit_delete", "without a transaction a delete is committed at once",
+  require(out, "auto_commit_delete", "a delete outside a transaction is committed at once",
           {only(SUCCESS)});
   out.begin(format::Kind::kScript, check_);
   out.get(kFirst, b, format::kEvidence);
@@ -330,7 +332,7 @@ void UnitScript::handles_in_transactions(script::ThreadBuilder& out) {
   out.begin(format::Kind::kScript, check_);
   out.open(kThird, primary_);
   out.next(kThird, 1, format::kEvidence);
-  require(out, "open_in_transaction", "an index opened in a transaction can be read",
+  require(out, "open_in_transaction", "a transaction can read an index that it has opened itself",
           {one_of(a, {a1_, a2_})});
   out.insert(kThird, b, b1);
   out.close(kThird);
@@ -426,7 +428,7 @@ void UnitScript::secondary_thread(script::ThreadBuilder out) {
   out.open(kFirst, secondary_);
   out.begin(format::Kind::kScript, check_);
   out.get(kFirst, a, format::kEvidence);
-  require(out, "empty_index", "nothing is found in an empty index", {only(KEY_NOTFOUND)});
+  require(out, "empty_index", "a get finds nothing in an empty index", {only(KEY_NOTFOUND)});
   out.next(kFirst, 1, format::kEvidence);
   require(out, "empty_index", "getNext on an empty index returns DB_END", {only(DB_END)});
   out.commit();

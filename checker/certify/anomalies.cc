@@ -10,6 +10,10 @@
 #include "checker/certify/anomalies.h"
 
 #include <algorithm>
+#include <string>
+
+#include "checker/history/calls.h"
+#include "checker/names.h"
 
 namespace keydrome::certify {
 
@@ -395,22 +399,24 @@ Violation describe_double_delete(const Context& context, const DoubleDelete& twi
   return violation;
 }
 
-Violation describe_call_violation(const CallViolation& found) {
+Violation describe_call_violation(const history::History& history, const CallViolation& found) {
+  const Event& event = history.threads[found.event.thread][found.event.position];
+  const std::string result =
+      std::string(call_name(call_of(event))) + " returned " + code_text(event);
   Violation violation;
   violation.name = found.name;
   violation.severity = found.severity;
-  violation.detail =
-      found.name == "commit_after_deadlock"
-          ? "commitTransaction returned SUCCESS although a call of the transaction had returned "
-            "DEADLOCK"
-      : found.name == "answer_after_deadlock" ? "A call was carried out although an earlier call "
-                                                "of its transaction had returned DEADLOCK"
-      : found.name == "illegal_answer"
-          ? "A call reported that its transaction or its index does not exist, although the "
-            "transaction and the handle were open"
-      : found.name == "unexpected_failure"
-          ? "A call returned FAILURE although it was legal"
-          : "A call returned a result code that is not documented for it";
+  if (found.name == "commit_after_deadlock" || found.name == "answer_after_deadlock") {
+    violation.detail = result +
+                       ", although an earlier call of the transaction had returned DEADLOCK. Every "
+                       "later call must then return DEADLOCK or TXN_DNE";
+  } else if (found.name == "illegal_answer") {
+    violation.detail = result + ", although the transaction and the handle were open";
+  } else if (found.name == "unexpected_failure") {
+    violation.detail = result + ", although the call was legal";
+  } else {
+    violation.detail = result + ", which keydrome/index.h does not allow for this call";
+  }
   violation.events.push_back(found.event);
   return violation;
 }

@@ -17,7 +17,8 @@ namespace keydrome::certify {
 Violation describe_cycle(const Context& context, const Cycle& cycle);
 Violation describe_finding(const Context& context, const DirectFinding& finding);
 Violation describe_double_delete(const Context& context, const DoubleDelete& twice);
-Violation describe_call_violation(const history::CallViolation& found);
+Violation describe_call_violation(const history::History& history,
+                                  const history::CallViolation& found);
 Violation describe_unknown_key(const history::UnknownKey& unknown);
 
 // Renames a violation to "stale_read". Use it if every serial order of the history contradicts real

@@ -227,7 +227,7 @@ Certification judge_all(const History& history, const CertifyOptions& options, C
   if (!out.reason.empty()) return out;
   count(history, transactions, out.counts);
   for (const CallViolation& found : transactions.call_violations) {
-    add_violation(describe_call_violation(found), options, out);
+    add_violation(describe_call_violation(history, found), options, out);
   }
   for (const UnknownKey& unknown : history.unknown_keys) {
     add_violation(describe_unknown_key(unknown), options, out);

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 
 #include "benchmarks/kit/format/program.h"
 #include "keydrome/index.h"
@@ -23,6 +24,12 @@ inline constexpr uint32_t kAbortsMax = 100;
 // used up all their retries, each later transaction fails when it has received DEADLOCK this many
 // times in a row (player/retry_budget.h).
 inline constexpr uint32_t kAttemptsAfterwards = 10;
+
+// Says in findings how often a transaction that fails for this reason was retried. The judge must
+// not include player/retry_budget.h, which checks the numbers in this text.
+inline constexpr std::string_view kBudgetText =
+    "in each of at least 10,000 attempts over 2 s (or, after 3 such failures, in each of 10 "
+    "attempts)";
 
 // Returns the bit of a code in the sets that allowed_codes() returns.
 constexpr uint32_t code_bit(ErrCode code) { return 1u << static_cast<uint32_t>(code); }

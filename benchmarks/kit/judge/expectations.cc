@@ -32,6 +32,25 @@ bool is_right(const script::Script& script, const KeyRanks& ranks, KeyType type,
                      });
 }
 
+// Returns the correct results of a call for the text of a finding, such as "KEY_NOTFOUND or
+// ENTRY_DNE".
+std::string wanted_text(const script::Script& script, const KeyRanks& ranks, KeyType type,
+                        const std::vector<Answer>& answers) {
+  std::string text;
+  const auto add = [&text](const std::string& answer) {
+    text += (text.empty() ? "" : " or ") + answer;
+  };
+  for (const Answer& answer : answers) {
+    const std::string code = code_text(answer.code);
+    if (!answer.key) add(code);
+    for (const script::Payload& payload : answer.payloads) {
+      add(code + " with key " + ranks.text(type, ranks.rank(type, *answer.key)) +
+          " and payload \"" + payload_text(script, payload) + "\"");
+    }
+  }
+  return text;
+}
+
 // Returns the result of a call for the text of a finding: its code and the returned record.
 std::string shown(const KeyRanks& ranks, KeyType type, const script::Evidence& evidence) {
   std::string text = code_text(evidence.code);
@@ -88,11 +107,16 @@ void Expectations::judge_thread(const script::Script& script, std::span<const fo
         };
         const auto wrong = std::find_if(records.begin(), records.end(), is_wrong);
         if (wrong == records.end()) return;
+        const auto number = static_cast<std::size_t>(wrong - records.begin());
+        const std::string wanted =
+            number < expectation.answers.size()
+                ? wanted_text(script, ranks, type, expectation.answers[number])
+                : "no further record";
         findings.add({.suite = "",
                       .name = expectation.name,
                       .severity = expectation.severity,
                       .detail = expectation.rule + ", but " + op_text(ops[step.op]) + " returned " +
-                                shown(ranks, type, *wrong)});
+                                shown(ranks, type, *wrong) + " instead of " + wanted});
       });
 }
 

@@ -51,14 +51,14 @@ std::optional<std::string> ExpectedState::why_not_computed(uint32_t tag,
   auto run = std::upper_bound(runs_.begin(), runs_.end(), tag,
                               [](uint32_t number, const Run& a) { return number < a.first_tag; });
   if (run == runs_.begin() || tag - (run - 1)->first_tag >= (run - 1)->tags) {
-    return "no transaction wrote this payload under this key";
+    return "no transaction inserted its payload under this key";
   }
   --run;
   if (run->effect == Effect::kNo && !same_transaction(run->moment, reader)) {
-    return "its transaction was aborted (" + describe(run->moment) + ")";
+    return "the transaction that inserted it was aborted (" + describe(run->moment) + ")";
   }
   if (before(reader, run->moment))
-    return "it was written only later (" + describe(run->moment) + ")";
+    return "it was inserted only later (by " + describe(run->moment) + ")";
   return std::nullopt;
 }
 
@@ -263,15 +263,16 @@ std::optional<std::string> ExpectedState::why_wrong_delete(const Change& change,
       });
     }
     return possible ? std::nullopt
-                    : std::optional<std::string>("no such record can have been stored");
+                    : std::optional<std::string>(
+                          "no record that this call could delete can be stored at this point");
   }
   std::optional<std::string> reason;
   for_each_required(change.index, change.rank, change.rank + uint64_t{1}, change.moment,
                     [&](const Change& insert) {
                       if (!deletes(change, insert)) return;
                       reason = "the record that " + describe(insert.moment) +
-                               " inserted must still be stored, because no other transaction "
-                               "deleted it";
+                               " inserted must still be stored, because no transaction deleted "
+                               "this record before";
                     });
   return reason;
 }
@@ -285,12 +286,12 @@ std::optional<std::string> ExpectedState::why_wrong_insert(const Change& change,
         insert.index == change.index && insert.rank == change.rank && insert.text == change.text;
     if (!same_pair || same_op(insert.moment, change.moment)) return;
     if (!existed && must_see(insert, change.moment)) {
-      reason = "the pair that " + describe(insert.moment) +
-               " inserted must still be stored, because no transaction deleted it";
+      reason = "the same pair of key and payload must still be stored, because " +
+               describe(insert.moment) + " inserted this pair and no transaction deleted it";
     }
     possible = possible || !why_invisible(insert, change.moment);
   });
-  if (existed && !possible) return "this pair cannot have been stored";
+  if (existed && !possible) return "this pair of key and payload cannot be stored at this point";
   return reason;
 }
 
@@ -299,9 +300,9 @@ std::optional<std::string> ExpectedState::why_invisible(const Change& insert,
   const Moment& written = insert.moment;
   const bool own = same_transaction(written, reader);
   if (!own && insert.effect == Effect::kNo) {
-    return "its transaction was aborted (" + describe(written) + ")";
+    return "the transaction that inserted it was aborted (" + describe(written) + ")";
   }
-  if (before(reader, written)) return "it was written only later (" + describe(written) + ")";
+  if (before(reader, written)) return "it was inserted only later (by " + describe(written) + ")";
   const auto done = [&](const Change& change) {
     return change.effect == Effect::kYes || same_transaction(change.moment, reader);
   };
@@ -318,7 +319,7 @@ std::optional<std::string> ExpectedState::why_invisible(const Change& insert,
     }
   }
   if (hides == nullptr) return std::nullopt;
-  return "it had been deleted (" + describe(hides->moment) + ")";
+  return "it had been deleted (by " + describe(hides->moment) + ")";
 }
 
 // has_text(text) says whether the payload has the text with this number.
@@ -334,7 +335,7 @@ std::optional<std::string> ExpectedState::why_impossible_if(uint32_t index, uint
       reason = why_invisible(insert, reader);
       possible = !reason;
     } else {
-      reason = "the text of its payload differs from the text that was written";
+      reason = "the text of its payload differs from the text that was inserted";
     }
   });
   if (possible) return std::nullopt;
@@ -342,7 +343,7 @@ std::optional<std::string> ExpectedState::why_impossible_if(uint32_t index, uint
     std::optional<std::string> not_computed = why_not_computed(tag, reader);
     if (!not_computed || !reason) return not_computed;
   }
-  if (!reason) reason = "no transaction wrote this payload under this key";
+  if (!reason) reason = "no transaction inserted its payload under this key";
   return reason;
 }
 
@@ -350,7 +351,9 @@ std::optional<std::string> ExpectedState::why_impossible(uint32_t index, uint32_
                                                          std::string_view payload,
                                                          const Moment& reader) const {
   const std::optional<uint32_t> tag = format::read_tag(payload);
-  if (!tag) return "the payload does not begin with a tag, so no transaction wrote it";
+  if (!tag) {
+    return "its payload does not begin with 8 letters from A to P, as every inserted payload does";
+  }
   return why_impossible_if(index, rank, *tag, reader, [&](uint32_t text) {
     return payload.substr(format::kTagBytes) == script_->pools.payloads[text];
   });

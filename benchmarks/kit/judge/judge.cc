@@ -8,7 +8,9 @@
 #include <memory>
 #include <string>
 
+#include "base/count_text.h"
 #include "base/parallel.h"
+#include "benchmarks/kit/format/legal_answers.h"
 #include "benchmarks/kit/judge/evidence.h"
 
 namespace keydrome::judge {
@@ -17,6 +19,18 @@ namespace {
 // Returns the beginning of a finding's text: phase and thread.
 std::string place_text(const script::PhaseScript& phase, std::size_t thread) {
   return "phase " + phase.name + ", thread " + std::to_string(thread);
+}
+
+// Returns which codes the contract allows for an op (operation), for the text of a finding. Returns
+// an empty text for a procedure, because its calls have different codes.
+std::string allowed_text(const std::vector<format::Op>& ops, uint64_t number) {
+  if (number >= ops.size() || ops[number].code == format::OpCode::kRun) return "";
+  const uint32_t codes = format::allowed_codes(ops[number].code);
+  std::string text = " (allowed: SUCCESS";
+  for (uint32_t code = SUCCESS + 1; code <= FAILURE; ++code) {
+    if ((codes >> code & 1u) != 0) text += ", " + code_text(code);
+  }
+  return text + " and DEADLOCK)";
 }
 
 // Adds a finding for the first violation of a thread: a call that returned a result which the
@@ -30,15 +44,14 @@ void judge_violation(const script::PhaseScript& phase, std::size_t thread,
       place_text(phase, thread) + ", operation " + std::to_string(first.op) + ": ";
   const std::string count =
       counters.code_violations > 1
-          ? " (" + std::to_string(counters.code_violations) + " illegal results in this thread)"
+          ? " (" + count_text(counters.code_violations, "illegal result") + " in this thread)"
           : "";
   switch (first.code) {
     case format::kCodeNoProgress:
-      return findings.required("no_progress", where + call +
-                                                  " returned DEADLOCK in every attempt until the "
-                                                  "retry budget (a number of attempts and a time) "
-                                                  "was spent: let one of several conflicting "
-                                                  "transactions commit" +
+      return findings.required("no_progress", where + call + " returned DEADLOCK " +
+                                                  std::string(format::kBudgetText) +
+                                                  ": let one of several conflicting transactions "
+                                                  "commit" +
                                                   count);
     case format::kCodeEndless:
       return findings.required(
@@ -51,18 +64,30 @@ void judge_violation(const script::PhaseScript& phase, std::size_t thread,
       return findings.required(
           "illegal_answer",
           where + call +
-              " could not be made, because openIndex had failed: check what openIndex returned" +
+              " was not called, because openIndex had returned no handle for it: openIndex must "
+              "return SUCCESS for an index that exists" +
               count);
     case format::kCodeUnfit:
       return findings.required("missing_record",
-                               where + call +
-                                   " found that a required record was missing or changed. Its "
-                                   "transaction must not commit then, but the commit succeeded" +
+                               where +
+                                   "a read of this transaction found that a record which must "
+                                   "exist was missing or changed. commitTransaction must then "
+                                   "return DEADLOCK, but it returned SUCCESS" +
                                    count);
+    case ENTRY_EXISTS:
+      if (first.op < ops.size() && ops[first.op].code == format::OpCode::kInsert) {
+        return findings.required("illegal_answer",
+                                 where + call +
+                                     " returned ENTRY_EXISTS, but this pair of key and payload "
+                                     "was not stored before: return SUCCESS for a new pair" +
+                                     count);
+      }
+      [[fallthrough]];
     default:
       return findings.required("illegal_answer",
                                where + call + " returned " + code_text(first.code) +
-                                   ", which keydrome/index.h does not allow here" + count);
+                                   ", which keydrome/index.h does not allow here" +
+                                   allowed_text(ops, first.op) + count);
   }
 }
 
@@ -139,9 +164,9 @@ void judge_ends(const script::Script& script, const script::PhaseScript& phase, 
   findings.required(
       "outcome_mismatch",
       place_text(phase, thread) +
-          ": the reported ends of transactions are impossible for this program. So the "
-          "library must have overwritten the report, which is in its process: look for "
-          "writes outside the library's own memory");
+          ": the recording says that transactions ended in a way that is impossible for the calls "
+          "of this thread. The recording is in the library's process, so the library must have "
+          "overwritten it: look for writes outside the library's own memory");
 }
 
 }  // namespace
@@ -157,7 +182,7 @@ std::string op_text(const format::Op& op) {
   const auto number = static_cast<std::size_t>(op.code);
   if (number < kCalls.size()) return std::string(call_name(kCalls[number]));
   if (op.code == format::OpCode::kDeleteRead) return std::string(call_name(EventCall::kDeletePair));
-  return op.code == format::OpCode::kRun ? "a procedure" : "a call";
+  return op.code == format::OpCode::kRun ? "a call of the transaction" : "a call";
 }
 
 void judge_counters(const script::Script& script, const script::Outcome& outcome,
@@ -183,10 +208,10 @@ void judge_counters(const script::Script& script, const script::Outcome& outcome
     }
     if (failed > 0) {
       findings.required("transactions_failed",
-                        "phase " + phase.name + ": " + std::to_string(failed) +
-                            " transactions failed: they did not end as the benchmark's program "
-                            "demands. Other findings of this phase show the first wrong result "
-                            "of each thread");
+                        "phase " + phase.name + ": " + count_text(failed, "transaction") +
+                            " failed, i.e. did not end with the commit or abort that the benchmark "
+                            "demands. Other findings of this phase show the first wrong result of "
+                            "each thread");
     }
   }
 }

@@ -44,9 +44,9 @@ class ReadJudge {
     if (!fits) {
       findings_.required("outcome_mismatch",
                          "phase " + script.name + ", thread " + std::to_string(thread) +
-                             ": the reported results do not fit the program. So the library must "
-                             "have overwritten the report, which is in its process: look for "
-                             "writes outside the library's own memory");
+                             ": the recorded results do not fit the calls of this thread. The "
+                             "recording is in the library's process, so the library must have "
+                             "overwritten it: look for writes outside the library's own memory");
     }
   }
 
@@ -82,7 +82,8 @@ class ReadJudge {
     const std::optional<uint32_t> rank = ranks_.find(type, evidence.key, last_rank_);
     if (!rank && expected_.has_computed_keys(index)) return add_computed(evidence);
     if (!rank) {
-      return groups_.report("impossible_record", "read a record with a key that no operation used");
+      return groups_.report("impossible_record",
+                            "a scan returned a record with a key that no call ever passed");
     }
     last_rank_ = *rank;
     add_possible({.rank = *rank, .tag = format::read_tag(evidence.payload).value_or(0)},
@@ -106,7 +107,8 @@ class ReadJudge {
   // finding is added instead.
   void add_possible(const ReadRecord& record, const std::optional<std::string>& reason) {
     if (!reason) return groups_.add(record);
-    groups_.report("impossible_record", "read a record under key " + groups_.key_text(record.rank) +
+    groups_.report("impossible_record", "a scan returned a record under key " +
+                                            groups_.key_text(record.rank) +
                                             " that cannot exist: " + *reason);
   }
 
@@ -116,10 +118,13 @@ class ReadJudge {
     const std::optional<uint32_t> tag = format::read_tag(evidence.payload);
     const std::optional<std::string> reason =
         tag ? expected_.why_not_computed(*tag, groups_.reader().moment)
-            : "the payload does not begin with a tag, so no transaction wrote it";
+            : "its payload does not begin with 8 letters from A to P, as every inserted payload "
+              "does";
     if (!reason) return;
     groups_.report("impossible_record",
-                   "read a record under a computed key that cannot exist: " + *reason);
+                   "a scan returned a record that cannot exist, under a key that a transaction "
+                   "computes: " +
+                       *reason);
   }
 
   const script::Script& script_;

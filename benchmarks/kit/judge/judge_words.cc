@@ -201,8 +201,8 @@ class WordJudge {
     findings_.required(
         "outcome_mismatch",
         "phase " + script.name + ", thread " + std::to_string(thread) +
-            ": the reported results do not fit the program. So the library must have "
-            "overwritten the report, which is in its process: look for writes outside "
+            ": the recorded results do not fit the calls of this thread. The recording is in the "
+            "library's process, so the library must have overwritten it: look for writes outside "
             "the library's own memory");
   }
 
@@ -326,10 +326,10 @@ class WordJudge {
       record = &insert;
       reason = gives_word(script_, ranks_, insert, !rank, op.payload, word)
                    ? expected_.why_invisible(insert, moment)
-                   : "the text of its payload differs from the text that was written";
+                   : "the text of its payload differs from the text that was inserted";
       possible = !reason;
     });
-    if (record == nullptr) reason = "no transaction wrote this payload under this key";
+    if (record == nullptr) reason = "no transaction inserted its payload under this key";
     if (reason && expected_.has_computed_keys(index)) {
       reason = expected_.why_not_computed(tag, moment);
       if (!reason && !rank) return;  // the key is unknown
@@ -341,7 +341,7 @@ class WordJudge {
   void impossible(const Change* record, std::optional<uint32_t> rank, const std::string& reason) {
     groups_.not_complete();
     if (record != nullptr) rank = record->rank;
-    groups_.report("impossible_record", "read a record" +
+    groups_.report("impossible_record", "a read returned a record" +
                                             (rank ? " under key " + groups_.key_text(*rank) : "") +
                                             " that cannot exist: " + reason);
   }

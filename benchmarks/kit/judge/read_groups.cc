@@ -37,17 +37,17 @@ void ReadGroups::add_code(uint32_t code) {
 }
 
 void ReadGroups::add(const ReadRecord& record) {
-  const bool backwards =
-      group_.records.empty() ? record.rank < group_.from : record.rank < group_.records.back().rank;
-  if (backwards) {
+  const uint32_t before =
+      group_.records.empty() ? static_cast<uint32_t>(group_.from) : group_.records.back().rank;
+  if (record.rank < before) {
     group_.complete = false;
-    report("scan_order",
-           "getNext must return keys in ascending order, but it went backwards to key " +
-               key_text(record.rank));
+    report("scan_order", "getNext must return keys in ascending order, but returned key " +
+                             key_text(record.rank) + " after key " + key_text(before));
   }
   if (group_.from_key && !group_.found && record.rank == group_.from) {
     report("unrepeatable_read", "getNext returned a record under key " + key_text(record.rank) +
-                                    ", which the previous get did not find");
+                                    ", but the get before it, in the same transaction, had not "
+                                    "found this key");
   }
   group_.records.push_back(record);
 }
@@ -61,7 +61,7 @@ void ReadGroups::close() {
   const auto twice = std::adjacent_find(records.begin(), records.end());
   if (twice != records.end()) {
     report("duplicate_record",
-           "a scan returned a record under key " + key_text(twice->rank) + " twice");
+           "a scan returned the same record under key " + key_text(twice->rank) + " twice");
   }
   if (group_.covered_to() == group_.from) {  // true for most gets
     keep_for_comparison();
@@ -79,9 +79,10 @@ void ReadGroups::close() {
         while (at != records.end() && at->rank < record.rank) ++at;
         if (at != records.end() && *at == record) return;
         if (std::binary_search(at, records.end(), record)) return;
-        report("missing_record", "did not find the record under key " + key_text(record.rank) +
-                                     " that " + expected_->describe(insert.moment) +
-                                     " had inserted and no transaction had deleted");
+        report("missing_record", "a read did not find the record under key " +
+                                     key_text(record.rank) + " that " +
+                                     expected_->describe(insert.moment) +
+                                     " had inserted. No transaction had deleted this record");
       });
   keep_for_comparison();
 }
@@ -110,7 +111,7 @@ void ReadGroups::compare(const Group& a, const Group& b) {
     if (std::binary_search(b.records.begin(), b.records.end(), record)) continue;
     group_.reader = b.reader;
     report("unrepeatable_read", "a record under key " + key_text(record.rank) +
-                                    " was returned by one read and missing in another read of the "
+                                    " was returned by one read but not by another read of the "
                                     "same transaction");
     return;
   }

@@ -14,6 +14,10 @@
 namespace keydrome::player {
 namespace {
 
+// Names of the two kinds of images in errors.
+constexpr const char* kSession = "the session's program that the referee sent to the player";
+constexpr const char* kPiece = "a part of a thread's program that the referee sent to the player";
+
 Error damaged(const std::string& image) {
   return Error{image +
                " is damaged: one of its offsets, counts or lengths is out of range; this is "
@@ -72,10 +76,9 @@ bool view_procedures(std::span<const std::byte> image, const format::PoolsHeader
 
 Result<PoolsView> PoolsView::open(std::span<const std::byte> image) {
   format::PoolsHeader header{};
-  if (image.size() < sizeof(header)) return damaged("the session's image");
+  if (image.size() < sizeof(header)) return damaged(kSession);
   std::memcpy(&header, image.data(), sizeof(header));
-  if (header.version != format::kProgramVersion)
-    return wrong_version("the session's image", header.version);
+  if (header.version != format::kProgramVersion) return wrong_version(kSession, header.version);
   PoolsView view;
   const bool fits =
       view_array(image, header.index_offset, header.index_count, view.indexes) &&
@@ -83,19 +86,18 @@ Result<PoolsView> PoolsView::open(std::span<const std::byte> image) {
       has_lengths(view.payloads, MAX_PAYLOAD_LEN - format::kTagBytes) &&
       view_strings(image, header.computed_offset, header.computed_count, view.computed_keys) &&
       has_lengths(view.computed_keys, MAX_VARCHAR_LEN) && view_procedures(image, header, view);
-  if (!fits) return damaged("the session's image");
+  if (!fits) return damaged(kSession);
   for (const format::IndexEntry& entry : view.indexes) {
-    if (std::memchr(entry.name, 0, sizeof entry.name) == nullptr)
-      return damaged("the session's image");
+    if (std::memchr(entry.name, 0, sizeof entry.name) == nullptr) return damaged(kSession);
   }
   return view;
 }
 
 Result<PieceView> PieceView::open(const PoolsView& session, std::span<const std::byte> image) {
   format::PieceHeader header{};
-  if (image.size() < sizeof(header)) return damaged("a piece");
+  if (image.size() < sizeof(header)) return damaged(kPiece);
   std::memcpy(&header, image.data(), sizeof(header));
-  if (header.version != format::kProgramVersion) return wrong_version("a piece", header.version);
+  if (header.version != format::kProgramVersion) return wrong_version(kPiece, header.version);
   PieceView piece{.pools = session, .ops = {}, .last = header.last != 0};
   PoolsView& pools = piece.pools;
   const bool has_texts = session.payloads.size() == 0;
@@ -109,7 +111,7 @@ Result<PieceView> PieceView::open(const PoolsView& session, std::span<const std:
       view_strings(image, header.varchar_offset, header.varchar_count, pools.varchar_keys) &&
       (!has_texts ||
        view_strings(image, header.payload_offset, header.payload_count, pools.payloads));
-  if (!fits) return damaged("a piece");
+  if (!fits) return damaged(kPiece);
   return piece;
 }
 

@@ -26,6 +26,9 @@ inline constexpr uint32_t kAttemptsMax = 10'000;
 inline constexpr uint64_t kRetryBudgetNs = 2'000'000'000;
 inline constexpr uint32_t kLossesMax = 3;
 static_assert(kAttemptsMax % format::kAttemptsAfterwards == 0);
+// format::kBudgetText contains these numbers.
+static_assert(kAttemptsMax == 10'000 && kRetryBudgetNs == 2'000'000'000 && kLossesMax == 3 &&
+              format::kAttemptsAfterwards == 10);
 
 class RetryBudget {
  public:

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "base/count_text.h"
 #include "base/parallel.h"
 #include "benchmarks/kit/format/program_walk.h"
 #include "benchmarks/kit/script/word_events.h"
@@ -33,9 +34,16 @@ uint64_t aligned(uint64_t offset) {
 
 Error misfit(std::size_t thread, const std::string& what) {
   return Error{
-      "the player's report for thread " + std::to_string(thread) + " has " + what +
-      ". The library, whose process contains the report, may have overwritten it: look for "
-      "writes outside the library's own memory"};
+      "the recording of the library's results in thread " + std::to_string(thread) + " has " +
+      what +
+      ". The recording is in the library's process, so the library may have overwritten it: look "
+      "for writes outside the library's own memory"};
+}
+
+// Returns an error about a thread that reported more than there is room for.
+Error too_many(std::size_t thread, uint64_t reported, const std::string& what, uint64_t most) {
+  return misfit(thread,
+                count_text(reported, what) + ", but room for at most " + std::to_string(most));
 }
 
 // Copies the bytes of an array of the image.
@@ -56,13 +64,16 @@ Result<ThreadResult> copy_thread(std::span<const std::byte> image, const Outcome
               image.data() + layout.header.thread_offset + thread * sizeof(format::ThreadOutcome),
               sizeof(format::ThreadOutcome));
   if (reported.words > span.words_capacity) {
-    return misfit(thread, "more words than its program has calls");
+    return too_many(thread, reported.words, "result", span.words_capacity);
   }
   if (reported.trace_bytes > span.trace_capacity) {
-    return misfit(thread, "more evidence than fits into its part of the outcome memfd");
+    return too_many(thread, reported.trace_bytes, "byte", span.trace_capacity);
   }
-  if (reported.events > span.log_capacity || reported.events_full > 1) {
-    return misfit(thread, "more recorded calls than fit into its log");
+  if (reported.events > span.log_capacity) {
+    return too_many(thread, reported.events, "recorded call", span.log_capacity);
+  }
+  if (reported.events_full > 1) {
+    return misfit(thread, "a mark for a full log that is neither 0 nor 1");
   }
   result.words = copy_array<uint64_t>(image, span.words_offset, reported.words);
   result.events = copy_array<Event>(image, span.log_offset, reported.events);
@@ -157,9 +168,10 @@ void write_outcome_header(const OutcomeLayout& layout, std::span<std::byte> imag
 Result<PhaseOutcome> read_outcome(std::span<const std::byte> image, const OutcomeLayout& layout,
                                   const Script& script, const PhaseScript& phase, bool keep_calls) {
   if (image.size() < layout.size_bytes)
-    return Error{
-        "the outcome memfd is smaller than when the referee created it, so the player's results "
-        "cannot be read; this is an error of Keydrome: please report it"};
+    return Error{"the shared memory with the library's results has " +
+                 std::to_string(image.size()) + " bytes, but the referee created it with " +
+                 std::to_string(layout.size_bytes) +
+                 ", so the results cannot be read; this is an error of Keydrome: please report it"};
   const bool recorded = !phase.log_capacity.empty();
   keep_calls = keep_calls && !recorded;
   PhaseOutcome outcome;

@@ -103,11 +103,11 @@ class CallReader {
   }
 
   // Returns false if the time is impossible.
-  bool see(uint64_t ticks) { return ticks <= ended_ || misfit("a time after the end"); }
+  bool see(uint64_t ticks) { return ticks <= ended_ || misfit("a call ended after its thread"); }
 
   // Takes a kTime.
   bool time(uint64_t& ticks) {
-    if (!is_next(ControlWord::kTime)) return misfit("no time");
+    if (!is_next(ControlWord::kTime)) return misfit("the time of a call is missing");
     ticks = format::ticks_of(words_.take());
     if (observer_ != nullptr) observer_->time(ticks);
     return see(ticks);
@@ -116,7 +116,7 @@ class CallReader {
   // Takes the result of a commit or abort.
   bool end_call(EventCall call, ControlWord kind, uint32_t& code, uint64_t& ticks) {
     const uint64_t word = words_.take();
-    if (!format::is_result(word, kind)) return misfit("no commit or abort");
+    if (!format::is_result(word, kind)) return misfit("the commit or abort is missing");
     code = format::result_of(word);
     ticks = format::ticks_of(word);
     ++totals_.calls;
@@ -127,7 +127,7 @@ class CallReader {
   // Takes the evidence word of a call.
   bool result(uint64_t& word) {
     word = words_.take();
-    if (word == 0 || format::is_control(word)) return misfit("no result of a call");
+    if (word == 0 || format::is_control(word)) return misfit("the result of a call is missing");
     ++totals_.calls;
     return true;
   }
@@ -169,7 +169,7 @@ class CallReader {
   bool reverting_call() {
     const format::CallWord call = format::CallWord::unpacked(words_.take());
     const bool fits = call.call == EventCall::kOpen || call.call == EventCall::kClose;
-    return fits ? rare_call(call, nullptr) : misfit("another call than open or close");
+    return fits ? rare_call(call, nullptr) : misfit("a call of another kind is reported");
   }
 
   // Takes one call of the procedure that the op runs.
@@ -177,7 +177,7 @@ class CallReader {
     const format::CallWord call = format::CallWord::unpacked(words_.take());
     const bool known = call.call == EventCall::kGet || call.call == EventCall::kNext ||
                        call.call == EventCall::kInsert || call.call == EventCall::kDeleteKey;
-    if (!known || call.slot >= format::kSlots) return misfit("no call of its procedure");
+    if (!known || call.slot >= format::kSlots) return misfit("no procedure makes this call");
     FollowedCall seen = followed(call.call, call.slot, &op);
     seen.computed = true;
     seen.key_is_text = call.key_is_text;
@@ -245,18 +245,18 @@ class CallReader {
 
   // Follows a create, openIndex, closeIndex, or delete of a record that was read.
   bool programmed_call(const format::Op& op) {
-    if (!is_next(ControlWord::kRareCall)) return misfit("no call");
+    if (!is_next(ControlWord::kRareCall)) return misfit("the call is missing");
     const format::CallWord call = format::CallWord::unpacked(words_.take());
     const bool creates = op.code == OpCode::kCreate;
     const bool fits = call.call == call_of(op.code) && call.slot == (creates ? 0 : op.slot);
     const bool is_numbered = creates || op.code == OpCode::kOpen;
-    if (!fits || (is_numbered && call.number != op.argument)) return misfit("another call");
+    if (!fits || (is_numbered && call.number != op.argument)) return misfit("the call differs");
     return rare_call(call, &op);
   }
 
   bool rare_call(const format::CallWord& call, const format::Op* op) {
     uint64_t word = 0;
-    if (call.slot >= format::kSlots || !result(word)) return misfit("no such call");
+    if (call.slot >= format::kSlots || !result(word)) return misfit("the call has no result");
     const uint32_t code = format::code_of_word(word);
     if (op != nullptr) legal_ = is_legal(*op, code);
     if (call.call == EventCall::kOpen && code == SUCCESS) slots_[call.slot] = call.number;
@@ -297,10 +297,10 @@ class Follower : CallReader {
         ops_ = ops_.first(at_);  // the clock ended the program here
       }
       if (at_ == ops_.size() || step()) continue;
-      return Error{"words (results of calls) that do not fit operation " + std::to_string(at_) +
-                   " of the thread's program (" + fault_ + ")"};
+      return Error{"results that do not fit operation " + std::to_string(at_) +
+                   " of the thread's program: " + fault_};
     }
-    if (!words_.at_end()) return Error{"words (results of calls) after the thread's program"};
+    if (!words_.at_end()) return Error{"results after the end of the thread's program"};
     out_.ops = ops_.size();
     counts_.finish(ended_);
     words_.finish();
@@ -323,12 +323,12 @@ class Follower : CallReader {
     if (!makes_calls(op.code)) return go_on();
     if (open_ && attempt_ends_here()) return end_attempt();
     if ((op.flags & format::kAutoCommit) != 0) return auto_commit(op);
-    if (!open_ && !is_rare(op.code)) return misfit("a call outside of a transaction");
+    if (!open_ && !is_rare(op.code)) return misfit("the call's transaction has already ended");
     switch (op.code) {
       case OpCode::kCommit:
         return commit();
       case OpCode::kAbort:
-        return misfit("an abort is missing");
+        return misfit("the abort is missing");
       case OpCode::kRun:
         return procedure(op);
       default:
@@ -367,7 +367,7 @@ class Follower : CallReader {
     // Only the end of this attempt is left if its other words were overwritten.
     if (format::is_attempt_end(words_.peek())) return end_attempt();
     const uint64_t word = words_.take();
-    if (!format::is_result(word, ControlWord::kResult)) return misfit("no begin");
+    if (!format::is_result(word, ControlWord::kResult)) return misfit("the begin is missing");
     start_ = format::ticks_of(word);
     is_stream_ = static_cast<format::Kind>(op.kind) == format::Kind::kStream;
     ++totals_.calls;
@@ -381,7 +381,7 @@ class Follower : CallReader {
   bool commit() {
     uint32_t code = 0;
     uint64_t now = 0;
-    if (rolls_back_) return misfit("no roll-back");
+    if (rolls_back_) return misfit("the abort that its procedure demands is missing");
     if (!end_call(EventCall::kCommit, ControlWord::kResult, code, now)) return false;
     if (code != SUCCESS || is_unfit_) return end_attempt();
     counts_.end_attempt(TransactionEnd::kCommitted, ops_[saved_.at].class_, start_, now);
@@ -401,12 +401,12 @@ class Follower : CallReader {
     while (is_next(ControlWord::kRareCall)) {
       if (!reverting_call()) return false;
     }
-    if (!format::is_attempt_end(words_.peek())) return misfit("no end of an attempt");
+    if (!format::is_attempt_end(words_.peek())) return misfit("the end of the attempt is missing");
     const AttemptEnd end = format::attempt_end_of(words_.take());
     open_ = false;
     const bool fits =
         is_possible(end, ops_[at_].code, at_ == saved_.at, ops_[saved_.at].flags, rolls_back_);
-    return fits ? continue_after(end) : misfit("an impossible end of an attempt");
+    return fits ? continue_after(end) : misfit("the attempt cannot end like this");
   }
 
   bool continue_after(AttemptEnd end) {
@@ -464,7 +464,7 @@ class Follower : CallReader {
       if (!computed_call(op, is_stream_)) return false;
     }
     if (words_.skip_if(ControlWord::kNoCall) || attempt_ends_here()) return go_on();
-    if (!is_next(ControlWord::kProcedureEnds)) return misfit("no end of its procedure");
+    if (!is_next(ControlWord::kProcedureEnds)) return misfit("the end of its procedure is missing");
     const format::InstructionCode how = format::procedure_end_of(words_.take());
     rolls_back_ = rolls_back_ || how == format::InstructionCode::kRollBack;
     is_unfit_ = is_unfit_ || how == format::InstructionCode::kUnfit;

@@ -54,21 +54,22 @@ TEST(Manifest, RefusesMistakes) {
     const Result<workload::Manifest> parsed = workload::Manifest::parse(json.dump());
     return parsed.ok() ? std::string("no error") : parsed.error().message;
   };
-  EXPECT_EQ(error_of([](Json& json) { json["colour"] = 1; }), "manifest: unknown member colour");
+  EXPECT_EQ(error_of([](Json& json) { json["colour"] = 1; }),
+            "manifest: there is no member named colour: remove it, or correct its name");
   EXPECT_EQ(error_of([](Json& json) { json["instances"]["small"]["trace"] = 1; }),
             "instances.small: trace must be true or false");
   EXPECT_EQ(error_of([](Json& json) { json["version"] = 0; }),
-            "version: must be from 1 to 4294967295");
+            "version: is 0, but must be from 1 to 4294967295");
   EXPECT_EQ(error_of([](Json& json) { json["kind"] = "fun"; }),
-            "kind: must be \"correctness\" or \"performance\"");
+            "kind: is \"fun\", but must be \"correctness\" or \"performance\"");
   EXPECT_EQ(
       error_of([](Json& json) { json["instances"]["small"]["scales"]["smoke"]["threads"] = 0; }),
       "instances.small.scales.smoke: parameter threads is 0, but must be from 1 to 64");
   EXPECT_EQ(
       error_of([](Json& json) { json["instances"]["small"]["scales"]["smoke"] = Json::Object{}; }),
-      "instances.small.scales.smoke: parameter threads is missing");
+      "instances.small.scales.smoke: the value of parameter threads is missing: add it");
   EXPECT_EQ(error_of([](Json& json) { json["parameters"]["threads"]["min"] = 65; }),
-            "parameters.threads: min is greater than max");
+            "parameters.threads: min is 65, but must not exceed max, which is 64");
 }
 
 // Tests the manifests of all benchmarks.

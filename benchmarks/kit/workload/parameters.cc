@@ -22,10 +22,10 @@ Result<void> check_members(const Json& json, const std::string& place,
   if (!json.is_object()) return at(place, "must be a JSON object");
   for (const auto& [key, value] : json.as_object()) {
     if (!required.contains(key) && !optional.contains(key))
-      return at(place, "unknown member " + key);
+      return at(place, "there is no member named " + key + ": remove it, or correct its name");
   }
   for (const std::string& key : required) {
-    if (json.find(key) == nullptr) return at(place, "member " + key + " is missing");
+    if (json.find(key) == nullptr) return at(place, "the member " + key + " is missing: add it");
   }
   return {};
 }
@@ -65,7 +65,10 @@ Result<void> parse_parameters(const Json& json, Manifest& manifest) {
     if (!description) return at(place, description.error().message);
     if (!min) return at(place, min.error().message);
     if (!max) return at(place, max.error().message);
-    if (*min > *max) return at(place, "min is greater than max");
+    if (*min > *max) {
+      return at(place, "min is " + std::to_string(*min) + ", but must not exceed max, which is " +
+                           std::to_string(*max));
+    }
     manifest.parameters[name] = {
         .unit = *unit, .description = *description, .min = *min, .max = *max};
   }
@@ -77,13 +80,18 @@ Result<ParameterValues> parse_scale(const Json& json, const std::string& place,
   Result<ParameterValues> values = parse_values(json, place);
   if (!values) return values;
   for (const auto& [name, value] : *values) {
-    if (!manifest.parameters.contains(name)) return at(place, "unknown parameter " + name);
+    if (!manifest.parameters.contains(name)) {
+      return at(place, "there is no parameter " + name +
+                           ": remove it, or declare it in the member parameters");
+    }
     if (Result<void> fine = check_bounds(manifest, name, value); !fine) {
       return at(place, fine.error().message);
     }
   }
   for (const auto& [name, bounds] : manifest.parameters) {
-    if (!values->contains(name)) return at(place, "parameter " + name + " is missing");
+    if (!values->contains(name)) {
+      return at(place, "the value of parameter " + name + " is missing: add it");
+    }
   }
   return values;
 }
@@ -110,7 +118,9 @@ Result<InstanceManifest> parse_instance(const Json& json, const std::string& pla
   if (json.find("keys") != nullptr) {
     const Result<std::string> keys = json.string_member("keys");
     if (!keys) return at(place, keys.error().message);
-    if (*keys != "int64" && *keys != "varchar") return at(place, "keys must be int64 or varchar");
+    if (*keys != "int64" && *keys != "varchar") {
+      return at(place, "keys is \"" + *keys + "\", but must be int64 or varchar");
+    }
     instance.keys = *keys;
   }
   const Json& scales = *json.find("scales");
@@ -136,9 +146,11 @@ Result<void> parse_head(const Json& json, Manifest& manifest) {
     if (!*text) return text->error();
   }
   if (!version) return version.error();
-  if (*version < 1 || *version > UINT32_MAX) return Error{"version: must be from 1 to 4294967295"};
+  if (*version < 1 || *version > UINT32_MAX) {
+    return Error{"version: is " + std::to_string(*version) + ", but must be from 1 to 4294967295"};
+  }
   if (*kind != "correctness" && *kind != "performance") {
-    return Error{"kind: must be \"correctness\" or \"performance\""};
+    return Error{"kind: is \"" + *kind + "\", but must be \"correctness\" or \"performance\""};
   }
   manifest.name = *name;
   manifest.kind = *kind;
@@ -161,7 +173,7 @@ Result<Manifest> parse_checked(const Json& json) {
     return fine.error();
   const Json& instances = *json.find("instances");
   if (!instances.is_object() || instances.as_object().empty()) {
-    return Error{"instances: must name at least one instance"};
+    return Error{"instances: must be a JSON object with at least one instance"};
   }
   for (const auto& [id, entry] : instances.as_object()) {
     Result<InstanceManifest> instance = parse_instance(entry, "instances." + id, manifest);
@@ -172,7 +184,7 @@ Result<Manifest> parse_checked(const Json& json) {
   for (const std::string_view scale : kScales) {
     const Json* entry = limits.find(scale);
     const std::string place = "limits." + std::string(scale);
-    if (entry == nullptr) return Error{place + ": the limits for this scale are missing"};
+    if (entry == nullptr) return Error{place + ": the limits of this scale are missing: add them"};
     if (Result<void> fine =
             check_members(*entry, place, {"phase_timeout_ms", "memory_bytes", "tmpfs_bytes"},
                           {"session_timeout_ms"});

@@ -279,7 +279,7 @@ class ThreadReadBacks {
       if (place < sample.size()) return sample;
       place -= sample.size();
     }
-    fail(KEYDROME_HERE, "pick_sample() found no sample: please report this error of Keydrome");
+    fail(KEYDROME_HERE, "an extra read of earlier records found no record to read");
   }
 
   script::ScriptBuilder& script_;

@@ -175,9 +175,9 @@ class Judge : public CrowdRecord {
       if (transaction.thread == 1 && missed) earlier_update = true;
     }
     if (!read_first || !earlier_update) return "";
-    return "a transaction read a record before a second transaction replaced it, and inserted a "
-           "record that the second one had not found: each must precede the other, but both "
-           "committed";
+    return "no serial order explains two committed transactions: the first one read a record that "
+           "the second one replaced later, and the second one did not find a record that the first "
+           "one inserted. So each of them must precede the other";
   }
 
   // Both scans of a committed transaction must return the same keys.
@@ -192,8 +192,7 @@ class Judge : public CrowdRecord {
       });
       if (passes.size() == 2 && passes[0] != passes[1]) {
         return "a transaction scanned a range twice, and the second scan returned other records "
-               "than "
-               "the first";
+               "than the first one: both must return the same records";
       }
     }
     return "";

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "base/check.h"
+#include "base/count_text.h"
 #include "benchmarks/scenarios/crowds/crowd_kind.h"
 
 namespace keydrome::scenarios {
@@ -200,9 +201,9 @@ class Judge : public CrowdRecord {
     for (const auto& [thread, records] : scans()) {
       if (records % (commits ? crowd_.records : crowd_.records * crowd_.rounds + 1) == 0) continue;
       return "a transaction of thread " + std::to_string(thread) + " found " +
-             std::to_string(records) + " records, although they are " +
-             (commits ? "committed in groups of " + std::to_string(crowd_.records)
-                      : std::string("never committed"));
+             count_text(records, "record") + ", although " +
+             (commits ? "every commit inserts " + std::to_string(crowd_.records) + " at once"
+                      : std::string("every transaction that inserts records aborts"));
     }
     return "";
   }
@@ -211,13 +212,14 @@ class Judge : public CrowdRecord {
     const auto all = scans();
     const auto empty = [](const auto& scan) { return scan.second == 0; };
     if (!all.empty() && std::ranges::all_of(all, empty)) {
-      return {"missing_record", "no scan found the record"};
+      return {"missing_record",
+              "no scan found the record, but each scan must find it exactly once"};
     }
     for (const auto& [thread, records] : all) {
       if (records == 1) continue;
       return {{},
               "a scan of thread " + std::to_string(thread) + " found the record " +
-                  std::to_string(records) + " times"};
+                  count_text(records, "time") + ", but must find it exactly once"};
     }
     return {};
   }
@@ -236,7 +238,9 @@ class Judge : public CrowdRecord {
         std::vector<std::size_t>& threads = succeeded_on[{event.index, event.key}];
         if (succeeded(event)) threads.push_back(thread);
         if (!succeeded(event) && event.code != otherwise) {
-          return "a call returned " + code_text(event) + " instead of " + code_text(otherwise);
+          return "threads tried " + what + " at the same time, and a call returned " +
+                 code_text(event) + ": one call must return SUCCESS, and the others " +
+                 code_text(otherwise) + " or DEADLOCK";
         }
       }
     }
@@ -271,7 +275,8 @@ class Judge : public CrowdRecord {
       for (const Event& event : events) {
         const bool opens = call_of(event) == EventCall::kOpen && created.contains(event.index);
         if (opens && !succeeded(event) && begin_of(event, before) > created[event.index]) {
-          return "openIndex returned " + code_text(event) + " after create had returned";
+          return "openIndex returned " + code_text(event) +
+                 ", but must succeed, because create had returned SUCCESS for this index before";
         }
         before = event.end;
       }
@@ -280,12 +285,14 @@ class Judge : public CrowdRecord {
   }
 
   std::string open_and_close() const {
-    const std::string wrong = first_code(EventCall::kGet, {SUCCESS, DEADLOCK}, "get");
-    if (!wrong.empty()) return wrong + " for a record that was just inserted";
+    const std::string wrong =
+        first_code(EventCall::kGet, {SUCCESS, DEADLOCK},
+                   "a get of a record that the same thread had just inserted");
+    if (!wrong.empty()) return wrong;
     for (const auto& [thread, records] : scans()) {
       if (records == uint64_t{crowd_.threads} * crowd_.rounds) continue;
-      return std::to_string(records) + " of " + std::to_string(crowd_.threads * crowd_.rounds) +
-             " records exist at the end";
+      return "the scan at the end found " + count_text(records, "record") + ", but " +
+             std::to_string(crowd_.threads * crowd_.rounds) + " were inserted";
     }
     return "";
   }
@@ -377,7 +384,7 @@ std::string CrowdRecord::repeated_record() const {
     });
     if (repeated) {
       return "a scan of thread " + std::to_string(transaction.thread) +
-             " returned one record twice";
+             " returned one record twice, but must return each record once";
     }
   }
   return "";
@@ -414,10 +421,10 @@ void judge_crowd(const Scenario& scenario, const ScriptedCrowd& scripted,
   };
   for (const script::ThreadResult& thread : outcome.threads) {
     if (thread.reported->events_full != 0) {
-      return book.not_judged(
-          title +
-          "the recording is full, because the library returned DEADLOCK so often that the repeated "
-          "calls do not fit: return DEADLOCK less often, or wait before returning it");
+      return book.not_judged(title + "the recording of a thread is full after " +
+                             count_text(thread.events.size(), "call") +
+                             ", because the library returned DEADLOCK so often: return DEADLOCK "
+                             "less often, or wait before returning it");
     }
   }
   const History history = history_of(scripted, outcome);
@@ -429,7 +436,8 @@ void judge_crowd(const Scenario& scenario, const ScriptedCrowd& scripted,
   for (const CallViolation& wrong : transactions.call_violations) {
     const Event& event = history.threads[wrong.event.thread][wrong.event.position];
     report(wrong.name, wrong.severity,
-           "a call returned " + code_text(event) + ", which it may not return here");
+           std::string(call_name(call_of(event))) + " returned " + code_text(event) +
+               ", which keydrome/index.h does not allow here");
   }
   const CrowdRecord record(*scenario.crowd, history, transactions);
   const std::string repeated = record.repeated_record();

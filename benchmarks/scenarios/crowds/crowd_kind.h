@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/count_text.h"
 #include "benchmarks/kit/judge/judge.h"
 #include "benchmarks/kit/script/script_builder.h"
 #include "benchmarks/scenarios/script/scenario.h"
@@ -153,9 +154,13 @@ class CrowdRecord {
   std::string found(const std::vector<uint64_t>& right) const {
     const auto scanned = scans();
     for (std::size_t i = 0; i < right.size(); ++i) {
-      if (i >= scanned.size()) return "a transaction that only reads did not commit";
+      if (i >= scanned.size()) {
+        return std::to_string(scanned.size()) + " of " + count_text(right.size(), "scan") +
+               " committed, but all must commit";
+      }
       if (scanned[i].second == right[i]) continue;
-      return "a transaction found " + std::to_string(scanned[i].second) + " records instead of " +
+      return "scan " + std::to_string(i + 1) + " of " + std::to_string(right.size()) + " found " +
+             count_text(scanned[i].second, "record") + ", but must find " +
              std::to_string(right[i]);
     }
     return "";
@@ -168,7 +173,12 @@ class CrowdRecord {
     for (const std::vector<history::Event>& events : history_.threads) {
       for (const history::Event& event : events) {
         if (call_of(event) != call || std::ranges::count(right, event.code) > 0) continue;
-        return std::string(name) + " returned " + code_text(event);
+        std::string text =
+            std::string(name) + " returned " + code_text(event) + ", but must return ";
+        for (const uint8_t& code : right) {
+          text += (&code == right.begin() ? "" : " or ") + code_text(uint32_t{code});
+        }
+        return text;
       }
     }
     return "";

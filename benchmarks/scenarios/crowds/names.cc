@@ -102,13 +102,16 @@ class Judge : public CrowdRecord {
       const bool created = inserted.contains(event.index);
       switch (call_of(event)) {
         case EventCall::kCreate:
-          if (!succeeded(event)) return "create returned " + code_text(event);
+          if (!succeeded(event))
+            return "create of a new name returned " + code_text(event) +
+                   ", but must return SUCCESS";
           inserted[event.index] = 0;
           break;
         case EventCall::kOpen:
           if (event.code == (created ? SUCCESS : DB_DNE)) break;
-          return std::string("openIndex of a name that was ") + (created ? "" : "not ") +
-                 "created returned " + code_text(event);
+          return std::string("openIndex of a name that was ") + (created ? "" : "never ") +
+                 "created returned " + code_text(event) + ", but must return " +
+                 (created ? "SUCCESS" : "DB_DNE");
         case EventCall::kInsert:
           inserted[event.index] = event.payload;
           break;
@@ -127,12 +130,13 @@ class Judge : public CrowdRecord {
     }
     for (const auto& [index, count] : records) {
       if (count == 1 && read[index] == inserted[index]) continue;
-      return count == 1 ? std::string("an index contains another record than the one inserted")
+      return count == 1 ? std::string("an index contains a record that was not inserted into it")
                         : "an index contains " + std::to_string(count) +
-                              " records, but only one was inserted";
+                              " records, but only one was inserted into it";
     }
     return records.size() == inserted.size() ? ""
-                                             : "an index is empty although a record was inserted";
+                                             : "an index is empty, although one record was "
+                                               "inserted into each index";
   }
 
   CrowdFault create_again() const {
@@ -141,7 +145,10 @@ class Judge : public CrowdRecord {
       if (call_of(event) != EventCall::kCreate) continue;
       const ErrCode right = creates++ % 2 == 0 ? SUCCESS : DB_EXISTS;
       if (event.code != right) {
-        return {{}, "create returned " + code_text(event) + " instead of " + code_text(right)};
+        return {{},
+                std::string("create of ") +
+                    (right == SUCCESS ? "a new name" : "a name that exists already") +
+                    " returned " + code_text(event) + ", but must return " + code_text(right)};
       }
     }
     return {"missing_record", found(std::vector<uint64_t>(crowd_.rounds, crowd_.records))};

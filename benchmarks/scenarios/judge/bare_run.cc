@@ -10,10 +10,12 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "base/hash.h"
 #include "benchmarks/kit/judge/judge.h"
 #include "benchmarks/scenarios/judge/narration.h"
+#include "checker/history/calls.h"
 
 namespace keydrome::scenarios {
 
@@ -26,6 +28,8 @@ constexpr std::array<EventCall, 11> kCalls{
     EventCall::kNext,      EventCall::kNext,   EventCall::kInsert, EventCall::kDeletePair,
     EventCall::kDeleteKey, EventCall::kOpen,   EventCall::kClose};
 static_assert(static_cast<std::size_t>(Action::kClose) + 1 == kCalls.size());
+constexpr std::array<std::string_view, 3> kKeyTypeNames{"int32", "int64", "varchar"};
+static_assert(SHORT == 0 && INT == 1 && VARCHAR == 2);
 
 void write_run(const Scenario& scenario, const Variant& variant, uint32_t index,
                const Vocabulary& vocabulary, PoolNumbers& pools, script::ThreadBuilder session) {
@@ -79,14 +83,13 @@ class BareJudge {
   std::string judge(std::span<const StepResult> calls) const {
     for (const StepResult& result : calls) {
       if (result.evidence.code > FAILURE)
-        return "the result code is not documented: " + text(result);
+        return "the library returned an undocumented result code: " + text(result);
       const std::vector<Answer>& answers = result.step->answers;
       const bool right = std::ranges::any_of(
           answers, [&](const Answer& answer) { return fits(result.evidence, answer); });
       if (result.evidence.code == DEADLOCK && !right) return "";
       if (!answers.empty() && !right) {
-        return result.step->text + " must return " + answers_text(answers) +
-               ", but: " + text(result);
+        return text(result) + ", but this call must return " + answers_text(answers);
       }
       if (const std::string left = wrong_record(result); !left.empty()) return left;
     }
@@ -112,7 +115,7 @@ class BareJudge {
     const bool found = result.evidence.code == SUCCESS;
     if (result.step->action == Action::kNext && found &&
         result.evidence.repetition != static_cast<uint64_t>(variant_.type)) {
-      return "getNext did not write the key's type: " + text(result);
+      return "getNext must write the key's type into the record, but did not: " + text(result);
     }
     if (result.step->action != Action::kGet || found) return "";
     const std::string_view payload = result.evidence.payload;
@@ -146,7 +149,25 @@ class BareJudge {
     if (found && result.step->action == Action::kNext) {
       answer = key_text(result.evidence) + " = " + payload_text(result.evidence);
     }
-    return "T1 " + result.step->text + " -> " + answer;
+    return "T1 " + call_text(*result.step) + " -> " + answer;
+  }
+
+  // Returns a step as a call, such as "insertRecord(1, x)".
+  std::string call_text(const Step& step) const {
+    const EventCall call = kCalls.at(static_cast<std::size_t>(step.action));
+    const bool ends = call == EventCall::kCommit || call == EventCall::kAbort;
+    std::string arguments = ends && step.auto_commit ? "NULL" : "";
+    if (is_data_call(call) && call != EventCall::kNext) {
+      arguments = vocabulary_.label_text(step.key);
+      if (step.key_type)
+        arguments +=
+            " as " + std::string(kKeyTypeNames.at(static_cast<std::size_t>(*step.key_type)));
+      if (call == EventCall::kInsert || call == EventCall::kDeletePair)
+        arguments += ", " + step.payload;
+      if (call == EventCall::kDeleteKey) arguments += ", all payloads";
+    }
+    return std::string(call_name(call)) + "(" + arguments + ")" +
+           (step.auto_commit && !ends ? " with auto-commit" : "");
   }
 
   const Variant& variant_;
@@ -217,9 +238,9 @@ void judge_bare(const Scenario& scenario, const ScriptedBare& scripted,
   }
   if (!runs.fit) {
     add("outcome_mismatch", Severity::kRequired,
-        "the reported results do not fit the calls of the script. So the library must have "
-        "overwritten the report, which is in its process: look for writes outside the library's "
-        "own memory");
+        "the recorded results do not fit the calls of the scenario. The recording is in the "
+        "library's process, so the library must have overwritten it: look for writes outside the "
+        "library's own memory");
   }
 }
 

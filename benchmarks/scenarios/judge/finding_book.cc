@@ -2,6 +2,8 @@
 // finding once, and copies a few of each severity into the report.
 #include "benchmarks/scenarios/judge/finding_book.h"
 
+#include "base/count_text.h"
+
 namespace keydrome::scenarios {
 
 void FindingBook::add(const std::string& scenario, judge::Finding finding) {
@@ -19,8 +21,7 @@ void FindingBook::show(judge::Findings& findings) const {
       shown.size() < kShownMax ? shown.push_back(finding) : void(++left_out);
     }
     if (left_out > 0) {
-      shown.back().detail +=
-          "\n(and " + std::to_string(left_out) + " more findings, which are not shown)";
+      shown.back().detail += "\n(not shown: " + count_text(left_out, "more finding") + ")";
     }
     for (judge::Finding& finding : shown) findings.add(std::move(finding));
   }

@@ -6,6 +6,7 @@
 #include <array>
 #include <utility>
 
+#include "base/count_text.h"
 #include "benchmarks/kit/judge/judge.h"
 #include "checker/history/calls.h"
 
@@ -65,7 +66,7 @@ std::string setup_text(const Scenario& scenario, const Variant& variant) {
   if (shown > kRecordsMax) text += more_text(scenario.setup.size());
   if (text.empty()) text = "nothing";
   if (variant.filler > 0) {
-    text += ", surrounded by " + std::to_string(variant.filler) + " other records";
+    text += ", surrounded by " + count_text(variant.filler, "other record");
   }
   return text;
 }
@@ -89,7 +90,7 @@ std::string contents_text(const Scenario& scenario, const Variant& variant,
                         result_text(variant, vocabulary, event));
     }
     if (left > 0)
-      missing = "; " + std::to_string(left) + " records that were never deleted are missing";
+      missing = "; missing, although never deleted: " + count_text(left, "other record");
   }
   std::string text;
   for (std::size_t i = 0; i < std::min(records.size(), kRecordsMax); ++i) {
@@ -168,7 +169,7 @@ std::string narrate(const Scenario& scenario, const Variant& variant, const Voca
     text += call_text(scenario, variant, vocabulary, call.session, call.event);
     text += call.waited ? ", after waiting\n" : "\n";
   }
-  if (lines > kLinesMax) text += "and " + std::to_string(lines - kLinesMax) + " more calls\n";
+  if (lines > kLinesMax) text += "and " + count_text(lines - kLinesMax, "more call") + "\n";
   return text + "at the end: " + contents_text(scenario, variant, vocabulary, log);
 }
 

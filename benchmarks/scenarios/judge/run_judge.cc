@@ -87,8 +87,8 @@ class RunJudge {
     // the same handle.
     if (!rank_varchar_keys(history) || !history.unknown_arguments.empty()) {
       report("shared_handle",
-             "openIndex returned the same handle for indexes of different types, so calls cannot "
-             "distinguish the indexes");
+             "openIndex returned the same handle for indexes of different types, so the library "
+             "cannot know which index a call means: return a different handle for each index");
       return std::move(violations_);
     }
     if (!history.unknown_keys.empty())
@@ -100,8 +100,8 @@ class RunJudge {
     }
     if (transactions.committed.size() > kTransactionsMax) {
       report("no_transaction", Severity::kRequired,
-             "calls were made outside a transaction, because beginTransaction did not set the "
-             "transaction handle");
+             "beginTransaction returned SUCCESS, but did not set the transaction pointer, so the "
+             "calls after it were outside a transaction: set *txn to the new transaction");
       return std::move(violations_);
     }
     judge_codes(transactions);
@@ -134,7 +134,8 @@ class RunJudge {
 
   void judge_codes(const Transactions& transactions) {
     for (const CallViolation& wrong : transactions.call_violations) {
-      report(wrong.name, wrong.severity, "the call may not return this code: " + text(wrong.event));
+      report(wrong.name, wrong.severity,
+             "keydrome/index.h does not allow this result here: " + text(wrong.event));
     }
   }
 
@@ -153,10 +154,7 @@ class RunJudge {
     const auto dirty = std::ranges::find_if(search.dirty_reads, [this](const EventRef& ref) {
       return call_of(event(ref)) != EventCall::kDeletePair;
     });
-    if (dirty != search.dirty_reads.end()) {
-      report_dirty(*dirty);
-      return;
-    }
+    if (dirty != search.dirty_reads.end()) return report_dirty(*dirty);
     if (!search.delete_codes.empty()) {
       report("delete_code", Severity::kAdvisory,
              std::string(model::kDeleteCodeText) + ": " + text(search.delete_codes.front()));
@@ -170,9 +168,10 @@ class RunJudge {
   // the read is not dirty, and the finding has another name.
   void report_dirty(const EventRef& read) {
     if (!run_.vocabulary.knows_payload(event(read).payload)) {
-      report("corrupt_payload", "this payload was never inserted: " + text(read));
+      report("corrupt_payload", "a call read a payload that was never inserted: " + text(read));
     } else if (!was_inserted(log_.history, event(read))) {
-      report("impossible_record", "no call inserted this payload under this key: " + text(read));
+      report("impossible_record",
+             "a call read a payload that no call inserted under this key: " + text(read));
     } else {
       report(
           "dirty_read",
@@ -223,8 +222,8 @@ class RunJudge {
       skip_opens(step, at);
       if (events[at].code == DEADLOCK) return;
       if (!step.answers.empty() && !is_right(step, events[at])) {
-        report(scenario_.finding, step.text + " must return " + answers_text(step.answers) +
-                                      ", but: " + text({0, static_cast<uint32_t>(at)}));
+        report(scenario_.finding, text({0, static_cast<uint32_t>(at)}) + ", but must return " +
+                                      answers_text(step.answers));
         return;
       }
       at = after(step, at);

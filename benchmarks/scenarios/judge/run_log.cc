@@ -146,8 +146,8 @@ RunLogs split_logs(const PlannedScenario& planned, const ScriptedScenario& scrip
   logs.runs.resize(std::min(complete, logs.runs.size()));
   if (logs.overflow) {
     logs.problem =
-        "the recording is full, because the library returned DEADLOCK so often that the repeated "
-        "calls do not fit: return DEADLOCK less often, or wait before returning it";
+        "the recording of a thread is full, because the library returned DEADLOCK so often that "
+        "the repeated calls do not fit: return DEADLOCK less often, or wait before returning it";
   }
   std::size_t whole = 0;
   while (whole < logs.runs.size() && find_steps(logs.runs[whole], scripted.runs[whole], indexes)) {
@@ -156,8 +156,9 @@ RunLogs split_logs(const PlannedScenario& planned, const ScriptedScenario& scrip
   if (whole < logs.runs.size()) {
     if (logs.problem.empty())
       logs.problem =
-          "calls of a run are missing in the recording. So the library must have overwritten the "
-          "recording, which is in its process: look for writes outside the library's own memory";
+          "calls of a run are missing in the recording. The recording is in the library's process, "
+          "so the library must have overwritten it: look for writes outside the library's own "
+          "memory";
     logs.runs.resize(whole);
   }
   return logs;

@@ -3,7 +3,9 @@
 #include "benchmarks/scenarios/judge/scenario_judge.h"
 
 #include <array>
+#include <string>
 
+#include "benchmarks/kit/format/legal_answers.h"
 #include "benchmarks/scenarios/judge/c_program.h"
 #include "benchmarks/scenarios/judge/narration.h"
 
@@ -31,12 +33,12 @@ void judge_progress(const script::PhaseOutcome& outcome, const Scenario& scenari
     const format::ThreadOutcome& reported = *thread.reported;
     if (reported.code_violations == 0 || reported.first_violation.code != format::kCodeNoProgress)
       continue;
-    book.add(scenario.id,
-             {.suite = "",
-              .name = "no_progress",
-              .severity = scenario.severity,
-              .detail = title + "every attempt of a transaction received DEADLOCK until the retry "
-                                "budget (a number of attempts and a time) was spent"});
+    book.add(scenario.id, {.suite = "",
+                           .name = "no_progress",
+                           .severity = scenario.severity,
+                           .detail = title + "a transaction or call received DEADLOCK " +
+                                     std::string(format::kBudgetText) +
+                                     ": let one of several conflicting transactions commit"});
   }
 }
 

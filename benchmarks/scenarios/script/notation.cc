@@ -28,13 +28,14 @@ std::vector<std::string_view> split(std::string_view text, char separator) {
 }
 
 Error bad(std::string_view what, std::string_view text) {
-  return {std::string(what) + " in \"" + std::string(text) + "\""};
+  return {std::string(what) + ": \"" + std::string(text) + "\""};
 }
 
 Result<int64_t> number(std::string_view text) {
   int64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size()) return bad("not a number", text);
+  if (error != std::errc() || end != text.data() + text.size())
+    return bad("a key or a number must be an integer", text);
   return value;
 }
 
@@ -69,7 +70,9 @@ Result<Answer> parse_answer(std::string_view text, Action action) {
     answer.payload = std::string(text);
     return answer;
   }
-  if (action != Action::kNext) return bad("a result that only get and getNext can have", text);
+  if (action != Action::kNext)
+    return bad("only get and getNext can return a record; write a result code such as OK or NF",
+               text);
   const std::size_t colon = std::min(text.find(':'), text.size());
   const Result<int64_t> key = number(text.substr(0, colon));
   if (!key) return key.error();
@@ -102,7 +105,8 @@ Result<void> parse_call(std::string_view call, Step& step) {
   const std::size_t at = label.find('@');
   if (at != std::string_view::npos) {
     const auto type = std::ranges::find(kTypeNames, label.substr(at + 1));
-    if (type == kTypeNames.end()) return bad("key type other than int32, int64 and varchar", call);
+    if (type == kTypeNames.end())
+      return bad("the type of a key must be int32, int64 or varchar", call);
     step.key_type = static_cast<KeyType>(type - kTypeNames.begin());
     label = label.substr(0, at);
   }
@@ -132,17 +136,18 @@ Result<void> check_order(Step& step, bool explicit_auto_commit, std::vector<bool
                          bool bare) {
   if (bare) {
     if (step.action == Action::kNextToEnd)
-      return bad("n* is not possible with bare calls", step.text);
+      return bad("a scenario with \"bare\": true cannot use n*; write n", step.text);
     step.auto_commit = explicit_auto_commit;
     return {};
   }
   if (step.key_type) return bad("a key of another type requires \"bare\": true", step.text);
   std::vector<bool>::reference open = in_transaction[step.session];
   const bool ends = step.action == Action::kCommit || step.action == Action::kAbort;
-  if (step.action == Action::kBegin && open) return bad("begin inside a transaction", step.text);
-  if (ends && !open) return bad("commit or abort without a transaction", step.text);
+  if (step.action == Action::kBegin && open)
+    return bad("the previous transaction has not ended; add c or a before this step", step.text);
+  if (ends && !open) return bad("no transaction is open; add b before this step", step.text);
   if (explicit_auto_commit && !is_data_call(step.action))
-    return bad("'!' is only possible with calls on records", step.text);
+    return bad("'!' is possible only with g, n, i and d", step.text);
   step.auto_commit = is_data_call(step.action) && (explicit_auto_commit || !open);
   if (step.action == Action::kBegin) open = true;
   if (ends) open = false;
@@ -197,9 +202,11 @@ Result<uint32_t> handle_number(std::string_view name, Scenario& scenario) {
 Result<void> parse_turn(std::string_view turn, std::vector<bool>& in_transaction,
                         Scenario& scenario) {
   const std::size_t colon = turn.find(": ");
-  if (colon != 2 || turn[0] != 'T') return bad("a turn must begin with T1: to T4:", turn);
+  if (colon != 2 || turn[0] != 'T')
+    return bad("a turn must begin with T1, T2, T3 or T4, a colon and a blank", turn);
   const uint32_t session = static_cast<uint32_t>(turn[1] - '1');
-  if (session >= kSessionsMax) return bad("a turn must begin with T1: to T4:", turn);
+  if (session >= kSessionsMax)
+    return bad("a turn must begin with T1, T2, T3 or T4, a colon and a blank", turn);
   scenario.sessions = std::max(scenario.sessions, session + 1);
   in_transaction.resize(std::max<std::size_t>(in_transaction.size(), session + 1));
   for (const std::string_view token : split(turn.substr(colon + 1), ' ')) {
@@ -227,7 +234,7 @@ Result<void> parse_setup(std::string_view records, Scenario& scenario) {
     }
     const Result<int64_t> times = number(payload.substr(star + 1));
     if (!times || *times < 1 || *times > kSetupRepeatMax) {
-      return bad("the number after * is not from 1 to 100000", token);
+      return bad("the number after * must be from 1 to 100000", token);
     }
     for (int64_t i = 1; i <= *times; ++i) {
       scenario.setup.push_back(record);
@@ -239,14 +246,14 @@ Result<void> parse_setup(std::string_view records, Scenario& scenario) {
 
 Result<std::string> parse_bytes(std::string_view text) {
   constexpr std::string_view kWrongRepetition =
-      "a repetition is not of the form {a*N} with N from 1 to the length of the longest key";
+      "a repetition must have the form {a*N} with N from 1 to the length of the longest key";
   std::string bytes;
   while (!text.empty()) {
     if (text.starts_with("\\x") && text.size() >= 4) {
       uint8_t value = 0;
       const char* end = text.data() + 4;
       if (std::from_chars(text.data() + 2, end, value, 16).ptr != end)
-        return bad("\\x is not followed by two hexadecimal digits", text);
+        return bad("two hexadecimal digits must follow \\x", text);
       bytes += static_cast<char>(value);
       text.remove_prefix(4);
     } else if (text.starts_with('{')) {

@@ -287,7 +287,10 @@ TEST_F(TatpCheck, RowsThatAreMissingOrTwiceThereAreFound) {
       {"row_count", [&](Books&, FoundRows& f) { f.rows[kForwarding][free].rows = 1; }},
       {"row_count", [&](Books&, FoundRows& f) { f.rows[kForwarding][taken].rows = 0; }},
       {"row_count", [&](Books&, FoundRows& f) { f.rows[kForwarding][taken].rows = 2; }},
-      {"malformed_row", [](Books&, FoundRows& f) { f.malformed.push_back("facility 7"); }},
+      {"malformed_row",
+       [](Books&, FoundRows& f) {
+         f.malformed.push_back("the record of facility with key 7 has no tag");
+       }},
       {"impossible_read", [](Books& b, FoundRows&) { b.wrong_reads.push_back({3, 0, "failed"}); }},
   });
 }

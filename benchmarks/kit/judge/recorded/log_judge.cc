@@ -49,10 +49,10 @@ class Follower {
   std::string follow() {
     for (std::size_t at = 0; at < ops_.size() && !stopped_;) at = step(at);
     if (!fault_.empty() || stopped_) return fault_;
-    if (position_ < result_.events.size()) return "the log continues after the end of the program";
+    if (position_ < result_.events.size()) return "the log has more calls than the program";
     return ends_ == result_.ends ? ""
-                                 : "the recorded results contradict the ends of transactions that "
-                                   "the player reported";
+                                 : "the log and the recorded results disagree on how transactions "
+                                   "ended";
   }
 
  private:
@@ -83,7 +83,7 @@ class Follower {
   uint32_t take(const Call& wanted) {
     if (stopped_) return SUCCESS;
     if (position_ == result_.events.size()) {
-      stop(result_.reported->events_full != 0 ? "" : "the log ends before the program ends");
+      stop(result_.reported->events_full != 0 ? "" : "the log has fewer calls than the program");
       return SUCCESS;
     }
     const Event& event = result_.events[position_++];
@@ -93,7 +93,7 @@ class Follower {
                       event.key == wanted.key.value_or(event.key) &&
                       event.payload == wanted.payload.value_or(event.payload);
     if (!fits) {
-      stop("event " + std::to_string(position_ - 1) + " is not the next call of the program");
+      stop("call " + std::to_string(position_) + " of the log is not the next call of the program");
     } else if (alone && !wanted.alone) {
       has_null_ = true;
       stop("");
@@ -486,11 +486,12 @@ bool judge_logs(const script::Script& script, const script::Outcome& outcome, Fi
       if (fault.empty()) continue;
       fits = false;
       std::string detail = place;
-      detail.append("the log of calls does not match the program: ").append(fault);
+      detail.append("the log of calls does not match the program that the thread had to execute: ")
+          .append(fault);
       findings.required("forged_log",
-                        detail.append(". So the library must have overwritten the log, which is "
-                                      "in its process: look for writes outside the library's own "
-                                      "memory"));
+                        detail.append(". The log is in the library's process, so the library must "
+                                      "have overwritten it: look for writes outside the library's "
+                                      "own memory"));
     }
   }
   return fits;

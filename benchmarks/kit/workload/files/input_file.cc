@@ -21,7 +21,7 @@ Result<InputFile> InputFile::open(const std::string& path, const std::string& wh
   }
   if (!S_ISREG(facts.st_mode)) {
     return Error{path + (S_ISDIR(facts.st_mode) ? ": is a directory" : ": is a device or a pipe") +
-                 ", but only a regular file is read: give another " + what};
+                 ", but must be a regular file: give another " + what};
   }
   file.bytes_ = static_cast<uint64_t>(facts.st_size);
   return file;
@@ -34,7 +34,7 @@ Result<uint64_t> InputFile::read(char* to, uint64_t bytes) const {
     if (got == 0) break;
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) {
-      return Error{path_ + ": cannot be read: " + std::strerror(errno) + ": give another file"};
+      return Error{path_ + ": cannot be read (" + std::strerror(errno) + "): give another file"};
     }
     done += static_cast<uint64_t>(got);
   }

@@ -7,6 +7,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/count_text.h"
 #include "benchmarks/kit/workload/files/input_file.h"
 #include "benchmarks/kit/workload/key_file/segments.h"
 
@@ -28,7 +29,7 @@ Error at_byte(const std::string& path, uint64_t byte, const std::string& what) {
 Result<InputFile> open_file(const std::string& path) {
   Result<InputFile> file = InputFile::open(path, "key file");
   if (!file || file->bytes() > 0) return file;
-  return Error{path + ": is empty: a key file has at least one key"};
+  return Error{path + ": is empty, but a key file has at least one key: give another key file"};
 }
 
 // Reads the rest of the file, which must have exactly `bytes` bytes.
@@ -50,21 +51,26 @@ uint64_t little_endian(const char* bytes) {
 
 Result<void> check_count(const std::string& path, uint64_t count, uint64_t bytes) {
   const uint64_t rest = bytes - kWord;
-  if (count == 0) return at_byte(path, 0, "the count is 0: a key file has at least one key");
+  if (count == 0)
+    return at_byte(path, 0,
+                   "the first 8 bytes give the count 0, but a key file has at least one key: give "
+                   "another key file");
   if (rest % kWord == 0 && count == rest / kWord) return {};
-  const std::string counted = std::to_string(count) + " keys";
+  const std::string counted = count_text(count, "key");
   if (count == rest / 4 && rest % 4 == 0) {
-    return at_byte(path, kWord, "the " + counted + " have 32 bits: convert them to 64 bits");
+    return at_byte(path, kWord,
+                   "the keys have 32 bits each, but must have 64 bits: convert the file");
   }
   if (count > rest / kWord) {
-    return at_byte(path, bytes,
-                   "the file ends here, but its count, the first 8 bytes, says " + counted +
-                       " of 8 bytes: the file is truncated, or it is text with a zero byte");
+    return at_byte(
+        path, bytes,
+        "the file ends here, but its first 8 bytes give the count " + std::to_string(count) +
+            ", and each key needs 8 bytes: give a complete file or, if the file is text, "
+            "remove the zero byte at its beginning");
   }
-  return at_byte(
-      path, kWord + count * kWord,
-      "the file continues after " + counted +
-          ", which is its count in the first 8 bytes: correct the count, or remove the rest");
+  return at_byte(path, kWord + count * kWord,
+                 "the file continues here, but its first 8 bytes say that it ends after " +
+                     counted + ": correct this count, or remove the rest of the file");
 }
 
 // Returns the places of the first two keys that are equal to `key`, in the order of the file.
@@ -90,7 +96,8 @@ Result<void> make_signed(const std::string& path, KeyFile& keys) {
   return at_byte(path, kWord + static_cast<uint64_t>(least - keys.integers.begin()) * kWord,
                  "the key is " + unsigned_text(*least, true) +
                      ", but in a file with keys of 2^63 or more, keys below " +
-                     std::to_string(kLeftForChecks) + " are kept for checks: leave the key out");
+                     std::to_string(kLeftForChecks) +
+                     " are reserved for Keydrome's own checks: leave the key out");
 }
 
 Result<void> sort_integers(const std::string& path, KeyFile& keys) {
@@ -130,16 +137,19 @@ Result<KeyFile> read_binary(const std::string& path, const InputFile& file, cons
 std::optional<std::pair<uint64_t, std::string>> fault_of(std::string_view line) {
   if (line.empty()) return std::pair(uint64_t{1}, "the line is empty: leave it out");
   if (const std::size_t zero = line.find('\0'); zero != std::string_view::npos) {
-    return std::pair(zero + 1, "a key cannot contain a zero byte, which ends a string in C");
+    return std::pair(zero + 1,
+                     "the key contains a zero byte, which ends a string in C: remove this byte");
   }
   if (line.size() > MAX_VARCHAR_LEN) {
     return std::pair(uint64_t{MAX_VARCHAR_LEN + 1}, "the key has " + std::to_string(line.size()) +
                                                         " bytes, but keys have at most " +
-                                                        std::to_string(MAX_VARCHAR_LEN));
+                                                        std::to_string(MAX_VARCHAR_LEN) +
+                                                        ": shorten it, or leave it out");
   }
   if (line.front() == kFirstByteOfChecks) {
     return std::pair(uint64_t{1},
-                     "keys that begin with byte 1 are kept for checks: leave this key out");
+                     "the key begins with byte 1, which is reserved for keys of Keydrome's own "
+                     "checks: leave the key out");
   }
   return std::nullopt;
 }
@@ -224,8 +234,8 @@ Result<KeyFile> read_key_file(const std::string& path) {
   if (start.size() < kWord) {
     return at_byte(
         path, start.size(),
-        "the file ends within its count, which has 8 bytes: the file is truncated, or it "
-        "is text with a zero byte");
+        "the file ends here, but the count at its beginning has 8 bytes: give a complete file or, "
+        "if the file is text, remove its zero byte");
   }
   return read_binary(path, *file, head.data());
 }

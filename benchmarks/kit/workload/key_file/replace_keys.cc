@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/check.h"
+#include "base/count_text.h"
 #include "benchmarks/kit/script/evidence/capacities.h"
 #include "benchmarks/kit/workload/rng.h"
 
@@ -41,10 +42,10 @@ std::vector<Key> sample(const std::vector<Key>& keys, std::size_t wanted, uint64
 
 Result<void> check_size(std::size_t wanted, std::size_t present) {
   if (wanted <= present) return {};
-  return Error{"the key file has " + std::to_string(present) + " keys, but the session uses " +
-               std::to_string(wanted) +
-               " different keys, including keys that are looked up but never inserted: raise the " +
-               "number of keys in the file, or lower a parameter such as records"};
+  return Error{"the key file has " + count_text(present, "key") + ", but the session uses " +
+               count_text(wanted, "different key") +
+               ", including keys that are looked up but never inserted: raise the number of keys " +
+               "in the file, or lower a parameter such as records"};
 }
 
 Result<void> replace_integers(script::Script& script, const KeyFile& file, uint64_t seed) {

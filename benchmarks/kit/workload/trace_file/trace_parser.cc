@@ -87,9 +87,9 @@ Result<void> TraceParser::add_line(std::string_view text) {
 Result<void> TraceParser::split(std::string_view text) {
   fields_.clear();
   if (text.size() > kTraceLineBytesMax) {
-    return fault(kTraceLineBytesMax + 1, "the line has more than " +
-                                             std::to_string(kTraceLineBytesMax) +
-                                             " bytes: is this a trace?");
+    return fault(kTraceLineBytesMax + 1,
+                 "the line has more than " + std::to_string(kTraceLineBytesMax) +
+                     " bytes, which is the limit: check that this file is a trace");
   }
   std::size_t at = 0;
   while (at < text.size()) {
@@ -130,13 +130,13 @@ Result<std::string_view> TraceParser::decoded(const Field& field, std::size_t by
       const int low = high < 0 ? -1 : hex_value(field.text[at + 2]);
       if (low < 0) {
         return fault(field.column + at,
-                     "two hexadecimal digits must follow %: write the character itself as %25");
+                     "two hexadecimal digits must follow %: write the character % itself as %25");
       }
       byte = static_cast<char>(high << 4 | low);
       if (byte == 0) {
-        return fault(
-            field.column + at,
-            std::string("a ") + what + " cannot contain a zero byte, which ends a string in C");
+        return fault(field.column + at,
+                     std::string("the ") + what +
+                         " contains a zero byte, which ends a string in C: remove it");
       }
       at += 2;
     }
@@ -144,7 +144,8 @@ Result<std::string_view> TraceParser::decoded(const Field& field, std::size_t by
   }
   if (decoded_.size() <= bytes_max) return std::string_view(decoded_);
   return fault(field, std::string("the ") + what + " has " + std::to_string(decoded_.size()) +
-                          " bytes, but it may have at most " + std::to_string(bytes_max));
+                          " bytes, but may have at most " + std::to_string(bytes_max) +
+                          ": shorten it");
 }
 
 Result<int64_t> TraceParser::number(const Field& field, int64_t least, int64_t most,
@@ -163,7 +164,8 @@ Result<int64_t> TraceParser::number(const Field& field, int64_t least, int64_t m
 
 Result<void> TraceParser::read_header() {
   if (fields_.size() < 2 || fields_[0].text != "keydrome" || fields_[1].text != "trace") {
-    return fault(fields_[0], std::string("a trace begins with the line `") + kHeader + "`");
+    return fault(fields_[0],
+                 std::string("a trace must begin with the line `") + kHeader + "`: add this line");
   }
   if (const Result<void> fine = expect_fields(3, 3, kHeader); !fine) return fine;
   if (fields_[2].text != kFormat) {
@@ -178,20 +180,22 @@ Result<void> TraceParser::read_index() {
   if (const Result<void> fine = expect_fields(3, 3, "index NAME TYPE"); !fine) return fine;
   const Field &name = fields_[1], &type = fields_[2];
   if (!trace_.pairs.empty() || !trace_.threads.empty()) {
-    return fault(fields_[0], "the lines with index come first: move this line up");
+    return fault(fields_[0],
+                 "the lines with index must precede the lines with load and the calls: move this "
+                 "line up");
   }
   if (trace_.indexes.size() == kTraceIndexesMax) {
     return fault(fields_[0], "a trace has at most " + std::to_string(kTraceIndexesMax) +
-                                 " indexes: leave one of them out");
+                                 " indexes: leave this line out");
   }
   if (name.text.size() > kTraceNameBytesMax || !is_word(name.text)) {
     return fault(name, "the name of an index has at most " + std::to_string(kTraceNameBytesMax) +
-                           " letters, digits and underscores: choose another one");
+                           " letters, digits and underscores: choose another name");
   }
   for (std::size_t i = 0; i < trace_.indexes.size(); ++i) {
     if (trace_.indexes[i].name != name.text) continue;
-    return fault(name, "the index is also in line " + std::to_string(index_lines_[i]) +
-                           ": leave one of them out");
+    return fault(name, "the index " + quoted(name.text) + " is also declared in line " +
+                           std::to_string(index_lines_[i]) + ": leave one of the two lines out");
   }
   const auto* const found = std::ranges::find(kTypes, type.text, trace_type_name);
   if (found == kTypes.end()) {
@@ -207,7 +211,7 @@ Result<void> TraceParser::read_index() {
 Result<void> TraceParser::read_load() {
   if (const Result<void> fine = expect_fields(3, 4, "load INDEX KEY [PAYLOAD]"); !fine) return fine;
   if (!trace_.threads.empty()) {
-    return fault(fields_[0], "records are loaded before the first call: move this line up");
+    return fault(fields_[0], "the lines with load must precede the first call: move this line up");
   }
   const Result<uint8_t> index = index_of(fields_[1]);
   if (!index) return index.error();
@@ -217,8 +221,7 @@ Result<void> TraceParser::read_load() {
   if (!pair) return pair.error();
   if (trace_.pairs[*pair].inserts > 0) {
     return fault(fields_[0],
-                 "an earlier line loads the same key with the same payload: leave one "
-                 "of them out");
+                 "an earlier line loads the same key with the same payload: leave this line out");
   }
   count_insert(*pair);
   trace_.load.push_back(
@@ -228,7 +231,9 @@ Result<void> TraceParser::read_load() {
 
 Result<void> TraceParser::read_call() {
   if (fields_.size() < 2) {
-    return fault(fields_[0], "the line is neither index, load nor a call: write THREAD OPERATION");
+    return fault(fields_[0],
+                 "the line has only one word: write a call as THREAD OPERATION, or a line that "
+                 "begins with index or load");
   }
   uint32_t number_of_thread = 0;
   const Result<Thread*> thread = thread_of(fields_[0], number_of_thread);
@@ -252,7 +257,8 @@ Result<void> TraceParser::read_call() {
 // Returns the thread whose number is in the field. Adds the thread if it is new.
 Result<TraceParser::Thread*> TraceParser::thread_of(const Field& field,
                                                     uint32_t& number_of_thread) {
-  const Result<int64_t> value = number(field, 0, format::kThreadsMax - 1, "the thread");
+  const Result<int64_t> value =
+      number(field, 0, format::kThreadsMax - 1, "the number of the thread");
   if (!value) return value.error();
   number_of_thread = static_cast<uint32_t>(*value);
   if (number_of_thread >= threads_.size()) {
@@ -274,16 +280,17 @@ Result<void> TraceParser::check_place(const Operation& operation, const Thread& 
     case TraceCall::What::kBegin:
       if (!is_open) return {};
       return fault(field, name + " has had a transaction open since line " +
-                              std::to_string(thread.begin_line) + ": end it first");
+                              std::to_string(thread.begin_line) +
+                              ": add commit or abort before this line");
     case TraceCall::What::kCommit:
     case TraceCall::What::kAbort:
       if (is_open) return {};
-      return fault(field, name + " has no open transaction: add a line with begin");
+      return fault(field, name + " has no open transaction: add begin before this line");
     case TraceCall::What::kNext:
       if (!is_open) {
         return fault(field,
-                     "next needs a transaction, because an auto-commit call has no cursor: "
-                     "add lines with begin and commit");
+                     "next needs a transaction, because a call outside a transaction has no "
+                     "cursor: add lines with begin and commit");
       }
       break;
     default:
@@ -291,7 +298,7 @@ Result<void> TraceParser::check_place(const Operation& operation, const Thread& 
   }
   if (!is_open || thread.lines < kTraceTransactionMax) return {};
   return fault(field, "a transaction has at most " + std::to_string(kTraceTransactionMax) +
-                          " lines: end it earlier");
+                          " lines: end this transaction earlier");
 }
 
 Result<void> TraceParser::read_operands(const Operation& operation, TraceCall& call) {
@@ -366,12 +373,14 @@ Result<uint32_t> TraceParser::key_of(const Field& field, uint8_t index) {
     const Result<std::string_view> text = decoded(field, MAX_VARCHAR_LEN, "key");
     if (!text) return text.error();
     if (text->front() == kFirstOfChecks) {
-      return fault(field, "keys that begin with ! are kept for checks: change this character");
+      return fault(field,
+                   "the key begins with !, which is reserved for keys of Keydrome's own checks: "
+                   "change this character");
     }
     return string_number(field, *text, trace_.varchar_keys, key_numbers_[VARCHAR], "keys");
   }
   const Result<int64_t> value =
-      number(field, 0, type == INT ? INT64_MAX : INT32_MAX, "the key, an integer,");
+      number(field, 0, type == INT ? INT64_MAX : INT32_MAX, "the integer key");
   if (!value) return value.error();
   const uint64_t hash = hash_mix(static_cast<uint64_t>(*value), 0x9e3779b97f4a7c15u);
   const uint32_t next = trace_.keys_of(type);
@@ -396,9 +405,11 @@ Result<uint32_t> TraceParser::string_number(const Field& field, std::string_view
       hash_bytes(text), next, [&](uint32_t candidate) { return pool[candidate] == text; });
   if (known != next) return known;
   if (pool.bytes().size() + text.size() > kTraceStringBytesMax) {
-    return fault(field, std::string("the different ") + what + " of this trace have more than " +
+    return fault(field, std::string("the different ") + what + " of a trace have at most " +
                             std::to_string(kTraceStringBytesMax) +
-                            " bytes together, which is the limit: use fewer or shorter ones");
+                            " bytes together, and this line exceeds the limit: use fewer or "
+                            "shorter " +
+                            what);
   }
   return pool.add(text);
 }
@@ -446,16 +457,18 @@ void TraceParser::count_insert(uint32_t pair) {
 
 Result<void> TraceParser::check_indexes() const {
   if (!has_header_) {
-    return at_line(name_, 1, 1, std::string("a trace begins with the line `") + kHeader + "`");
+    return at_line(
+        name_, 1, 1,
+        std::string("a trace must begin with the line `") + kHeader + "`: add this line");
   }
   for (std::size_t i = 0; i < trace_.indexes.size(); ++i) {
     if (has_key_[i]) continue;
     return at_line(name_, index_lines_[i], 1,
-                   "no load, get, insert or delete line names index " + trace_.indexes[i].name +
-                       ": leave the index out");
+                   "index " + trace_.indexes[i].name +
+                       " is used by no load, get, insert or delete: leave this line out");
   }
   if (!trace_.threads.empty()) return {};
-  return at_line(name_, line_, 1, "the trace ends here without a call: add one");
+  return at_line(name_, line_, 1, "the trace ends here, but contains no call: add one");
 }
 
 Result<void> TraceParser::check_threads() const {
@@ -464,7 +477,8 @@ Result<void> TraceParser::check_threads() const {
     if (threads_[t].first_line == 0) {
       return at_line(name_, threads_.back().first_line, 1,
                      "this is the first line of thread " + std::to_string(threads_.size() - 1) +
-                         ", but " + name + " has no line: number the threads without gaps");
+                         ", but " + name +
+                         " has no line: number the threads 0, 1 and so on, without gaps");
     }
     if (threads_[t].begin_line == 0) continue;
     return at_line(name_, threads_[t].begin_line, 1,
