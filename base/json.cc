@@ -83,6 +83,18 @@ class DuplicateKeys {
   std::optional<std::string> first_;
 };
 
+Error missing(std::string_view key) {
+  return Error{std::string(key) + ": this field is missing; add it"};
+}
+
+// An error that shows the value found. An object or array could be long, so only its type is shown.
+Error wrong_type(std::string_view key, const Json& value, const std::string& wanted) {
+  const std::string found = value.is_object()  ? "an object"
+                            : value.is_array() ? "an array"
+                                               : value.dump();
+  return Error{std::string(key) + ": is " + found + ", but must be " + wanted};
+}
+
 }  // namespace
 
 Json::Json(uint64_t value) {
@@ -101,8 +113,8 @@ Result<Json> Json::parse(std::string_view text) {
           return duplicates(depth, event, at);
         });
     if (duplicates.first()) {
-      return Error{"not valid JSON: the key \"" + *duplicates.first() +
-                   "\" appears twice: keep one of the two"};
+      return Error{"not valid JSON: an object has the key \"" + *duplicates.first() +
+                   "\" twice: remove one of the two"};
     }
     return from_library(parsed);
   } catch (const Library::exception& failure) {
@@ -162,15 +174,15 @@ const Json* Json::find(std::string_view key) const {
 
 Result<std::string> Json::string_member(std::string_view key) const {
   const Json* member = find(key);
-  if (member == nullptr) return Error{std::string(key) + ": missing; add this field"};
-  if (!member->is_string()) return Error{std::string(key) + ": must be a string"};
+  if (member == nullptr) return missing(key);
+  if (!member->is_string()) return wrong_type(key, *member, "a string");
   return member->as_string();
 }
 
 Result<int64_t> Json::int_member(std::string_view key) const {
   const Json* member = find(key);
-  if (member == nullptr) return Error{std::string(key) + ": missing; add this field"};
-  if (!member->is_int()) return Error{std::string(key) + ": must be an integer"};
+  if (member == nullptr) return missing(key);
+  if (!member->is_int()) return wrong_type(key, *member, "an integer");
   return member->as_int();
 }
 
