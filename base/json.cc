@@ -87,12 +87,8 @@ Error missing(std::string_view key) {
   return Error{std::string(key) + ": this field is missing; add it"};
 }
 
-// An error that shows the value found. An object or array could be long, so only its type is shown.
 Error wrong_type(std::string_view key, const Json& value, const std::string& wanted) {
-  const std::string found = value.is_object()  ? "an object"
-                            : value.is_array() ? "an array"
-                                               : value.dump();
-  return Error{std::string(key) + ": is " + found + ", but must be " + wanted};
+  return Error{std::string(key) + ": is " + value.brief() + ", but must be " + wanted};
 }
 
 }  // namespace
@@ -200,6 +196,12 @@ void Json::push_back(Json element) {
 
 std::string Json::dump(int indent) const {
   return to_library(*this).dump(indent, ' ', false, Library::error_handler_t::replace);
+}
+
+std::string Json::brief() const {
+  if (is_object()) return "an object";
+  if (is_array()) return "an array";
+  return dump();
 }
 
 }  // namespace keydrome

@@ -226,7 +226,7 @@ int run(const Paths& paths, const std::string& json_path) {
   std::vector<double> inside[2], all[2], call[2];
   const LoadedLibrary null = load_library((paths.folder + "../lib/indexes/null.so").c_str(), "");
   if (null.status != kLoadOk) {
-    std::fprintf(stderr, "phase_cost: cannot load indexes/null: %s; build it\n",
+    std::fprintf(stderr, "phase_cost: cannot load indexes/null: %s; build it with ./dev build\n",
                  null.reason.c_str());
     return 2;
   }
