@@ -83,6 +83,15 @@ class DuplicateKeys {
   std::optional<std::string> first_;
 };
 
+// Removes the code at the beginning of a message of the library, such as
+// "[json.exception.parse_error.101] ".
+std::string without_code(std::string_view message) {
+  const std::size_t end = message.find("] ");
+  return std::string(message.starts_with('[') && end != std::string_view::npos
+                         ? message.substr(end + 2)
+                         : message);
+}
+
 Error missing(std::string_view key) {
   return Error{std::string(key) + ": this field is missing; add it"};
 }
@@ -114,7 +123,7 @@ Result<Json> Json::parse(std::string_view text) {
     }
     return from_library(parsed);
   } catch (const Library::exception& failure) {
-    return Error{std::string("not valid JSON: ") + failure.what() + ": correct the text"};
+    return Error{"not valid JSON: " + without_code(failure.what()) + ": correct the text"};
   }
 }
 

@@ -56,6 +56,14 @@ TEST(Json, SaysWhatAMemberMustBe) {
             "object: is an object, but must be an integer");
 }
 
+TEST(Json, SaysWhereTextIsNotJson) {
+  const std::string message = Json::parse("{").error().message;
+  EXPECT_TRUE(message.starts_with("not valid JSON: parse error at line 1, column 2: ")) << message;
+  EXPECT_TRUE(message.ends_with(": correct the text")) << message;
+  EXPECT_EQ(Json::parse(R"({"a":1,"a":2})").error().message,
+            "not valid JSON: an object has the key \"a\" twice: remove one of the two");
+}
+
 TEST(Json, SaysWhyAFileCannotBeRead) {
   const auto message = [](const char* path) { return Json::parse_file(path).error().message; };
   EXPECT_EQ(message("/nowhere/at/all.json"),

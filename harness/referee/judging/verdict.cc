@@ -125,6 +125,11 @@ RunVerdict decide_closed(const SessionResult& result) {
                         "; a library may close only descriptors that it has opened"};
 }
 
+std::string not_opened_text(const SessionResult& result) {
+  return "the player cannot load the library: " + result.detail +
+         "; build it for this machine, and link it with everything that it uses";
+}
+
 RunVerdict decide_load_failure(const SessionResult& result) {
   switch (result.load_status) {
     case kLoadNotConfigured:
@@ -137,9 +142,7 @@ RunVerdict decide_load_failure(const SessionResult& result) {
                   "; a library must not install a seccomp filter, and the kernel must allow this "
                   "step (run `jail --check`)"};
     case kLoadNotOpened:
-      return {"failed", "the player cannot load the library: " + result.detail +
-                            "; build it for this machine, and link it with everything that it "
-                            "uses"};
+      return {"failed", not_opened_text(result)};
     default:
       return {"failed", result.detail};
   }
@@ -339,7 +342,9 @@ void add_session_findings(const script::Script& script, const SessionResult& res
   add_end_finding(script, result, findings);
   if (result.stop != StopReason::kLoadFailed) return;
   if (result.load_status == kLoadSymbolMissing) findings.required("missing_symbol", result.detail);
-  if (result.load_status == kLoadNotOpened) findings.required("not_loadable", result.detail);
+  if (result.load_status == kLoadNotOpened) {
+    findings.required("not_loadable", not_opened_text(result));
+  }
 }
 
 RunVerdict decide(const SessionResult& result, const judge::Findings& findings,
