@@ -53,7 +53,7 @@ Result<CommandLine> parse_run(Arguments arguments) {
 }  // namespace
 
 Result<CommandLine> parse_command_line(Arguments arguments) {
-  if (arguments.empty()) return Error{"a command is missing; give one of these:"};
+  if (arguments.empty()) return Error{"a command is missing"};
   const std::string_view command = arguments[0];
   const Arguments rest = arguments.subspan(1);
   if (command == "run") return parse_run(rest);
@@ -79,7 +79,7 @@ Result<CommandLine> parse_command_line(Arguments arguments) {
     line.benchmark = rest[0];
     expected = 1;
   } else {
-    return Error{"unknown command " + in_quotes(command) + "; give one of these:"};
+    return Error{"unknown command " + in_quotes(command) + ""};
   }
   if (rest.size() <= expected) return line;
   return Error{std::string(command) + ": unexpected argument " + in_quotes(rest[expected])};
