@@ -20,7 +20,7 @@ struct Here {
 // Prints `what` with its file and line, and aborts the process.
 [[noreturn]] inline void fail(Here here, std::string_view what) {
   std::fprintf(stderr,
-               "%s:%d: check failed: %.*s; this is an error of Keydrome: please report it\n",
+               "%s:%d: check failed: %.*s; this is an error of Keydrome: please report this line\n",
                here.file, here.line, static_cast<int>(what.size()), what.data());
   std::abort();
 }

@@ -83,6 +83,23 @@ class DuplicateKeys {
   std::optional<std::string> first_;
 };
 
+// Removes the code at the beginning of a message of the library, such as
+// "[json.exception.parse_error.101] ".
+std::string without_code(std::string_view message) {
+  const std::size_t end = message.find("] ");
+  return std::string(message.starts_with('[') && end != std::string_view::npos
+                         ? message.substr(end + 2)
+                         : message);
+}
+
+Error missing(std::string_view key) {
+  return Error{std::string(key) + ": this field is missing; add it"};
+}
+
+Error wrong_type(std::string_view key, const Json& value, const std::string& wanted) {
+  return Error{std::string(key) + ": is " + value.brief() + ", but must be " + wanted};
+}
+
 }  // namespace
 
 Json::Json(uint64_t value) {
@@ -101,12 +118,12 @@ Result<Json> Json::parse(std::string_view text) {
           return duplicates(depth, event, at);
         });
     if (duplicates.first()) {
-      return Error{"not valid JSON: the key \"" + *duplicates.first() +
-                   "\" appears twice: keep one of the two"};
+      return Error{"not valid JSON: an object has the key \"" + *duplicates.first() +
+                   "\" twice: remove one of the two"};
     }
     return from_library(parsed);
   } catch (const Library::exception& failure) {
-    return Error{std::string("not valid JSON: ") + failure.what() + ": correct the text"};
+    return Error{"not valid JSON: " + without_code(failure.what()) + ": correct the text"};
   }
 }
 
@@ -162,15 +179,15 @@ const Json* Json::find(std::string_view key) const {
 
 Result<std::string> Json::string_member(std::string_view key) const {
   const Json* member = find(key);
-  if (member == nullptr) return Error{std::string(key) + ": missing; add this field"};
-  if (!member->is_string()) return Error{std::string(key) + ": must be a string"};
+  if (member == nullptr) return missing(key);
+  if (!member->is_string()) return wrong_type(key, *member, "a string");
   return member->as_string();
 }
 
 Result<int64_t> Json::int_member(std::string_view key) const {
   const Json* member = find(key);
-  if (member == nullptr) return Error{std::string(key) + ": missing; add this field"};
-  if (!member->is_int()) return Error{std::string(key) + ": must be an integer"};
+  if (member == nullptr) return missing(key);
+  if (!member->is_int()) return wrong_type(key, *member, "an integer");
   return member->as_int();
 }
 
@@ -188,6 +205,12 @@ void Json::push_back(Json element) {
 
 std::string Json::dump(int indent) const {
   return to_library(*this).dump(indent, ' ', false, Library::error_handler_t::replace);
+}
+
+std::string Json::brief() const {
+  if (is_object()) return "an object";
+  if (is_array()) return "an array";
+  return dump();
 }
 
 }  // namespace keydrome

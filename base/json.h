@@ -59,7 +59,7 @@ class Json {
   // Returns the member of an object, or nullptr if this value is not an object or lacks the member.
   const Json* find(std::string_view key) const;
 
-  // Return the member of an object, or an error such as "seed: must be a string".
+  // Return the member of an object, or an error such as "seed: is 12, but must be a string".
   Result<std::string> string_member(std::string_view key) const;
   Result<int64_t> int_member(std::string_view key) const;
 
@@ -72,6 +72,10 @@ class Json {
   // Returns the value as UTF-8 text, on one line if `indent` < 0. Invalid UTF-8 in strings becomes
   // U+FFFD. NaN and infinity become null.
   std::string dump(int indent = -1) const;
+
+  // Returns a short text for error messages: the value, or "an object" or "an array", because these
+  // may be long.
+  std::string brief() const;
 
  private:
   std::variant<std::monostate, bool, int64_t, double, std::string, Array, Object> value_;

@@ -140,7 +140,8 @@ bool write_all(int fd, const std::string& text) {
 Result<void> write_stream(int stream, const std::string& text) {
   std::fflush(stream == STDOUT_FILENO ? stdout : stderr);
   if (!write_all(stream, text))
-    return system_failure("cannot write to the standard output or standard error");
+    return system_failure(stream == STDOUT_FILENO ? "cannot write to standard output"
+                                                  : "cannot write to standard error");
   return {};
 }
 

@@ -68,7 +68,9 @@ int judge(const std::string& path, bool as_json, const std::string& order_path,
   }
   if (found.verdict == Verdict::kCertified) return kCertified;
   if (!order_path.empty())
-    std::fprintf(stderr, "certify: %s was not written, because no serial order was found\n",
+    std::fprintf(stderr,
+                 "certify: did not write %s, because the history has no serial order that certify "
+                 "could find; the report says why\n",
                  order_path.c_str());
   return found.verdict == Verdict::kViolation ? kViolation : kCouldNotJudge;
 }
@@ -90,18 +92,18 @@ Result<Arguments> parse(std::span<char* const> given) {
     } else if (argument == "--serialisable") {
       found.options.strict = false;
     } else if (argument == "--order") {
-      if (i + 1 == given.size()) return Error{"--order needs the name of the file to write"};
+      if (i + 1 == given.size()) return Error{"--order: the name of the file is missing"};
       found.order_path = given[++i];
       found.options.keep_order = true;
     } else if (argument.starts_with('-')) {
       return Error{"unknown option " + argument};
     } else if (!found.path.empty()) {
-      return Error{"give one history at a time, but got " + found.path + " and " + argument};
+      return Error{"give one history at a time, not both " + found.path + " and " + argument};
     } else {
       found.path = argument;
     }
   }
-  if (found.path.empty()) return Error{"no history file was given"};
+  if (found.path.empty()) return Error{"no history file is given"};
   return found;
 }
 

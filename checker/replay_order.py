@@ -161,10 +161,10 @@ def replay(history: Path, order: Path, *, strict: bool, shared: bool) -> str:
         raise ValueError(f"{order} is not a serial order: write one with certify --order")
     left, indexes, latest_begin = [committed(log) for log in logs], [Index() for _ in types], 0
     for thread, first in (map(int, line.split()) for line in lines):
-        where = f"transaction {first} of thread {thread}"
+        where = f"the transaction of thread {thread} that begins at event {first}"
         events = left[thread].pop(first, None) if thread < len(left) else None
         if events is None:
-            return f"{where} did not commit, or the order has it twice"
+            return f"{where} is not committed in the history, or the order has it twice"
         begin, end = logs[thread][first], logs[thread][events[-1]]
         if strict and end[6] < latest_begin:
             return f"{where} ended before an earlier transaction of the order began, so the order contradicts real time"
@@ -181,7 +181,7 @@ def replay(history: Path, order: Path, *, strict: bool, shared: bool) -> str:
             named = names.get(key, b"") if types[number] == VARCHAR else key - (key >> 63 << 64)
             if not index.explains(handle, (kind, code, named, payload)):
                 return f"{where}: the result of event {position} is wrong in this order"
-    return "the order lacks committed transactions" if any(left) else ""
+    return f"the order lacks committed transactions: {sum(map(len, left))}" if any(left) else ""
 
 
 if __name__ == "__main__":
@@ -194,7 +194,7 @@ if __name__ == "__main__":
         tries = (replay(*map(Path, words), strict=strict, shared=one) for one in (True, False))
         wrong = next(tries) and next(tries)
     except (OSError, struct.error, ValueError) as error:
-        print(f"replay_order: {words}: {error}: make both files again", file=sys.stderr)
+        print(f"replay_order: {words[0]}, {words[1]}: {error}: make both again", file=sys.stderr)
         sys.exit(2)
     print(wrong or "the order explains every result")
     sys.exit(1 if wrong else 0)

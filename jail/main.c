@@ -112,8 +112,8 @@ static void refuse(const struct options* options, const struct isolation* isolat
   char message[1024];
   isolation_list(isolation_missing(isolation, options->cpus != NULL), missing, sizeof missing);
   snprintf(message, sizeof message,
-           "isolation level %s is required, but this machine offers %s; missing: %s%s%s; see jail "
-           "--check",
+           "isolation level %s is required, but this machine offers only level %s; missing: "
+           "%s%s%s; jail --check says how to get what is missing",
            level_name(options->require), level_name(isolation_level(isolation->mechanisms)),
            missing, isolation->note[0] ? "; " : "", isolation->note);
   dprintf(STDERR_FILENO, "jail: refused: %s\n", message);
@@ -146,8 +146,8 @@ static void report_leftovers(const struct options* options, const struct leftove
     dprintf(options->meta_fd, "left:%s\n", left);
   }
   if (*left) {
-    die("the jail has left %s%s; run jail --sweep, which removes processes and groups; for mounts, "
-        "unmount what was mounted on /tmp during the run",
+    die("the jail could not clean up and has left %s%s; run jail --sweep, which removes processes "
+        "and groups; if mounts are left, unmount what was mounted on /tmp during the run",
         left, detail);
   }
 }
@@ -214,8 +214,8 @@ int main(int argc, char** argv) {
     written = meta_write_outcome(meta, &outcome) && written;
   }
   if (!written) {
-    die("cannot write the meta lines to descriptor %d; if it is a pipe, keep the reading end open "
-        "until the jail ends; if it is a file, free space",
+    die("cannot write the jail's report to descriptor %d; if it is a pipe, keep the reading end "
+        "open until the jail ends; if it is a file, free space on its disk",
         meta);
   }
   return 0;

@@ -238,7 +238,7 @@ int keydrome_tighten(const char* working_directory, char* reason, size_t capacit
     return fail(reason, capacity, "cannot set no_new_privs");
   }
   if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0) {
-    return fail(reason, capacity, "cannot make the process non-dumpable");
+    return fail(reason, capacity, "cannot make the process non-dumpable (PR_SET_DUMPABLE)");
   }
   int layers = restrict_opening(working_directory);
   if (layers < 0) {
@@ -248,9 +248,9 @@ int keydrome_tighten(const char* working_directory, char* reason, size_t capacit
   if (restrict_calls() < 0) {
     return fail(reason, capacity,
                 errno == EBUSY
-                    ? "cannot load the second seccomp filter, because a thread of the library or "
-                      "program has installed a filter of its own"
-                    : "cannot load the second seccomp filter");
+                    ? "cannot load the second system call filter (seccomp), because the library "
+                      "or program has installed a filter of its own in one of its threads"
+                    : "cannot load the second system call filter (seccomp)");
   }
   return layers + KEYDROME_TIGHTEN_SECCOMP;
 }

@@ -154,7 +154,7 @@ def test_library_that_uses_up_the_cpu_time_of_the_session_shows_where(
     assert report is not None
     assert report["verdict"] == "timed_out"
     assert report["reason"].startswith(
-        "the player's CPU time limit (jail.cpu_seconds) was reached while"
+        "the library's process reached its limit of 2 s of CPU time (jail.cpu_seconds) while"
     )
     (hang,) = (entry for entry in report["findings"] if entry["name"] == "hang")
     assert re.search(r"\nthread \d+: insertRecord\(.*\) \(operation \d+\) has not", hang["detail"])

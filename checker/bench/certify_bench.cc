@@ -148,7 +148,7 @@ int main(int argc, char** argv) {
     const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), transactions);
     if (error != std::errc{} || end != word.data() + word.size() || transactions == 0) {
       std::fprintf(stderr,
-                   "certify_bench: %s is not a number of transactions\n"
+                   "certify_bench: %s is not a number of transactions, such as 1000000\n"
                    "usage: certify_bench [TRANSACTIONS] [--json FILE]\n",
                    argv[i]);
       return 2;

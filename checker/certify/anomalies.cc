@@ -10,9 +10,8 @@
 #include "checker/certify/anomalies.h"
 
 #include <algorithm>
-#include <string>
+#include <set>
 
-#include "checker/history/calls.h"
 #include "checker/names.h"
 
 namespace keydrome::certify {
@@ -23,35 +22,30 @@ using history::Cell;
 using history::Event;
 using history::EventCall;
 using history::EventRef;
+using history::History;
 using history::kNoNumber;
 using history::Transaction;
+using history::TransactionSpan;
 using history::UnknownKey;
 
 namespace {
-
-std::string record_text(const Context& context, uint32_t element) {
-  const Cell& cell = context.numbering.cells[context.numbering.element_cells[element]];
-  return "the record under key " +
-         key_text(context.history, static_cast<uint16_t>(cell.index),
-                  static_cast<uint64_t>(cell.key)) +
-         " of index " + context.history.indexes[cell.index].name;
-}
 
 std::string coverage_text(Coverage coverage, const std::string& reader) {
   switch (coverage) {
     case Coverage::kNone:
       return "";
     case Coverage::kMissingKey:
-      return ": a call of " + reader +
-             " looked for the record and returned that the record does not exist";
+      return ", because a call of " + reader +
+             " looked for the record and returned that it does not exist";
     case Coverage::kGap:
-      return ": the scan of " + reader + " passed over that key";
+      return ", because the scan of " + reader + " passed over that key";
     case Coverage::kBeforeFirst:
-      return ": the first record of the scan of " + reader + " has a larger key";
+      return ", because the first record of the scan of " + reader + " has a larger key";
     case Coverage::kTail:
-      return ": the scan of " + reader + " returned DB_END without that key";
+      return ", because the scan of " + reader + " returned DB_END without that key";
     case Coverage::kRestOfKey:
-      return ": the scan of " + reader + " moved to the next key without returning that record";
+      return ", because the scan of " + reader +
+             " moved to the next key without returning that record";
   }
   return "";
 }
@@ -187,9 +181,9 @@ struct Anomaly {
 };
 
 constexpr Anomaly kStaleRead{"stale_read",
-                             "The results fit only a serial order that contradicts real time: it "
-                             "puts one transaction before another, although the other had ended "
-                             "before the first began"};
+                             "The results fit only a serial order that contradicts real time, "
+                             "because it puts a transaction before another one that had already "
+                             "ended when the transaction began"};
 
 // Finds the name of the anomaly that a cycle shows.
 class CycleClassifier {
@@ -200,25 +194,29 @@ class CycleClassifier {
     const std::size_t anti = count(EdgeKind::kReadWrite) + count(EdgeKind::kPredicateWrite);
     if (count(EdgeKind::kRealTime) > 0) return with_real_time();
     if (count(EdgeKind::kWriteWrite) == cycle_.edges.size()) {
-      return {"dirty_write", "Transactions overwrote each other's records in a cycle (G0)"};
+      return {"dirty_write",
+              "Transactions overwrote each other's records in a cycle, which no serial order "
+              "allows (G0)"};
     }
     if (anti == 0) {
       return {"circular_information_flow",
-              "Each of the transactions saw what the previous one wrote, in a cycle (G1c)"};
+              "Each of the transactions saw what the previous one wrote, in a cycle, which no "
+              "serial order allows (G1c)"};
     }
     if (anti == 1) return with_one_anti();
     if (count(EdgeKind::kPredicateWrite) > 0) {
       return {
           "phantom",
           "Transactions looked for records but missed records that other transactions inserted at "
-          "the same time (G2)"};
+          "the same time, so no serial order gives their results (G2)"};
     }
     if (has_reader_between_antis()) {
       return {"read_only_anomaly",
               "A transaction that only reads saw a state that no serial order produces (G2)"};
     }
     return {"write_skew",
-            "Transactions deleted records that others had read, in a cycle (G2-item)"};
+            "Transactions deleted records that others had read, in a cycle, which no serial order "
+            "allows (G2-item)"};
   }
 
  private:
@@ -242,8 +240,8 @@ class CycleClassifier {
     if (is_seen_after(context_, element, missed.from)) return kStaleRead;
     if ((context_.versions.notes[element] & kDeletedByFailed) != 0) {
       return {"aborted_read",
-              "A record was not found, although only a transaction that never committed deleted it "
-              "(G1a)"};
+              "A record was not found, although only a transaction that never committed deleted "
+              "it, and such a delete must have no effect (G1a)"};
     }
     return {"missing_record",
             "A committed record was not found, although no transaction deleted it"};
@@ -256,7 +254,7 @@ class CycleClassifier {
     if (is_missed_after(context_, saw.observation.element, saw.from)) return kStaleRead;
     return {"deleted_record",
             "A record was found after a transaction that deleted it had committed, and no later "
-            "transaction missed the record"};
+            "transaction missed the record, so the delete had no effect"};
   }
 
   Anomaly with_one_anti() const {
@@ -267,23 +265,28 @@ class CycleClassifier {
       if (flow.kind == EdgeKind::kWriteWrite) {
         return {
             "lost_update",
-            "A transaction replaced a record without having seen the last change of the record"};
+            "A transaction replaced a record without having seen the last change of the record, so "
+            "this change is lost"};
       }
       if (sees_two_states(anti.from, EdgeKind::kReadWrite, EdgeKind::kPredicateRead)) {
         return {"non_repeatable_read",
-                "A record that a transaction had seen disappeared within the same transaction"};
+                "A record that a transaction had seen disappeared within the same transaction, "
+                "which had not deleted it"};
       }
       if (sees_two_states(anti.from, EdgeKind::kPredicateWrite, EdgeKind::kWriteRead)) {
         return {"phantom",
-                "A transaction saw a record that its own earlier lookup or scan had not found"};
+                "A transaction saw a record that its own earlier lookup or scan had not found, and "
+                "that another transaction inserted"};
       }
       if (returns_to_old_state(anti.from)) {
         return {"torn_commit",
                 "A transaction saw one write of another transaction, and then missed a second "
-                "write of that transaction"};
+                "write of that transaction, but must see both writes or none"};
       }
     }
-    return {"read_skew", "A transaction saw one write but missed an earlier write (G-single)"};
+    return {"read_skew",
+            "A transaction saw one write but missed an earlier write, which no serial order allows "
+            "(G-single)"};
   }
 
   static bool is_anti(EdgeKind kind) {
@@ -335,7 +338,59 @@ class CycleClassifier {
   const Cycle& cycle_;
 };
 
+// Returns a recorded call with its arguments, such as get("A", 5). The history has no payloads.
+std::string passed_text(const History& history, const Event& event) {
+  const EventCall call = call_of(event);
+  const bool names_index =
+      call != EventCall::kBegin && call != EventCall::kCommit && call != EventCall::kAbort;
+  std::string text = std::string(call_name(call)) + "(";
+  if (names_index && event.index < history.indexes.size()) {
+    text += '"' + history.indexes[event.index].name + '"';
+  }
+  if (is_data_call(call) && call != EventCall::kNext) {
+    text += ", " + key_text(history, event.index, event.key);
+  }
+  return text + ")";
+}
+
+// Returns the edges of a cycle as text for Violation::detail. The text names the threads if each
+// transaction of the cycle has a thread of its own. The witness shows a smaller history, in which
+// the transactions may have other numbers.
+std::string steps_text(const Context& context, const Cycle& cycle, const Violation& violation) {
+  constexpr std::size_t kBytesMax = 500;  // a summary, with other text, has at most 1,000 bytes
+  std::set<uint32_t> threads;
+  for (const TransactionSpan& span : violation.transactions) threads.insert(span.thread);
+  const bool by_thread = threads.size() == violation.transactions.size();
+  const auto name = [&](uint32_t number) {
+    return by_thread ? "thread " + std::to_string(violation.transactions[number].thread)
+                     : "T" + std::to_string(number + 1);
+  };
+  std::string text;
+  for (std::size_t i = 0; i < cycle.edges.size(); ++i) {
+    const ViolationEdge& edge = violation.edges[i];
+    const std::string step = edge_text(context, cycle.edges[i], name(edge.from), name(edge.to));
+    if (text.size() + step.size() > kBytesMax) return text;
+    text += (text.empty() ? ": " : "; ") + step;
+  }
+  return text;
+}
+
 }  // namespace
+
+std::string record_text(const Context& context, uint32_t element) {
+  const Cell& cell = context.numbering.cells[context.numbering.element_cells[element]];
+  return "the record under key " +
+         key_text(context.history, static_cast<uint16_t>(cell.index),
+                  static_cast<uint64_t>(cell.key)) +
+         " of index " + context.history.indexes[cell.index].name;
+}
+
+std::string result_text(const History& history, EventRef at) {
+  const Event& event = history.threads[at.thread][at.position];
+  const std::string text = passed_text(history, event) + " returned " + code_text(event);
+  if (call_of(event) != EventCall::kNext || !succeeded(event)) return text;
+  return text + " and key " + key_text(history, event.index, event.key);
+}
 
 std::string place_text(EventRef event) {
   return "thread " + std::to_string(event.thread) + ", event " + std::to_string(event.position);
@@ -359,12 +414,14 @@ Violation describe_cycle(const Context& context, const Cycle& cycle) {
                             described.causes.end());
     violation.edges.push_back(std::move(described));
   }
+  violation.steps = steps_text(context, cycle, violation);
+  violation.detail += violation.steps;
   return violation;
 }
 
 void rename_as_stale_read(Violation& violation) {
   violation.name = kStaleRead.name;
-  violation.detail = kStaleRead.detail;
+  violation.detail = kStaleRead.detail + violation.steps;
 }
 
 Violation describe_finding(const Context& context, const DirectFinding& finding) {
@@ -375,6 +432,7 @@ Violation describe_finding(const Context& context, const DirectFinding& finding)
   if (finding.element != kNoNumber) {
     violation.detail += ": " + record_text(context, finding.element);
   }
+  violation.detail += "; " + result_text(context.history, finding.event);
   violation.transactions.push_back(span_of(*finding.reader));
   violation.events.push_back(finding.event);
   if (finding.other != kNoNumber) {
@@ -392,40 +450,40 @@ Violation describe_double_delete(const Context& context, const DoubleDelete& twi
   violation.name = own ? "internal" : "lost_update";
   violation.detail = (own ? "A transaction deleted one record twice: "
                           : "Two committed transactions deleted the same record: ") +
-                     record_text(context, twice.element);
+                     record_text(context, twice.element) + "; " +
+                     result_text(context.history, twice.event);
   violation.transactions.push_back(span_of(committed[twice.first]));
   if (!own) violation.transactions.push_back(span_of(committed[twice.second]));
   violation.events = {write_of(context, twice.first, twice.element, true), twice.event};
   return violation;
 }
 
-Violation describe_call_violation(const history::History& history, const CallViolation& found) {
-  const Event& event = history.threads[found.event.thread][found.event.position];
-  const std::string result =
-      std::string(call_name(call_of(event))) + " returned " + code_text(event);
+Violation describe_call_violation(const History& history, const CallViolation& found) {
   Violation violation;
   violation.name = found.name;
   violation.severity = found.severity;
-  if (found.name == "commit_after_deadlock" || found.name == "answer_after_deadlock") {
-    violation.detail = result +
-                       ", although an earlier call of the transaction had returned DEADLOCK. Every "
-                       "later call must then return DEADLOCK or TXN_DNE";
-  } else if (found.name == "illegal_answer") {
-    violation.detail = result + ", although the transaction and the handle were open";
-  } else if (found.name == "unexpected_failure") {
-    violation.detail = result + ", although the call was legal";
-  } else {
-    violation.detail = result + ", which keydrome/index.h does not allow for this call";
-  }
+  violation.detail =
+      found.name == "commit_after_deadlock"
+          ? "A transaction committed although one of its calls had returned DEADLOCK"
+      : found.name == "answer_after_deadlock" ? "A call was carried out although an earlier call "
+                                                "of its transaction had returned DEADLOCK"
+      : found.name == "illegal_answer"
+          ? "A call reported that its transaction or its index does not exist, although the "
+            "transaction and the handle were open"
+      : found.name == "unexpected_failure"
+          ? "A call returned FAILURE although it was legal"
+          : "A call returned a result code that the contract does not allow for it";
+  violation.detail += ": " + result_text(history, found.event);
   violation.events.push_back(found.event);
   return violation;
 }
 
-Violation describe_unknown_key(const UnknownKey& unknown) {
+Violation describe_unknown_key(const History& history, const UnknownKey& unknown) {
   Violation violation;
   violation.name = "corrupt_key";
   const EventRef event{unknown.thread, unknown.position};
-  violation.detail = "getNext returned a key that no call ever passed";
+  violation.detail = passed_text(history, history.threads[event.thread][event.position]) +
+                     " returned a key that no call ever passed to the library";
   violation.events.push_back(event);
   return violation;
 }

@@ -19,7 +19,7 @@ Violation describe_finding(const Context& context, const DirectFinding& finding)
 Violation describe_double_delete(const Context& context, const DoubleDelete& twice);
 Violation describe_call_violation(const history::History& history,
                                   const history::CallViolation& found);
-Violation describe_unknown_key(const history::UnknownKey& unknown);
+Violation describe_unknown_key(const history::History& history, const history::UnknownKey& unknown);
 
 // Renames a violation to "stale_read". Use it if every serial order of the history contradicts real
 // time. In such an order, a transaction T precedes another one that had already returned when T
@@ -28,5 +28,11 @@ void rename_as_stale_read(Violation& violation);
 
 // Returns text such as "thread 2, event 17".
 std::string place_text(history::EventRef event);
+
+// Returns text such as "the record under key 5 of index A".
+std::string record_text(const Context& context, uint32_t element);
+
+// Returns a recorded call and its result, such as: get("A", 5) returned KEY_NOTFOUND
+std::string result_text(const history::History& history, history::EventRef at);
 
 }  // namespace keydrome::certify

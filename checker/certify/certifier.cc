@@ -139,7 +139,7 @@ std::string replay(const Context& context, const Graph& graph) {
   const std::vector<uint32_t> order = order_of(graph, count);
   if (order.size() != graph.size())
     return "the checker found no complete order of the transactions, although no cycle forbids "
-           "one; this is an error of the checker: please report it with the history";
+           "one; this is an error of Keydrome's checker: please report it with the history";
   Model model(context.numbering);
   for (const uint32_t node : order) {
     if (node >= count || !context.rule(kRuleReplay)) continue;

@@ -80,12 +80,10 @@ void judge_without_real_time(const History& history, const Numbering& numbering,
   } else if (is_long) {
     out.verdict = Verdict::kUndecided;
     out.reason =
-        "no serial order respects real time; the checker did not search for an order that "
-        "contradicts it, because the history has " +
-        std::to_string(count) + " transactions and the limit is " +
-        std::to_string(options.without_real_time_max) +
-        ": record a shorter run to learn whether there is one, i.e. whether all violations are "
-        "stale reads";
+        "no serial order respects real time; the checker did not find out whether all violations "
+        "are only stale reads, because the history has " +
+        std::to_string(count) + " transactions and the limit for this is " +
+        std::to_string(options.without_real_time_max) + ": record a shorter run";
   } else if (has_some_order(history, options, scope, out)) {
     out.verdict = Verdict::kCertified;
     out.reason.clear();
@@ -230,7 +228,7 @@ Certification judge_all(const History& history, const CertifyOptions& options, C
     add_violation(describe_call_violation(history, found), options, out);
   }
   for (const UnknownKey& unknown : history.unknown_keys) {
-    add_violation(describe_unknown_key(unknown), options, out);
+    add_violation(describe_unknown_key(history, unknown), options, out);
   }
   const bool wrong_in_any_order = has_required(out);
   judge_orders(history, transactions, options, scope, out);

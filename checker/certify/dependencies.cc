@@ -135,9 +135,12 @@ class DependencyFinder {
         bound.cell == at.cell && cursors_.notes.is_returned(at.position, bound.element);
     if (reader_.is_judged() && context_.rule(kRuleScanOrder)) {
       if (again)
-        reader_.report("duplicate_record", "A scan returned a record twice", bound.element);
+        reader_.report("duplicate_record", "A scan returned a record a second time", bound.element);
       if (bound.cell < at.cell) {
-        reader_.report("wrong_order", "A scan went backwards", bound.element);
+        reader_.report(
+            "wrong_order",
+            "A scan went backwards, although getNext must return keys in ascending order",
+            bound.element);
       }
     }
     if (bound.cell < at.cell) return cursors_.move_to(at, bound, /*owes_key=*/false);

@@ -53,7 +53,8 @@ class WriteCounts {
       violation.name = "wrong_insert";
       violation.detail =
           "insertRecord stored the same record again, although no delete can have removed it; at "
-          "least one of the calls should have returned ENTRY_EXISTS";
+          "least one of the calls should have returned ENTRY_EXISTS: " +
+          record_text(context_, element);
       for (const Transaction& writer : context_.transactions.committed) {
         cite(writer, element, violation);
       }
@@ -223,6 +224,9 @@ Violation violation_of_search(const Context& context, const OrderSearch& found, 
     violation.transactions.push_back(span_of(one));
   }
   violation.events = found.dirty_reads;
+  if (!violation.events.empty()) {
+    violation.detail += ": " + result_text(context.history, violation.events.front());
+  }
   return violation;
 }
 

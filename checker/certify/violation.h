@@ -71,6 +71,8 @@ struct Violation {
   std::vector<history::TransactionSpan> transactions;
   std::vector<ViolationEdge> edges;
   std::vector<history::EventRef> events;  // the calls that show the violation
+  // For a cycle, the end of `detail`: what each edge says, or the first of them. Otherwise empty.
+  std::string steps;
 };
 
 // G0, G1a and so on are A. Adya's names of isolation failures (thesis, MIT 1999).

@@ -119,9 +119,9 @@ class HistoryReader {
     }
     if (std::fseek(file_, 0, SEEK_END) != 0) return error("cannot be read: " + reason());
     if (static_cast<uint64_t>(std::ftell(file_)) != header_.file_bytes) {
-      return error(
-          "does not have the size that its header states, so it is truncated or damaged; copy it "
-          "again or record another run");
+      return error("has " + std::to_string(std::ftell(file_)) + " bytes, but its header states " +
+                   std::to_string(header_.file_bytes) +
+                   ", so it is truncated or damaged; copy it again or record another run");
     }
     Result<std::vector<uint64_t>> sizes = read_tables();
     if (!sizes) return sizes.error();
@@ -223,9 +223,8 @@ class HistoryReader {
 Result<void> write_history(const History& history, const std::string& path) {
   for (const HistoryIndex& index : history.indexes) {
     if (index.name.size() > kNameBytesMax)
-      return Error{
-          "the name of an index is longer than the 65,535 bytes that a history file allows; give "
-          "the index a shorter name"};
+      return Error{"the name of an index has " + std::to_string(index.name.size()) +
+                   " bytes, but a history file allows only 65535; give the index a shorter name"};
   }
   std::string tables = tables_of(history);
   Header header{.magic = {},
@@ -259,7 +258,9 @@ Result<void> write_history(const History& history, const std::string& path) {
 
 Result<History> read_history(const std::string& path) {
   const File file(std::fopen(path.c_str(), "rb"));
-  if (!file) return Error{"cannot open " + path + ": " + reason()};
+  if (!file) {
+    return Error{"cannot open " + path + ": " + reason() + "; give a history that you may read"};
+  }
   return HistoryReader(file.get(), path).read();
 }
 

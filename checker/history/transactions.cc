@@ -98,8 +98,7 @@ class Splitter {
     if (!check_index(position, event)) return false;
     const bool is_long = event.duration == kEventLongDuration;
     if (event.end < before_ || (!is_long && event.end < event.duration)) {
-      return refuse(position,
-                    "its timestamps go backwards; the log is damaged, so record another run");
+      return refuse(position, "its times go backwards; the log is damaged, so record another run");
     }
     if (!is_documented(call, event.code)) {
       add_violation("undocumented_code", Severity::kRequired, position);

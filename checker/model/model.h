@@ -62,8 +62,8 @@ enum class Mismatch : uint8_t {
 
 // Explains what Model::breaks_delete_code() means, as a sentence without full stop.
 inline constexpr const char* kDeleteCodeText =
-    "deleteRecord of a missing pair returned KEY_NOTFOUND although the key has other payloads; the "
-    "code for this is ENTRY_DNE";
+    "deleteRecord of a missing pair must return ENTRY_DNE, not KEY_NOTFOUND, if the key has other "
+    "payloads";
 
 // Returns one sentence for people, without full stop.
 std::string text_of(Mismatch mismatch);

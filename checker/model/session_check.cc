@@ -11,6 +11,7 @@
 #include "checker/history/transactions.h"
 #include "checker/model/model.h"
 #include "checker/model/session_trace.h"
+#include "checker/names.h"
 
 namespace keydrome::model {
 
@@ -54,11 +55,17 @@ class Explainer {
         return explain_read(call, bound, mismatch, open);
       case EventCall::kInsert:
         return about(call, "wrong_insert",
-                     exists ? "that pair is stored already" : "that pair is not stored",
+                     exists ? "this pair of key and payload was stored already, so insertRecord "
+                              "must return ENTRY_EXISTS"
+                            : "this pair of key and payload is not stored, so insertRecord must "
+                              "return SUCCESS",
                      bound.element);
       default:
         return about(
-            call, "wrong_delete", exists ? "such a record exists" : "no such record exists",
+            call, "wrong_delete",
+            exists
+                ? "a record that the call names exists, so deleteRecord must return SUCCESS"
+                : "no record that the call names exists, so deleteRecord must not return SUCCESS",
             bound.element != kNoNumber ? bound.element : trace_.record_under(bound.cell, model_));
     }
   }
@@ -74,11 +81,13 @@ class Explainer {
                                 const OpenTransaction& open) const {
     if (mismatch == Mismatch::kRecordIsMissing) return wrongly_returned(call, bound.element, open);
     if (mismatch == Mismatch::kRecordIsThere) {
-      return about_read(call, "missing_record", "a record of that key exists",
+      return about_read(call, "missing_record",
+                        "a record under this key exists, so get must return it",
                         trace_.record_under(bound.cell, model_), open);
     }
     if (mismatch == Mismatch::kShownTwice) {
-      return violation(call, "duplicate_record", "the scan has returned that record before",
+      return violation(call, "duplicate_record",
+                       "the scan has returned this record before, and must return it only once",
                        {trace_.record(bound.element).returned});
     }
     return explain_step(call, bound, open);
@@ -92,17 +101,22 @@ class Explainer {
     const ScanTrace scan = trace_.scan(cursor);
     const bool ends = event.code == DB_END;
     if (!ends && scan.is_placed() && bound.cell < scan.cell) {
-      return violation(call, "wrong_order", "the scan went backwards", {scan.call});
+      return violation(call, "wrong_order",
+                       "the scan went backwards: getNext must return keys in ascending order",
+                       {scan.call});
     }
     const uint32_t skipped =
         trace_.skipped(event.index, cursor, ends ? kNoNumber : bound.cell, model_);
     if (!ends && skipped == kNoNumber) {
-      return violation(call, "wrong_order", "that is not the next record of the scan", {scan.call});
+      return violation(call, "wrong_order",
+                       "getNext must return the next record of the scan, which is another one",
+                       {scan.call});
     }
     return about_read(
         call, "missing_record",
-        ends ? "the scan has not yet returned all records" : "the scan skipped a record", skipped,
-        open, scan.call);
+        ends ? "the scan has not yet returned all records, so getNext must not return DB_END"
+             : "the scan skipped a record that getNext must return first",
+        skipped, open, scan.call);
   }
 
   // Explains a read that returned a record that does not exist.
@@ -110,16 +124,19 @@ class Explainer {
                                     const OpenTransaction& open) const {
     const RecordTrace& record = trace_.record(element);
     if (record.inserted == kNoCall) {
-      return violation(call, "corrupt_payload", "no call inserted that payload under that key", {});
+      return violation(call, "corrupt_payload", "no call inserted this payload under this key", {});
     }
     const bool insert_rolled_back = trace_.rolled_back_by(record.inserted) != kNoCall;
     const bool deleted =
         record.was_deleted_last() && trace_.rolled_back_by(record.deleted) == kNoCall;
     if (insert_rolled_back && !deleted) {
       return about_read(call, "aborted_read",
-                        "the transaction that inserted that record was aborted", element, open);
+                        "the transaction that inserted this record was aborted, so the record must "
+                        "not exist",
+                        element, open);
     }
-    return about_read(call, "deleted_record", "that record was deleted before", element, open);
+    return about_read(call, "deleted_record",
+                      "this record was deleted before, so no call may return it", element, open);
   }
 
   // Makes the violation of a read, as about() does. If the reading transaction itself made the last
@@ -131,7 +148,7 @@ class Explainer {
       const uint32_t last = record.was_deleted_last() ? record.deleted : record.inserted;
       if (last != kNoCall && last > open.begun) {
         name = "internal";
-        reason += ", and the transaction itself made that change";
+        reason += "; the transaction itself made the last change of this record";
       }
     }
     return about(call, std::move(name), std::move(reason), element, scan);
@@ -215,25 +232,27 @@ class SessionChecker {
   void deadlock() {
     transaction_.failed = true;
     if (++deadlocks_ < kLoneAttemptsMax) return;
-    report("no_progress", std::to_string(kLoneAttemptsMax) +
-                              " calls returned DEADLOCK without a success in between, although no "
-                              "other client exists");
+    report("no_progress",
+           "it is the last of " + std::to_string(kLoneAttemptsMax) +
+               " calls that returned DEADLOCK without a success in between, although "
+               "no other client exists");
   }
 
   void create(const Event& event) {
-    if (event.code != (created_[event.index] ? DB_EXISTS : SUCCESS)) return illegal();
+    const ErrCode wanted = created_[event.index] ? DB_EXISTS : SUCCESS;
+    if (event.code != wanted) return illegal(wanted);
     created_[event.index] = true;
   }
 
   // Checks an openIndex or a closeIndex, which must return `code`.
   void expect(const Event& event, ErrCode code) {
-    if (event.code != code) return illegal();
+    if (event.code != code) return illegal(code);
     model_.apply(event, {});
     trace_.reset_scans(event.index);
   }
 
   void begin(const Event& event) {
-    if (event.code != SUCCESS) return illegal();
+    if (event.code != SUCCESS) return illegal(SUCCESS);
     model_.begin();
     model_.settle();
     trace_.begin_transaction();
@@ -241,7 +260,7 @@ class SessionChecker {
   }
 
   void commit(const Event& event) {
-    if (event.code != SUCCESS) return transaction_.failed ? void() : illegal();
+    if (event.code != SUCCESS) return transaction_.failed ? void() : illegal(SUCCESS);
     if (transaction_.failed) {
       return report(
           "commit_after_deadlock",
@@ -256,7 +275,7 @@ class SessionChecker {
     // An abort should not return DEADLOCK, but this promise is only advisory. The transaction stays
     // open, and the client calls abortTransaction again.
     if (event.code == DEADLOCK) return;
-    if (event.code != SUCCESS && !transaction_.failed) return illegal();
+    if (event.code != SUCCESS && !transaction_.failed) return illegal(SUCCESS);
     if (!transaction_.is_open()) return;
     model_.rewind(0);
     trace_.roll_back(transaction_.begun, at_);
@@ -267,8 +286,12 @@ class SessionChecker {
   void data_call(const Event& event) {
     const bool alone = is_auto_commit(event);
     if (event.code == FAILURE)
-      return report("unexpected_failure", "nothing happened that explains why the call failed");
-    if (event.code == TXN_DNE || event.code == DB_DNE) return illegal();
+      return report("unexpected_failure", "the call was legal, so it must not return FAILURE");
+    if (event.code == TXN_DNE || event.code == DB_DNE) {
+      return report("illegal_answer",
+                    "the contract (keydrome/index.h) allows TXN_DNE and DB_DNE only for a "
+                    "transaction or handle that is not open");
+    }
     if (alone) {
       model_.begin();
       trace_.begin_transaction();
@@ -289,8 +312,9 @@ class SessionChecker {
     transaction_.failed = false;
   }
 
-  void illegal() {
-    report("illegal_answer", "the contract (keydrome/index.h) does not allow that result here");
+  void illegal(ErrCode wanted) {
+    report("illegal_answer",
+           "the contract (keydrome/index.h) requires " + code_text(wanted) + " here");
   }
 
   void report(std::string name, std::string reason) {
@@ -316,8 +340,11 @@ class SessionChecker {
 SessionCheck check_session(const History& history) {
   SessionCheck check;
   if (history.threads.size() != 1) {
-    check.problem = "check_session() needs a history of one thread, but this history has " +
-                    std::to_string(history.threads.size());
+    check.problem =
+        "the check of a single client needs a history of one thread, but this history "
+        "has " +
+        std::to_string(history.threads.size()) +
+        " threads; this is an error of Keydrome: please report it";
     return check;
   }
   Transactions transactions = split_into_transactions(history);
@@ -336,11 +363,13 @@ SessionCheck check_session(const History& history) {
   };
   for (const CallViolation& found : transactions.call_violations) {
     if (found.name == "undocumented_code") {
-      note(found.name, "the call is not documented to return that code", found.event.position);
+      note(found.name,
+           "the contract (keydrome/index.h) does not allow this result code for the call",
+           found.event.position);
     }
   }
   for (const UnknownKey& unknown : history.unknown_keys) {
-    note("corrupt_key", "no call ever passed that key", unknown.position);
+    note("corrupt_key", "no call ever passed this key to the library", unknown.position);
   }
   check = SessionChecker(history, CursorScope::kHandle).run(end);
   if (check.violation && has_several_handles(history)) {

@@ -27,7 +27,7 @@ namespace keydrome::model {
 // The first result in a session that the contract does not allow.
 struct SessionViolation {
   std::string name;       // one of certify::kViolationNames or kSessionNames
-  std::string reason;     // half a sentence, such as "a record of that key exists"
+  std::string reason;     // half a sentence, such as "a record under this key exists, so ..."
   uint32_t position = 0;  // the event with the wrong result
   // Positions of earlier events that contradict the result, in ascending order. These are the calls
   // that inserted and deleted the record, and the read that placed the scan.

@@ -13,7 +13,9 @@
 
 int main(int argc, char** argv) {
   if (argc != 4) {
-    std::fprintf(stderr, "usage: random_histories DIR FIRST COUNT\n");
+    std::fprintf(stderr,
+                 "usage: random_histories DIR FIRST COUNT (writes COUNT histories to the folder "
+                 "DIR, with seeds from FIRST on)\n");
     return 2;
   }
   const uint64_t first = std::strtoull(argv[2], nullptr, 10);

@@ -207,10 +207,10 @@ def test_the_program_says_what_it_cannot_do(tmp_path: Path) -> None:
     (tmp_path / "noise").write_bytes(b"not a history")
     missing, noise = str(tmp_path / "missing"), str(tmp_path / "noise")
     for arguments, reason in (
-        ([], "no history file was given"),
+        ([], "no history file is given"),
         (["--what", noise], "unknown option --what"),
-        (["--json", noise, "--order"], "--order needs the name of the file to write"),
-        ([noise, missing], f"one history at a time, but got {noise} and {missing}"),
+        (["--json", noise, "--order"], "--order: the name of the file is missing"),
+        ([noise, missing], f"one history at a time, not both {noise} and {missing}"),
         ([missing], missing),
         ([noise], noise),
     ):

@@ -197,11 +197,11 @@ std::string event_text(const History& history, const Event& event) {
 }
 
 std::string text_report(const History& history, const Certification& found) {
-  std::string text = std::string(name_of(found.verdict)) + ": " +
-                     std::to_string(found.counts.committed) + " committed, " +
-                     std::to_string(found.counts.failed) + " failed and " +
-                     std::to_string(found.counts.unfinished) + " unfinished transactions, " +
-                     std::to_string(found.counts.events) + " calls\n";
+  std::string text =
+      std::string(name_of(found.verdict)) + ": " + std::to_string(found.counts.committed) +
+      " committed, " + std::to_string(found.counts.failed) + " failed and " +
+      std::to_string(found.counts.unfinished) + " unfinished transactions, " +
+      std::to_string(found.counts.events) + (found.counts.events == 1 ? " call\n" : " calls\n");
   if (!found.reason.empty()) text += found.reason + "\n";
   for (const Violation& violation : found.violations) text += text_of(history, violation);
   return text;

@@ -101,7 +101,8 @@ constexpr std::array kMeanings = {
         "torn_commit",
         "A transaction saw some of the records that another transaction committed together, but "
         "not all of them"},
-    Meaning{"undocumented_code", "A call returned a result code that is not documented for it"},
+    Meaning{"undocumented_code",
+            "A call returned a result code that the contract does not allow for it"},
     Meaning{"unexpected_failure", "A call returned FAILURE although the call was legal"},
     Meaning{"write_skew",
             "Two transactions each read a record that the other transaction then changed, and both "

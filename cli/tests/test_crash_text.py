@@ -22,7 +22,7 @@ TWO = Finding(
     "scenarios",
     "crashed",
     Severity.REQUIRED,
-    "the process was ended by SIGSEGV after 6 phases had ended\n"
+    "the library's process was ended by SIGSEGV after 6 phases had ended\n"
     'thread 2: insertRecord("A", 1) (operation 7) was running when the process ended; the calls before it:\n'
     '  openIndex("A")\n'
     'thread 3: get("A", "(operation 9)") (operation 7) was running when the process ended\n'
@@ -94,7 +94,7 @@ def test_the_commands_name_the_users_file() -> None:
 def test_the_file_about_a_crash_says_how_to_play_it_again() -> None:
     text = crash_file(TWO, "./mine.so", "keydrome debug ./mine.so --seed 1", "crashed.c")
     for words in (
-        "the process was ended by SIGSEGV",
+        "the library's process was ended by SIGSEGV",
         "stack at the crash: library.so+0x3e3d",
         '  openIndex("A")',
         "2 threads were inside the library at once",

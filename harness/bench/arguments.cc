@@ -16,13 +16,14 @@ Result<BenchArguments> parse_bench_arguments(const std::vector<std::string>& arg
   for (std::size_t at = 0; at < arguments.size(); ++at) {
     const std::string& argument = arguments[at];
     if (argument == "--json") {
-      if (++at == arguments.size()) return Error{"--json needs the name of a file to write"};
+      if (++at == arguments.size()) return Error{"--json: the name of the file is missing"};
       parsed.json_path = arguments[at];
     } else if (argument.starts_with('-')) {
       return Error{"unknown option \"" + argument + "\""};
     } else if (parsed.words.size() == words_max) {
-      return Error{"unexpected argument \"" + argument + "\": at most " +
-                   std::to_string(words_max) + " are allowed besides --json FILE"};
+      return Error{"unexpected argument \"" + argument + "\": besides --json FILE, at most " +
+                   std::to_string(words_max) +
+                   (words_max == 1 ? " argument is allowed" : " arguments are allowed")};
     } else {
       parsed.words.push_back(argument);
     }

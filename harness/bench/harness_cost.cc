@@ -291,8 +291,8 @@ double index_floor(const player::IndexApi& api, const std::vector<format::Op>& o
   const CallFloor floor = call_floor(api, ops);
   if (floor.misses > 0) {
     std::fprintf(stderr,
-                 "harness_cost: the floor is wrong, because %u calls failed: name the library "
-                 "indexes/null\n",
+                 "harness_cost: %u calls did not return SUCCESS, so the measured floor is wrong: "
+                 "give indexes/null as the library\n",
                  floor.misses);
     std::exit(2);
   }
@@ -459,8 +459,8 @@ int run(const Subjects& subjects, const std::string& json_path) {
 player::IndexApi load(const std::string& path, const std::string& configuration) {
   const LoadedLibrary library = load_library(path.c_str(), configuration.c_str());
   if (library.status == kLoadOk) return library.api;
-  std::fprintf(stderr, "harness_cost: %s: %s; build it, or name another library\n", path.c_str(),
-               library.reason.c_str());
+  std::fprintf(stderr, "harness_cost: cannot load %s: %s; build it, or name another library\n",
+               path.c_str(), library.reason.c_str());
   std::exit(2);
 }
 
@@ -468,7 +468,7 @@ const KeydromeStructureTable* load_structure(const std::string& path) {
   void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   void* symbol = library == nullptr ? nullptr : dlsym(library, "keydrome_structure");
   if (symbol == nullptr) {
-    std::fprintf(stderr, "harness_cost: %s: %s; build it\n", path.c_str(), dlerror());
+    std::fprintf(stderr, "harness_cost: cannot load %s: %s; build it\n", path.c_str(), dlerror());
     std::exit(2);
   }
   return reinterpret_cast<decltype(&keydrome_structure)>(symbol)();

@@ -207,7 +207,8 @@ int main(int count, char** arguments) {
   const std::string path = self.substr(0, self.rfind('/') + 1) + "../lib/indexes/global_lock.so";
   const keydrome::LoadedLibrary library = keydrome::load_library(path.c_str(), "");
   if (library.status != keydrome::kLoadOk) {
-    std::fprintf(stderr, "judge_cost: %s: %s; build it\n", path.c_str(), library.reason.c_str());
+    std::fprintf(stderr, "judge_cost: cannot load %s: %s; build it with ./dev build\n",
+                 path.c_str(), library.reason.c_str());
     return 2;
   }
   const keydrome::Json rows = keydrome::measure(library.api);

@@ -55,7 +55,8 @@ inline uint32_t local_slot() {
     return found;
   }();
   if (held.holder.valid()) return held.slot;
-  std::fprintf(stderr, "jail slots %u to %u are in use by other processes: wait until one ends\n",
+  std::fprintf(stderr,
+               "other processes use all jail slots from %u to %u: wait until one of them ends\n",
                kLocalSlotFirst, kLocalSlotLast);
   std::exit(2);
 }

@@ -108,8 +108,8 @@ SessionResult play_well(const script::Script& script, const JailOptions& options
                         const Progress& progress) {
   SessionResult result = play(script, options, progress);
   if (result.stop == StopReason::kNone) return result;
-  std::fprintf(stderr, "phase_cost: a session stopped early: %s %s\n", result.detail.c_str(),
-               result.standard_errors.c_str());
+  std::fprintf(stderr, "phase_cost: no figures, because a session stopped: %s %s\n",
+               result.detail.c_str(), result.standard_errors.c_str());
   std::exit(2);
 }
 
@@ -226,7 +226,7 @@ int run(const Paths& paths, const std::string& json_path) {
   std::vector<double> inside[2], all[2], call[2];
   const LoadedLibrary null = load_library((paths.folder + "../lib/indexes/null.so").c_str(), "");
   if (null.status != kLoadOk) {
-    std::fprintf(stderr, "phase_cost: cannot load indexes/null: %s; build it\n",
+    std::fprintf(stderr, "phase_cost: cannot load indexes/null: %s; build it with ./dev build\n",
                  null.reason.c_str());
     return 2;
   }

@@ -160,8 +160,7 @@ int run(const char* path) {
   if (!configuration) return print_error(configuration.error().message);
   const LoadedLibrary library =
       load_library(session->plan.library.path.c_str(), configuration->c_str());
-  if (library.status != kLoadOk)
-    return print_error("the library cannot be loaded: " + library.reason);
+  if (library.status != kLoadOk) return print_error("cannot load the library: " + library.reason);
   Session player(session->script, library.api);
   for (const script::PhaseScript& phase : session->script.phases) {
     std::printf("phase %s, %zu %s\n", phase.name.c_str(), phase.threads.size(),

@@ -17,9 +17,11 @@
 #include <unistd.h>
 
 #include <array>
+#include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <memory>
 #include <span>
 
@@ -34,20 +36,28 @@ namespace {
 
 constexpr uint32_t kNobody = 65534;
 
+// Ends the process with a message if the machine refused a step of the setup.
+void require(bool done, const char* step) {
+  if (done) return;
+  std::fprintf(stderr, "driver: cannot %s: %s; in a container, allow this system call\n", step,
+               std::strerror(errno));
+  exit_now(1);
+}
+
 // Makes the kernel kill this process when the referee exits. Callers must call drop_privileges()
 // first, because a change of user clears the setting. If the referee has already exited, the
 // process exits too.
 void die_with(pid_t referee) {
-  KEYDROME_CHECK(prctl(PR_SET_PDEATHSIG, SIGKILL) == 0);
+  require(prctl(PR_SET_PDEATHSIG, SIGKILL) == 0, "end with the referee (PR_SET_PDEATHSIG)");
   if (getppid() != referee) exit_now(1);
 }
 
 void drop_privileges() {
-  KEYDROME_CHECK(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0);
+  require(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0, "set no_new_privs (PR_SET_NO_NEW_PRIVS)");
   if (geteuid() != 0) return;
-  KEYDROME_CHECK(setgroups(0, nullptr) == 0);
-  KEYDROME_CHECK(setresgid(kNobody, kNobody, kNobody) == 0);
-  KEYDROME_CHECK(setresuid(kNobody, kNobody, kNobody) == 0);
+  require(setgroups(0, nullptr) == 0, "drop the supplementary groups (setgroups)");
+  require(setresgid(kNobody, kNobody, kNobody) == 0, "become group 65534 (setresgid)");
+  require(setresuid(kNobody, kNobody, kNobody) == 0, "become user 65534 (setresuid)");
 }
 
 class Driver {
@@ -87,8 +97,10 @@ class Driver {
 
 int main(int count, char** arguments) {
   if (count != 2) {
-    std::fputs("driver: only the referee starts this program (verified mode); usage: driver PID\n",
-               stderr);
+    std::fputs(
+        "driver: this program needs one argument, the process id of the referee; only the "
+        "referee starts it, in verified mode\n",
+        stderr);
     keydrome::exit_now(2);
   }
   keydrome::drop_privileges();

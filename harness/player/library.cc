@@ -49,7 +49,7 @@ std::string configure(void* library, const char* configuration) {
   std::string missing;
   decltype(&keydrome_configure) function = nullptr;
   if (!look_up(library, "keydrome_configure", function, missing)) {
-    return "the library accepts no configuration, because it does not export keydrome_configure; "
+    return "the run has a configuration, but the library does not export keydrome_configure; "
            "export this function, or run without a configuration";
   }
   std::array<char, 1024> reason{};
@@ -62,8 +62,8 @@ std::string configure(void* library, const char* configuration) {
   }
   reason.back() = '\0';
   return reason.front() == '\0'
-             ? "the library refused its configuration and gave no reason; keydrome_configure can "
-               "write a reason into `reason`"
+             ? "the library refused its configuration and gave no reason; its function "
+               "keydrome_configure can write one into the parameter `reason`"
              : "the library refused its configuration: " + std::string(reason.data());
 }
 

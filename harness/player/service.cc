@@ -27,7 +27,9 @@ TxnState* transaction_of(const CallSlot& slot) {
 void Service::serve(PhaseId phase, uint32_t threads, CallWait wait, const Cpus* pins) {
   if (threads > slots_.size())
     give_up(phase, kDonePlayer,
-            "GO names more threads than there are call slots, which is a bug of the referee");
+            "the referee asked for " + std::to_string(threads) + " threads, but there are only " +
+                std::to_string(slots_.size()) +
+                " call slots; this is an error of Keydrome: please report it");
   std::vector<std::thread> running;
   running.reserve(threads);
   try {

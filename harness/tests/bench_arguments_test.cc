@@ -16,9 +16,9 @@ TEST(BenchArguments, WordsAndAJsonFile) {
 TEST(BenchArguments, AnErrorNamesTheArgument) {
   EXPECT_EQ(parse_bench_arguments({"--jsn", "x"}, 0).error().message, "unknown option \"--jsn\"");
   EXPECT_EQ(parse_bench_arguments({"--json"}, 0).error().message,
-            "--json needs the name of a file to write");
+            "--json: the name of the file is missing");
   EXPECT_EQ(parse_bench_arguments({"a", "b"}, 1).error().message,
-            "unexpected argument \"b\": at most 1 are allowed besides --json FILE");
+            "unexpected argument \"b\": besides --json FILE, at most 1 argument is allowed");
 }
 
 }  // namespace

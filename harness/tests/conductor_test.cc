@@ -98,7 +98,8 @@ TEST_F(ConductorTest, CatchesAnException) {
   const SessionResult result = play(script(), options_for("throws_exception"), {});
   EXPECT_EQ(result.stop, StopReason::kException) << verdict_of(result);
   EXPECT_EQ(result.detail,
-            "an exception left the library in phase populate: the contract forbids this");
+            "a function of the library threw an exception in phase populate: the contract forbids "
+            "this; it must catch its exceptions and return FAILURE");
 }
 
 TEST_F(ConductorTest, DoesNotBelieveAForgedProtocol) {
@@ -116,7 +117,8 @@ TEST_F(ConductorTest, ADeadPlayerIsNotTakenForOneThatClosedItsChannel) {
   EXPECT_EQ(result.stop, StopReason::kClosed) << verdict_of(result);
   EXPECT_TRUE(result.player_ended);
   EXPECT_EQ(verdict_of(result),
-            "crashed: the process ended with exit code 0 while the library was loaded");
+            "crashed: the library's process ended with exit code 0 while the library was loaded; a "
+            "library must not end its process");
 }
 
 // Kills the player of the only jail that this process runs. Waits for the player's death, but for
@@ -142,7 +144,7 @@ TEST_F(ConductorTest, APlayerThatIsKilledWhileFrozenHasItsExitStatus) {
   });
   EXPECT_EQ(result.stop, StopReason::kClosed) << verdict_of(result);
   EXPECT_EQ(verdict_of(result),
-            "crashed: the process was ended by SIGKILL after 0 phases had ended");
+            "crashed: the library's process was ended by SIGKILL before the first phase had ended");
 }
 
 // Returns the number of keys that the library seeks_keys printed after `when`, the name of a step.

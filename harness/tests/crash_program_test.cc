@@ -19,7 +19,7 @@ using testing::counting_script;
 using testing::op;
 using testing::phase;
 
-constexpr const char* kEnd = "the process was ended by SIGSEGV after 1 phase had ended";
+constexpr const char* kEnd = "the library's process was ended by SIGSEGV after 1 phase had ended";
 
 // Returns the result of a session that crashed after `ended` phases, with the threads of the next
 // phase at these operations.
@@ -91,8 +91,8 @@ TEST(CrashProgram, SaysWhyThereIsNone) {
   const CrashProgram long_one = crash_program(script, crashed(2, {0}), kEnd);
   EXPECT_EQ(long_one.text, "");
   EXPECT_EQ(long_one.why_none,
-            "there is no C program, because the 50004 operations up to the crash are too many for "
-            "one");
+            "there is no C program, because one with the 50004 operations up to the crash would be "
+            "longer than 400000 bytes");
   script::Script procedures = counting_script(1, 1, 1);
   procedures.phases[1].threads[0][1] = op(OpCode::kRun);
   EXPECT_NE(crash_program(procedures, crashed(2, {0}), kEnd).why_none.find("depend on results"),

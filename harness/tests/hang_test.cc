@@ -131,7 +131,9 @@ TEST_F(HangTest, ASlowLibraryIsNoHang) {
     EXPECT_EQ(decide(result, judge::Findings(), "weak").name, "timed_out");
     EXPECT_EQ(ending_of(result).stop, "");
     const std::string detail = found(result, "too_slow");
-    EXPECT_TRUE(detail.starts_with("timed out waiting for phase test to end; thread 0 made "))
+    EXPECT_TRUE(detail.starts_with("the time limit of " + std::to_string(kPhaseMs) +
+                                   " ms (limits.phase_timeout_ms) passed while the referee waited "
+                                   "for phase test to end; thread 0 made "))
         << detail;
     EXPECT_NE(detail.find(" of 10,002 operations in 0."), std::string::npos) << detail;
     EXPECT_NE(detail.find(" and was still advancing; at this rate the phase takes about "),
@@ -153,8 +155,8 @@ TEST_F(HangTest, ASlowLibraryThatUsesUpTheTimeOfTheSessionIsNoHang) {
   const SessionResult result = keydrome::play(numbers({inserts(10'000)}), options, {});
   ASSERT_EQ(result.stop, StopReason::kLimit) << result.detail;
   EXPECT_TRUE(found(result, "too_slow")
-                  .starts_with("the time limit of the whole session was reached while the referee "
-                               "waited for phase test to end; thread 0 made "))
+                  .starts_with("the whole session reached its time limit of 1500 ms while the "
+                               "referee waited for phase test to end; thread 0 made "))
       << result.detail;
 }
 
@@ -175,7 +177,7 @@ TEST_F(HangTest, TheCpuTimeOfASessionEndsWithEvidence) {
   ASSERT_EQ(result.stop, StopReason::kLimit) << result.detail << result.jail.text("status");
   EXPECT_EQ(decide(result, judge::Findings(), "weak").name, "timed_out");
   EXPECT_TRUE(result.detail.starts_with(
-      "the player's CPU time limit (jail.cpu_seconds) was reached "
+      "the library's process reached its limit of 1 s of CPU time (jail.cpu_seconds) "
       "while the referee waited for phase test to end; thread 0 is at operation 90"))
       << result.detail;
   expect_part(result, "thread 0: insertRecord(\"numbers\", 300) (operation 90) has not returned");
@@ -192,7 +194,7 @@ TEST_F(HangTest, TheWallTimeOfASessionEndsWithEvidence) {
   ASSERT_EQ(result.stop, StopReason::kLimit) << result.detail << result.jail.text("status");
   EXPECT_EQ(decide(result, judge::Findings(), "weak").name, "timed_out");
   EXPECT_TRUE(
-      result.detail.starts_with("the time limit of the whole session was reached while the "
+      result.detail.starts_with("the whole session reached its time limit of 1000 ms while the "
                                 "referee waited for phase populate to end"))
       << result.detail;
   expect_part(result, "(create+0x");
@@ -218,7 +220,8 @@ TEST_F(HangTest, NamesTheCallThatTookTheMemory) {
     EXPECT_EQ(decide(result, judge::Findings(), "weak").name, "out_of_memory");
     EXPECT_NE(
         found(result, "out_of_memory")
-            .find("the memory limit (jail.memory_bytes) was reached after 0 phases had ended\n"
+            .find("the library reached the memory limit of 64 MiB (jail.memory_bytes) before the "
+                  "first phase had ended\n"
                   "thread 0: create(\"numbers\") (operation 0) was running when the process ended"),
         std::string::npos)
         << found(result, "out_of_memory");

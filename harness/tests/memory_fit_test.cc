@@ -37,8 +37,8 @@ TEST(FitMemory, TheRemedyOfARefusalFits) {
     const Result<MemoryNeed> need = fit();
     if (need.ok()) continue;
     EXPECT_TRUE(need.error().message.find("GiB") != std::string::npos ||
-                need.error().message.find("can number only") != std::string::npos ||
-                need.error().message.find("procedures can use only") != std::string::npos)
+                need.error().message.find("keys or payloads, but") != std::string::npos ||
+                need.error().message.find("a session with procedures") != std::string::npos)
         << instance.name << ": " << need.error().message;
     if (!follow(need.error().message, parameters)) {
       EXPECT_TRUE(need.error().message.ends_with("choose a smaller scale")) << instance.name;
@@ -109,9 +109,9 @@ TEST(FitMemory, MemoryBoundsTheRecordsUntilTheNumbersEnd) {
        {std::tuple{"lookup_upsert large", "records", int64_t{4'000'000'000}, ""},
         std::tuple{"ycsb a", "records", int64_t{2'000'000'000}, ""},  // 45 GiB of string keys
         std::tuple{"insert_ratio inserts_40", "records", int64_t{4'000'000'000},
-                   "can number only 4200000000"},
+                   "a session can have at most 4200000000"},
         std::tuple{"smallbank hot_100", "accounts", int64_t{100'000'000},
-                   "procedures can use only"}}) {
+                   "a session with procedures can have at most"}}) {
     const std::string text = refusal(instance, parameter, value);
     if (text == "not built") continue;  // builds with sanitizers leave most benchmarks out
     if (*words == '\0') {
@@ -153,7 +153,8 @@ TEST(FitMemory, TheLimitOfThePlanCounts) {
   EXPECT_TRUE(fit(100 * kGiB, 0).ok()) << "the machine's memory is not known";
   const Result<MemoryNeed> much = fit(100 * kGiB, 24 * kGiB);
   ASSERT_FALSE(much.ok());
-  EXPECT_TRUE(much.error().message.ends_with("lower the library's memory limit"))
+  EXPECT_TRUE(
+      much.error().message.ends_with("lower the library's memory limit (jail.memory_bytes)"))
       << much.error().message;
 }
 

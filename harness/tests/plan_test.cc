@@ -64,18 +64,24 @@ TEST(Plan, SaysWhatIsWrong) {
     const char* message;
   };
   const Case cases[] = {
-      {"schema", "keydrome.plan.v2", "plan.schema: must be one of keydrome.plan.v1"},
-      {"keys", "books", "plan.keys: must be an absolute path"},
-      {"trace", "calls", "plan.trace: must be an absolute path"},
-      {"scale", "huge", "plan.scale: must be one of smoke, laptop, paper"},
-      {"seed", "12", "plan.seed: must be 16 lower-case hexadecimal digits"},
-      {"seed", 12, "plan.seed: must be a string"},
+      {"schema", "keydrome.plan.v2",
+       "plan.schema: is \"keydrome.plan.v2\", but must be \"keydrome.plan.v1\""},
+      {"keys", "books",
+       "plan.keys: is \"books\", but must be an absolute path, which begins with /"},
+      {"trace", "calls",
+       "plan.trace: is \"calls\", but must be an absolute path, which begins with /"},
+      {"scale", "huge", "plan.scale: is \"huge\", but must be one of smoke, laptop, paper"},
+      {"seed", "12", "plan.seed: is \"12\", but must be 16 lower-case hexadecimal digits"},
+      {"seed", 12, "plan.seed: is 12, but must be a string"},
       {"benchmark", "../x",
-       "plan.benchmark: must be lower-case letters, digits and underscores, with a letter first"},
-      {"benchmark_version", 0, "plan.benchmark_version: must be an integer from 1 to 2147483647"},
-      {"player", "bin/player", "plan.player: must be an absolute path"},
-      {"plain", "yes", "plan.plain: must be true or false"},
-      {"surprise", 1, "plan.surprise: unknown field; remove it or correct its name"},
+       "plan.benchmark: is \"../x\", but must be lower-case letters, digits and underscores, with "
+       "a letter first"},
+      {"benchmark_version", 0,
+       "plan.benchmark_version: is 0, but must be an integer from 1 to 2147483647"},
+      {"player", "bin/player",
+       "plan.player: is \"bin/player\", but must be an absolute path, which begins with /"},
+      {"plain", "yes", "plan.plain: is \"yes\", but must be true or false"},
+      {"surprise", 1, "plan.surprise: this field is unknown; remove it or correct its name"},
   };
   for (const Case& wrong : cases) {
     Json json = minimal();
@@ -87,25 +93,31 @@ TEST(Plan, SaysWhatIsWrong) {
 TEST(Plan, SaysWhatIsWrongInItsParts) {
   Json json = minimal();
   json["jail"]["slot"] = 1000;
-  EXPECT_EQ(error_of(json), "plan.jail.slot: must be an integer from 0 to 999");
+  EXPECT_EQ(error_of(json), "plan.jail.slot: is 1000, but must be an integer from 0 to 999");
   json = minimal();
   json["jail"]["require"] = "some";
-  EXPECT_EQ(error_of(json), "plan.jail.require: must be one of full, weak, none");
+  EXPECT_EQ(error_of(json), "plan.jail.require: is \"some\", but must be one of full, weak, none");
   json = minimal();
   json["library"]["path"] = "/a:b.so";
-  EXPECT_EQ(error_of(json), "plan.library.path: must not contain a colon");
+  EXPECT_EQ(error_of(json),
+            "plan.library.path: is \"/a:b.so\", but must be a path without a colon, because the "
+            "jail separates paths with colons");
   json = minimal();
   json["limits"] = Json::Object{};
-  EXPECT_EQ(error_of(json), "plan.limits.phase_timeout_ms: this required field is missing");
+  EXPECT_EQ(error_of(json), "plan.limits.phase_timeout_ms: this required field is missing; add it");
   json["limits"]["phase_timeout_ms"] = 604'800'001;  // more than the 7 days that the jail accepts
-  EXPECT_EQ(error_of(json), "plan.limits.phase_timeout_ms: must be an integer from 1 to 604800000");
+  EXPECT_EQ(error_of(json),
+            "plan.limits.phase_timeout_ms: is 604800001, but must be an integer from 1 to "
+            "604800000");
   json = minimal();
   json["parameters"]["threads"] = "four";
-  EXPECT_EQ(error_of(json), "plan.parameters.threads: must be an integer");
+  EXPECT_EQ(error_of(json), "plan.parameters.threads: is \"four\", but must be an integer");
   json = minimal();
   json["library"]["configuration"]["text"] = std::string(9000, 'x');
-  EXPECT_EQ(error_of(json), "plan.library.configuration: must be at most 8128 bytes of JSON");
-  EXPECT_EQ(error_of(Json::Array{}), "plan: must be an object");
+  EXPECT_EQ(error_of(json),
+            "plan.library.configuration: takes 9011 bytes as JSON, but may take at most 8128; "
+            "shorten it");
+  EXPECT_EQ(error_of(Json::Array{}), "plan: is an array, but must be an object");
 }
 
 TEST(Plan, WrapsTheConfigurationOfAStructure) {

@@ -80,7 +80,8 @@ TEST(Verdict, ExitCodeZeroIsNoPass) {
   result.jail.meta["exit_code"] = "0";
   EXPECT_EQ(name_of(result), "crashed");
   EXPECT_EQ(decide(result, judge::Findings(), "full").reason,
-            "the process ended with exit code 0 after 0 phases had ended");
+            "the library's process ended with exit code 0 before the first phase had ended; a "
+            "library must not end its process");
 }
 
 TEST(Verdict, NamesTheSignal) {
@@ -88,7 +89,7 @@ TEST(Verdict, NamesTheSignal) {
   result.jail.meta["signal"] = "11";
   EXPECT_EQ(decide(result, judge::Findings(), "full").name, "crashed");
   EXPECT_EQ(decide(result, judge::Findings(), "full").reason,
-            "the process was ended by SIGSEGV while the library was loaded");
+            "the library's process was ended by SIGSEGV while the library was loaded");
 }
 
 // To shrink a failing session, a workload (the code of a benchmark) plays parts of it again and
@@ -317,8 +318,9 @@ TEST(Verdict, AClockThatDisagreesIsAWarning) {
   ASSERT_EQ(findings.count("clock_disagrees"), 1u);
   EXPECT_EQ(
       findings.list()[0].detail,
-      "phase test took 1.000 s by the referee's clock, but 0.000 s by the player's clock; the "
-      "referee's time is used. The library may have tampered with the player's clock");
+      "phase test took 1.000 s by the referee's clock, but 0.000 s by the player's clock. The "
+      "referee's time counts. The library may have changed the player's clock, which it must not "
+      "do");
   EXPECT_FALSE(findings.failed());
 }
 

@@ -73,7 +73,8 @@ TEST_F(VerifiedTest, CatchesAnException) {
   const SessionResult result = play(script(), options("throws_exception"));
   EXPECT_EQ(result.stop, StopReason::kException) << verdict_of(result);
   EXPECT_EQ(result.detail,
-            "an exception left the library in phase populate: the contract forbids this");
+            "a function of the library threw an exception in phase populate: the contract forbids "
+            "this; it must catch its exceptions and return FAILURE");
 }
 
 TEST_F(VerifiedTest, NamesTheCallThatDoesNotReturn) {

@@ -51,8 +51,8 @@ Environment* Environment::open() {
   if (file < 0) {
     std::fprintf(
         stderr,
-        "lmdb: cannot make a file in the working directory: %s; make the directory writable, "
-        "or free space there\n",
+        "lmdb: cannot create a file for the database in the working directory: %s; make the "
+        "directory writable, or free space there\n",
         std::strerror(errno));
     return nullptr;
   }
@@ -65,8 +65,8 @@ Environment* Environment::open() {
   if (error == 0) return new Environment(env, database);
   std::fprintf(
       stderr,
-      "lmdb: cannot open the database, the file %s in the working directory: %s; check the "
-      "free space there and the memory limit\n",
+      "lmdb: LMDB cannot open the database, the file %s in the working directory: %s; free space "
+      "there, or raise the memory limit of the process\n",
       path.data(), mdb_strerror(error));
   if (env != nullptr) mdb_env_close(env);
   return nullptr;

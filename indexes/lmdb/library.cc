@@ -82,8 +82,8 @@ ErrCode code_of(int error) {
   std::call_once(told, [&] {
     std::fprintf(
         stderr,
-        "lmdb: %s; because of this error of LMDB a call of the library returned FAILURE, and "
-        "later errors are not printed. If space ran out, give the working directory more\n",
+        "lmdb: LMDB reported the error \"%s\", so a call of this library returned FAILURE; later "
+        "errors are not printed. If LMDB ran out of space, free space in the working directory\n",
         mdb_strerror(error));
   });
   return FAILURE;

@@ -54,14 +54,16 @@ bool commit_with_retry(const std::function<ErrCode(TxnState*)>& body) {
     const ErrCode aborted = library().abort(txn);
     if (code != DEADLOCK || (aborted != SUCCESS && aborted != TXN_DNE)) {
       ADD_FAILURE() << "a call returned " << code_name(code)
-                    << ", and abortTransaction then returned " << code_name(aborted);
+                    << ", and abortTransaction then returned " << code_name(aborted)
+                    << ": a call of this transaction must return SUCCESS or DEADLOCK, and the "
+                       "abort after it SUCCESS or TXN_DNE";
       return false;
     }
   }
   gave_up.store(true);
-  ADD_FAILURE()
-      << "a transaction received DEADLOCK in each of " << kAttemptsMax
-      << " attempts or more: the library must let one of several conflicting transactions commit";
+  ADD_FAILURE() << "a transaction received DEADLOCK in every attempt, and it made at least "
+                << kAttemptsMax
+                << ": the library must let one of several conflicting transactions commit";
   return false;
 }
 

@@ -33,7 +33,7 @@ int main(int argc, char** argv) {
       keydrome::set_test_seed(std::strtoull(value, nullptr, 10));
     } else {
       std::fprintf(stderr,
-                   "contract_test: %s: this option is unknown or has no value: "
+                   "contract_test: %s: this option is unknown, or its value is missing: "
                    "give --library PATH, --configure JSON, --seed N or an option of gtest\n",
                    argv[i]);
       return 2;
@@ -41,8 +41,8 @@ int main(int argc, char** argv) {
   }
   if (path.empty()) {
     std::fprintf(stderr,
-                 "contract_test: no library is given: contract_test --library PATH "
-                 "[--configure JSON] [--seed N]\n");
+                 "contract_test: the option --library is missing: start it as contract_test "
+                 "--library PATH [--configure JSON] [--seed N]\n");
     return 2;
   }
   if (!keydrome::load_library(path, configuration)) return 2;

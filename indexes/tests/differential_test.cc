@@ -153,7 +153,7 @@ class Game {
   // Returns the calls since the last begin as text.
   [[nodiscard]] std::string history() const {
     std::ostringstream lines;
-    lines << "the result of the last call is wrong:\n";
+    lines << "the model of the contract does not allow the result of the last of these calls:\n";
     for (const Note& note : history_) {
       lines << "  index " << note.index << ": " << note.call;
       if (note.key) lines << ' ' << show(*note.key);
@@ -171,8 +171,8 @@ class Game {
       do {  // the loop ends, because the model accepts no more records than it contains
         answer = handles_[i]->next(txn);
         ASSERT_TRUE(state_[i].accept_next(&cursor, answer))
-            << "wrong final scan of index " << i << ": getNext returned " << answer
-            << ", which is not the next record; the seed gives the same calls again";
+            << "the final scan of index " << i << " is wrong: getNext returned " << answer
+            << ", which is not the next record of the model; the seed gives the same calls again";
       } while (answer.code == SUCCESS);
     }
   }

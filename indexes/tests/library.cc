@@ -28,8 +28,8 @@ bool look_up(void* object, const char* symbol, Function* out) {
   *out = reinterpret_cast<Function>(dlsym(object, symbol));
   if (*out == nullptr)
     std::fprintf(stderr,
-                 "contract_test: the library does not export %s: define the function with C "
-                 "linkage (extern \"C\"), and do not hide it\n",
+                 "contract_test: the library does not export the function %s: define it with C "
+                 "linkage (extern \"C\") and default visibility\n",
                  symbol);
   return *out != nullptr;
 }
@@ -92,7 +92,8 @@ bool load_library(const std::string& path, const std::string& configuration) {
   if (object == nullptr) {
     std::fprintf(
         stderr,
-        "contract_test: cannot load the library: %s; correct the path, or link what is missing\n",
+        "contract_test: cannot load the library: %s; correct the path of --library, or link the "
+        "library with what it needs\n",
         dlerror());
     return false;
   }
@@ -111,7 +112,10 @@ bool load_library(const std::string& path, const std::string& configuration) {
   if (!look_up(object, "keydrome_configure", &configure)) return false;
   std::array<char, 512> reason{};
   if (configure(configuration.c_str(), reason.data(), reason.size()) == 0) return true;
-  std::fprintf(stderr, "contract_test: the library refuses its configuration: %s\n", reason.data());
+  std::fprintf(stderr,
+               "contract_test: the library refuses the configuration of --configure: %s; correct "
+               "this JSON\n",
+               reason.data());
   return false;
 }
 

@@ -108,7 +108,7 @@ class HangAlarm {
   explicit HangAlarm(const std::string& id) {
     const std::string text = "contract_test: the library hangs in scenario " + id +
                              ": the scenario has not ended after " + std::to_string(kHangSeconds) +
-                             " s\n";
+                             " s; look for a call that waits for ever\n";
     std::strncpy(message_, text.c_str(), sizeof message_ - 1);
     std::signal(SIGALRM, [](int) {
       _exit(write(STDERR_FILENO, message_, std::strlen(message_)) < 0 ? 2 : 1);
@@ -120,7 +120,7 @@ class HangAlarm {
   HangAlarm& operator=(const HangAlarm&) = delete;
 
  private:
-  static inline char message_[128];  // for the signal handler
+  static inline char message_[192];  // for the signal handler
 };
 
 class RequiredScenario : public ::testing::TestWithParam<Scenario> {};

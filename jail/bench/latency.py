@@ -62,7 +62,7 @@ def run_ms(command: list[str]) -> float:
     _, status = os.waitpid(process, 0)
     elapsed = time.perf_counter_ns() - start
     if status != 0:
-        message = f"{' '.join(command)}: failed with wait status {status}; run the command alone to see its message"
+        message = f"{' '.join(command)}: ended with wait status {status}, not 0; run it alone to see its message"
         raise SystemExit(message)
     return elapsed / 1e6
 
@@ -198,7 +198,7 @@ def main() -> None:
     options = parser.parse_args()
     if options.json and not options.json.parent.is_dir():
         parser.error(
-            f"--json {options.json}: its folder is missing: create it, or name another file"
+            f"--json {options.json}: the folder {options.json.parent} is missing: create it, or name another file"
         )
     jail = str(options.build / "bin" / "jail")
     order = random.Random(options.seed)  # noqa: S311 (shuffles, no secret)

@@ -39,7 +39,7 @@ void cgroup_enter(const struct cgroups* cgroups) {
     int error = write_file_at(directory, "tasks", "0");
     if (error) {
       errno = error;
-      die_errno("cannot enter the control group %s/%s", cgroups->groups[i].mount, cgroups->name);
+      die_step("cannot enter the control group %s/%s", cgroups->groups[i].mount, cgroups->name);
     }
   }
   for (int i = 0; i < HIERARCHY_COUNT; i++) {

@@ -162,7 +162,8 @@ static bool take_lock(int directory, const struct cgroups* cgroups) {
     return true;
   }
   if (errno == EWOULDBLOCK) {
-    die("the slot is in use by a running jail (%s): choose another --slot", cgroups->name);
+    die("a running jail uses this slot (it holds the control group %s): choose another --slot",
+        cgroups->name);
   }
   return false;
 }
@@ -211,8 +212,8 @@ bool cgroup_make(struct cgroups* cgroups, enum hierarchy hierarchy, bool lock) {
     int reason = errno;
     close(directory);
     if (!deleted && reason == EBUSY) {
-      die("cannot remove %s, a leftover of an earlier jail: the processes in its cgroup.procs were "
-          "killed but still exist; if they do not disappear, restart the machine",
+      die("cannot remove %s, a leftover of an earlier jail: the jail killed the processes in its "
+          "cgroup.procs, but some still exist; if they do not disappear, restart the machine",
           path);
     }
     if (!deleted) {

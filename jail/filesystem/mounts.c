@@ -62,13 +62,12 @@ bool mounts_nosymfollow_works(void) {
 static void set_attributes(int tree, uint64_t attributes, const char* what) {
   struct mount_attr change = {.attr_set = attributes};
   if (call_mount_setattr(tree, "", AT_EMPTY_PATH, &change) < 0) {
-    die("cannot make the mount of %s%s%s%s%s%s (mount_setattr): %s%s", what,
-        attributes & MOUNT_ATTR_RDONLY ? " read-only" : "",
-        attributes & MOUNT_ATTR_NOSUID ? " nosuid" : "",
-        attributes & MOUNT_ATTR_NODEV ? " nodev" : "",
-        attributes & MOUNT_ATTR_NOEXEC ? " noexec" : "",
-        attributes & MOUNT_ATTR_NOSYMFOLLOW ? " nosymfollow" : "", strerror(errno),
-        errno == ENOSYS ? "; Linux 5.12 or newer is needed" : "");
+    die_step("cannot make the mount of %s%s%s%s%s%s (mount_setattr)", what,
+             attributes & MOUNT_ATTR_RDONLY ? " read-only" : "",
+             attributes & MOUNT_ATTR_NOSUID ? " nosuid" : "",
+             attributes & MOUNT_ATTR_NODEV ? " nodev" : "",
+             attributes & MOUNT_ATTR_NOEXEC ? " noexec" : "",
+             attributes & MOUNT_ATTR_NOSYMFOLLOW ? " nosymfollow" : "");
   }
 }
 
@@ -76,11 +75,15 @@ static void add_clone(struct clones* clones, const char* source, const char* tar
                       uint64_t attributes) {
   int tree = call_open_tree(AT_FDCWD, source, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
   if (tree < 0) {
-    die_errno("cannot bind %s (open_tree)", source);
+    if (errno == ENOENT || errno == ENOTDIR) {
+      die("cannot bind %s: %s; create this path, or give --bind a SOURCE that exists", source,
+          strerror(errno));
+    }
+    die_step("cannot bind %s (open_tree)", source);
   }
   struct stat status;
   if (fstat(tree, &status) < 0) {
-    die_errno("cannot bind %s (fstat)", source);
+    die_step("cannot bind %s (fstat)", source);
   }
   set_attributes(tree, attributes, source);
   clones->items[clones->count++] =
@@ -108,7 +111,7 @@ static void clone_sources(const struct options* options, struct clones* clones, 
 
 static void configure(int fs, const char* key, const char* value) {
   if (call_fsconfig(fs, FSCONFIG_SET_STRING, key, value) < 0) {
-    die_errno("cannot set the tmpfs option %s=%s", key, value);
+    die_step("cannot set the option %s=%s of the jail's tmpfs (fsconfig)", key, value);
   }
 }
 
@@ -118,7 +121,7 @@ static int make_tmpfs(uint64_t size, const char* inodes, const char* mode, unsig
                       uint64_t attributes) {
   int fs = call_fsopen("tmpfs", FSOPEN_CLOEXEC);
   if (fs < 0) {
-    die_errno("cannot make a tmpfs (fsopen)");
+    die_step("cannot make the jail's tmpfs (fsopen)");
   }
   char text[32];
   snprintf(text, sizeof text, "%llu", (unsigned long long)size);
@@ -129,11 +132,11 @@ static int make_tmpfs(uint64_t size, const char* inodes, const char* mode, unsig
   configure(fs, "uid", text);
   configure(fs, "gid", text);
   if (call_fsconfig(fs, FSCONFIG_CMD_CREATE, NULL, NULL) < 0) {
-    die_errno("cannot make a tmpfs of %llu bytes", (unsigned long long)size);
+    die_step("cannot make the jail's tmpfs of %llu bytes (fsconfig)", (unsigned long long)size);
   }
   int tree = call_fsmount(fs, FSMOUNT_CLOEXEC, (unsigned int)attributes);
   if (tree < 0) {
-    die_errno("cannot mount a tmpfs (fsmount)");
+    die_step("cannot mount the jail's tmpfs (fsmount)");
   }
   close(fs);
   return tree;
@@ -175,14 +178,14 @@ static void make_mount_point(const char* target, bool is_folder) {
 static void attach(int tree, const char* target, bool is_folder) {
   make_mount_point(target, is_folder);
   if (call_move_mount(tree, AT_FDCWD, target + 1) < 0) {
-    die_errno("cannot mount %s (move_mount)", target);
+    die_step("cannot mount %s inside the jail (move_mount)", target);
   }
   close(tree);
 }
 
 static void enter_empty_root(int root) {
   if (call_move_mount(root, AT_FDCWD, kMountsPlace) < 0 || chdir(kMountsPlace) < 0) {
-    die_errno("cannot mount the new root on %s", kMountsPlace);
+    die_step("cannot mount the jail's root on %s (move_mount, chdir)", kMountsPlace);
   }
 }
 
@@ -193,25 +196,25 @@ static void enter_empty_root(int root) {
 static void cover_old_root(void) {
   if (call_mount(".", "/", MS_MOVE) < 0 || chroot(".") < 0 || chdir("/") < 0) {
     die_errno(
-        "pivot_root is refused, and the new root cannot be mounted over the old one either (in a "
-        "container, allow mount and pivot_root in its seccomp profile)");
+        "the machine refuses pivot_root, and the jail cannot mount its root over the host's root "
+        "(in a container, allow mount and pivot_root in its seccomp profile)");
   }
 }
 
 static void leave_old_root(void) {
   if (syscall(SYS_pivot_root, ".", ".") < 0) {
     if (errno != EPERM && errno != ENOSYS) {
-      die_errno("cannot change the root (pivot_root)");
+      die_step("cannot change to the jail's root (pivot_root)");
     }
     cover_old_root();
     return;
   }
   /* pivot_root(".", ".") has mounted the old root over the new one; detach the old root. */
   if (call_umount(".", MNT_DETACH) < 0) {
-    die_errno("cannot detach the old root");
+    die_step("cannot detach the host's root inside the jail (umount2)");
   }
   if (chdir("/") < 0) {
-    die_errno("cannot change to the new root");
+    die_step("cannot change to the jail's root (chdir)");
   }
 }
 
@@ -245,7 +248,7 @@ void mounts_enter(const struct options* options) {
   close(root);
   leave_old_root();
   if (options->tmpfs_bytes && chdir("/work") < 0) {
-    die_errno("cannot change to /work");
+    die_step("cannot change to the folder /work inside the jail (chdir)");
   }
 }
 
@@ -253,7 +256,8 @@ void mounts_check_readable(const struct options* options) {
   for (int i = 0; i < options->bind_count; i++) {
     const struct bind* bind = &options->binds[i];
     if (access(bind->target, R_OK) < 0) {
-      die("--bind %s: the jail's user %u cannot read it: make it readable for all (chmod a+r)",
+      die("--bind %s: user %u, as which the program runs, cannot read this path: make it readable "
+          "for all (chmod a+r)",
           bind->source, options_user(options));
     }
   }

@@ -19,6 +19,6 @@ void filter_enforce(void) {
    * filter, which slows the process down. */
   if (syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_SPEC_ALLOW, &program) !=
       0) {
-    die_errno("cannot load the system call filter (seccomp)");
+    die_step("cannot load the system call filter (seccomp)");
   }
 }

@@ -218,8 +218,8 @@ static scmp_filter_ctx filter;
 static void check(int result, const char* what) {
   if (result < 0) {
     fprintf(stderr,
-            "jail_filter_generate: cannot build the filter (%s): %s; libseccomp 2.5 or newer is "
-            "needed\n",
+            "jail_filter_generate: libseccomp cannot build the jail's system call filter (%s): "
+            "%s; install libseccomp 2.5 or newer\n",
             what, strerror(-result));
     exit(1);
   }
@@ -356,7 +356,7 @@ int main(int argc, char** argv) {
   build();
   int compiled = memfd_create("filter", MFD_CLOEXEC);
   if (compiled < 0) {
-    perror("jail_filter_generate: memfd");
+    perror("jail_filter_generate: cannot make a file in memory (memfd_create)");
     return 1;
   }
   check(seccomp_export_bpf(filter, compiled), "export");

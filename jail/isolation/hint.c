@@ -50,7 +50,7 @@ static const char* sentence(enum hint hint, int error) {
       return "an ordinary user must start the jail in a group below --cgroup-parent, for example "
              "with systemd-run --user --scope -p Delegate=yes";
     default:
-      return "see jail --check";
+      return "jail --check says what this machine lacks";
   }
 }
 
@@ -74,21 +74,21 @@ static const char* control_groups(const struct isolation* isolation) {
                         "with --cgroup-parent (systemd-run --user --scope -p Delegate=yes makes "
                         "one)";
     case TROUBLE_NOT_READABLE:
-      return "the jail cannot open its parent group, or cannot read a setting there, such as "
-             "cpuset.mems, or the setting is empty: check that the parent group exists and that "
-             "this file is not empty, or name another group with --cgroup-parent";
+      return "the jail cannot open its parent group or read a setting there, such as cpuset.mems, "
+             "or the setting is empty: check that the group exists and has this setting, or name "
+             "another group with --cgroup-parent";
     case TROUBLE_NO_CONTROLLER:
       return "the parent of the jail's control group does not offer the controller of this "
              "mechanism: as root write the controller's name with a plus, such as +memory, to "
              "cgroup.subtree_control of each group above the parent; if a v1 hierarchy uses the "
              "controller, boot with cgroup_no_v1=all";
     case TROUBLE_BUSY:
-      return "the parent group contains processes, so it cannot enable controllers: name an empty "
-             "group with --cgroup-parent; in a container, use the host's hierarchy (docker run "
-             "--cgroupns=host, or cgroup: host in a compose file)";
+      return "the parent group contains processes, so the kernel enables no controllers for its "
+             "children: name a group without processes with --cgroup-parent; in a container, use "
+             "the host's hierarchy (docker run --cgroupns=host, or cgroup: host in a compose file)";
     default:
-      return "the control groups are mounted, but a file of this mechanism is missing or cannot be "
-             "written: check the files of the parent group";
+      return "the control groups are mounted, but the jail cannot find or write the file of this "
+             "mechanism: check with ls -l that the jail may write the files of the parent group";
   }
 }
 

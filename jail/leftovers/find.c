@@ -24,7 +24,7 @@ enum { kDyingUs = 500000 };
 static dev_t device_of_root_place(void) {
   struct stat status;
   if (stat(kMountsPlace, &status) < 0) {
-    die_errno("cannot stat %s", kMountsPlace);
+    die_step("cannot read the status of the folder %s (stat)", kMountsPlace);
   }
   return status.st_dev;
 }
@@ -56,12 +56,12 @@ static bool user_may_have_others(const struct options* options) {
   struct rlimit before;
   /* The saved user stays root, so that the second setresuid can become root again. */
   if (getrlimit(RLIMIT_NPROC, &before) < 0 || setresuid(user, user, 0) < 0) {
-    die_errno("cannot become user %u to look for its processes", (unsigned int)user);
+    die_step("cannot become user %u to look for its processes (setresuid)", (unsigned int)user);
   }
   const struct rlimit two = {.rlim_cur = 2, .rlim_max = before.rlim_max};
   bool others = setrlimit(RLIMIT_NPROC, &two) < 0 || may_have_others();
   if (setrlimit(RLIMIT_NPROC, &before) < 0 || setresuid(0, 0, 0) < 0) {
-    die_errno("cannot become root again");
+    die_step("cannot become root again after a look for processes (setresuid)");
   }
   return others;
 }

@@ -74,8 +74,8 @@ static bool kill_processes(int slot) {
     nanosleep(&pause, NULL);
   }
   dprintf(STDERR_FILENO,
-          "jail: processes of user %u were killed 5 seconds ago and still exist: they hang in the "
-          "kernel; if they do not disappear, restart the machine\n",
+          "jail: the sweep killed the processes of user %u 5 seconds ago, but some still exist: "
+          "they hang in the kernel; if they do not disappear, restart the machine\n",
           user);
   return false;
 }
@@ -115,10 +115,11 @@ static bool remove_groups(struct cgroups* cgroups, enum hierarchy lock, bool loc
     const char* mount = cgroups->groups[hierarchy].mount;
     if (!cgroup_delete(cgroups, hierarchy)) {
       const char* why = errno == EBUSY
-                            ? "the processes in its cgroup.procs were killed but still exist; if "
-                              "they do not disappear, restart the machine"
+                            ? "the sweep killed the processes in its cgroup.procs, but some still "
+                              "exist; if they do not disappear, restart the machine"
                             : strerror(errno);
-      dprintf(STDERR_FILENO, "jail: cannot remove %s/%s: %s\n", mount, cgroups->name, why);
+      dprintf(STDERR_FILENO, "jail: cannot remove the control group %s/%s: %s\n", mount,
+              cgroups->name, why);
       removed = false;
     } else if (hierarchy != lock || lock_was_there) {
       printf("swept: group %s/%s\n", mount, cgroups->name);
@@ -137,8 +138,8 @@ static bool sweep_slot(struct cgroups* cgroups, const struct options* options, i
     }
     dprintf(
         STDERR_FILENO,
-        "jail: cannot lock slot %d, so its leftovers stay: cannot make %s/%s: %s; run the sweep "
-        "as a user who may write there\n",
+        "jail: the leftovers of slot %d stay, because the sweep cannot lock the slot: cannot make "
+        "%s/%s: %s; run the sweep as a user who may write there\n",
         slot, cgroups->groups[lock].mount, cgroups->name, strerror(errno));
     return false;
   }

@@ -84,7 +84,8 @@ static void set_slot(struct options* options, const struct spec* spec, char* val
 static void set_bind(struct options* options, const struct spec* spec, char* value) {
   (void)spec;
   if (options->bind_count == kMaxBinds) {
-    die("--bind: at most %d binds are possible; bind a folder that contains several files",
+    die("--bind: given more than %d times, which is the limit; bind a folder that contains several "
+        "of the files",
         kMaxBinds);
   }
   options->binds[options->bind_count++] = value_bind(value);
@@ -97,11 +98,14 @@ static void set_cpus(struct options* options, const struct spec* spec, char* val
 
 static void set_pass_fd(struct options* options, const struct spec* spec, char* value) {
   if (options->pass_fd_count == kMaxPassFds) {
-    die("--pass-fd: at most %d descriptors are possible; pass fewer", kMaxPassFds);
+    die("--pass-fd: given more than %d times, which is the limit; pass fewer descriptors",
+        kMaxPassFds);
   }
   int fd = value_descriptor(spec->name, value);
   if (fd <= STDERR_FILENO) {
-    die("--pass-fd %d: must be 3 or more, because descriptors 0 to 2 are always passed", fd);
+    die("--pass-fd %d: must be 3 or more; descriptors 0 to 2 need no option, because the jail "
+        "always passes them",
+        fd);
   }
   options->pass_fds[options->pass_fd_count++] = fd;
 }
@@ -166,13 +170,15 @@ static void check_pass_fds(const struct options* options) {
   for (int i = 0; i < options->pass_fd_count; i++) {
     int fd = options->pass_fds[i];
     if (fd == options->command_fd || fd == options->meta_fd) {
-      die("--pass-fd %d: the program must not have the descriptor of --command-fd or --meta-fd; "
-          "pass another one",
-          fd);
+      die("--pass-fd %d: is also the descriptor of %s, which the program must not have; pass "
+          "another descriptor",
+          fd, fd == options->command_fd ? "--command-fd" : "--meta-fd");
     }
     if ((uint64_t)fd >= options->open_files) {
-      die("--pass-fd %d: must be below %llu, the value of --open-files", fd,
-          (unsigned long long)options->open_files);
+      die("--pass-fd %d: must be below %llu, the value of --open-files; raise --open-files, or "
+          "pass "
+          "a lower descriptor",
+          fd, (unsigned long long)options->open_files);
     }
   }
 }
@@ -181,8 +187,8 @@ static void check_binds(const struct options* options) {
   for (int i = 0; i < options->bind_count && options->tmpfs_bytes; i++) {
     const char* target = options->binds[i].target;
     if (strncmp(target, "/work", 5) == 0 && (target[5] == '/' || target[5] == '\0')) {
-      die("--bind: the working directory /work would hide target %s; bind it elsewhere, or set "
-          "--tmpfs-bytes 0",
+      die("--bind: the writable folder /work, which the jail mounts, would hide the target %s; "
+          "choose a TARGET outside /work, or leave /work out with --tmpfs-bytes 0",
           target);
     }
   }
@@ -190,18 +196,20 @@ static void check_binds(const struct options* options) {
 
 static void check_program(const struct options* options) {
   if (options->check && options->sweep) {
-    die("--check and --sweep cannot be given together: run two commands");
+    die("--check and --sweep cannot be given together: run jail once with each");
   }
   bool takes_program = !options->check && !options->sweep;
   if (takes_program && !options->program) {
-    die("no program given; see jail --help");
+    die("no program given: put its path inside the jail after --; see jail --help");
   }
   if (!takes_program && options->program) {
     die("--%s takes no program: remove %s", options->check ? "check" : "sweep",
         options->program[0]);
   }
   if (options->program && options->program[0][0] != '/') {
-    die("program %s: must be an absolute path inside the jail", options->program[0]);
+    die("program %s: must be an absolute path inside the jail, such as /program; bind the file to "
+        "this path with --bind SOURCE:/program",
+        options->program[0]);
   }
 }
 
@@ -222,7 +230,8 @@ void options_parse(struct options* options, int argc, char** argv) {
   opterr = 0;
   for (int code; (code = getopt_long(argc, argv, "+", long_options, NULL)) != -1;) {
     if (code < kFirstCode) {
-      die("%s: unknown option or missing value; see jail --help", argv[optind - 1]);
+      die("%s: is not an option of the jail, or its value is missing; see jail --help",
+          argv[optind - 1]);
     }
     const struct spec* spec = &kSpecs[code - kFirstCode];
     spec->set(options, spec, optarg);

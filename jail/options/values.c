@@ -23,7 +23,9 @@ uint64_t value_number(const char* name, const char* text, uint64_t min, uint64_t
 int value_descriptor(const char* name, const char* text) {
   int fd = (int)value_number(name, text, 0, 1048576);
   if (fcntl(fd, F_GETFD) < 0) {
-    die("--%s %d: is not an open descriptor; the caller must pass it to the jail", name, fd);
+    die("--%s %d: the jail has no open descriptor %d; open it in the process that starts the jail, "
+        "and let the jail inherit it",
+        name, fd, fd);
   }
   return fd;
 }
@@ -61,8 +63,7 @@ struct bind value_bind(char* text) {
   const char* target = colon + 1;
   if (strstr(target, "/../") || strstr(target, "//") ||
       (strlen(target) >= 3 && strcmp(target + strlen(target) - 3, "/..") == 0)) {
-    die("--bind: the target %s must not contain .. as a folder, nor two slashes in a row; "
-        "write the path without them",
+    die("--bind: the target %s contains .. or two slashes in a row; write the path without them",
         target);
   }
   return (struct bind){.source = text, .target = target};
@@ -83,7 +84,7 @@ const char* value_group(const char* text) {
 
 const char* value_cpus(const char* text) {
   if (!*text || text[strspn(text, "0123456789,-")]) {
-    die("--cpus %s: must be a list such as 0-1,3", text);
+    die("--cpus %s: must be a list of processors and ranges, such as 0-1,3", text);
   }
   return text;
 }

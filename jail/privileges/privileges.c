@@ -26,13 +26,13 @@ static void empty_bounding_set(void) {
     capability++;
   }
   if (errno != EINVAL) {
-    die_errno("cannot drop capability %lu from the bounding set", capability);
+    die_step("cannot drop capability %lu from the bounding set (PR_CAPBSET_DROP)", capability);
   }
   const unsigned long locked = SECBIT_NOROOT | SECBIT_NOROOT_LOCKED |
                                SECBIT_NO_SETUID_FIXUP_LOCKED | SECBIT_KEEP_CAPS_LOCKED |
                                SECBIT_NO_CAP_AMBIENT_RAISE | SECBIT_NO_CAP_AMBIENT_RAISE_LOCKED;
   if (prctl(PR_SET_SECUREBITS, locked, 0, 0, 0) < 0) {
-    die_errno("cannot lock the secure bits (PR_SET_SECUREBITS)");
+    die_step("cannot lock the secure bits (PR_SET_SECUREBITS)");
   }
 }
 
@@ -43,14 +43,14 @@ static void clear_capabilities(void) {
   struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3];
   memset(data, 0, sizeof data);
   if (syscall(SYS_capset, &header, data) < 0) {
-    die_errno("cannot clear the capabilities (capset)");
+    die_step("cannot clear the capabilities (capset)");
   }
   if (syscall(SYS_capget, &header, data) < 0) {
-    die_errno("cannot read the capabilities back (capget)");
+    die_step("cannot read the capabilities back (capget)");
   }
   if (data[0].permitted || data[1].permitted) {
-    die("capset succeeded, but the permitted set is %08x%08x instead of empty, so the jail "
-        "does not run the program: please report this error of the jail",
+    die("the kernel left the capabilities %08x%08x after capset, which cleared all, so the jail "
+        "does not run the program: please report this error of Keydrome's jail",
         data[1].permitted, data[0].permitted);
   }
 }
@@ -79,16 +79,16 @@ void privileges_drop(const struct options* options) {
   empty_bounding_set();
   /* In a user namespace that an ordinary user made, privileges_map() has denied setgroups. */
   if (options->has_root && setgroups(0, NULL) < 0) {
-    die_errno("cannot drop the supplementary groups");
+    die_step("cannot drop the supplementary groups (setgroups)");
   }
   if (setresgid(id, id, id) < 0 || setresuid(id, id, id) < 0) {
-    die_errno("cannot become user and group %u", id);
+    die_step("cannot become user and group %u (setresuid)", id);
   }
   clear_capabilities();
   if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0) {
-    die_errno("cannot set no_new_privs");
+    die_step("cannot set no_new_privs (PR_SET_NO_NEW_PRIVS)");
   }
   if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0) {
-    die_errno("cannot make the process non-dumpable (PR_SET_DUMPABLE)");
+    die_step("cannot make the process non-dumpable (PR_SET_DUMPABLE)");
   }
 }

@@ -19,14 +19,15 @@ static int call_prlimit(int resource, const struct rlimit* wanted, struct rlimit
 static void set_limit(int resource, const char* name, rlim_t value) {
   struct rlimit limit;
   if (call_prlimit(resource, NULL, &limit) < 0) {
-    die_errno("cannot read RLIMIT_%s", name);
+    die_step("cannot read the resource limit RLIMIT_%s (prlimit)", name);
   }
   if (limit.rlim_max != RLIM_INFINITY && limit.rlim_max < value) {
     value = limit.rlim_max;
   }
   limit.rlim_cur = limit.rlim_max = value;
   if (call_prlimit(resource, &limit, NULL) < 0) {
-    die_errno("cannot set RLIMIT_%s to %llu", name, (unsigned long long)value);
+    die_step("cannot set the resource limit RLIMIT_%s to %llu (prlimit)", name,
+             (unsigned long long)value);
   }
 }
 
@@ -59,7 +60,7 @@ void rlimits_raise_open_files(void) {
   enum { kNeeded = kExecDescriptor + 8 };
   struct rlimit limit;
   if (getrlimit(RLIMIT_NOFILE, &limit) < 0) {
-    die_errno("cannot read RLIMIT_NOFILE");
+    die_step("cannot read the limit of open files (getrlimit)");
   }
   const rlim_t allowed = limit.rlim_max;
   if (allowed < kNeeded) {
@@ -67,8 +68,8 @@ void rlimits_raise_open_files(void) {
   }
   limit.rlim_cur = limit.rlim_max;
   if (setrlimit(RLIMIT_NOFILE, &limit) < 0) {
-    die("the jail needs a hard limit of %d open files, but the limit is %llu: raise it with ulimit "
-        "-Hn",
-        kNeeded, (unsigned long long)allowed);
+    die("the jail needs a hard limit of at least %d open files, but the limit is %llu: raise it "
+        "with ulimit -Hn %d",
+        kNeeded, (unsigned long long)allowed, kNeeded);
   }
 }

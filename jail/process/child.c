@@ -32,14 +32,15 @@ static const char kHostName[] = "jail";
 static void set_up_descriptors(const struct options* options) {
   int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
   if (null < 0 || dup2(null, STDIN_FILENO) < 0) {
-    die_errno("cannot open /dev/null as standard input");
+    die_step("cannot open /dev/null as standard input");
   }
   if (syscall(SYS_close_range, 3u, ~0u, (unsigned int)CLOSE_RANGE_CLOEXEC) < 0) {
-    die_errno("cannot mark the open descriptors close-on-exec (close_range)");
+    die_step("cannot mark the open descriptors close-on-exec (close_range)");
   }
   for (int i = 0; i < options->pass_fd_count; i++) {
     if (fcntl(options->pass_fds[i], F_SETFD, 0) < 0) {
-      die_errno("--pass-fd %d: cannot keep the descriptor open across exec", options->pass_fds[i]);
+      die_step("--pass-fd %d: cannot keep the descriptor open in the program (fcntl)",
+               options->pass_fds[i]);
     }
   }
 }
@@ -83,7 +84,8 @@ static int run_program(void* argument) {
   /* The system call filter allows execveat only for kExecDescriptor, a descriptor that the program
    * can never open (filter/filter.h). */
   if (!options->check && dup3(program->descriptor, kExecDescriptor, O_CLOEXEC) < 0) {
-    die_errno("cannot move the program's descriptor to number %d", kExecDescriptor);
+    die_step("cannot move the descriptor of the program's file to number %d (dup3)",
+             kExecDescriptor);
   }
   rlimits_apply(options);
   if (!options_disabled(options, DISABLED_SECCOMP)) {
@@ -139,8 +141,8 @@ static _Noreturn void reap(pid_t program, int report_fd) {
     kill(-1, SIGKILL);
   }
   if (!ended) {
-    die("the jail's init lost the program: wait4 found no child, but the program had not ended; "
-        "this is an error of the jail: please report it");
+    die("the jail has lost the program: wait4 found no child process, but the program had not "
+        "ended; this is an error of Keydrome's jail: please report it");
   }
   write_all(report_fd, &report, sizeof report);
   _exit(0);
@@ -151,7 +153,7 @@ static _Noreturn void reap(pid_t program, int report_fd) {
  * parent is already dead, its end of the pipe is closed, and this function ends the process. */
 static void tie_to_parent(int pipe) {
   if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) < 0) {
-    die_errno("cannot tie the jail's init to its parent (PR_SET_PDEATHSIG)");
+    die_step("cannot ask the kernel to kill the program when the jail dies (PR_SET_PDEATHSIG)");
   }
   struct pollfd parent = {.fd = pipe, .events = 0};
   if (poll(&parent, 1, 0) < 0 || parent.revents) {
@@ -174,7 +176,7 @@ static void enter_network_namespace(const struct options* options,
   /* For an ordinary user, clone3 has already made the network namespace together with the user
    * namespace. */
   if (options->has_root && setns(links->parent_pidfd, CLONE_NEWNET) < 0) {
-    die_errno("cannot enter the network namespace (setns)");
+    die_step("cannot enter the jail's network namespace (setns)");
   }
 }
 
@@ -196,10 +198,10 @@ void child_run(const struct options* options, const struct cgroups* cgroups,
   mounts_enter(options);
   umask(S_IWGRP | S_IWOTH);
   if (sethostname(kHostName, sizeof kHostName - 1) < 0 || setdomainname("", 0) < 0) {
-    die_errno("cannot set the host name");
+    die_step("cannot set the host name inside the jail (sethostname)");
   }
   if (setsid() < 0) {
-    die_errno("cannot start a session (setsid)");
+    die_step("cannot start a session inside the jail (setsid)");
   }
   const struct program program = {.options = options,
                                   .descriptor = options->check ? -1 : open_program(options)};

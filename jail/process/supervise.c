@@ -62,11 +62,11 @@ struct run {
 
 static void make_pipe(int ends[2]) {
   if (pipe2(ends, O_CLOEXEC) < 0) {
-    die_errno("cannot make a pipe");
+    die_step("cannot make a pipe to the jail's child");
   }
   if (ends[0] >= kExecDescriptor || ends[1] >= kExecDescriptor) {
-    die("the jail needs free descriptors below %d, but the caller passed it too many open files: "
-        "close some of them first",
+    die("the jail needs free descriptors below %d, but the process that started it left too many "
+        "files open: close some of them, or mark them close-on-exec",
         kExecDescriptor);
   }
 }
@@ -87,7 +87,7 @@ static void block_signals(struct run* run) {
   signal(SIGPIPE, SIG_IGN);
   run->signals = signalfd(-1, &watched, SFD_CLOEXEC | SFD_NONBLOCK);
   if (run->signals < 0) {
-    die_errno("cannot make a signalfd");
+    die_step("cannot make a descriptor for signals (signalfd)");
   }
 }
 
@@ -121,7 +121,7 @@ static void clone_child(struct run* run) {
   make_pipe(alive);
   int self = (int)syscall(SYS_pidfd_open, getpid(), 0u);
   if (self < 0) {
-    die_errno("cannot open a pidfd of the jail itself");
+    die_step("cannot open a descriptor of the jail's own process (pidfd_open)");
   }
   long child = syscall(SYS_clone3, &arguments, sizeof arguments);
   if (child < 0 && errno == EACCES && cgroup_clone_target(run->cgroups) >= 0) {
@@ -290,7 +290,7 @@ static void watch(struct run* run) {
                               {.fd = run->signals, .events = POLLIN},
                               {.fd = run->entered ? run->commands : -1, .events = POLLIN}};
     if (poll(events, 3, timeout_ms(run)) < 0 && errno != EINTR) {
-      die_errno("cannot wait for the child (poll)");
+      die_step("cannot wait for the end of the program (poll)");
     }
     if (events[0].revents && !take_report(run)) {
       return;
@@ -307,8 +307,8 @@ static void watch(struct run* run) {
     check_cpu_time(run);
     if (now_us() >= run->deadline_us) {
       if (run->killed) {
-        die("process %d was killed %d seconds ago and still exists: it hangs in the kernel; if it "
-            "does not disappear, restart the machine",
+        die("the jail killed process %d, its init, %d seconds ago, but the process still exists: "
+            "it hangs in the kernel; if it does not disappear, restart the machine",
             run->init, kKillTimeoutUs / 1000000);
       }
       kill_tree(run, END_TIMED_OUT);
@@ -354,8 +354,8 @@ static void conclude(struct run* run, struct outcome* outcome) {
   const char* failure = run->failure;
   if (!failure[0] && !run->has_ended_report && !run->killed && !outcome->oom_kills) {
     failure =
-        "the jail's init died without a report: a process outside the jail killed it; run the jail "
-        "again";
+        "the jail's first process died without a report, so a process outside the jail killed it; "
+        "run the jail again";
   }
   if (failure[0]) {
     die("%s", failure);

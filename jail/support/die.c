@@ -21,8 +21,8 @@ void die_set_meta_fd(int fd) { meta_fd = fd; }
 void die_set_report_fd(int fd) { report_fd = fd; }
 void die_set_clean_up(void (*function)(void)) { clean_up = function; }
 
-/* The longest message: that of die_errno(). */
-enum { kMaxWithReason = kMaxMessage + 64, kMaxLine = kMaxWithReason + 32 };
+/* The longest message: that of die_step(). */
+enum { kMaxWithReason = kMaxMessage + 256, kMaxLine = kMaxWithReason + 32 };
 
 static _Noreturn void fail(char* message) {
   for (char* c = message; *c; c++) {
@@ -67,5 +67,36 @@ void die_errno(const char* format, ...) {
   vsnprintf(what, sizeof what, format, arguments);
   va_end(arguments);
   snprintf(message, sizeof message, "%s: %s", what, meaning);
+  fail(message);
+}
+
+static const char* advice(int error) {
+  switch (error) {
+    case EPERM:
+    case EACCES:
+    case ENOSYS:
+      return "start the jail as root, on Linux 5.14 or newer; in a container, allow the call as "
+             "docker-compose.yml does";
+    case EMFILE:
+    case ENFILE:
+      return "close open files, or raise the limit of open files (ulimit -n)";
+    case EAGAIN:
+    case ENOMEM:
+    case ENOSPC:
+      return "free memory, or end other processes, and run the jail again";
+    default:
+      return "run the jail again; if it fails again, report this message to Keydrome";
+  }
+}
+
+void die_step(const char* format, ...) {
+  const int error = errno;
+  char what[kMaxMessage];
+  char message[kMaxWithReason];
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(what, sizeof what, format, arguments);
+  va_end(arguments);
+  snprintf(message, sizeof message, "%s: %s; %s", what, strerror(error), advice(error));
   fail(message);
 }

@@ -22,9 +22,11 @@ void die_set_report_fd(int fd);
 void die_set_clean_up(void (*function)(void));
 
 /* Ends the process with EXIT_JAIL_FAILED and a message; die_errno appends the text of errno.
- * Control characters in the message become '?', because the message may contain a file name and the
- * meta output consists of lines. */
+ * die_step also appends what the user can do about this value of errno. It is for system calls that
+ * fail only if the machine refuses them or lacks a resource. Control characters in the message
+ * become '?', because the message may contain a file name and the meta output consists of lines. */
 _Noreturn void die(const char* format, ...) __attribute__((format(printf, 1, 2)));
 _Noreturn void die_errno(const char* format, ...) __attribute__((format(printf, 1, 2)));
+_Noreturn void die_step(const char* format, ...) __attribute__((format(printf, 1, 2)));
 
 #endif

@@ -258,7 +258,8 @@ template <class Class>
 constexpr KeydromeStructureTable structure_table(const StructureFacts& facts) {
   constexpr bool kHasScan = requires { &Class::scan; };
   constexpr bool kHasFind = requires { &Class::find; };
-  static_assert(kHasScan || kHasFind, "the class needs scan or, if it is unordered, find");
+  static_assert(kHasScan || kHasFind,
+                "the class must have a member scan or, if its keys are unordered, find");
   return StructureFunctions<Class>::table(facts);
 }
 

@@ -120,9 +120,9 @@ void Reader::deleted_key(uint32_t cell, const CellLists& lists) {
 
 void Reader::deleted_nothing(uint32_t suspect, bool lost) {
   const char* text =
-      lost ? "deleteRecord returned SUCCESS instead of KEY_NOTFOUND for a key whose payloads "
-             "another transaction had deleted before"
-           : "deleteRecord returned SUCCESS for a key without payloads, instead of KEY_NOTFOUND";
+      lost ? "deleteRecord must return KEY_NOTFOUND for a key whose payloads another transaction "
+             "has deleted before"
+           : "deleteRecord must return KEY_NOTFOUND for a key without payloads";
   const uint32_t deleter = suspect == kNoNumber ? kNoNumber : versions_.of[suspect].deleter;
   sink_.add_finding({lost ? "lost_update" : "internal", text, suspect, event_, transaction_,
                      deleter == number_ ? kNoNumber : deleter, /*is_about_deleter=*/true,
@@ -219,10 +219,13 @@ void Reader::report_dirty(uint32_t element, uint32_t inserter, EdgeKind kind) {
     report("aborted_read", kAbortedRead, element);
   } else if (kind == EdgeKind::kWriteWrite) {
     report("dirty_write",
-           "A transaction deleted a record before its writer called commitTransaction", element,
-           inserter);
+           "A transaction deleted an uncommitted record, whose writer called commitTransaction "
+           "only later",
+           element, inserter);
   } else {
-    report("dirty_read", "A transaction saw a record before its writer called commitTransaction",
+    report("dirty_read",
+           "A transaction saw an uncommitted record, whose writer called commitTransaction only "
+           "later",
            element, inserter);
   }
 }

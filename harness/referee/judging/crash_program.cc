@@ -311,8 +311,9 @@ CrashProgram crash_program(const script::Script& script, const SessionResult& re
     return {.text = std::move(text), .why_none = {}};
   }
   return {.text = {},
-          .why_none = "there is no C program, because the " + std::to_string(operations) +
-                      " operations up to the crash are too many for one"};
+          .why_none = "there is no C program, because one with the " + std::to_string(operations) +
+                      " operations up to the crash would be longer than " +
+                      std::to_string(kCrashProgramBytesMax) + " bytes"};
 }
 
 }  // namespace keydrome

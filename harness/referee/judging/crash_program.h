@@ -30,8 +30,8 @@ inline constexpr std::size_t kCrashProgramBytesMax = 400'000;
 
 // Returns the program for a session that ended in a call. `script` contains the operations of the
 // session, except those that were not played because the phase ended by the clock
-// (script::drop_unplayed()). `end` says how the session ended, such as "the process was ended by
-// SIGSEGV".
+// (script::drop_unplayed()). `end` says how the session ended, such as "the library's process was
+// ended by SIGSEGV".
 CrashProgram crash_program(const script::Script& script, const SessionResult& result,
                            const std::string& end);
 

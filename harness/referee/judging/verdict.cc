@@ -33,6 +33,7 @@ std::string where(const SessionResult& result) {
       return "while the library was loaded";
     case Stage::kPlaying: {
       const std::size_t ended = result.phases.size();
+      if (ended == 0) return "before the first phase had ended";
       return "after " + std::to_string(ended) + (ended == 1 ? " phase" : " phases") + " had ended";
     }
     case Stage::kComplete:
@@ -54,21 +55,38 @@ RunVerdict starved_verdict(const std::string& stop, const SessionResult& result)
   return {"infrastructure", stop + "; " + result.starved};
 }
 
+// Returns what follows "the memory limit": its value, if one is set, and its name in the plan.
+std::string memory_limit_text(const SessionResult& result) {
+  const uint64_t bytes = result.memory_limit_bytes;
+  return bytes == 0 ? " (jail.memory_bytes)"
+                    : " of " + std::to_string(bytes >> 20) + " MiB (jail.memory_bytes)";
+}
+
+// Returns a time that the jail reported in microseconds, in parentheses, or "" if it reported none.
+std::string reported_seconds(const SessionResult& result, const char* key, const char* verb) {
+  const std::optional<int64_t> us = result.jail.number(key);
+  if (!us) return "";
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), "%.1f s", static_cast<double>(*us) / 1e6);
+  return std::string(" (") + verb + text.data() + ")";
+}
+
 // If the jail reports that the player reached a limit of the jail, sets `verdict` and returns true.
 // Otherwise returns false.
 bool decide_by_limits(const SessionResult& result, RunVerdict& verdict) {
   const std::string_view status = result.jail.text("status");
   if (status == "out_of_memory" || result.jail.number("oom_kills").value_or(0) > 0) {
-    verdict = {"out_of_memory",
-               "the memory limit (jail.memory_bytes) was reached " + where(result)};
-  } else if (status == "timed_out" && is_starved(result)) {
-    verdict =
-        starved_verdict("the time limit of the whole session was reached " + where(result), result);
+    verdict = {"out_of_memory", "the library reached the memory limit" + memory_limit_text(result) +
+                                    " " + where(result)};
   } else if (status == "timed_out") {
-    verdict = {"timed_out", "the time limit of the whole session was reached " + where(result)};
+    const std::string stop = "the whole session reached its time limit" +
+                             reported_seconds(result, "wall_us", "it ran for ") + " " +
+                             where(result);
+    verdict = is_starved(result) ? starved_verdict(stop, result) : RunVerdict{"timed_out", stop};
   } else if (status == "cpu_exceeded") {
     verdict = {"timed_out",
-               "the player's CPU time limit (jail.cpu_seconds) was reached " + where(result)};
+               "the library's process reached its limit of CPU time, jail.cpu_seconds" +
+                   reported_seconds(result, "cpu_us", "it used ") + ", " + where(result)};
   } else {
     return false;
   }
@@ -77,7 +95,7 @@ bool decide_by_limits(const SessionResult& result, RunVerdict& verdict) {
 
 std::string signal_name(int64_t number) {
   const char* name = sigabbrev_np(static_cast<int>(number));
-  return name == nullptr ? std::to_string(number) : std::string("SIG") + name;
+  return name == nullptr ? "signal " + std::to_string(number) : std::string("SIG") + name;
 }
 
 RunVerdict decide_closed(const SessionResult& result) {
@@ -89,13 +107,14 @@ RunVerdict decide_closed(const SessionResult& result) {
                                   "; run `jail --check` to find the cause"};
   }
   if (status == "signaled") {
-    return {"crashed", "the process was ended by " +
+    return {"crashed", "the library's process was ended by " +
                            signal_name(result.jail.number("signal").value_or(0)) + " " +
                            where(result)};
   }
   if (status == "exited") {
-    return {"crashed", "the process ended with exit code " +
-                           std::string(result.jail.text("exit_code")) + " " + where(result)};
+    return {"crashed", "the library's process ended with exit code " +
+                           std::string(result.jail.text("exit_code")) + " " + where(result) +
+                           "; a library must not end its process"};
   }
   if (result.player_ended) {
     return {"infrastructure", "the player's process ended " + where(result) +
@@ -106,19 +125,24 @@ RunVerdict decide_closed(const SessionResult& result) {
                         "; a library may close only descriptors that it has opened"};
 }
 
+std::string not_opened_text(const SessionResult& result) {
+  return "the player cannot load the library: " + result.detail +
+         "; build it for this machine, and link it with everything that it uses";
+}
+
 RunVerdict decide_load_failure(const SessionResult& result) {
   switch (result.load_status) {
     case kLoadNotConfigured:
       return {"unsupported", result.detail};
     case kLoadNotTightened:
       return {"refused",
-              "the player could not drop the rights that only loading needs, so nothing was "
-              "played: " +
+              "after loading the library, the player could not give up the rights that only "
+              "loading needs, so it played nothing: " +
                   result.detail +
                   "; a library must not install a seccomp filter, and the kernel must allow this "
                   "step (run `jail --check`)"};
     case kLoadNotOpened:
-      return {"failed", "the library cannot be loaded: " + result.detail};
+      return {"failed", not_opened_text(result)};
     default:
       return {"failed", result.detail};
   }
@@ -173,14 +197,16 @@ std::optional<RunVerdict> decide_by_jail(const SessionResult& result,
   if (result.stop == StopReason::kNotStarted) return std::nullopt;
   if (!jail.exited) {
     return RunVerdict{"infrastructure",
-                      "the jail was killed before it could report: by the referee, because the "
-                      "jail did not end in time, or by another process; repeat the run"};
+                      "the jail was killed before it could report how the library ended; either "
+                      "another process killed it, or the referee, because it did not end in time; "
+                      "repeat the run"};
   }
   if (jail.exit_code != 0) {
     return RunVerdict{
         "infrastructure",
         "the jail exited with code " + std::to_string(jail.exit_code) +
-            " and reported no error; repeat the run, and report a bug if this happens again"};
+            " and reported no error; repeat the run, and report this as an error of Keydrome if it "
+            "happens again"};
   }
   const std::string level = jail_level(jail);
   if (rank(level) >= rank(required_level)) return std::nullopt;
@@ -207,8 +233,8 @@ void add_clock_findings(const SessionResult& result, judge::Findings& findings) 
         "clock_disagrees",
         "phase " + phase.name + " took " + in_seconds(outside_ns) +
             " by the referee's clock, but " + in_seconds(inside_ns) +
-            " by the player's clock; the referee's time is used. The library may have "
-            "tampered with the player's clock");
+            " by the player's clock. The referee's time counts. The library may have changed the "
+            "player's clock, which it must not do");
   }
 }
 
@@ -219,9 +245,10 @@ void add_freeze_findings(const SessionResult& result, judge::Findings& findings)
   if (result.stop != StopReason::kNone || result.unfrozen_after.empty()) return;
   if (std::ranges::count(result.jail.words("mechanisms"), "freeze") == 0) return;
   findings.required("not_frozen",
-                    "a thread of the library could not be frozen after " + result.unfrozen_after +
-                        ", so it may work between the phases, where nothing is "
-                        "measured; no thread may stay in one system call for seconds");
+                    "the jail could not freeze a thread of the library after " +
+                        result.unfrozen_after +
+                        ", so this thread may work between the phases, where nothing is measured; "
+                        "no thread may stay in one system call for seconds");
 }
 
 // Adds a finding for a session in which the library crashed, with a C program that makes its calls.
@@ -274,7 +301,7 @@ RunVerdict failed_by(const judge::Findings& findings) {
     if (finding.severity != Severity::kRequired) continue;
     return {"failed", finding.detail.substr(0, finding.detail.find('\n'))};
   }
-  return {"failed", "a required check failed"};
+  return {"failed", "a required check failed; the list of findings shows which"};
 }
 
 }  // namespace
@@ -315,7 +342,9 @@ void add_session_findings(const script::Script& script, const SessionResult& res
   add_end_finding(script, result, findings);
   if (result.stop != StopReason::kLoadFailed) return;
   if (result.load_status == kLoadSymbolMissing) findings.required("missing_symbol", result.detail);
-  if (result.load_status == kLoadNotOpened) findings.required("not_loadable", result.detail);
+  if (result.load_status == kLoadNotOpened) {
+    findings.required("not_loadable", not_opened_text(result));
+  }
 }
 
 RunVerdict decide(const SessionResult& result, const judge::Findings& findings,

@@ -17,8 +17,9 @@ Result<int> parse_number(const std::string& list, std::size_t& at) {
   const char* end = list.data() + list.size();
   const auto [rest, error] = std::from_chars(list.data() + at, end, value);
   if (error != std::errc() || value < 0 || value >= kCpusMax) {
-    return Error{"CPU list \"" + list + "\": expected a number from 0 to " +
-                 std::to_string(kCpusMax - 1) + " at position " + std::to_string(at)};
+    return Error{"CPU list \"" + list + "\": a number from 0 to " + std::to_string(kCpusMax - 1) +
+                 " is missing at character " + std::to_string(at + 1) +
+                 "; write a list such as 0-1,4"};
   }
   at = static_cast<std::size_t>(rest - list.data());
   return value;
@@ -38,11 +39,15 @@ Result<std::vector<int>> parse_cpu_list(const std::string& list) {
       if (!parsed) return parsed.error();
       last = *parsed;
     }
-    if (last < *first) return Error{"CPU list \"" + list + "\": a range ends before it starts"};
+    if (last < *first) {
+      return Error{"CPU list \"" + list + "\": the range " + std::to_string(*first) + "-" +
+                   std::to_string(last) + " ends before it starts; write the smaller number first"};
+    }
     for (int cpu = *first; cpu <= last; ++cpu) cpus.push_back(cpu);
     if (at == list.size()) return cpus;
     if (list[at] != ',')
-      return Error{"CPU list \"" + list + "\": expected a comma after each CPU or range"};
+      return Error{"CPU list \"" + list + "\": a comma is missing at character " +
+                   std::to_string(at + 1) + "; write a list such as 0-1,4"};
     ++at;
   }
 }

@@ -19,10 +19,11 @@ constexpr size_t kPage = 4096;
 size_t rounded_up(size_t bytes) { return (bytes + kPage - 1) / kPage * kPage; }
 
 Error failure(const char* what) {
-  return Error{std::string("the memory shared with the player: ") + what +
-               " the memfd: " + std::strerror(errno) +
-               (errno == EMFILE || errno == ENFILE ? "; raise the limit of open files (ulimit -n)"
-                                                   : "; if memory is short, end other programs")};
+  return Error{
+      std::string(what) +
+      " the memory that the referee shares with the player (a memfd): " + std::strerror(errno) +
+      (errno == EMFILE || errno == ENFILE ? "; raise the limit of open files (ulimit -n)"
+                                          : "; if memory is short, end other programs")};
 }
 
 Result<UniqueFd> make(const char* name, size_t size) {

@@ -28,15 +28,24 @@ bool is_seed(std::string_view text) {
          text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
 }
 
+void expect_absolute(StrictObject& reader, std::string_view key, std::string_view path) {
+  if (path.starts_with('/')) return;
+  reader.fail_value(key, Json(std::string(path)), "an absolute path, which begins with /");
+}
+
 void expect_path(StrictObject& reader, std::string_view key, std::string_view path) {
-  if (path.empty() || path.front() != '/') reader.fail(key, "must be an absolute path");
-  // The jail's option --bind separates source and target with a colon.
-  if (path.find(':') != std::string_view::npos) reader.fail(key, "must not contain a colon");
+  expect_absolute(reader, key, path);
+  if (path.find(':') == std::string_view::npos) return;
+  reader.fail_value(key, Json(std::string(path)),
+                    "a path without a colon, because the jail separates paths with colons");
 }
 
 Result<void> parse_parameters(const Json& json, std::map<std::string, int64_t>& parameters) {
   for (const auto& [name, value] : json.as_object()) {
-    if (!value.is_int()) return Error{"plan.parameters." + name + ": must be an integer"};
+    if (!value.is_int()) {
+      return Error{"plan.parameters." + name + ": is " + value.brief() +
+                   ", but must be an integer"};
+    }
     parameters[name] = value.as_int();
   }
   return {};
@@ -56,10 +65,12 @@ Result<void> parse_library(const Json& json, LibraryPlan& library) {
   // The message LOAD tells the player, the process in the jail, which library to load. The text in
   // LOAD has at most kTextBytes bytes. It contains the configuration, the library's path in the
   // jail and two NULs. 64 bytes are enough for the path and the NULs.
-  if (configuration_text(library, format::kThreadsMax, {SHORT, INT, VARCHAR}).size() >
-      kTextBytes - 64) {
-    reader.fail("configuration",
-                "must be at most " + std::to_string(kTextBytes - 64) + " bytes of JSON");
+  const std::size_t bytes =
+      configuration_text(library, format::kThreadsMax, {SHORT, INT, VARCHAR}).size();
+  if (bytes > kTextBytes - 64) {
+    reader.fail("configuration", "takes " + std::to_string(bytes) +
+                                     " bytes as JSON, but may take at most " +
+                                     std::to_string(kTextBytes - 64) + "; shorten it");
   }
   return reader.finish();
 }
@@ -73,7 +84,7 @@ Result<void> parse_jail(const Json& json, JailPlan& jail) {
   reader.expect_one_of("require", jail.require, {"full", "weak", "none"});
   jail.cpus = reader.optional_string("cpus").value_or("");
   if (jail.cpus.find_first_not_of("0123456789,-") != std::string::npos) {
-    reader.fail("cpus", "must be a list of CPUs such as 0-1,4");
+    reader.fail_value("cpus", Json(jail.cpus), "a list of CPUs such as 0-1,4");
   }
   jail.memory_bytes = reader.optional_integer("memory_bytes", {16 << 20, INT64_MAX});
   jail.tmpfs_bytes = reader.optional_integer("tmpfs_bytes", {});
@@ -131,20 +142,22 @@ Result<Plan> parse_plan(const Json& json) {
   for (const auto& [key, value] :
        {std::pair("benchmark", &plan.benchmark), std::pair("instance", &plan.instance)}) {
     if (!is_identifier(*value)) {
-      reader.fail(key, "must be lower-case letters, digits and underscores, with a letter first");
+      reader.fail_value(key, Json(*value),
+                        "lower-case letters, digits and underscores, with a letter first");
     }
   }
   plan.scale = reader.required_string("scale");
   reader.expect_one_of("scale", plan.scale, {"smoke", "laptop", "paper"});
   plan.seed = reader.required_string("seed");
-  if (!is_seed(plan.seed)) reader.fail("seed", "must be 16 lower-case hexadecimal digits");
+  if (!is_seed(plan.seed))
+    reader.fail_value("seed", Json(plan.seed), "16 lower-case hexadecimal digits");
   plan.plain = reader.optional_bool("plain", false);
   plan.record = reader.optional_bool("record", false);
   for (const auto& [key, path] : {std::pair("keys", &plan.keys), std::pair("trace", &plan.trace)}) {
     const auto given = reader.optional_string(key);
     if (!given) continue;
     *path = *given;
-    if (!given->starts_with('/')) reader.fail(key, "must be an absolute path");
+    expect_absolute(reader, key, *given);
   }
   plan.player = reader.required_string("player");
   expect_path(reader, "player", plan.player);

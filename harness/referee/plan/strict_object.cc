@@ -5,10 +5,21 @@
 #include <algorithm>
 
 namespace keydrome {
+namespace {
+
+constexpr std::string_view kFieldMissing = "this required field is missing; add it";
+
+}  // namespace
 
 StrictObject::StrictObject(const Json& json, std::string name)
     : json_(json), name_(std::move(name)) {
-  if (!json_.is_object()) error_ = Error{name_ + ": must be an object"};
+  if (!json_.is_object()) {
+    error_ = Error{name_ + ": is " + json_.brief() + ", but must be an object"};
+  }
+}
+
+void StrictObject::fail_value(std::string_view key, const Json& value, const std::string& wanted) {
+  fail(key, "is " + value.brief() + ", but must be " + wanted);
 }
 
 void StrictObject::fail(std::string_view key, std::string_view what) {
@@ -23,7 +34,7 @@ const Json* StrictObject::member(std::string_view key) {
 
 std::string StrictObject::required_string(std::string_view key) {
   std::optional<std::string> value = optional_string(key);
-  if (!value) fail(key, "this required field is missing");
+  if (!value) fail(key, kFieldMissing);
   return value.value_or("");
 }
 
@@ -31,7 +42,7 @@ std::optional<std::string> StrictObject::optional_string(std::string_view key) {
   const Json* value = member(key);
   if (value == nullptr) return std::nullopt;
   if (!value->is_string()) {
-    fail(key, "must be a string");
+    fail_value(key, *value, "a string");
     return "";
   }
   return value->as_string();
@@ -39,7 +50,7 @@ std::optional<std::string> StrictObject::optional_string(std::string_view key) {
 
 int64_t StrictObject::required_integer(std::string_view key, IntegerRange range) {
   const std::optional<uint64_t> value = optional_integer(key, range);
-  if (!value) fail(key, "this required field is missing");
+  if (!value) fail(key, kFieldMissing);
   return static_cast<int64_t>(value.value_or(0));
 }
 
@@ -48,9 +59,10 @@ std::optional<uint64_t> StrictObject::optional_integer(std::string_view key, Int
   if (value == nullptr) return std::nullopt;
   if (!value->is_int() || value->as_int() < range.min || value->as_int() > range.max) {
     const std::string min = std::to_string(range.min);
-    fail(key, range.max == INT64_MAX
-                  ? "must be an integer of at least " + min
-                  : "must be an integer from " + min + " to " + std::to_string(range.max));
+    fail_value(key, *value,
+               range.max == INT64_MAX
+                   ? "an integer of at least " + min
+                   : "an integer from " + min + " to " + std::to_string(range.max));
     return 0;
   }
   return static_cast<uint64_t>(value->as_int());
@@ -60,7 +72,7 @@ bool StrictObject::optional_bool(std::string_view key, bool otherwise) {
   const Json* value = member(key);
   if (value == nullptr) return otherwise;
   if (!value->is_bool()) {
-    fail(key, "must be true or false");
+    fail_value(key, *value, "true or false");
     return otherwise;
   }
   return value->as_bool();
@@ -68,9 +80,9 @@ bool StrictObject::optional_bool(std::string_view key, bool otherwise) {
 
 const Json* StrictObject::object(std::string_view key, bool required) {
   const Json* value = member(key);
-  if (value == nullptr && required) fail(key, "this required field is missing");
+  if (value == nullptr && required) fail(key, kFieldMissing);
   if (value != nullptr && !value->is_object()) {
-    fail(key, "must be an object");
+    fail_value(key, *value, "an object");
     return nullptr;
   }
   return value;
@@ -83,14 +95,15 @@ void StrictObject::expect_one_of(std::string_view key, std::string_view value,
   for (const std::string_view word : allowed) {
     list += (list.empty() ? "" : ", ") + std::string(word);
   }
-  fail(key, "must be one of " + list);
+  fail_value(key, Json(std::string(value)),
+             allowed.size() == 1 ? '"' + list + '"' : "one of " + list);
 }
 
 Result<void> StrictObject::finish() {
   if (error_) return *error_;
   for (const auto& [key, value] : json_.as_object()) {
     if (!known_.contains(key))
-      return Error{name_ + "." + key + ": unknown field; remove it or correct its name"};
+      return Error{name_ + "." + key + ": this field is unknown; remove it or correct its name"};
   }
   return {};
 }

@@ -45,6 +45,8 @@ class StrictObject {
                      std::initializer_list<std::string_view> allowed);
   // Reports an error about member `key`. The message is the member's name, then `what`.
   void fail(std::string_view key, std::string_view what);
+  // Reports that member `key` has this value, but must be `wanted`.
+  void fail_value(std::string_view key, const Json& value, const std::string& wanted);
 
   // Returns the first error. A member that the parser never read is an error too.
   Result<void> finish();

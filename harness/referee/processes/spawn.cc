@@ -46,7 +46,8 @@ const char* remedy(int error) {
 Result<DescriptorPair> socket_pair(int type) {
   std::array<int, 2> ends{};
   if (socketpair(AF_UNIX, type | SOCK_CLOEXEC, 0, ends.data()) != 0) {
-    return Error{std::string("cannot make a socket pair: ") + std::strerror(errno) + kMoreFiles};
+    return Error{std::string("the referee cannot make a socket pair: ") + std::strerror(errno) +
+                 kMoreFiles};
   }
   return DescriptorPair{raise(ends[0]), raise(ends[1])};
 }
@@ -54,7 +55,8 @@ Result<DescriptorPair> socket_pair(int type) {
 Result<DescriptorPair> output_pipe() {
   std::array<int, 2> ends{};
   if (pipe2(ends.data(), O_CLOEXEC) != 0) {
-    return Error{std::string("cannot make a pipe: ") + std::strerror(errno) + kMoreFiles};
+    return Error{std::string("the referee cannot make a pipe: ") + std::strerror(errno) +
+                 kMoreFiles};
   }
   DescriptorPair pair{raise(ends[0]), raise(ends[1])};
   fcntl(pair.ours.get(), F_SETFL, O_NONBLOCK);

@@ -33,7 +33,8 @@ class PhaseFollower {
         return Stopped{StopReason::kViolation,
                        "a message with a wrong nonce (the random number of the phase) or phase "
                        "number arrived in phase " +
-                           name_ + "; the library must not use the player's channel"};
+                           name_ +
+                           "; the library must not use the player's channel to the referee"};
       }
       if (failed) return failure(message);
       if (message.type == MessageType::kDone) {
@@ -42,8 +43,8 @@ class PhaseFollower {
       }
       if (!is_next(message)) {
         return Stopped{StopReason::kViolation,
-                       "the player requested a piece of a program out of order in phase " + name_ +
-                           "; the library must not use the player's channel"};
+                       "the player requested operations out of order in phase " + name_ +
+                           "; the library must not use the player's channel to the referee"};
       }
       pieces_.publish(message.thread);
       --unpublished_;
@@ -61,10 +62,13 @@ class PhaseFollower {
   Stopped failure(Message& message) const {
     message.text[kTextBytes - 1] = '\0';
     const std::string where = " in phase " + name_ + ": " + message.text;
-    if (partner_.driver_spoke())
-      return {StopReason::kNotStarted, "the driver, not the library, failed" + where};
+    if (partner_.driver_spoke()) {
+      return {StopReason::kNotStarted,
+              "the driver, not the library, failed" + where + "; repeat the run"};
+    }
     if (message.status == kDoneException) {
-      return {StopReason::kException, "an exception left the library" + where};
+      return {StopReason::kException, "a function of the library threw an exception" + where +
+                                          "; it must catch its exceptions and return FAILURE"};
     }
     return {StopReason::kPlayerFailed, "the player failed" + where};
   }

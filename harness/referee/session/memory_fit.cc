@@ -156,13 +156,13 @@ std::string too_many(const workload::Demand& demand, const workload::KeyFile* ke
   const double numbers = std::max(demand.records + demand.keys, demand.inserts);
   if (numbers > kNumbersMax) {
     return "the session has up to " + std::to_string(whole_bytes(numbers)) +
-           " keys or payloads, but a session can number only " +
+           " keys or payloads, but a session can have at most " +
            std::to_string(whole_bytes(kNumbersMax));
   }
   if (demand.procedures == 0 || demand.string_bytes <= kImageStringsMax) return "";
   return "the session has up to " + gib(whole_bytes(demand.string_bytes)) +
-         " of different strings, but procedures can use only " +
-         gib(whole_bytes(kImageStringsMax)) + " of them";
+         " of different strings, but a session with procedures can have at most " +
+         gib(whole_bytes(kImageStringsMax));
 }
 
 // A parameter that makes the session fit if it is lowered to `value`.
@@ -239,7 +239,7 @@ Result<MemoryNeed> fit_memory(const workload::Workload& workload,
   const std::string advice =
       !remedy.parameter.empty()
           ? "lower " + remedy.parameter + " to " + std::to_string(remedy.value) + " or less"
-      : limit_helps       ? "lower the library's memory limit"
+      : limit_helps       ? "lower the library's memory limit (jail.memory_bytes)"
       : rules.plays_trace ? "shorten the trace"
                           : "choose a smaller scale";
   const std::string text = too_many(demand_of(workload, parameters, rules), rules.keys);

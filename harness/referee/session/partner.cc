@@ -22,6 +22,16 @@ constexpr uint64_t kSampleEveryNs = 500 * kNsPerMs;
 // phase. Later waits sleep at once, because the threads may need every processor.
 constexpr uint64_t kBusyNs = 100'000;
 
+// Returns the beginning of a sentence about a wait for a message of type `type` that took too long.
+// The first messages of a process arrive before the phases, and have a limit of their own.
+std::string timeout_text(const JailOptions& options, MessageType type) {
+  const LimitsPlan& limits = options.plan.limits;
+  const bool loads = type == MessageType::kHello || type == MessageType::kLoaded;
+  return "the time limit of " +
+         std::to_string(loads ? limits.load_timeout_ms : limits.phase_timeout_ms) + " ms (limits." +
+         (loads ? "load_timeout_ms" : "phase_timeout_ms") + ") passed";
+}
+
 }  // namespace
 
 std::unique_ptr<Partner> Partner::create(const JailOptions& options, uint32_t threads_max) {
@@ -107,15 +117,16 @@ std::optional<Stopped> Partner::expect(Message& message, MessageType type, uint6
   const std::string meanwhile = " while the referee waited for " + what;
   switch (wait(message, deadline_ns)) {
     case JailProcess::Event::kClosed:
-      return Stopped{StopReason::kClosed, "the player ended" + meanwhile};
+      return Stopped{StopReason::kClosed, "the player's process ended" + meanwhile};
     case JailProcess::Event::kDeadline:
       if (limit_reached_.empty()) {
-        return Stopped{StopReason::kDeadline, "timed out waiting for " + what};
+        return Stopped{StopReason::kDeadline, timeout_text(options_, type) + meanwhile};
       }
-      return Stopped{StopReason::kLimit, std::string(limit_reached_) + meanwhile};
+      return Stopped{StopReason::kLimit, limit_reached_ + meanwhile};
     case JailProcess::Event::kMalformed:
-      return Stopped{StopReason::kViolation, "the player sent a malformed message" + meanwhile +
-                                                 "; the library must not use the player's channel"};
+      return Stopped{StopReason::kViolation,
+                     "the player sent a malformed message" + meanwhile +
+                         "; the library must not use the player's channel to the referee"};
     case JailProcess::Event::kOther:
       return Stopped{
           StopReason::kNotStarted,
@@ -128,7 +139,8 @@ std::optional<Stopped> Partner::expect(Message& message, MessageType type, uint6
   return Stopped{StopReason::kViolation, "an unexpected message of type " +
                                              std::to_string(static_cast<uint32_t>(message.type)) +
                                              " arrived" + meanwhile +
-                                             "; the library must not use the player's channel"};
+                                             "; the library must not use the player's channel to "
+                                             "the referee"};
 }
 
 }  // namespace keydrome

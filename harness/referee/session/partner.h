@@ -102,7 +102,7 @@ class Partner {
 
   const JailOptions& options_;
   SessionLimits limits_;
-  std::string_view limit_reached_;  // the limit that ended the last wait(), or ""
+  std::string limit_reached_;  // the limit that ended the last wait(), or ""
   Starvation starvation_;
   PhaseWatch* watch_ = nullptr;
   uint64_t busy_until_ns_ = 0;

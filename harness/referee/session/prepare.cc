@@ -30,7 +30,8 @@ Result<void> check_files(const Plan& plan) {
       {"player", plan.player}, {"driver", plan.driver}, {"jail.path", plan.jail.path}};
   for (const auto& [field, path] : runnable) {
     if (!path.empty() && access(path.c_str(), X_OK) != 0) {
-      return Error{std::string("plan.") + field + ": cannot execute " + path + "; build it first"};
+      return Error{std::string("plan.") + field + ": cannot execute " + path +
+                   "; correct the path, or build the program with ./dev build"};
     }
   }
   return {};
@@ -85,8 +86,8 @@ Result<Basis> find_basis(const Plan& plan, const workload::BenchmarkEntry& entry
   }
   std::unique_ptr<workload::Workload> workload = entry.make(plan.instance);
   if (workload == nullptr) {
-    return Error{"the program of benchmark " + plan.benchmark + " has no instance \"" +
-                 plan.instance + "\", although benchmark.json lists it: run ./dev build"};
+    return Error{"the referee has no instance \"" + plan.instance + "\" of benchmark " +
+                 plan.benchmark + ", although benchmark.json lists it: run ./dev build"};
   }
   if (files.trace) workload->play_trace(files.trace);
   const uint64_t least_bytes = limit_of(*manifest, plan.scale, "memory_bytes").value_or(0);
@@ -120,7 +121,8 @@ Result<File> fitting(const std::string& path, Result<uint64_t> (&size_of)(const 
   try {
     return read(path);
   } catch (const std::bad_alloc&) {  // other programs have taken the memory meanwhile
-    return Error{path + ": there is not enough memory for the " + content + ": lower their number"};
+    return Error{path + ": there is not enough memory for the " + content +
+                 ": end other programs, or shorten the file"};
   }
 }
 
@@ -137,7 +139,7 @@ Result<const workload::BenchmarkEntry*> find_benchmark(const std::string& name) 
     if (entry.name == name) return &entry;
     known += (known.empty() ? "" : ", ") + std::string(entry.name);
   }
-  return Error{"there is no benchmark \"" + name + "\"; there are: " + known};
+  return Error{"there is no benchmark \"" + name + "\"; choose one of these: " + known};
 }
 
 Result<workload::KeyFile> fitting_keys(const std::string& path) {

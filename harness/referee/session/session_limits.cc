@@ -25,18 +25,23 @@ uint64_t cpu_count() {
 }  // namespace
 
 SessionLimits::SessionLimits(uint64_t wall_ms, std::optional<uint64_t> cpu_seconds)
-    : end_ns_(now_ns() + wall_ms * kNsPerMs) {
+    : wall_ms_(wall_ms), end_ns_(now_ns() + wall_ms * kNsPerMs) {
   if (cpu_seconds) cpu_ns_ = *cpu_seconds * kSecondNs;
 }
 
-std::string_view SessionLimits::passed(pid_t jail, uint64_t now_ns) {
-  if (now_ns >= end_ns_) return "the time limit of the whole session was reached";
+std::string SessionLimits::passed(pid_t jail, uint64_t now_ns) {
+  if (now_ns >= end_ns_) {
+    return "the whole session reached its time limit of " + std::to_string(wall_ms_) + " ms";
+  }
   if (!cpu_ns_ || now_ns < cpu_check_ns_) return {};
   const pid_t program = program_of(jail);
   // The jail (sandbox) prevents the player from starting other processes, so this is the CPU time
   // of all threads of the library.
   const uint64_t used_ns = program == 0 ? 0 : process_cpu_ns(program);
-  if (used_ns >= *cpu_ns_) return "the player's CPU time limit (jail.cpu_seconds) was reached";
+  if (used_ns >= *cpu_ns_) {
+    return "the library's process reached its limit of " + std::to_string(*cpu_ns_ / kSecondNs) +
+           " s of CPU time (jail.cpu_seconds)";
+  }
   cpu_check_ns_ = now_ns + std::max(kCpuCheckNs, (*cpu_ns_ - used_ns) / cpu_count());
   return {};
 }

@@ -10,7 +10,7 @@
 
 #include <cstdint>
 #include <optional>
-#include <string_view>
+#include <string>
 
 namespace keydrome {
 
@@ -22,7 +22,7 @@ class SessionLimits {
 
   // If a limit has passed at `now_ns`, returns the beginning of a sentence that names this limit.
   // Otherwise returns "". `jail` is the process id of the jail.
-  std::string_view passed(pid_t jail, uint64_t now_ns);
+  std::string passed(pid_t jail, uint64_t now_ns);
 
   // Returns the time at which the wall time limit passes.
   uint64_t end_ns() const { return end_ns_; }
@@ -31,6 +31,7 @@ class SessionLimits {
   uint64_t next_ns() const;
 
  private:
+  const uint64_t wall_ms_;
   uint64_t end_ns_;
   std::optional<uint64_t> cpu_ns_;
   uint64_t cpu_check_ns_ = 0;  // before this time, even all CPUs together cannot reach cpu_ns_

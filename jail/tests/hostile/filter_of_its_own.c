@@ -32,7 +32,7 @@ int main(void) {
   sem_wait(&installed);
   int result = keydrome_tighten("/work", reason, sizeof reason);
   required("tightening fails", result == -1);
-  required("and says where", strstr(reason, "second seccomp filter") != NULL);
+  required("and says where", strstr(reason, "second system call filter") != NULL);
   required("and why", strstr(reason, "a filter of its own") != NULL);
   return attempt_result();
 }
