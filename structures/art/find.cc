@@ -20,8 +20,11 @@ constexpr uint32_t kGroup = 24;  // lookups in a group
 // link if the node has no such subtree. Does not compare the digits that the node skips, i.e. those
 // between the digit of its parent and its own. The depth of the node must be at most the size of
 // the key, so that the node does not divide the payloads of the key.
-Link child_for(Link node, const uint8_t* key, uint32_t key_size) {
+[[gnu::always_inline]] inline Link child_for(Link node, const uint8_t* key, uint32_t key_size) {
   const uint32_t depth = node.depth();
+  if (node.kind() == Kind::kNode256 && depth < key_size) {
+    return node.at<const Node256>()->children[key[depth]].load();  // most frequent
+  }
   if (node.kind() == Kind::kFork) {
     const auto& fork = *node.at<const Fork>();
     return (depth == key_size ? fork.end : fork.rest).load();
@@ -41,12 +44,40 @@ bool has_key(const Pair& pair, const uint8_t* key, uint32_t key_size) {
   return pair.key_size == key_size && equal_bytes(pair.key, key, key_size);
 }
 
-// If the leaf or page has the key, copies its smallest payload and returns 1. Otherwise returns 0.
+int copy_word(uint64_t word, KeydromeBuffer& payload) {
+  std::memcpy(payload.data, &word, sizeof word);
+  payload.size = sizeof word;
+  return 1;
+}
+
+// The functions find_in... copy the smallest payload of the key and return 1 if the leaf or page has
+// the key. Otherwise they return 0.
+
+[[gnu::always_inline]] inline int find_in_words(Link link, uint64_t key, KeydromeBuffer& payload) {
+  const Words words(link);
+  uint32_t some = words.matches(key, words.live());
+  if (some == 0) return 0;
+  uint64_t smallest = words.payload(static_cast<uint32_t>(std::countr_zero(some)));
+  for (some &= some - 1; some != 0; some &= some - 1) {
+    const uint64_t other = words.payload(static_cast<uint32_t>(std::countr_zero(some)));
+    if (in_order(other) < in_order(smallest)) smallest = other;
+  }
+  return copy_word(smallest, payload);
+}
+
+int find_in_leaf(Link link, const uint8_t* key, uint32_t key_size, KeydromeBuffer& payload) {
+  const Pair pair = leaf_pair(link);
+  if (!has_key(pair, key, key_size)) return 0;
+  if (!is_word_leaf(link)) return copy_payload(pair, payload);
+  return copy_word(word_payload(link).load(std::memory_order_acquire), payload);
+}
+
 int find_in(Link link, const uint8_t* key, uint32_t key_size, KeydromeBuffer& payload) {
+  if (link.kind() == Kind::kWords) {
+    return key_size == kWordBytes ? find_in_words(link, word_at(key), payload) : 0;
+  }
   if (link.kind() != Kind::kPage) {
-    if (link.is_none()) return 0;
-    const Pair pair = Pairs(link)[0];
-    return has_key(pair, key, key_size) ? copy_payload(pair, payload) : 0;
+    return link.is_none() ? 0 : find_in_leaf(link, key, key_size, payload);
   }
   const Page page(link);
   const uint8_t tag = tag_of(key, key_size);
@@ -71,6 +102,7 @@ int find_in(Link link, const uint8_t* key, uint32_t key_size, KeydromeBuffer& pa
       return;
     case Kind::kLeaf:
     case Kind::kPage:
+    case Kind::kWords:
       ask_for_pairs(link);
       return;
     default:
@@ -111,7 +143,10 @@ int Tree::find(KeydromeBytes key, KeydromeBuffer& payload) const {
   while (continues(link, key.size)) link = child_for(link, bytes, key.size);
   if (link.is_node()) return find_spread(Pair::of(key, {nullptr, 0}), false, payload);
   if (link.kind() == Kind::kPage) ask_for_pairs(link);
-
+  if (link.kind() == Kind::kWords && key.size == kWordBytes) {
+    ask_for_pairs(link);
+    return find_in_words(link, word_at(bytes), payload);
+  }
   return find_in(link, bytes, key.size, payload);
 }
 
@@ -168,7 +203,8 @@ int Tree::find_one(const Pair& probe, bool after, KeydromeBuffer& payload) const
   Walk walk(root_, probe, after);
   for (Stretch stretch; walk.collect(&stretch, 1, 1) > 0;) {
     const Pairs pairs(stretch.link);
-    const uint32_t live = pairs.live() >> stretch.from << stretch.from;
+    const uint32_t from = walk.first_in(stretch, pairs);
+    const uint32_t live = from < kPagePairs ? pairs.live() >> from << from : 0;
     if (live == 0) continue;
     const Pair pair = pairs[static_cast<uint32_t>(std::countr_zero(live))];
     return has_key(pair, probe.key, probe.key_size) ? copy_payload(pair, payload) : 0;
