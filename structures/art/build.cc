@@ -201,15 +201,15 @@ Link make_page_with(const Memory& memory, Link old, uint32_t index, const Pair& 
 }
 
 Link make_words_with(const Memory& memory, Link old, const Pair& pair) {
-  const Words from(old);
-  uint32_t live = from.live();
+  uint32_t live = live_of(old);
   const auto count = static_cast<uint32_t>(std::popcount(live));
   const Link page = memory.make_words(Words::slots_for(count + 1));
   if (page.is_none()) return page;
   const Words to(page);
   for (; live != 0; live &= live - 1) {
     const auto slot = static_cast<uint32_t>(std::countr_zero(live));
-    to.add(from.key(slot), from.payload(slot));
+    const Pair stored = old.kind() == Kind::kWords ? Words(old).pair(slot) : leaf_pair(old);
+    to.add(word_at(stored.key), word_at(stored.payload));
   }
   to.add(word_at(pair.key), word_at(pair.payload));
   return page;

@@ -41,8 +41,8 @@ inline constexpr uint32_t kPageBytes = 768;
 // order. No pair of the old page may be dead (deleted). It must not be a word page.
 Link make_page_with(const Memory& memory, Link old, uint32_t index, const Pair& pair);
 
-// Makes a larger word page with the live pairs of a word page and another pair. Its slots must be
-// enough, so the old page has at most kPagePairs - 1 live pairs.
+// Makes a larger word page with another pair, from a word leaf (pairs.h) or from a word page with
+// at most kPagePairs - 1 live pairs.
 Link make_words_with(const Memory& memory, Link old, const Pair& pair);
 
 // Makes a node for the first digit (pair.h) in which the pairs differ, with a leaf or page for each

@@ -2,6 +2,7 @@
 // of the tree in one walk over all nodes, leaves and pages. README.md lists the invariants. A
 // *digit* is a byte of key or payload, or an end mark (pair.h). The *depth* of a node is the
 // position of the digit by which it chooses a child.
+#include <bit>
 #include <cstring>
 
 #include "structures/art/search.h"
@@ -21,7 +22,7 @@ enum Broken : int {
   kOrder,      // a pair is not larger than the previous pair
   kBranch,     // neighbouring pairs do not first differ at the depth of their last common node
   kPage,       // a page has no live pair, a wrong tag, or a wrong record
-  kWords,      // a word page has no live pair, or a live slot that was never filled
+  kWords,      // a word page has no live pair, a live slot that was never filled, or a wrong tag
 };
 
 template <uint32_t kSize>
@@ -84,10 +85,14 @@ int check_page(Link link) {
 int check_words(Link link) {
   const Words words(link);
   const uint32_t slots = link.slots();
-  if (slots < 2 || slots != Words::slots_for(slots) || words.used() == 0 || words.used() > slots) {
-    return kWords;
+  const uint32_t live = words.live();
+  if (slots < 2 || slots != Words::slots_for(slots)) return kWords;
+  if (live == 0 || (live & ~words.used()) != 0) return kWords;
+  if ((words.used() & ~(UINT32_MAX >> (kPagePairs - slots))) != 0) return kWords;
+  for (uint32_t some = live; some != 0; some &= some - 1) {
+    if (!words.has_right_tag(static_cast<uint32_t>(std::countr_zero(some)))) return kWords;
   }
-  return words.live() != 0 && words.live() >> (words.used() - 1) <= 1 ? 0 : kWords;
+  return 0;
 }
 
 // Returns true if a search for the smallest pair of a child finds this child.

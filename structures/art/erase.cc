@@ -29,8 +29,9 @@ bool Tree::find_pair(const Pair& pair, Found& found) {
   found.link = link;
   if (link.is_none()) return false;
   if (link.kind() == Kind::kWords) {
-    ask_for_pairs(link);
-    found.bit = Words(link).slot_of(pair);
+    const Words words(link);
+    if (is_word_pair(pair)) words.ask_for(word_at(pair.key));
+    found.bit = words.slot_of(pair);
     return found.bit != Words::kNoSlot;
   }
   const Pairs pairs(link);

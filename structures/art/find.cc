@@ -53,8 +53,8 @@ int copy_word(uint64_t word, KeydromeBuffer& payload) {
 // The functions find_in... copy the smallest payload of the key and return 1 if the leaf or page has
 // the key. Otherwise they return 0.
 
-[[gnu::always_inline]] inline int find_in_words(Link link, uint64_t key, KeydromeBuffer& payload) {
-  const Words words(link);
+[[gnu::always_inline]] inline int find_in_words(const Words& words, uint64_t key,
+                                                KeydromeBuffer& payload) {
   uint32_t some = words.matches(key, words.live());
   if (some == 0) return 0;
   uint64_t smallest = words.payload(static_cast<uint32_t>(std::countr_zero(some)));
@@ -74,7 +74,7 @@ int find_in_leaf(Link link, const uint8_t* key, uint32_t key_size, KeydromeBuffe
 
 int find_in(Link link, const uint8_t* key, uint32_t key_size, KeydromeBuffer& payload) {
   if (link.kind() == Kind::kWords) {
-    return key_size == kWordBytes ? find_in_words(link, word_at(key), payload) : 0;
+    return key_size == kWordBytes ? find_in_words(Words(link), word_at(key), payload) : 0;
   }
   if (link.kind() != Kind::kPage) {
     return link.is_none() ? 0 : find_in_leaf(link, key, key_size, payload);
@@ -89,10 +89,12 @@ int find_in(Link link, const uint8_t* key, uint32_t key_size, KeydromeBuffer& pa
 }
 
 // Prefetches what the next step of a search reads. In a Node48 or Node256, this is the element for
-// `byte`. In a smaller node, it is the first 48 bytes: all of a Fork or Node4. A leaf or page is
-// prefetched as a whole.
-[[gnu::always_inline]] inline void ask_for(Link link, uint8_t byte) {
+// the next byte of the key. In a smaller node, it is the first 48 bytes: all of a Fork or Node4. A
+// leaf or page is prefetched as a whole, except a word page.
+[[gnu::always_inline]] inline void ask_for(Link link, const uint8_t* key, uint32_t key_size) {
   const auto* address = link.at<const char>();
+  const bool has_digit = link.is_node() && link.depth() < key_size;
+  const uint32_t byte = has_digit ? key[link.depth()] : 0;
   switch (link.kind()) {
     case Kind::kNode256:
       __builtin_prefetch(address + offsetof(Node256, children) + byte * sizeof(Slot));
@@ -100,9 +102,11 @@ int find_in(Link link, const uint8_t* key, uint32_t key_size, KeydromeBuffer& pa
     case Kind::kNode48:
       __builtin_prefetch(address + offsetof(Node48, index) + byte);
       return;
+    case Kind::kWords:
+      if (key_size == kWordBytes) Words(link).ask_for(word_at(key));
+      return;
     case Kind::kLeaf:
     case Kind::kPage:
-    case Kind::kWords:
       ask_for_pairs(link);
       return;
     default:
@@ -128,8 +132,7 @@ void descend_group(uint32_t count, const KeydromeLookup* lookups, Link* links) {
       const Link next = child_for(links[i], bytes, key.size);
       links[i] = next;
       if (next.is_none()) continue;
-      const bool has_digit = next.is_node() && next.depth() < key.size;
-      ask_for(next, has_digit ? bytes[next.depth()] : 0);
+      ask_for(next, bytes, key.size);
       more |= next.is_node();
     }
   }
@@ -144,8 +147,10 @@ int Tree::find(KeydromeBytes key, KeydromeBuffer& payload) const {
   if (link.is_node()) return find_spread(Pair::of(key, {nullptr, 0}), false, payload);
   if (link.kind() == Kind::kPage) ask_for_pairs(link);
   if (link.kind() == Kind::kWords && key.size == kWordBytes) {
-    ask_for_pairs(link);
-    return find_in_words(link, word_at(bytes), payload);
+    const Words words(link);
+    const uint64_t word = word_at(bytes);
+    words.ask_for(word);
+    return find_in_words(words, word, payload);
   }
   return find_in(link, bytes, key.size, payload);
 }

@@ -3,6 +3,8 @@
 // The *depth* of a node is the position of the digit by which it chooses a child. A node *skips*
 // the digits between its parent's depth and its own depth. All pairs below the node have the same
 // digits there, so a search does not compare these digits.
+#include <cstring>
+
 #include "structures/art/build.h"
 #include "structures/art/search.h"
 #include "structures/art/tree.h"
@@ -69,7 +71,12 @@ namespace {
 
 // Returns true if a word page with the pairs of `old` and the new pair is possible.
 bool takes_word_pair(Link old, const Pair& pair) {
-  return old.kind() == Kind::kWords && is_word_pair(pair) && Words(old).live() != UINT32_MAX;
+  if (!is_word_pair(pair)) return false;
+  return old.kind() == Kind::kWords ? Words(old).live() != UINT32_MAX : is_word_leaf(old);
+}
+bool has_word_pair(Link old, const Pair& pair) {
+  if (old.kind() == Kind::kWords) return Words(old).slot_of(pair) != Words::kNoSlot;
+  return std::memcmp(old.at<void>(), pair.key, kWordBytes) == 0 && has_payload(old, 0, pair);
 }
 
 // Returns true if a page has no dead pairs, and room for another pair.
@@ -92,18 +99,17 @@ int Tree::try_put(const Pair& pair, bool alone) {
       spot.place.depth > pair.key_size || (spot.link.is_node() && spot.depth > pair.key_size);
   switch (spot.change) {
     case Spot::kAdd:
-      if (!spot.link.is_none()) ask_for_pairs(spot.link);
+      if (spread && !alone) return kSpread;
       if (spot.link.kind() == Kind::kWords) {
-        if (spread && !alone) return kSpread;
         const int result = add_word_pair(spot.link, pair);
         return result == kCopy ? add_pair(spot, pair) : result;
       }
-      if (!spot.link.is_none()) {
-        const Pairs pairs(spot.link);
-        spot.rank = pairs.rank(pair);
-        if (spot.rank.exact && (pairs.live() >> spot.rank.index & 1) != 0) return 0;
+      if (spot.link.kind() == Kind::kPage) {
+        ask_for_pairs(spot.link);
+        spot.rank = Pairs(spot.link).rank(pair);
+        if (spot.rank.exact && (live_of(spot.link) >> spot.rank.index & 1) != 0) return 0;
       }
-      return spread && !alone ? kSpread : add_pair(spot, pair);
+      return add_pair(spot, pair);
     case Spot::kBranch:
       return spread && !alone ? kSpread : add_branch(spot, pair);
     default:
@@ -117,6 +123,7 @@ int Tree::try_put(const Pair& pair, bool alone) {
 int Tree::add_word_pair(Link page, const Pair& pair) {
   if (!is_word_pair(pair)) return kCopy;
   const Words words(page);
+  words.ask_for(word_at(pair.key));
   const Held held(words.lock());
   if (!held) return kRetry;
   if (words.slot_of(pair) != Words::kNoSlot) return 0;
@@ -137,7 +144,7 @@ int Tree::add_pair(const Spot& spot, const Pair& pair) {
   } else if (old.kind() == Kind::kPage && has_room_for(old, pair)) {
     now = make_page_with(memory_, old, spot.rank.index, pair);
   } else if (takes_word_pair(old, pair)) {
-    if (Words(old).slot_of(pair) != Words::kNoSlot) return 0;  // another thread has added it
+    if (has_word_pair(old, pair)) return 0;
     now = make_words_with(memory_, old, pair);
   } else {
     PairList list;

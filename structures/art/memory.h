@@ -59,13 +59,16 @@ class Memory {
 
   // Makes an empty word page with this number of slots. Returns an empty link if out of memory.
   Link make_words(uint32_t slots) const {
-    void* memory = allocate(Words::bytes_for(slots));
+    void* memory = environment_.allocate(environment_.context, Words::bytes_for(slots),
+                                         Words::alignment_for(slots));
     return memory == nullptr ? Link() : Words::make(memory, slots);
   }
 
   // Frees the node, leaf or page of a link, but not its children.
   void drop(Link link) const {
-    environment_.retire(environment_.context, link.at<void>(), size_of(link), kAlignment);
+    const size_t alignment =
+        link.kind() == Kind::kWords ? Words::alignment_for(link.slots()) : kAlignment;
+    environment_.retire(environment_.context, link.at<void>(), size_of(link), alignment);
   }
 
  private:

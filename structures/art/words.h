@@ -2,15 +2,19 @@
 // as integers. The layout, with byte offsets:
 //
 //    0   lock: a writer takes it to change the page
-//    4   used: the number of slots that have ever been filled
-//    8   live: one bit for each slot, set if the slot has a live pair
-//   16   keys: 8 bytes for each slot
-//    .   payloads: 8 bytes for each slot
+//    4   live: one bit for each slot, set if the slot has a live pair
+//    8   used: one bit for each slot, set if the slot was ever filled
+//   12   tags: one byte for each slot, a hash of its key
+//    .   slots: key and payload; they begin at a multiple of 16
 //
-// A word page has 2 to 32 slots, and its pairs are not in order. Unlike a page of other pairs
-// (page.h), it changes in place. Each change becomes visible by one store:
+// A page has 2 to 32 slots. A page of 8 slots or more begins at a cache line, and the hash of a key
+// also selects a *favourite* line. The pair is in a slot of this line if one was free. So a search
+// asks for two lines at once, that of the tags and the favourite one, and seldom needs a third.
 //
-// - An insertion fills the next slot and then sets its bit in `live`.
+// Unlike a page of other pairs (page.h), a word page changes in place. Each change becomes visible
+// by one store:
+//
+// - An insertion fills a free slot and then sets its bit in `live`.
 // - A deletion clears the bit, unless this is the last live pair. No slot is used twice, so the key
 //   of a slot never changes.
 // - A replacement stores the new payload. It is only allowed if no other slot, live or not, has the
@@ -30,6 +34,7 @@
 #define KEYDROME_ART_WORDS_SSE2 1
 #endif
 
+#include "base/cache_line.h"
 #include "structures/art/link.h"
 #include "structures/art/lock.h"
 #include "structures/art/pair.h"
@@ -47,25 +52,38 @@ class Words {
     return pairs <= 16 ? std::bit_ceil(pairs) : (pairs + 7) / 8 * 8;
   }
   static uint32_t bytes_for(uint32_t slots) {
-    return static_cast<uint32_t>(sizeof(Head)) + slots * 2 * kWordBytes;
+    return slots_at(slots) + slots * uint32_t{sizeof(Entry)};
+  }
+  static uint32_t alignment_for(uint32_t slots) {
+    return slots < kFavourites ? Link::kUnit : uint32_t{kCacheLine};
   }
   // Makes an empty page in memory of bytes_for(slots) bytes.
   static Link make(void* memory, uint32_t slots) { return Link::words(new (memory) Head{}, slots); }
 
   // Functions for all threads.
 
+  // Prefetches the lines in which a search for the key will look.
+  [[gnu::always_inline]] void ask_for(uint64_t key) const {
+    const auto* bytes = reinterpret_cast<const char*>(head_);
+    __builtin_prefetch(bytes);
+    const uint32_t at = slots_ < kFavourites ? bytes_for(slots_) - 1
+                                             : slots_at(slots_) + favourite(hash_of(key)) * 16;
+    __builtin_prefetch(bytes + at);
+  }
   Lock& lock() const { return head_->lock; }
   // Returns the live slots, one bit for each. Acquire: pairs with the releases below, so that the
   // caller sees the pairs of these slots.
   uint32_t live() const { return head_->live.load(std::memory_order_acquire); }
-  uint64_t key(uint32_t slot) const { return keys()[slot]; }
-  uint64_t payload(uint32_t slot) const { return payloads()[slot].load(std::memory_order_acquire); }
+  uint64_t key(uint32_t slot) const { return slots()[slot].key; }
+  uint64_t payload(uint32_t slot) const {
+    return slots()[slot].payload.load(std::memory_order_acquire);
+  }
 
   // Returns those of the slots `among` that have this key.
   [[gnu::always_inline]] uint32_t matches(uint64_t key, uint32_t among) const {
     uint32_t equal = 0;
     for (uint32_t some = candidates(key, among); some != 0; some &= some - 1) {
-      equal |= keys()[std::countr_zero(some)] == key ? some & -some : 0;
+      equal |= this->key(static_cast<uint32_t>(std::countr_zero(some))) == key ? some & -some : 0;
     }
     return equal;
   }
@@ -82,87 +100,89 @@ class Words {
     return kNoSlot;
   }
 
-  // Writes the slots `among` to `sorted`, in the order of their pairs. Returns their number. The
-  // loops count for each pair how many pairs are smaller. They have no branches that depend on the
-  // pairs, because no processor could predict them.
-  uint32_t sort(uint32_t among, uint8_t (&sorted)[kPagePairs]) const {
-    uint32_t count = 0;
-    uint8_t slots[kPagePairs];
-    Wide pairs[kPagePairs];
-    for (; among != 0; among &= among - 1) {
-      const auto slot = static_cast<uint32_t>(std::countr_zero(among));
-      slots[count] = static_cast<uint8_t>(slot);
-      pairs[count++] = Wide{in_order(key(slot))} << 64 | in_order(payload(slot));
-    }
-    uint8_t smaller[kPagePairs];
-    for (uint32_t i = 0; i < count; ++i) {
-      smaller[i] = 0;
-      for (uint32_t j = 0; j < i; ++j) {
-        const auto before = static_cast<uint8_t>(pairs[j] < pairs[i]);
-        smaller[i] = static_cast<uint8_t>(smaller[i] + before);
-        smaller[j] = static_cast<uint8_t>(smaller[j] + 1 - before);
-      }
-    }
-    for (uint32_t i = 0; i < count; ++i) sorted[smaller[i]] = slots[i];
-    return count;
-  }
+  // Writes the slots `among` to `sorted`, in the order of their pairs. Returns their number.
+  uint32_t sort(uint32_t among, uint8_t (&sorted)[kPagePairs]) const;  // words.cc
 
   // Functions for the thread that has locked the page, or that no other thread knows of.
 
   // The bytes are in the page. Other threads may read them, but do not change them.
   Pair pair(uint32_t slot) const {
-    return {reinterpret_cast<const uint8_t*>(keys() + slot),
-            reinterpret_cast<const uint8_t*>(payloads() + slot), kWordBytes, kWordBytes};
+    return {reinterpret_cast<const uint8_t*>(&slots()[slot].key),
+            reinterpret_cast<const uint8_t*>(&slots()[slot].payload), kWordBytes, kWordBytes};
   }
   uint32_t used() const { return head_->used; }
-  bool has_room() const { return head_->used < slots_; }
+  bool has_room() const { return free_slots() != 0; }
+  // Fills a free slot: one of the favourite line if possible.
   void add(uint64_t key, uint64_t payload) const {
-    const uint32_t slot = head_->used++;
-    keys()[slot] = key;
-    payloads()[slot].store(payload, std::memory_order_relaxed);
-    set_live(live() | uint32_t{1} << slot);
+    const uint64_t hash = hash_of(key);
+    const uint32_t line = slots_ < kFavourites ? 0 : free_slots() & line_of(favourite(hash));
+    const auto slot = static_cast<uint32_t>(std::countr_zero(line != 0 ? line : free_slots()));
+    const uint32_t bit = uint32_t{1} << slot;
+    head_->used |= bit;
+    tags()[slot] = tag_of(hash);
+    slots()[slot].key = key;
+    slots()[slot].payload.store(payload, std::memory_order_relaxed);
+    set_live(live() | bit);
   }
   void remove(uint32_t slot) const { set_live(live() & ~(uint32_t{1} << slot)); }
   // Returns true if the payload of the slot may be replaced in place.
   bool is_only_slot_of_key(uint32_t slot) const {
-    const uint32_t used = UINT32_MAX >> (kPagePairs - head_->used);
-    return matches(key(slot), used) == uint32_t{1} << slot;
+    return matches(key(slot), used()) == uint32_t{1} << slot;
   }
   void set_payload(uint32_t slot, uint64_t payload) const {
-    payloads()[slot].store(payload, std::memory_order_release);
+    slots()[slot].payload.store(payload, std::memory_order_release);
   }
+  // For check().
+  bool has_right_tag(uint32_t slot) const { return tags()[slot] == tag_of(hash_of(key(slot))); }
 
  private:
-  __extension__ using Wide = unsigned __int128;
-
-  struct alignas(16) Head {
+  struct alignas(Link::kUnit) Head {
     Lock lock;
-    uint32_t used = 0;
     std::atomic<uint32_t> live = 0;
+    uint32_t used = 0;
+    uint8_t tags[4];  // not initialised; a page of more than 4 slots has more tags after the head
   };
-  static_assert(sizeof(Head) == 16);
+  struct Entry {
+    uint64_t key;
+    std::atomic<uint64_t> payload;
+  };
+  static_assert(sizeof(Head) == 16 && sizeof(Entry) == 16);
 
-  uint64_t* keys() const { return reinterpret_cast<uint64_t*>(head_ + 1); }
-  std::atomic<uint64_t>* payloads() const {
-    return reinterpret_cast<std::atomic<uint64_t>*>(keys() + slots_);
+  static constexpr uint32_t kTagsAt = 12;
+  static constexpr uint32_t kFavourites = 8;  // pages with fewer slots have no favourite lines
+  static constexpr uint32_t kSlotsInLine = kCacheLine / 16;
+
+  static uint32_t slots_at(uint32_t slots) { return (kTagsAt + slots + 15) / 16 * 16; }
+  static uint64_t hash_of(uint64_t key) { return in_order(key) * 0x9E3779B97F4A7C15u; }
+  static uint8_t tag_of(uint64_t hash) { return static_cast<uint8_t>(hash >> 56); }
+  uint32_t favourite(uint64_t hash) const {
+    return static_cast<uint32_t>((hash >> 40 & 0xFFFF) * slots_ >> 16);
   }
+  // Returns the slots on the same cache line.
+  uint32_t line_of(uint32_t slot) const {
+    const uint32_t before = slots_at(slots_) / 16;  // units of 16 bytes before the slots
+    const uint32_t first = (before + slot) / kSlotsInLine * kSlotsInLine;
+    constexpr uint64_t kLine = (uint64_t{1} << kSlotsInLine) - 1;
+    return static_cast<uint32_t>(kLine << first >> before);
+  }
+  uint32_t free_slots() const { return ~head_->used & (UINT32_MAX >> (kPagePairs - slots_)); }
+  Entry* slots() const {
+    return reinterpret_cast<Entry*>(reinterpret_cast<char*>(head_) + slots_at(slots_));
+  }
+  uint8_t* tags() const { return reinterpret_cast<uint8_t*>(head_) + kTagsAt; }
   void set_live(uint32_t live) const { head_->live.store(live, std::memory_order_release); }
 
-  // Returns those of the slots `among` that may have this key: their last four bytes are equal.
+  // Returns those of the slots `among` that may have this key, because they have its tag.
   [[gnu::always_inline]] uint32_t candidates(uint64_t key, uint32_t among) const {
 #ifdef KEYDROME_ART_WORDS_SSE2
-    // The loads end inside the page: a page of n slots has 16 n bytes after the head, and n is at
-    // least 2. They may read slots that another thread fills; `among` excludes these slots.
-    const __m128i wanted = _mm_set1_epi32(static_cast<int>(key >> 32));
-    uint32_t mask = 0;
-    for (uint32_t at = 0; at < slots_; at += 4) {
-      const auto* two = reinterpret_cast<const __m128i*>(keys() + at);
-      const __m128 halves = _mm_shuffle_ps(_mm_castsi128_ps(_mm_load_si128(two)),
-                                           _mm_castsi128_ps(_mm_load_si128(two + 1)), 0xDD);
-      const __m128i equal = _mm_cmpeq_epi32(_mm_castps_si128(halves), wanted);
-      mask |= static_cast<uint32_t>(_mm_movemask_ps(_mm_castsi128_ps(equal))) << at;
-    }
-    return mask & among;
+    // The loads end inside the page, because a page has 16 bytes for each slot. They may read tags
+    // that another thread writes; `among` excludes their slots.
+    const __m128i wanted = _mm_set1_epi8(static_cast<char>(tag_of(hash_of(key))));
+    const auto sixteen = [&](uint32_t from) {
+      const __m128i some = _mm_loadu_si128(reinterpret_cast<const __m128i*>(tags() + from));
+      return static_cast<uint32_t>(_mm_movemask_epi8(_mm_cmpeq_epi8(some, wanted)));
+    };
+    return (slots_ <= 16 ? sixteen(0) : sixteen(0) | sixteen(16) << 16) & among;
 #else
     static_cast<void>(key);
     return among;

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstring>
 #include <string>
 #include <utility>
 
@@ -337,18 +338,24 @@ TEST(ArtShape, CheckSeesDamageOfWordPages) {
   for (uint32_t i = 0; i < 3; ++i) ASSERT_EQ(owned.put(word(i), word(i)), 1);
   ASSERT_EQ(owned.tree->check(), 0);
   auto* numbers = owned.tree->root().at<uint32_t>();
-  for (const uint32_t at : {1, 2}) {  // the number of used slots, and the live slots
+  for (const uint32_t at : {1, 2}) {  // the live slots, and the slots that were ever used
     const uint32_t before = numbers[at];
-    for (const uint32_t wrong : {0u, 2u, 9u}) {
+    for (const uint32_t wrong : {0u, 2u, 9u, 23u}) {
       numbers[at] = wrong;
-      EXPECT_EQ(owned.tree->check() != 0, at == 1 || wrong != 2) << at << " " << wrong;
+      EXPECT_EQ(owned.tree->check() != 0, at == 2 || wrong != 2) << at << " " << wrong;
     }
     numbers[at] = before;
   }
-  uint8_t& digit = owned.tree->root().at<uint8_t>()[16 + 7];
-  digit = 1;  // the key of the first slot is now that of the second one, with a smaller payload
+  auto* bytes = owned.tree->root().at<uint8_t>();
+  constexpr uint32_t kFirstKey = 16, kEntry = 16;
+  for (const uint32_t at : {12u, 13u, 14u, kFirstKey + 7, kFirstKey + kEntry}) {  // tags and keys
+    bytes[at] ^= 1;
+    EXPECT_NE(owned.tree->check(), 0) << at;
+    bytes[at] ^= 1;
+  }
   EXPECT_EQ(owned.tree->check(), 0);
-  owned.tree->root().at<uint8_t>()[16 + 4 * 8 + 7] = 1;  // and now with the same payload
+  std::memcpy(bytes + kFirstKey, bytes + kFirstKey + kEntry, kEntry);  // one pair twice
+  bytes[12] = bytes[13];
   EXPECT_NE(owned.tree->check(), 0);
 }
 
