@@ -36,21 +36,36 @@ bool add_records(KeydromeRun& run, const Page& page, uint32_t from, uint32_t cou
   return true;
 }
 
-// Appends the pairs of a word page from index `from` on. Returns false if they do not all fit.
-bool add_words(KeydromeRun& run, const Pairs& pairs, uint32_t from) {
-  constexpr uint32_t kRecord = kRecordHead + 2 * kWordBytes;
+constexpr uint32_t kWordRecord = kRecordHead + 2 * kWordBytes;
+
+void write_words(uint8_t* to, uint64_t key, uint64_t payload) {
   constexpr uint8_t kSizes[kRecordHead] = {kWordBytes, kWordBytes};
-  const uint32_t wanted = pairs.count() - from;
-  const uint32_t room = (run.capacity - run.size) / kRecord;
+  std::memcpy(to, kSizes, kRecordHead);
+  std::memcpy(to + kRecordHead, &key, kWordBytes);
+  std::memcpy(to + kRecordHead + kWordBytes, &payload, kWordBytes);
+}
+
+// Appends the pair of a word leaf. Returns false if it does not fit.
+bool add_word_leaf(KeydromeRun& run, Link leaf) {
+  if (run.pairs == run.limit || kWordRecord > run.capacity - run.size) return false;
+  write_words(static_cast<uint8_t*>(run.data) + run.size, word_at(leaf.at<const uint8_t>()),
+              word_payload(leaf).load(std::memory_order_acquire));
+  run.size += kWordRecord;
+  ++run.pairs;
+  return true;
+}
+
+// Appends the pairs of a word page. Returns false if they do not all fit.
+bool add_words(KeydromeRun& run, const Words& words) {
+  uint8_t slots[kPagePairs];
+  const uint32_t wanted = words.sort(words.live(), slots);
+  const uint32_t room = (run.capacity - run.size) / kWordRecord;
   const uint32_t count = std::min({wanted, run.limit - run.pairs, room});
   auto* to = static_cast<uint8_t*>(run.data) + run.size;
-  for (uint32_t i = from; i < from + count; ++i, to += kRecord) {
-    const Pair pair = pairs.word_pair(i);
-    std::memcpy(to, kSizes, kRecordHead);
-    std::memcpy(to + kRecordHead, pair.key, kWordBytes);
-    std::memcpy(to + kRecordHead + kWordBytes, pair.payload, kWordBytes);
+  for (uint32_t i = 0; i < count; ++i, to += kWordRecord) {
+    write_words(to, words.key(slots[i]), words.payload(slots[i]));
   }
-  run.size += count * kRecord;
+  run.size += count * kWordRecord;
   run.pairs += count;
   return count == wanted;
 }
@@ -58,11 +73,14 @@ bool add_words(KeydromeRun& run, const Pairs& pairs, uint32_t from) {
 // Appends the live pairs of a stretch. Returns false if the run is full before the end of the
 // stretch.
 bool add_stretch(KeydromeRun& run, const Stretch& stretch, const Walk& walk) {
+  if (!stretch.first && stretch.link.kind() == Kind::kWords) {
+    return add_words(run, Words(stretch.link));
+  }
+  if (!stretch.first && is_word_leaf(stretch.link)) return add_word_leaf(run, stretch.link);
   const Pairs pairs(stretch.link);
   const uint32_t count = pairs.count();
   const uint32_t live = pairs.live();
   const uint32_t from = walk.first_in(stretch, pairs);
-  if (stretch.link.kind() == Kind::kWords) return add_words(run, pairs, from);
   if (stretch.link.kind() == Kind::kPage && live == UINT32_MAX >> (32 - count)) {
     const uint32_t wanted = std::min(count - from, run.limit - run.pairs);
     if (wanted > 0 && add_records(run, Page(stretch.link), from, wanted)) {
