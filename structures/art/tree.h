@@ -10,10 +10,10 @@
 // 2016, section 4: read-optimised write exclusion). The only exception is a search for a payload of
 // a spread key (see below). Readers find right results for three reasons:
 //
-// - Each change becomes visible by one store: of a link, of an index of a Node48, of the marks of
-//   deleted pairs in a page, or of the live slots or a payload of a word page (words.h). A link
-//   contains everything that a search must know about the child before it reads the child. So no
-//   reader sees a part of a change.
+// - Each change becomes visible by one store: of a link, of an index of a Node48, or of the marks
+//   of deleted pairs in a page. In a word page (words.h), it is a store of the live slots or of a
+//   payload. A link contains everything that a search must know about the child before it reads the
+//   child. So no reader sees a part of a change.
 // - All pairs that are ever below a node have the same digits before the depth of the node.
 // - A node or page no longer changes after it has been taken out of the tree. The runtime frees its
 //   memory only after all calls that may read it have ended. A reader that is still in this node
