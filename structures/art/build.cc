@@ -2,10 +2,12 @@
 #include "structures/art/build.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <new>
 
 #include "structures/art/page.h"
+#include "structures/art/pairs.h"
 #include "structures/art/search.h"
 
 namespace keydrome::art {
@@ -110,11 +112,34 @@ Link make_fork(const Memory& memory, const PairList& list, uint32_t depth, uint3
 
 }  // namespace
 
-void PairList::add_live(Link link, uint32_t live, uint32_t from, uint32_t to) {
-  const Pairs all(link);
-  for (uint32_t i = from; i < to; ++i) {
-    if ((live >> i & 1) != 0) add(all[i]);
+void PairList::append(Link link, uint32_t live) {
+  if (link.kind() == Kind::kWords) {
+    uint8_t slots[kPagePairs];
+    const uint32_t more = Words(link).sort(live, slots);
+    for (uint32_t i = 0; i < more; ++i) pairs[count++] = Words(link).pair(slots[i]);
+    return;
   }
+  for (; live != 0; live &= live - 1) {
+    const auto index = static_cast<uint32_t>(std::countr_zero(live));
+    pairs[count++] = link.kind() == Kind::kPage ? Page(link).pair(index) : leaf_pair(link);
+  }
+}
+
+bool PairList::insert(const Pair& pair) {
+  uint32_t at = count;
+  int order = 1;
+  while (at > 0 && (order = compare(pair, pairs[at - 1])) < 0) --at;
+  if (order == 0) return false;
+  std::copy_backward(pairs + at, pairs + count, pairs + count + 1);
+  pairs[at] = pair;
+  ++count;
+  return true;
+}
+
+bool PairList::fits_page() const {
+  uint32_t bytes = Page::records_at(count, false);
+  for (uint32_t i = 0; i < count; ++i) bytes += record_size(pairs[i]);
+  return count <= kPagePairs && bytes <= kPageBytes;
 }
 
 Link make_leaf(const Memory& memory, const Pair& pair) {
@@ -125,8 +150,22 @@ Link make_leaf(const Memory& memory, const Pair& pair) {
   return Link::leaf(bytes, pair.key_size, pair.payload_size);
 }
 
+namespace {
+
+Link make_words(const Memory& memory, const Pair* pairs, uint32_t count) {
+  const Link page = memory.make_words(Words::slots_for(count));
+  if (page.is_none()) return page;
+  for (uint32_t i = 0; i < count; ++i) {
+    Words(page).add(word_at(pairs[i].key), word_at(pairs[i].payload));
+  }
+  return page;
+}
+
+}  // namespace
+
 Link make_pairs(const Memory& memory, const Pair* pairs, uint32_t count) {
   if (count == 1) return make_leaf(memory, pairs[0]);
+  if (std::all_of(pairs, pairs + count, is_word_pair)) return make_words(memory, pairs, count);
   bool uniform = true;
   uint32_t record_bytes = 0;
   for (uint32_t i = 0; i < count; ++i) {
@@ -141,11 +180,6 @@ Link make_pairs(const Memory& memory, const Pair* pairs, uint32_t count) {
 }
 
 Link make_page_with(const Memory& memory, Link old, uint32_t index, const Pair& pair) {
-  if (old.kind() == Kind::kLeaf) {
-    const Pair other = Pairs(old)[0];
-    const Pair both[] = {index == 0 ? pair : other, index == 0 ? other : pair};
-    return make_pairs(memory, both, 2);
-  }
   const Page page(old);
   const uint32_t count = old.page_pairs();
   const bool uniform = old.is_uniform() && have_equal_sizes(pair, page.pair(0));
@@ -164,6 +198,21 @@ Link make_page_with(const Memory& memory, Link old, uint32_t index, const Pair& 
   fresh.set(index, at, pair);
   copy_records(fresh.records() + at + size, page.records() + at, end - at);
   return fresh.link();
+}
+
+Link make_words_with(const Memory& memory, Link old, const Pair& pair) {
+  uint32_t live = live_of(old);
+  const auto count = static_cast<uint32_t>(std::popcount(live));
+  const Link page = memory.make_words(Words::slots_for(count + 1));
+  if (page.is_none()) return page;
+  const Words to(page);
+  for (; live != 0; live &= live - 1) {
+    const auto slot = static_cast<uint32_t>(std::countr_zero(live));
+    const Pair stored = old.kind() == Kind::kWords ? Words(old).pair(slot) : leaf_pair(old);
+    to.add(word_at(stored.key), word_at(stored.payload));
+  }
+  to.add(word_at(pair.key), word_at(pair.payload));
+  return page;
 }
 
 Link make_subtree(const Memory& memory, const PairList& list) {

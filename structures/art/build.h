@@ -1,4 +1,4 @@
-// Makes leaves (one pair), pages (2 to 32 pairs) and nodes of the adaptive radix tree, from lists
+// Makes leaves (one pair), pages and word pages (2 to 32 pairs) and nodes of the adaptive radix tree, from lists
 // of pairs or of children. Other threads cannot see a new node until a slot of the tree contains a
 // link to it.
 #pragma once
@@ -20,21 +20,30 @@ struct PairList {
   uint32_t count = 0;
   Pair pairs[kPagePairs + 1];  // not initialised
 
-  void add(const Pair& pair) { pairs[count++] = pair; }
-  // Adds those of the pairs `from` to `to` - 1 of a leaf or page whose bit is set in `live`.
-  void add_live(Link link, uint32_t live, uint32_t from, uint32_t to);
+  // Appends those pairs of a leaf or page whose bit is set in `live` (live_of() in pairs.h). They
+  // must be larger than the pairs of the list. The caller has locked the word page, or the owner of
+  // another page or leaf.
+  void append(Link link, uint32_t live);
+  // Inserts a pair at its place. Returns false if the list already has it.
+  bool insert(const Pair& pair);
+  // Returns true if one page can take all pairs, without being larger than kPageBytes.
+  bool fits_page() const;
 };
 
-// Makes a page of 2 to kPagePairs pairs, or a leaf of one pair.
+// Makes a page or word page of 2 to kPagePairs pairs, or a leaf of one pair.
 Link make_pairs(const Memory& memory, const Pair* pairs, uint32_t count);
 
 // If a page would exceed this size, the insertion divides it. Larger pages would make insertions
 // slow, because each insertion copies a page.
 inline constexpr uint32_t kPageBytes = 768;
 
-// Makes a page with all pairs of a page or leaf, and with `pair` at `index`, the pair's position in
-// the order. No pair of the old page may be dead (deleted).
+// Makes a page with all pairs of a page, and with `pair` at `index`, the pair's position in the
+// order. No pair of the old page may be dead (deleted). It must not be a word page.
 Link make_page_with(const Memory& memory, Link old, uint32_t index, const Pair& pair);
+
+// Makes a larger word page with another pair, from a word leaf (pairs.h) or from a word page with
+// at most kPagePairs - 1 live pairs.
+Link make_words_with(const Memory& memory, Link old, const Pair& pair);
 
 // Makes a node for the first digit (pair.h) in which the pairs differ, with a leaf or page for each
 // value of this digit. The list must have at least two pairs.

@@ -2,6 +2,9 @@
 // of the tree in one walk over all nodes, leaves and pages. README.md lists the invariants. A
 // *digit* is a byte of key or payload, or an end mark (pair.h). The *depth* of a node is the
 // position of the digit by which it chooses a child.
+#include <bit>
+#include <cstring>
+
 #include "structures/art/search.h"
 #include "structures/art/tree.h"
 
@@ -19,6 +22,7 @@ enum Broken : int {
   kOrder,      // a pair is not larger than the previous pair
   kBranch,     // neighbouring pairs do not first differ at the depth of their last common node
   kPage,       // a page has no live pair, a wrong tag, or a wrong record
+  kWords,      // a word page has no live pair, a live slot that was never filled, or a wrong tag
 };
 
 template <uint32_t kSize>
@@ -78,9 +82,22 @@ int check_page(Link link) {
   return Memory::page_bytes(bytes) == link.page_bytes() ? 0 : kPage;
 }
 
+int check_words(Link link) {
+  const Words words(link);
+  const uint32_t slots = link.slots();
+  const uint32_t live = words.live();
+  if (slots < 2 || slots != Words::slots_for(slots)) return kWords;
+  if (live == 0 || (live & ~words.used()) != 0) return kWords;
+  if ((words.used() & ~(UINT32_MAX >> (kPagePairs - slots))) != 0) return kWords;
+  for (uint32_t some = live; some != 0; some &= some - 1) {
+    if (!words.has_right_tag(static_cast<uint32_t>(std::countr_zero(some)))) return kWords;
+  }
+  return 0;
+}
+
 // Returns true if a search for the smallest pair of a child finds this child.
 bool is_reached(Link node, Link child) {
-  const Slot* slot = descend(node, Pairs(minimum(child))[0].digit(node.depth()));
+  const Slot* slot = descend(node, AnyPair(minimum(child))->digit(node.depth()));
   return slot != nullptr && slot->load() == child;
 }
 
@@ -104,7 +121,8 @@ class TreeChecker {
 
  private:
   int check_pairs(Link link) {
-    const int broken = link.kind() == Kind::kPage ? check_page(link) : 0;
+    int broken = link.kind() == Kind::kPage ? check_page(link) : 0;
+    if (link.kind() == Kind::kWords) broken = check_words(link);
     if (broken != 0) return broken;
     const Pairs pairs(link);
     for (uint32_t i = 0; i < pairs.count(); ++i) {
@@ -115,13 +133,24 @@ class TreeChecker {
         if (i == 0 && depth != parting_) return kBranch;
         if (i > 0 && depth < parting_) return kBranch;
       }
-      last_ = pair;
-      has_last_ = true;
+      remember(pair);
     }
     return 0;
   }
 
-  Pair last_{};  // the previous pair
+  // Copies the pair, because its bytes may belong to an object that ends.
+  void remember(const Pair& pair) {
+    has_last_ = true;
+    last_ = pair;
+    std::memcpy(key_, pair.key, pair.key_size);
+    std::memcpy(payload_, pair.payload, pair.payload_size);
+    last_.key = key_;
+    last_.payload = payload_;
+  }
+
+  uint8_t key_[KEYDROME_KEY_BYTES_MAX] = {};
+  uint8_t payload_[KEYDROME_PAYLOAD_BYTES_MAX] = {};
+  Pair last_{};  // the previous pair, with its bytes in the two arrays
   bool has_last_ = false;
   // depth of the last common node on the paths to the previous and the next pair
   uint32_t parting_ = 0;

@@ -3,7 +3,8 @@
 // its node. If the node then has one child left, the child replaces the node by one store of a
 // link. No other store is needed, because the link also contains the depth of the child. If more
 // children are left, a smaller node or a page (merge.cc) may replace the node. If there is no
-// memory for this smaller node or page, the node stays as it is, so del never fails.
+// memory for this smaller node or page, the node stays as it is, so del never fails. Only word
+// pages have a lock of their own (words.h).
 #include <bit>
 
 #include "structures/art/build.h"
@@ -25,12 +26,18 @@ bool Tree::find_pair(const Pair& pair, Found& found) {
     found.place = {&lock_of(link), slot, link.depth()};
     link = slot->load();
   }
+  found.link = link;
   if (link.is_none()) return false;
+  if (link.kind() == Kind::kWords) {
+    const Words words(link);
+    if (is_word_pair(pair)) words.ask_for(word_at(pair.key));
+    found.bit = words.slot_of(pair);
+    return found.bit != Words::kNoSlot;
+  }
   const Pairs pairs(link);
   const Pairs::Rank rank = pairs.rank(pair);
-  found.link = link;
-  found.index = rank.index;
-  return rank.exact && pairs.is_live(rank.index);
+  found.bit = rank.index;
+  return rank.exact && (pairs.live() >> rank.index & 1) != 0;
 }
 
 int Tree::del(const Pair& pair) {
@@ -41,40 +48,92 @@ int Tree::try_del(const Pair& pair, bool alone) {
   Found found;
   if (!find_pair(pair, found)) return 0;
   if (found.place.depth > pair.key_size && !alone) return kSpread;
-  const uint32_t live = Pairs(found.link).live();
-  if ((live >> found.index & 1) == 0) return kRetry;  // another thread has deleted the pair
-  // Pages of one live pair do not change, because the last live pair of a page is never marked as
-  // dead. So such a page can only be replaced, by another link in its slot.
+  const uint32_t live = live_of(found.link);
+  if ((live >> found.bit & 1) == 0) return kRetry;  // another thread has deleted the pair
   const bool last = std::has_single_bit(live);
-  if (!last || !found.node.is_none()) {
-    const int result = last ? remove_last(found) : kill(found);
-    if (result == 1) try_merge(found);
-    return result;
+  if (last && found.node.is_none()) return remove_root(found, pair);
+  int result = 0;
+  if (last) {
+    result = remove_last(found, pair);
+  } else if (found.link.kind() == Kind::kWords) {
+    result = kill_in_words(found, pair);
+  } else {
+    result = kill(found, pair);
   }
-  const Held owner(lock_);
-  if (root_.load() != found.link) return kRetry;
-  root_.store(Link());
-  memory_.drop(found.link);
-  return 1;
+  if (result == 1) try_merge(found);
+  return result;
 }
+
+namespace {
+
+// Returns true if the pair is the only live one of a leaf or page. The caller has locked the owner,
+// and also the page if it is a word page.
+bool is_last_pair(Link link, uint32_t bit, const Pair& pair) {
+  return std::has_single_bit(live_of(link)) && has_payload(link, bit, pair);
+}
+
+}  // namespace
 
 // Marks a pair of a page as dead. The page must have further live pairs. If fewer than half of the
 // page's pairs are then live, kill() tries to replace the page by a smaller one.
-int Tree::kill(const Found& found) {
+int Tree::kill(const Found& found, const Pair& pair) {
   const Held owner(*found.place.owner);
   if (!owner || found.place.slot->load() != found.link) return kRetry;
   const Page page(found.link);
-  if ((page.live() >> found.index & 1) == 0) return kRetry;
+  if (!has_payload(found.link, found.bit, pair)) return kRetry;
   if (std::has_single_bit(page.live())) return kRetry;
-  page.kill(found.index);
+  page.kill(found.bit);
   const uint32_t live = page.live();
   const uint32_t count = found.link.page_pairs();
   if (2 * static_cast<uint32_t>(std::popcount(live)) >= count) return 1;
   PairList list;
-  list.add_live(found.link, live, 0, count);
+  list.append(found.link, live);
   const Link smaller = make_pairs(memory_, list.pairs, list.count);
   if (smaller.is_none()) return 1;
   found.place.slot->store(smaller);
+  memory_.drop(found.link);
+  return 1;
+}
+
+// The same for a word page, whose own lock is enough to mark the pair.
+int Tree::kill_in_words(const Found& found, const Pair& pair) {
+  const Words words(found.link);
+  uint32_t live = 0;
+  {
+    const Held held(words.lock());
+    if (!held || !has_payload(found.link, found.bit, pair)) return kRetry;
+    if (std::has_single_bit(words.live())) return kRetry;
+    words.remove(found.bit);
+    live = words.live();
+  }
+  if (2 * static_cast<uint32_t>(std::popcount(live)) < found.link.slots()) shrink(found);
+  return 1;
+}
+
+// Replaces a word page by a smaller one, unless another thread has changed the place, or there is
+// no memory.
+void Tree::shrink(const Found& found) {
+  const Held owner(*found.place.owner);
+  if (!owner || found.place.slot->load() != found.link) return;
+  HeldPage held(found.link);
+  PairList list;
+  list.append(found.link, live_of(found.link));
+  if (2 * list.count >= found.link.slots()) return;
+  const Link smaller = make_pairs(memory_, list.pairs, list.count);
+  if (smaller.is_none()) return;
+  found.place.slot->store(smaller);
+  held.make_obsolete();
+  memory_.drop(found.link);
+}
+
+// Removes a leaf, or a page with one live pair, that is the only child of the tree.
+int Tree::remove_root(const Found& found, const Pair& pair) {
+  const Held owner(lock_);
+  if (root_.load() != found.link) return kRetry;
+  HeldPage held(found.link);
+  if (!is_last_pair(found.link, found.bit, pair)) return kRetry;
+  root_.store(Link());
+  held.make_obsolete();
   memory_.drop(found.link);
   return 1;
 }
@@ -134,11 +193,13 @@ Link Tree::without(const Found& found) {
 }
 
 // Removes a leaf, or a page with one live pair, from its node.
-int Tree::remove_last(const Found& found) {
+int Tree::remove_last(const Found& found, const Pair& pair) {
   const Held owner(*found.node_place.owner);
   if (!owner || found.node_place.slot->load() != found.node) return kRetry;
   Held node(*found.place.owner);  // not obsolete, because a slot of the tree still links to it
   if (found.place.slot->load() != found.link) return kRetry;
+  HeldPage page(found.link);
+  if (!is_last_pair(found.link, found.bit, pair)) return kRetry;
   const Link instead = without(found);
   if (instead.is_none()) {
     empty_slot(found.node, *found.place.slot);
@@ -147,6 +208,7 @@ int Tree::remove_last(const Found& found) {
     node.make_obsolete();
     memory_.drop(found.node);
   }
+  page.make_obsolete();
   memory_.drop(found.link);
   return 1;
 }

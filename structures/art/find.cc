@@ -20,8 +20,11 @@ constexpr uint32_t kGroup = 24;  // lookups in a group
 // link if the node has no such subtree. Does not compare the digits that the node skips, i.e. those
 // between the digit of its parent and its own. The depth of the node must be at most the size of
 // the key, so that the node does not divide the payloads of the key.
-Link child_for(Link node, const uint8_t* key, uint32_t key_size) {
+[[gnu::always_inline]] inline Link child_for(Link node, const uint8_t* key, uint32_t key_size) {
   const uint32_t depth = node.depth();
+  if (node.kind() == Kind::kNode256 && depth < key_size) {
+    return node.at<const Node256>()->children[key[depth]].load();  // most frequent
+  }
   if (node.kind() == Kind::kFork) {
     const auto& fork = *node.at<const Fork>();
     return (depth == key_size ? fork.end : fork.rest).load();
@@ -41,12 +44,40 @@ bool has_key(const Pair& pair, const uint8_t* key, uint32_t key_size) {
   return pair.key_size == key_size && equal_bytes(pair.key, key, key_size);
 }
 
-// If the leaf or page has the key, copies its smallest payload and returns 1. Otherwise returns 0.
+int copy_word(uint64_t word, KeydromeBuffer& payload) {
+  std::memcpy(payload.data, &word, sizeof word);
+  payload.size = sizeof word;
+  return 1;
+}
+
+// The functions find_in... copy the smallest payload of the key and return 1 if the leaf or page has
+// the key. Otherwise they return 0.
+
+[[gnu::always_inline]] inline int find_in_words(const Words& words, uint64_t key,
+                                                KeydromeBuffer& payload) {
+  uint32_t some = words.matches(key, words.live());
+  if (some == 0) return 0;
+  uint64_t smallest = words.payload(static_cast<uint32_t>(std::countr_zero(some)));
+  for (some &= some - 1; some != 0; some &= some - 1) {
+    const uint64_t other = words.payload(static_cast<uint32_t>(std::countr_zero(some)));
+    if (in_order(other) < in_order(smallest)) smallest = other;
+  }
+  return copy_word(smallest, payload);
+}
+
+int find_in_leaf(Link link, const uint8_t* key, uint32_t key_size, KeydromeBuffer& payload) {
+  const Pair pair = leaf_pair(link);
+  if (!has_key(pair, key, key_size)) return 0;
+  if (!is_word_leaf(link)) return copy_payload(pair, payload);
+  return copy_word(word_payload(link).load(std::memory_order_acquire), payload);
+}
+
 int find_in(Link link, const uint8_t* key, uint32_t key_size, KeydromeBuffer& payload) {
+  if (link.kind() == Kind::kWords) {
+    return key_size == kWordBytes ? find_in_words(Words(link), word_at(key), payload) : 0;
+  }
   if (link.kind() != Kind::kPage) {
-    if (link.is_none()) return 0;
-    const Pair pair = Pairs(link)[0];
-    return has_key(pair, key, key_size) ? copy_payload(pair, payload) : 0;
+    return link.is_none() ? 0 : find_in_leaf(link, key, key_size, payload);
   }
   const Page page(link);
   const uint8_t tag = tag_of(key, key_size);
@@ -58,16 +89,21 @@ int find_in(Link link, const uint8_t* key, uint32_t key_size, KeydromeBuffer& pa
 }
 
 // Prefetches what the next step of a search reads. In a Node48 or Node256, this is the element for
-// `byte`. In a smaller node, it is the first 48 bytes: all of a Fork or Node4. A leaf or page is
-// prefetched as a whole.
-[[gnu::always_inline]] inline void ask_for(Link link, uint8_t byte) {
+// the next byte of the key. In a smaller node, it is the first 48 bytes: all of a Fork or Node4. A
+// leaf or page is prefetched as a whole, except a word page.
+[[gnu::always_inline]] inline void ask_for(Link link, const uint8_t* key, uint32_t key_size) {
   const auto* address = link.at<const char>();
+  const bool has_digit = link.is_node() && link.depth() < key_size;
+  const uint32_t byte = has_digit ? key[link.depth()] : 0;
   switch (link.kind()) {
     case Kind::kNode256:
       __builtin_prefetch(address + offsetof(Node256, children) + byte * sizeof(Slot));
       return;
     case Kind::kNode48:
       __builtin_prefetch(address + offsetof(Node48, index) + byte);
+      return;
+    case Kind::kWords:
+      if (key_size == kWordBytes) Words(link).ask_for(word_at(key));
       return;
     case Kind::kLeaf:
     case Kind::kPage:
@@ -96,8 +132,7 @@ void descend_group(uint32_t count, const KeydromeLookup* lookups, Link* links) {
       const Link next = child_for(links[i], bytes, key.size);
       links[i] = next;
       if (next.is_none()) continue;
-      const bool has_digit = next.is_node() && next.depth() < key.size;
-      ask_for(next, has_digit ? bytes[next.depth()] : 0);
+      ask_for(next, bytes, key.size);
       more |= next.is_node();
     }
   }
@@ -111,7 +146,12 @@ int Tree::find(KeydromeBytes key, KeydromeBuffer& payload) const {
   while (continues(link, key.size)) link = child_for(link, bytes, key.size);
   if (link.is_node()) return find_spread(Pair::of(key, {nullptr, 0}), false, payload);
   if (link.kind() == Kind::kPage) ask_for_pairs(link);
-
+  if (link.kind() == Kind::kWords && key.size == kWordBytes) {
+    const Words words(link);
+    const uint64_t word = word_at(bytes);
+    words.ask_for(word);
+    return find_in_words(words, word, payload);
+  }
   return find_in(link, bytes, key.size, payload);
 }
 
@@ -168,7 +208,8 @@ int Tree::find_one(const Pair& probe, bool after, KeydromeBuffer& payload) const
   Walk walk(root_, probe, after);
   for (Stretch stretch; walk.collect(&stretch, 1, 1) > 0;) {
     const Pairs pairs(stretch.link);
-    const uint32_t live = pairs.live() >> stretch.from << stretch.from;
+    const uint32_t from = walk.first_in(stretch, pairs);
+    const uint32_t live = from < kPagePairs ? pairs.live() >> from << from : 0;
     if (live == 0) continue;
     const Pair pair = pairs[static_cast<uint32_t>(std::countr_zero(live))];
     return has_key(pair, probe.key, probe.key_size) ? copy_payload(pair, payload) : 0;

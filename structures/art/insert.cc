@@ -3,6 +3,8 @@
 // The *depth* of a node is the position of the digit by which it chooses a child. A node *skips*
 // the digits between its parent's depth and its own depth. All pairs below the node have the same
 // digits there, so a search does not compare these digits.
+#include <cstring>
+
 #include "structures/art/build.h"
 #include "structures/art/search.h"
 #include "structures/art/tree.h"
@@ -40,7 +42,7 @@ bool Tree::find_spot(const Pair& pair, Spot& spot) {
   if (!skipped) return true;
   const Link some = minimum(link);
   if (some.is_none()) return false;
-  const uint32_t depth = difference(pair, Pairs(some)[0]);
+  const uint32_t depth = difference(pair, *AnyPair(some));
   return depth >= spot.depth || find_branch(pair, depth, spot);
 }
 
@@ -59,11 +61,32 @@ bool Tree::find_branch(const Pair& pair, uint32_t depth, Spot& spot) {
   if (!link.is_node() || link.depth() <= depth) return false;
   const Link some = minimum(link);
   if (some.is_none()) return false;
-  const Pair stored = Pairs(some)[0];
-  if (difference(pair, stored) != depth) return false;
-  spot = {place, link, depth, stored.digit(depth), Spot::kBranch, {}};
+  const AnyPair stored(some);
+  if (difference(pair, *stored) != depth) return false;
+  spot = {place, link, depth, stored->digit(depth), Spot::kBranch, {}};
   return true;
 }
+
+namespace {
+
+// Returns true if a word page with the pairs of `old` and the new pair is possible.
+bool takes_word_pair(Link old, const Pair& pair) {
+  if (!is_word_pair(pair)) return false;
+  return old.kind() == Kind::kWords ? Words(old).live() != UINT32_MAX : is_word_leaf(old);
+}
+bool has_word_pair(Link old, const Pair& pair) {
+  if (old.kind() == Kind::kWords) return Words(old).slot_of(pair) != Words::kNoSlot;
+  return std::memcmp(old.at<void>(), pair.key, kWordBytes) == 0 && has_payload(old, 0, pair);
+}
+
+// Returns true if a page has no dead pairs, and room for another pair.
+bool has_room_for(Link page, const Pair& pair) {
+  const uint32_t count = page.page_pairs();
+  return count < kPagePairs && page.page_bytes() + record_size(pair) <= kPageBytes &&
+         Page(page).live() == UINT32_MAX >> (32 - count);
+}
+
+}  // namespace
 
 int Tree::put(const Pair& pair) {
   return change(pair, [&](bool alone) { return try_put(pair, alone); });
@@ -76,12 +99,17 @@ int Tree::try_put(const Pair& pair, bool alone) {
       spot.place.depth > pair.key_size || (spot.link.is_node() && spot.depth > pair.key_size);
   switch (spot.change) {
     case Spot::kAdd:
-      if (!spot.link.is_none()) {
+      if (spread && !alone) return kSpread;
+      if (spot.link.kind() == Kind::kWords) {
+        const int result = add_word_pair(spot.link, pair);
+        return result == kCopy ? add_pair(spot, pair) : result;
+      }
+      if (spot.link.kind() == Kind::kPage) {
         ask_for_pairs(spot.link);
         spot.rank = Pairs(spot.link).rank(pair);
-        if (spot.rank.exact && Pairs(spot.link).is_live(spot.rank.index)) return 0;
+        if (spot.rank.exact && (live_of(spot.link) >> spot.rank.index & 1) != 0) return 0;
       }
-      return spread && !alone ? kSpread : add_pair(spot, pair);
+      return add_pair(spot, pair);
     case Spot::kBranch:
       return spread && !alone ? kSpread : add_branch(spot, pair);
     default:
@@ -89,33 +117,46 @@ int Tree::try_put(const Pair& pair, bool alone) {
   }
 }
 
-// Adds the pair to a leaf or page, or to the empty tree.
+// Adds the pair to a word page in place. Returns kCopy if the page has no free slot, or if the pair
+// does not consist of two words. The page is still in the tree if it is not obsolete: nodes are
+// never put between a page and its owner. So the caller needs no lock of the owner.
+int Tree::add_word_pair(Link page, const Pair& pair) {
+  if (!is_word_pair(pair)) return kCopy;
+  const Words words(page);
+  words.ask_for(word_at(pair.key));
+  const Held held(words.lock());
+  if (!held) return kRetry;
+  if (words.slot_of(pair) != Words::kNoSlot) return 0;
+  if (!words.has_room()) return kCopy;
+  words.add(word_at(pair.key), word_at(pair.payload));
+  return 1;
+}
+
+// Adds the pair to the empty tree, or to a leaf or page, which is replaced by a copy.
 int Tree::add_pair(const Spot& spot, const Pair& pair) {
   const Held owner(*spot.place.owner);
   if (!owner || spot.place.slot->load() != spot.link) return kRetry;
   const Link old = spot.link;
+  HeldPage held(old);
   Link now{};
   if (old.is_none()) {
     now = make_leaf(memory_, pair);
+  } else if (old.kind() == Kind::kPage && has_room_for(old, pair)) {
+    now = make_page_with(memory_, old, spot.rank.index, pair);
+  } else if (takes_word_pair(old, pair)) {
+    if (has_word_pair(old, pair)) return 0;
+    now = make_words_with(memory_, old, pair);
   } else {
-    const Pairs pairs(old);
-    const uint32_t live = pairs.live();  // A dead pair stays dead, even if it equals `pair`.
-    const uint32_t count = pairs.count();
-    const bool fits = count < kPagePairs && (old.kind() == Kind::kLeaf ||
-                                             old.page_bytes() + record_size(pair) <= kPageBytes);
-    if (fits && live == UINT32_MAX >> (32 - count)) {
-      now = make_page_with(memory_, old, spot.rank.index, pair);
-    } else {
-      PairList list;
-      list.add_live(old, live, 0, spot.rank.index);
-      list.add(pair);
-      list.add_live(old, live, spot.rank.index, count);
-      const bool all_fit = list.count <= count || fits;
-      now = all_fit ? make_pairs(memory_, list.pairs, list.count) : make_subtree(memory_, list);
-    }
+    PairList list;
+    list.append(old, live_of(old));  // A dead pair stays dead, even if it equals `pair`.
+    if (!list.insert(pair)) return 0;
+    const bool fits =
+        list.fits_page() || (old.kind() == Kind::kPage && list.count <= old.page_pairs());
+    now = fits ? make_pairs(memory_, list.pairs, list.count) : make_subtree(memory_, list);
   }
   if (now.is_none()) return KEYDROME_NO_MEMORY;
   spot.place.slot->store(now);
+  held.make_obsolete();
   if (!old.is_none()) memory_.drop(old);
   return 1;
 }

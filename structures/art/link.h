@@ -8,6 +8,7 @@
 //                   leaf: size of the key (8 bits) and size of the payload (8 bits), in bytes
 //                   page: number of pairs minus 1 (5 bits), whether it is uniform (page.h; 1 bit),
 //                   and its size in units of 16 bytes (10 bits)
+//                   word page: number of slots for pairs (6 bits)
 //
 // The address fits into 48 bits, because user space ends at 2^47 on x86-64 and at 2^48 on 64-bit
 // ARM.
@@ -20,9 +21,10 @@ namespace keydrome::art {
 
 enum class Kind : uint8_t {
   kNone,
-  kLeaf,  // one pair of key and payload
-  kPage,  // 2 to kPagePairs pairs (page.h)
-  kFork,  // a node with two children: for an end mark, and for all other digits (node.h)
+  kLeaf,   // one pair of key and payload
+  kPage,   // 2 to kPagePairs pairs (page.h)
+  kWords,  // a word page: up to kPagePairs pairs whose keys and payloads have 8 bytes (words.h)
+  kFork,   // a node with two children: for an end mark, and for all other digits (node.h)
   kNode4,
   kNode16,
   kNode48,
@@ -43,6 +45,7 @@ class Link {
   static Link page(const void* page, uint32_t pairs, bool uniform, uint32_t bytes) {
     return of(page, Kind::kPage, (pairs - 1) | uint32_t{uniform} << 5 | bytes / kUnit << 6);
   }
+  static Link words(const void* words, uint32_t slots) { return of(words, Kind::kWords, slots); }
   static Link node(const void* node, Kind kind, uint32_t depth) { return of(node, kind, depth); }
 
   Kind kind() const { return static_cast<Kind>(bits_ & kKindMask); }
@@ -64,6 +67,9 @@ class Link {
   uint32_t page_pairs() const { return (extra() & 31) + 1; }
   bool is_uniform() const { return (extra() & 32) != 0; }
   uint32_t page_bytes() const { return (extra() >> 6) * kUnit; }
+
+  // REQUIRES: the child is a word page.
+  uint32_t slots() const { return extra(); }
 
   // Sizes of pages and all addresses are multiples of this.
   static constexpr uint32_t kUnit = 16;

@@ -10,6 +10,7 @@
 #include "keydrome/structure.h"
 #include "structures/art/node.h"
 #include "structures/art/page.h"
+#include "structures/art/words.h"
 
 namespace keydrome::art {
 
@@ -56,9 +57,18 @@ class Memory {
   static uint32_t leaf_bytes(uint32_t bytes) { return std::max(round_up(bytes), Link::kUnit); }
   static uint32_t page_bytes(uint32_t bytes) { return std::max(round_up(bytes), 2 * Link::kUnit); }
 
+  // Makes an empty word page with this number of slots. Returns an empty link if out of memory.
+  Link make_words(uint32_t slots) const {
+    void* memory = environment_.allocate(environment_.context, Words::bytes_for(slots),
+                                         Words::alignment_for(slots));
+    return memory == nullptr ? Link() : Words::make(memory, slots);
+  }
+
   // Frees the node, leaf or page of a link, but not its children.
   void drop(Link link) const {
-    environment_.retire(environment_.context, link.at<void>(), size_of(link), kAlignment);
+    const size_t alignment =
+        link.kind() == Kind::kWords ? Words::alignment_for(link.slots()) : kAlignment;
+    environment_.retire(environment_.context, link.at<void>(), size_of(link), alignment);
   }
 
  private:
@@ -76,6 +86,8 @@ class Memory {
         return leaf_bytes(link.key_size() + link.payload_size());
       case Kind::kPage:
         return link.page_bytes();
+      case Kind::kWords:
+        return Words::bytes_for(link.slots());
       case Kind::kFork:
         return sizeof(Fork);
       case Kind::kNode4:

@@ -3,6 +3,8 @@
 // node would stay even if most pairs were deleted. A tree in which pairs come and go would then
 // grow to more than twice the memory of a tree that was only filled.
 #include <array>
+#include <bit>
+#include <optional>
 
 #include "structures/art/build.h"
 #include "structures/art/search.h"
@@ -27,17 +29,25 @@ struct Few {
   // Returns false if there are too many pairs, or if the child is a node.
   bool add(Link child) {
     if (child.is_node() || count == kMergePairs) return false;
-    const bool page = child.kind() == Kind::kPage;
-    pairs += page ? child.page_pairs() : 1;
-    bytes += page ? child.page_bytes() : kRecordHead + child.key_size() + child.payload_size();
+    if (child.kind() == Kind::kWords) {
+      const auto live = static_cast<uint32_t>(std::popcount(Words(child).live()));
+      pairs += live;
+      bytes += live * (kRecordHead + 2 * kWordBytes);
+    } else if (child.kind() == Kind::kPage) {
+      pairs += child.page_pairs();
+      bytes += child.page_bytes();
+    } else {
+      ++pairs;
+      bytes += kRecordHead + child.key_size() + child.payload_size();
+    }
     links[count++] = child;
     return pairs <= kMergePairs && bytes <= kMergeBytes;
   }
 };
 
 // Returns false if a page cannot take all pairs of the node. The result is exact if the caller has
-// locked the node. The count includes dead (deleted) pairs, because the marks of dead pairs are in
-// the pages, which this function does not read.
+// locked the node and the word pages below it. The count includes the dead (deleted) pairs of pages
+// that are not word pages.
 bool collect_few(Link node, Few& few) {
   // Most nodes of this kind have too many children. Counting them in the order of the slots is
   // faster than visiting them in the order of their bytes.
@@ -68,19 +78,25 @@ void Tree::try_merge(const Found& found) {
   Held node(lock_of(found.node));  // not obsolete, because a slot of the tree still links to it
   Few few;
   if (!collect_few(found.node, few)) return;
-  // No other thread marks a pair of these pages as dead meanwhile, because a thread needs the lock
-  // of the node for this.
+  // No other thread changes the pairs of these pages meanwhile, because a thread needs the lock of
+  // the node or of the word page for this.
+  std::array<std::optional<HeldPage>, kMergePairs> held;
   PairList list;
   for (uint32_t i = 0; i < few.count; ++i) {
-    const Pairs pairs(few.links[i]);
-    list.add_live(few.links[i], pairs.live(), 0, pairs.count());
+    held[i].emplace(few.links[i]);
+    const uint32_t live = live_of(few.links[i]);
+    if (list.count + static_cast<uint32_t>(std::popcount(live)) > kMergePairs) return;
+    list.append(few.links[i], live);
   }
   const Link page = make_pairs(memory_, list.pairs, list.count);
   if (page.is_none()) return;
   found.node_place.slot->store(page);
   node.make_obsolete();
   memory_.drop(found.node);
-  for (uint32_t i = 0; i < few.count; ++i) memory_.drop(few.links[i]);
+  for (uint32_t i = 0; i < few.count; ++i) {
+    held[i]->make_obsolete();
+    memory_.drop(few.links[i]);
+  }
 }
 
 }  // namespace keydrome::art

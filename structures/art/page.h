@@ -1,5 +1,5 @@
-// Page: a leaf of the adaptive radix tree with 2 to 32 pairs. Pairs: reads both pages and leaves of
-// one pair.
+// Page: a leaf of the adaptive radix tree with 2 to 32 pairs of any size. A word page (words.h) takes
+// its place if all keys and payloads have 8 bytes.
 //
 // Lazy expansion means that a subtree of one pair has no nodes. Pages extend this rule to subtrees
 // of up to 32 pairs (S. Heinz, J. Zobel, H. Williams, "Burst Tries", 2002). The layout of a page,
@@ -165,54 +165,5 @@ class Page {
   uint32_t count_;
   bool uniform_;
 };
-
-// Reads the pairs of a leaf or page.
-class Pairs {
- public:
-  explicit Pairs(Link link) : link_(link) {}
-
-  uint32_t count() const { return is_page() ? link_.page_pairs() : 1; }
-  uint32_t live() const { return is_page() ? Page(link_).live() : 1; }
-  bool is_live(uint32_t index) const { return (live() >> index & 1) != 0; }
-  Pair operator[](uint32_t index) const {
-    if (is_page()) return Page(link_).pair(index);
-    const auto* bytes = link_.at<const uint8_t>();
-    return {bytes, bytes + link_.key_size(), link_.key_size(), link_.payload_size()};
-  }
-
-  // The position of a pair in the order, whether the pair is stored or not.
-  struct Rank {
-    uint32_t index;  // of the first stored pair that is not smaller
-    bool exact;      // the pair at `index` is the pair itself, live or dead
-  };
-  Rank rank(const Pair& probe) const {
-    uint32_t low = 0;
-    uint32_t high = count();
-    if (is_page()) Page(link_).narrow(probe, low, high);
-    while (low < high) {
-      const uint32_t middle = (low + high) / 2;
-      const int order = compare(probe, (*this)[middle]);
-      if (order == 0) return {middle, true};
-      (order < 0 ? high : low) = order < 0 ? middle : middle + 1;
-    }
-    return {low, false};
-  }
-
- private:
-  bool is_page() const { return link_.kind() == Kind::kPage; }
-
-  Link link_;
-};
-
-// Prefetches all cache lines of a leaf or page at once. Otherwise a lookup would wait for the line
-// with the tags before it requests the line with the record.
-[[gnu::always_inline]] inline void ask_for_pairs(Link link) {
-  const auto* bytes = link.at<const char>();
-  __builtin_prefetch(bytes);
-  const uint32_t size =
-      link.kind() == Kind::kPage ? link.page_bytes() : link.key_size() + link.payload_size();
-  for (uint32_t at = 64; at < size; at += 64) __builtin_prefetch(bytes + at);
-  if (size > 0) __builtin_prefetch(bytes + size - 1);
-}
 
 }  // namespace keydrome::art

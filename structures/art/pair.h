@@ -51,6 +51,22 @@ struct Pair {
   }
 };
 
+// Keys and payloads of this size are *words*: they are read and written as numbers.
+inline constexpr uint32_t kWordBytes = sizeof(uint64_t);
+
+inline bool is_word_pair(const Pair& pair) {
+  return pair.key_size == kWordBytes && pair.payload_size == kWordBytes;
+}
+
+// Loads a word. The number has the same bytes in memory.
+inline uint64_t word_at(const uint8_t* bytes) {
+  uint64_t word;
+  std::memcpy(&word, bytes, sizeof word);
+  return word;
+}
+// Returns a number for each word, so that numbers have the order that memcmp gives the words.
+inline uint64_t in_order(uint64_t word) { return __builtin_bswap64(word); }
+
 // Returns the number of equal bytes at the beginning of `a` and `b`, at most `size`.
 inline uint32_t mismatch(const uint8_t* a, const uint8_t* b, uint32_t size) {
   uint32_t at = 0;
@@ -85,12 +101,7 @@ inline uint32_t difference(const Pair& probe, const Pair& stored) {
   return key_size + 1 + in_payload;
 }
 
-// Loads eight bytes as a number, so that numbers have the order that memcmp gives the bytes.
-inline uint64_t ordered_word(const uint8_t* bytes) {
-  uint64_t word;
-  std::memcpy(&word, bytes, sizeof word);
-  return __builtin_bswap64(word);
-}
+inline uint64_t ordered_word(const uint8_t* bytes) { return in_order(word_at(bytes)); }
 
 // Returns a number < 0, 0 or > 0 if the probe is smaller than, equal to or larger than the stored
 // pair.

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <bit>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 
@@ -166,9 +167,11 @@ inline Link next_child(Link link, uint32_t& position) {
   return with_node(link, [&](const auto& node) { return next_in(node, position); });
 }
 
-inline Lock& lock_of(Link node) {
-  return with_node(node, [](auto& it) -> Lock& { return it.lock; });
-}
+// The lock is the first member of every node.
+inline Lock& lock_of(Link node) { return *node.at<Lock>(); }
+static_assert(offsetof(Fork, lock) == 0 && offsetof(Node4, lock) == 0);
+static_assert(offsetof(Node16, lock) == 0 && offsetof(Node48, lock) == 0);
+static_assert(offsetof(Node256, lock) == 0);
 
 // Returns the leaf or page with the smallest pairs of a subtree. Returns an empty link if the
 // subtree is empty. The same may happen if other threads change a node while this search reads its

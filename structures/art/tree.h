@@ -11,8 +11,9 @@
 // a spread key (see below). Readers find right results for three reasons:
 //
 // - Each change becomes visible by one store: of a link, of an index of a Node48, or of the marks
-//   of deleted pairs in a page. A link contains everything that a search must know about the child
-//   before it reads the child. So no reader sees a part of a change.
+//   of deleted pairs in a page. In a word page (words.h), it is a store of the live slots or of a
+//   payload. A link contains everything that a search must know about the child before it reads the
+//   child. So no reader sees a part of a change.
 // - All pairs that are ever below a node have the same digits before the depth of the node.
 // - A node or page no longer changes after it has been taken out of the tree. The runtime frees its
 //   memory only after all calls that may read it have ended. A reader that is still in this node
@@ -22,7 +23,8 @@
 // A writer locks the *owner* of the slot that it changes: the node that contains the slot, or the
 // tree if the slot is that of the root. To replace a node, the writer also locks this node. The
 // writer then checks that the slot still has the link that it found before. If not, it starts
-// again.
+// again. A word page has a lock of its own. A writer that changes only the page needs no other lock,
+// and a writer that replaces the page takes this lock after that of the owner.
 //
 // A *spread* key needs more: its payloads are in several leaves and pages. Only nodes whose depth
 // is greater than the size of the key divide its payloads. A writer that changes a link in such a
@@ -43,6 +45,7 @@
 #include "structures/art/lock.h"
 #include "structures/art/memory.h"
 #include "structures/art/node.h"
+#include "structures/art/pairs.h"
 
 namespace keydrome::art {
 
@@ -96,13 +99,14 @@ class Tree {
     Link node;         // the node with the slot of `place`; empty if the tree owns the slot
     Place place;       // of the link to the leaf or page
     Link link;         // to the leaf or page
-    uint32_t index;    // of the pair in the leaf or page
+    uint32_t bit;      // of the pair: its index in a page, or its slot in a word page
   };
 
   // In addition to the results of contract B, the functions try_... return these two. `alone` is
   // true if the caller holds the key lock.
   static constexpr int kRetry = -100;   // another thread has changed the place
   static constexpr int kSpread = -101;  // the key is spread, and the caller must hold its lock
+  static constexpr int kCopy = -102;    // the page must be replaced by a changed copy
 
   explicit Tree(const Memory& memory) : memory_(memory) {}
 
@@ -113,6 +117,7 @@ class Tree {
   int try_put(const Pair& pair, bool alone);
   bool find_spot(const Pair& pair, Spot& spot);
   bool find_branch(const Pair& pair, uint32_t depth, Spot& spot);
+  int add_word_pair(Link page, const Pair& pair);
   int add_pair(const Spot& spot, const Pair& pair);
   int add_branch(const Spot& spot, const Pair& pair);
   int add_child(const Spot& spot, const Pair& pair);
@@ -120,14 +125,19 @@ class Tree {
 
   bool find_pair(const Pair& pair, Found& found);
   int try_del(const Pair& pair, bool alone);
-  int kill(const Found& found);
-  int remove_last(const Found& found);
+  int kill(const Found& found, const Pair& pair);
+  int kill_in_words(const Found& found, const Pair& pair);
+  int remove_last(const Found& found, const Pair& pair);
+  int remove_root(const Found& found, const Pair& pair);
+  void shrink(const Found& found);
   // Replaces the node that contained the deleted pair by a page, if the node has few pairs, no
   // other thread has replaced it, and there is memory for the page.
   void try_merge(const Found& found);
   Link without(const Found& found);
 
   int try_replace(const Pair& before, const Pair& now, bool alone);
+  int replace_in_words(const Found& found, const Pair& before, const Pair& now);
+  int replace_in_copy(const Found& found, const Pair& before, const Pair& now);
   int replace_spread(const Pair& before, const Pair& now);
 
   int find_spread(const Pair& probe, bool after, KeydromeBuffer& payload) const;

@@ -12,9 +12,9 @@ namespace keydrome::art {
 // for the next digit. Returns the last link of this path. Pushes a frame, i.e. the node and the
 // position of its next child, for each node of the path, also for a node at its end. The position
 // in each frame is that of the first child after the path.
-Link Walk::follow(Link link, const Pair& probe) {
+Link Walk::follow(Link link) {
   while (link.is_node()) {
-    const int digit = probe.digit(link.depth());
+    const int digit = probe_.digit(link.depth());
     const Slot* slot = descend(link, digit);
     if (link.kind() == Kind::kFork) {
       push(link, digit == kEnd ? 1 : 2);
@@ -28,34 +28,32 @@ Link Walk::follow(Link link, const Pair& probe) {
   return link;
 }
 
-Walk::Walk(const Slot& root, const Pair& probe, bool after) {
-  for (Wait wait; !begin(root.load(), probe, after);) wait.once();
+Walk::Walk(const Slot& root, const Pair& probe, bool after) : probe_(probe), after_(after) {
+  for (Wait wait; !begin(root.load());) wait.once();
 }
 
 // A search skips digits, so the subtree at the end of the path may differ from the probe in a digit
 // that was skipped. A comparison with any pair of this subtree shows the depth of this digit. All
 // pairs below the node that skips this digit are then smaller than the probe, or all are larger.
 // Returns false if other threads have deleted the pairs meanwhile.
-bool Walk::begin(Link root, const Pair& probe, bool after) {
+bool Walk::begin(Link root) {
   length_ = 0;
-  const Link end = follow(root, probe);
+  const Link end = follow(root);
   if (end.is_none()) return true;
   const Link some = minimum(end);
   if (some.is_none()) return false;
-  const Pair stored = Pairs(some)[0];
-  const uint32_t depth = difference(probe, stored);
+  const AnyPair stored(some);
+  const uint32_t depth = difference(probe_, *stored);
   Link part = end;
   while (length_ > 0 && frames_[length_ - 1].node.depth() > depth) part = frames_[--length_].node;
   if (part.is_node()) {
     // If the probe has all digits that the last node skips, the frame of this node already has the
     // right position.
     const bool skipped = length_ == 0 || frames_[length_ - 1].node != part;
-    if (skipped && stored.digit(depth) > probe.digit(depth)) first_ = {part, 0};
+    if (skipped && stored->digit(depth) > probe_.digit(depth)) first_ = {part, false};
     return true;
   }
-  const Pairs::Rank rank = Pairs(part).rank(probe);
-  const uint32_t from = rank.index + (rank.exact && after ? 1 : 0);
-  if (from < Pairs(part).count()) first_ = {part, from};
+  first_ = {part, true};
   return true;
 }
 
@@ -71,7 +69,7 @@ class Walk::Collector {
   void take(const Stretch& stretch) {
     ask_for_pairs(stretch.link);
     stretches_[count_++] = stretch;
-    pairs_ -= std::min(pairs_, Pairs(stretch.link).count() - stretch.from);
+    pairs_ -= std::min(pairs_, likely_pairs(stretch.link));
   }
 
   // Takes leaves and pages from `position` on, and moves `position` past them. Stops at the first
@@ -82,7 +80,7 @@ class Walk::Collector {
     while (!is_full()) {
       const Link child = next_in(node, position);
       if (child.is_none() || child.is_node()) return child;
-      take({child, 0});
+      take({child, false});
     }
     return Link();
   }

@@ -61,10 +61,11 @@ bool Table::read(const Probe& probe, const Bytes* after, KeydromeBuffer& payload
 // Handles the most frequent read with few instructions: the key is in the home line, i.e. the first
 // line of its bucket, and its payload is in the entry itself. Returns false if this is not the
 // case, or if another thread changes the bucket.
-inline bool Table::read_inline(const Probe& probe, KeydromeBuffer& payload) const {
-  const Line* home = home_of(bucket_of(probe.hash, buckets()));
+[[gnu::always_inline]] inline bool Table::read_inline(uint64_t word,
+                                                      KeydromeBuffer& payload) const {
+  const Line* home = home_of(bucket_of(Probe::hash_of_word(word), buckets()));
   const uint32_t version = home->version.load(std::memory_order_acquire);
-  const uint32_t matches = home->matches(probe.word);
+  const uint32_t matches = home->matches(word);
   if (matches == 0) return false;
   const auto slot = static_cast<uint32_t>(std::countr_zero(matches));
   const Content content{home->read_word(slot), Line::mark_in(home->read_marks(), slot)};
@@ -78,9 +79,18 @@ inline bool Table::read_inline(const Probe& probe, KeydromeBuffer& payload) cons
   return true;
 }
 
+// Has few instructions, so that the processor works on several lookups at the same time.
 int Table::find(KeydromeBytes key, KeydromeBytes after, KeydromeBuffer& payload) const noexcept {
+  if (narrow_ && after.data == nullptr && key.size == sizeof(uint64_t) &&
+      read_inline(Probe::word_of(key), payload)) {
+    return 1;
+  }
+  return find_any(key, after, payload);
+}
+
+[[gnu::noinline]] int Table::find_any(KeydromeBytes key, KeydromeBytes after,
+                                      KeydromeBuffer& payload) const {
   const Probe probe = Probe::of(key, narrow_);
-  if (narrow_ && after.data == nullptr && read_inline(probe, payload)) return 1;
   const Bytes larger_than = view_of(after);
   return read(probe, after.data == nullptr ? nullptr : &larger_than, payload) ? 1 : 0;
 }
@@ -108,7 +118,7 @@ void Table::find_batch(uint32_t count, KeydromeLookup* lookups) const noexcept {
     }
     for (uint32_t i = 0; i < group; ++i) {
       KeydromeLookup& lookup = lookups[begin + i];
-      const bool found = (narrow_ && read_inline(probes[i], lookup.payload)) ||
+      const bool found = (narrow_ && read_inline(probes[i].word, lookup.payload)) ||
                          read(probes[i], nullptr, lookup.payload);
       lookup.found = found ? 1 : 0;
     }

@@ -60,13 +60,13 @@ struct alignas(kCacheLine) Line {
     return slots[slot].word.load(std::memory_order_acquire);
   }
   // Returns one bit for each slot that has this key. Free slots may match, too, but they come after
-  // all used slots.
+  // all used slots. Not a loop, because the compiler would not unroll it.
   uint32_t matches(uint64_t key) const {
-    uint32_t bits = 0;
-    for (uint32_t slot = 0; slot < kSlots; ++slot) {
-      bits |= static_cast<uint32_t>(read_key(slot) == key) << slot;
-    }
-    return bits;
+    static_assert(kSlots == 3);
+    const auto bit = [&](uint32_t slot) {
+      return static_cast<uint32_t>(read_key(slot) == key) << slot;
+    };
+    return bit(0) | bit(1) | bit(2);
   }
   const Line* read_next() const { return next.load(std::memory_order_acquire); }
   static uint32_t used(uint32_t marks) {

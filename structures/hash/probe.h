@@ -27,13 +27,19 @@ struct Probe {
       const uint64_t hash = hash_bytes(view_of(key));
       return {hash, hash, view_of(key)};
     }
+    const uint64_t word = word_of(key);
+    return {hash_of_word(word), word, {}};
+  }
+
+  // Returns a number for a key of at most 8 bytes. Keys of one size have different numbers.
+  static uint64_t word_of(KeydromeBytes key) {
     uint64_t word = 0;
     if (key.size == sizeof word) {
       std::memcpy(&word, key.data, sizeof word);
     } else {
       std::memcpy(&word, key.data, key.size);
     }
-    return {hash_of_word(word), word, {}};
+    return word;
   }
 
   static uint64_t hash_of_word(uint64_t word) { return hash_mix(word, 0x9E3779B97F4A7C15u); }

@@ -68,15 +68,16 @@ class Table {
   class Split;
 
   static uint64_t bucket_of(uint64_t hash, uint64_t buckets) {
-    const uint64_t highest = std::bit_floor(buckets);
-    const uint64_t bucket = hash & (2 * highest - 1);
-    // Uses a multiplication, because the compiler would turn a condition into a branch, and no
-    // processor can predict the bits of a hash.
-    return bucket - highest * static_cast<uint64_t>(bucket >= buckets);
+    const uint64_t mask = UINT64_MAX >> __builtin_clzll(buckets);
+    const uint64_t bucket = hash & mask;
+    // Not a condition, because the compiler would turn it into a branch, and no processor can
+    // predict the bits of a hash.
+    return bucket & ~(-static_cast<uint64_t>(bucket >= buckets) & ~(mask >> 1));
   }
   // Segments 0 to k together have the first kFirstBuckets * 2^k buckets.
   static uint32_t segment_of(uint64_t bucket) {
-    return static_cast<uint32_t>(std::bit_width(bucket / kFirstBuckets));
+    constexpr uint64_t kFirst = kFirstBuckets - 1;
+    return static_cast<uint32_t>(std::bit_width(bucket | kFirst) - std::bit_width(kFirst));
   }
   static uint64_t first_of(uint32_t segment) {
     return segment == 0 ? 0 : kFirstBuckets << (segment - 1);
@@ -97,7 +98,8 @@ class Table {
   }
   Bytes key_at(const Content& content) const;
 
-  bool read_inline(const Probe& probe, KeydromeBuffer& payload) const;
+  bool read_inline(uint64_t word, KeydromeBuffer& payload) const;
+  int find_any(KeydromeBytes key, KeydromeBytes after, KeydromeBuffer& payload) const;
   bool read(const Probe& probe, const Bytes* after, KeydromeBuffer& payload) const;
   enum class Answer { kFound, kNone, kAgain };
   Answer try_read(const Line& home, uint32_t version, const Probe& probe, const Bytes* after,

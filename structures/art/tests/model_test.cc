@@ -29,6 +29,7 @@ struct Distribution {
   uint32_t numbers;
   uint32_t key_bytes;
   std::string (*key)(uint32_t number);
+  bool words = false;  // all payloads have 8 bytes, so word pages (words.h) contain the pairs
 };
 
 const Distribution kDistributions[] = {
@@ -51,11 +52,20 @@ const Distribution kDistributions[] = {
        return key;
      }},
     {"numbers as text", 3000, 0, [](uint32_t n) { return std::to_string(n); }},
+    {"words, few", 40, 8, [](uint32_t n) { return big_endian(n * 0x9E3779B97F4A7C15u, 8); }, true},
+    {"words, dense", 3000, 8, [](uint32_t n) { return big_endian(n, 8); }, true},
+    {"words, sparse", 3000, 8, [](uint32_t n) { return big_endian(n * 0x9E3779B97F4A7C15u, 8); },
+     true},
+    {"words, only the high byte differs", 256, 8,
+     [](uint32_t n) { return big_endian(uint64_t{n} << 56, 8); }, true},
 };
 
 // Payloads, some of which are prefixes of others, and the longest possible payload.
 const std::string kPayloads[] = {"", std::string(1, '\0'), "12345678", "1234567890",
                                  std::string(KEYDROME_PAYLOAD_BYTES_MAX, '\xFF')};
+// The first bytes and the last bytes of these payloads have different orders.
+const std::string kWords[] = {"12345678", std::string(8, '\0'), std::string(8, '\xFF'), "8765432a",
+                              "a2345670"};
 
 class ArtModel : public testing::TestWithParam<Distribution> {
  protected:
@@ -67,7 +77,13 @@ class ArtModel : public testing::TestWithParam<Distribution> {
   }
   uint32_t below(size_t bound) { return static_cast<uint32_t>(random_() % bound); }
   std::string key() { return GetParam().key(below(GetParam().numbers)); }
-  std::string payload() { return kPayloads[below(std::size(kPayloads))]; }
+  std::string payload() {
+    static_assert(std::size(kPayloads) == std::size(kWords));
+    const size_t number = below(std::size(kWords));
+    return GetParam().words ? kWords[number] : kPayloads[number];
+  }
+
+  static std::string kept_payload() { return GetParam().words ? "a word.." : "payload"; }
 
   void expect_agrees() {
     ASSERT_EQ(structure_.check(), 0);
@@ -141,13 +157,13 @@ TEST_P(ArtModel, Orders) {
     uint32_t step = 0;
     const uint32_t check_every = GetParam().numbers / 8;
     for (const std::string& key : *in) {
-      ASSERT_NO_FATAL_FAILURE(put({key, "payload"}));
+      ASSERT_NO_FATAL_FAILURE(put({key, kept_payload()}));
       if (++step % check_every == 0) {
         ASSERT_NO_FATAL_FAILURE(expect_agrees());
       }
     }
     for (const std::string& key : *out) {
-      ASSERT_NO_FATAL_FAILURE(del({key, "payload"}));
+      ASSERT_NO_FATAL_FAILURE(del({key, kept_payload()}));
       if (++step % check_every == 0) {
         ASSERT_NO_FATAL_FAILURE(expect_agrees());
       }
@@ -206,6 +222,32 @@ TEST_P(ArtModel, ReplaceAgrees) {
     ASSERT_EQ(keydrome_structure()->replace(structure_.get(), bytes_of(chosen), bytes_of(before),
                                             bytes_of(now)),
               expected);
+  }
+  ASSERT_NO_FATAL_FAILURE(expect_agrees());
+}
+
+// Pages change between word pages and pages of other pairs.
+TEST_P(ArtModel, PagesChangeTheirForm) {
+  constexpr uint32_t kOperations = 6000 / kDivisor;
+  seed(19);
+  for (uint32_t i = 0; i < kOperations; ++i) {
+    const std::string chosen = key();
+    const std::string word = kWords[below(std::size(kWords))];
+    ASSERT_NO_FATAL_FAILURE(put({chosen, word}));
+    const std::string other = below(8) == 0 ? "" : kWords[below(std::size(kWords))];
+    int expected = 0;
+    if (model_.count({chosen, word}) > 0) {
+      expected = model_.insert({chosen, other}).second ? 1 : 2;
+      if (expected == 1) model_.erase({chosen, word});
+    }
+    ASSERT_EQ(keydrome_structure()->replace(structure_.get(), bytes_of(chosen), bytes_of(word),
+                                            bytes_of(other)),
+              expected);
+    ASSERT_NO_FATAL_FAILURE(expect_find_agrees(key()));
+    ASSERT_NO_FATAL_FAILURE(expect_scan_agrees({key(), word}, below(2) == 0));
+    if (below(2) == 0) {
+      ASSERT_NO_FATAL_FAILURE(del({key(), kWords[below(std::size(kWords))]}));
+    }
   }
   ASSERT_NO_FATAL_FAILURE(expect_agrees());
 }

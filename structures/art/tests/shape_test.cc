@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstring>
 #include <string>
 #include <utility>
 
@@ -259,6 +260,103 @@ TEST(ArtShape, SearchInSmallNodesFindsEveryByte) {
       }
     }
   }
+}
+
+std::string word(uint64_t number) { return big_endian(number, 8); }
+
+// A word page takes pairs without memory until its slots are full.
+TEST(ArtShape, WordPagesGrowInSteps) {
+  OwnedTree owned;
+  ASSERT_EQ(owned.put(word(0), word(0)), 1);
+  EXPECT_EQ(owned.tree->root().kind(), Kind::kLeaf);
+  uint32_t slots = 1;
+  for (uint32_t pairs = 1; pairs < kPagePairs; ++pairs) {
+    owned.environment.fail_after(0);
+    const int result = owned.put(word(pairs * 7 % 32), word(pairs));
+    owned.environment.fail_after(-1);
+    ASSERT_EQ(result, pairs == slots ? KEYDROME_NO_MEMORY : 1) << pairs;
+    if (pairs == slots) {
+      ASSERT_EQ(owned.put(word(pairs * 7 % 32), word(pairs)), 1);
+    }
+    ASSERT_EQ(owned.put(word(pairs * 7 % 32), word(pairs)), 0);
+    ASSERT_EQ(owned.tree->root().kind(), Kind::kWords);
+    slots = owned.tree->root().slots();
+    ASSERT_EQ(slots, Words::slots_for(pairs + 1));
+    ASSERT_EQ(owned.tree->check(), 0);
+  }
+  EXPECT_EQ(slots, kPagePairs);
+  ASSERT_EQ(owned.put(word(32), word(32)), 1);
+  EXPECT_EQ(owned.tree->nodes(), 1u);
+  EXPECT_EQ(owned.tree->check(), 0);
+}
+
+TEST(ArtShape, PayloadsOfWordPagesAreReplacedInPlace) {
+  OwnedTree owned;
+  for (uint32_t i = 0; i < 3; ++i) ASSERT_EQ(owned.put(word(i), word(i)), 1);
+  const auto replace = [&](uint64_t key, uint64_t before, uint64_t now) {
+    const std::string bytes = word(key), old = word(before), fresh = word(now);
+    return owned.tree->replace(Pair::of(bytes_of(bytes), bytes_of(old)),
+                               Pair::of(bytes_of(bytes), bytes_of(fresh)));
+  };
+  owned.environment.fail_after(0);
+  EXPECT_EQ(replace(1, 1, 5), 1);
+  EXPECT_EQ(replace(1, 1, 5), 0);
+  EXPECT_EQ(replace(1, 5, 5), 2);
+  ASSERT_EQ(owned.put(word(1), word(4)), 1);  // the fourth slot
+  EXPECT_EQ(replace(1, 5, 4), 2);
+  // Two slots have the key, so the page must be copied, even after one pair was deleted.
+  EXPECT_EQ(replace(1, 5, 6), KEYDROME_NO_MEMORY);
+  const std::string key = word(1), payload = word(4);
+  ASSERT_EQ(owned.tree->del(Pair::of(bytes_of(key), bytes_of(payload))), 1);
+  EXPECT_EQ(replace(1, 5, 6), KEYDROME_NO_MEMORY);
+  owned.environment.fail_after(-1);
+  EXPECT_EQ(replace(1, 5, 6), 1);
+  owned.environment.fail_after(0);
+  EXPECT_EQ(replace(1, 6, 7), 1);
+  EXPECT_EQ(owned.tree->check(), 0);
+}
+
+TEST(ArtShape, WordPagesShrink) {
+  OwnedTree owned;
+  for (uint32_t i = 0; i < 16; ++i) ASSERT_EQ(owned.put(word(i), word(i)), 1);
+  const auto del = [&](uint32_t i) {
+    const std::string bytes = word(i);
+    return owned.tree->del(Pair::of(bytes_of(bytes), bytes_of(bytes)));
+  };
+  owned.environment.fail_after(0);
+  for (uint32_t i = 0; i < 9; ++i) ASSERT_EQ(del(i), 1);
+  EXPECT_EQ(owned.tree->root().slots(), 16u);
+  owned.environment.fail_after(-1);
+  ASSERT_EQ(del(9), 1);
+  EXPECT_EQ(owned.tree->root().slots(), 8u);
+  for (uint32_t i = 10; i < 16; ++i) ASSERT_EQ(del(i), 1);
+  EXPECT_TRUE(owned.tree->root().is_none());
+}
+
+TEST(ArtShape, CheckSeesDamageOfWordPages) {
+  OwnedTree owned;
+  for (uint32_t i = 0; i < 3; ++i) ASSERT_EQ(owned.put(word(i), word(i)), 1);
+  ASSERT_EQ(owned.tree->check(), 0);
+  auto* numbers = owned.tree->root().at<uint32_t>();
+  for (const uint32_t at : {1, 2}) {  // the live slots, and the slots that were ever used
+    const uint32_t before = numbers[at];
+    for (const uint32_t wrong : {0u, 2u, 9u, 23u}) {
+      numbers[at] = wrong;
+      EXPECT_EQ(owned.tree->check() != 0, at == 2 || wrong != 2) << at << " " << wrong;
+    }
+    numbers[at] = before;
+  }
+  auto* bytes = owned.tree->root().at<uint8_t>();
+  constexpr uint32_t kFirstKey = 16, kEntry = 16;
+  for (const uint32_t at : {12u, 13u, 14u, kFirstKey + 7, kFirstKey + kEntry}) {  // tags and keys
+    bytes[at] ^= 1;
+    EXPECT_NE(owned.tree->check(), 0) << at;
+    bytes[at] ^= 1;
+  }
+  EXPECT_EQ(owned.tree->check(), 0);
+  std::memcpy(bytes + kFirstKey, bytes + kFirstKey + kEntry, kEntry);  // one pair twice
+  bytes[12] = bytes[13];
+  EXPECT_NE(owned.tree->check(), 0);
 }
 
 void swap_slots(Slot& a, Slot& b) {

@@ -7,6 +7,7 @@
 #include <random>
 #include <string>
 #include <thread>
+#include <tuple>
 #include <vector>
 
 #include "structures/tests/pair_source.h"
@@ -93,6 +94,11 @@ using KeyOf = std::string (*)(uint32_t number);
 std::string random_number(uint32_t number) { return big_endian(number * 0x9E3779B97F4A7C15u, 8); }
 std::string dense_number(uint32_t number) { return big_endian(number, 8); }
 std::string text(uint32_t number) { return "a key of some length " + std::to_string(number); }
+// Returns a payload for a key. For a key of 8 bytes it also has 8 bytes, so word pages (words.h)
+// contain the pair.
+std::string payload_for(const std::string& key, uint32_t number) {
+  return key.size() == 8 ? dense_number(number) : text(number);
+}
 // Returns keys that are prefixes of each other, so the tree has forks (nodes with a child for the
 // end of a key).
 std::string nested(uint32_t number) {
@@ -109,23 +115,24 @@ TEST_P(ArtThreadsKeys, GrowAndShrinkTogether) {
   create(GetParam()(1).size() == 8 ? 8 : 0);
   run([&](uint32_t thread) {
     const auto key = [&](uint32_t i) { return GetParam()(i * kThreads + thread); };
+    const auto payload = [&](uint32_t i) { return payload_for(key(i), i); };
     for (uint32_t i = 0; i < kSteps; ++i) {
-      must(put(key(i), text(i)) == 1);
-      must(put(key(i), text(i)) == 0);
+      must(put(key(i), payload(i)) == 1);
+      must(put(key(i), payload(i)) == 0);
       const uint32_t earlier = i * 7919 % (i + 1);
-      must(find(key(earlier)) == text(earlier));
+      must(find(key(earlier)) == payload(earlier));
       if (i % 4 != 3) continue;
       const uint32_t gone = i - 3;
-      must(del(key(gone), text(gone)) == 1);
+      must(del(key(gone), payload(gone)) == 1);
       must(find(key(gone)) == kNone);
-      must(del(key(gone), text(gone)) == 0);
-      must(put(key(gone), text(gone)) == 1);
+      must(del(key(gone), payload(gone)) == 0);
+      must(put(key(gone), payload(gone)) == 1);
     }
     for (uint32_t i = 0; i < kSteps; ++i) {
       const uint32_t kept = i / 16 * 16;
-      must(find(key(kept)) == text(kept));
+      must(find(key(kept)) == payload(kept));
       if (i == kept) continue;
-      must(del(key(i), text(i)) == 1);
+      must(del(key(i), payload(i)) == 1);
       must(find(key(i)) == kNone);
     }
   });
@@ -151,7 +158,9 @@ class ArtThreadsFew : public ArtThreads, public testing::WithParamInterface<KeyO
         const auto number = static_cast<uint32_t>(random() % kPairs);
         // For a while most changes are insertions, and then most are deletions.
         const bool inserts = random() % 8 < (i / 512 % 2 == 0 ? 6u : 2u);
-        const int result = inserts ? put(GetParam()(number), "") : del(GetParam()(number), "");
+        const std::string key = GetParam()(number);
+        const std::string payload = payload_for(key, 0);
+        const int result = inserts ? put(key, payload) : del(key, payload);
         must(result == 0 || result == 1 || (inserts && result == KEYDROME_NO_MEMORY));
         if (result == 1) there[number].fetch_add(inserts ? 1 : -1);
       }
@@ -181,21 +190,25 @@ INSTANTIATE_TEST_SUITE_P(Keys, ArtThreadsFew,
 
 // All threads change the same pages: in each page, each thread deletes its own pair. A thread that
 // removes the page with its last pair must not also remove a pair of another thread.
-TEST_F(ArtThreads, EachThreadDeletesItsPairOfAPage) {
+class ArtThreadsPages : public ArtThreads, public testing::WithParamInterface<uint32_t> {};
+
+TEST_P(ArtThreadsPages, EachThreadDeletesItsPairOfAPage) {
   create(0);
   for (uint32_t i = 0; i < 4 * kSteps; ++i) {
     for (uint32_t thread = 0; thread < kThreads; ++thread) {
-      ASSERT_EQ(put(random_number(i), big_endian(thread, 4)), 1);
+      ASSERT_EQ(put(random_number(i), big_endian(thread, GetParam())), 1);
     }
   }
   run([&](uint32_t thread) {
     for (uint32_t i = 0; i < 4 * kSteps; ++i) {
-      must(del(random_number(i), big_endian(thread, 4)) == 1);
+      must(del(random_number(i), big_endian(thread, GetParam())) == 1);
     }
   });
   expect_right();
   EXPECT_TRUE(scan("", 1).empty());
 }
+
+INSTANTIATE_TEST_SUITE_P(PayloadBytes, ArtThreadsPages, testing::Values(4, 8));
 
 // Each replacement adds 1 to a payload of one of a few keys, so the sum of the payloads must be the
 // number of replacements. With `spread`, each key has so many other payloads that several pages
@@ -279,19 +292,25 @@ TEST_F(ArtThreads, SmallestPayloadIsThatOfOneMoment) {
 
 // Even numbers stay in the tree, while threads insert and delete odd numbers. A scan must return
 // all even numbers of its range, in order, and odd numbers only with their own payload.
-class ArtThreadsScans : public ArtThreads, public testing::WithParamInterface<uint32_t> {
+class ArtThreadsScans : public ArtThreads,
+                        public testing::WithParamInterface<std::tuple<uint32_t, bool>> {
  protected:
   static constexpr uint32_t kNumbers = 6000;
   static constexpr uint32_t kLimit = 100;
 
-  static std::string key(uint64_t number) { return big_endian(number * GetParam(), 8); }
+  static std::string key(uint64_t number) {
+    return big_endian(number * std::get<0>(GetParam()), 8);
+  }
+  static std::string payload(uint32_t number) {
+    return std::get<1>(GetParam()) ? dense_number(number) : text(number);
+  }
 
   // Inserts the odd numbers of a thread, deletes them, and repeats this.
   void change(uint32_t thread) {
     for (uint32_t i = 0; i < 4 * kSteps; ++i) {
       const uint32_t number = i * 8 % kNumbers + 2 * thread + 1;
       const bool inserts = i / (kNumbers / 8) % 2 == 0;
-      must((inserts ? put(key(number), text(number)) : del(key(number), text(number))) == 1);
+      must((inserts ? put(key(number), payload(number)) : del(key(number), payload(number))) == 1);
     }
   }
   void scan_from(uint32_t even) {
@@ -301,7 +320,7 @@ class ArtThreadsScans : public ArtThreads, public testing::WithParamInterface<ui
       // `even` is the next even number that the scan must return.
       const bool odd = pair.first == key(even - 1);
       must(odd || pair.first == key(even));
-      must(pair.second == text(odd ? even - 1 : even));
+      must(pair.second == payload(odd ? even - 1 : even));
       if (!odd) even += 2;
     }
   }
@@ -309,7 +328,7 @@ class ArtThreadsScans : public ArtThreads, public testing::WithParamInterface<ui
 
 TEST_P(ArtThreadsScans, ScansReturnWhatStays) {
   create(8);
-  for (uint32_t i = 0; i < kNumbers; i += 2) ASSERT_EQ(put(key(i), text(i)), 1);
+  for (uint32_t i = 0; i < kNumbers; i += 2) ASSERT_EQ(put(key(i), payload(i)), 1);
   std::atomic<bool> done = false;
   run([&](uint32_t thread) {
     if (thread < kThreads / 2) {
@@ -323,7 +342,35 @@ TEST_P(ArtThreadsScans, ScansReturnWhatStays) {
   expect_right();
 }
 
-INSTANTIATE_TEST_SUITE_P(Steps, ArtThreadsScans, testing::Values(1, 300, 70000));
+INSTANTIATE_TEST_SUITE_P(StepsAndWords, ArtThreadsScans,
+                         testing::Combine(testing::Values(1, 300, 70000), testing::Bool()));
+
+// One thread replaces the payload of each key again and again, so that it is one of two words, and
+// all keys are always there. The others must see one of these two payloads, in searches and scans.
+TEST_F(ArtThreads, ReplacedWordsAreWhole) {
+  constexpr uint32_t kKeys = 50;
+  const std::string low(8, '\x11'), high(8, '\xEE');
+  create(8);
+  for (uint32_t i = 0; i < kKeys; ++i) ASSERT_EQ(put(random_number(i), low), 1);
+  std::atomic<uint32_t> readers = kThreads - 1;
+  run([&](uint32_t thread) {
+    for (uint32_t i = 0; thread == 0 && readers > 0; ++i) {
+      const bool rises = i / kKeys % 2 == 0;
+      must(replace(random_number(i % kKeys), rises ? low : high, rises ? high : low) == 1);
+    }
+    if (thread == 0) return;
+    for (uint32_t i = 0; i < kSteps; ++i) {
+      const std::string found = find(random_number(i % kKeys));
+      must(found == low || found == high);
+      if (i % 64 != 0) continue;
+      const std::vector<Pair> pairs = scan(std::string(8, '\0'), 2 * kKeys);
+      must(pairs.size() == kKeys);
+      for (const Pair& pair : pairs) must(pair.second == low || pair.second == high);
+    }
+    --readers;
+  });
+  expect_right();
+}
 
 }  // namespace
 }  // namespace keydrome
