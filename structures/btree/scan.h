@@ -9,11 +9,6 @@
 
 namespace keydrome::btree {
 
-// The usual number of pairs in a leaf.
-inline constexpr uint32_t kPairsPerLeaf = 44;
-// The number of leaves that a scan prefetches.
-inline constexpr uint32_t kLeavesAhead = 3;
-
 template <class Layout>
 int Tree<Layout>::scan(KeydromeBytes key, KeydromeBytes payload, bool after,
                        KeydromeRun& run) const {
@@ -69,7 +64,7 @@ void Tree<Layout>::descend_to_scan(const Probe& probe, uint32_t pairs, Path& pat
     path.node[level] = node;
     path.at[level] = at;
     if (level == 1) {
-      const uint32_t leaves = std::min((pairs + 30) / kPairsPerLeaf, kLeavesAhead);
+      const uint32_t leaves = std::min(pairs / Layout::kUsual + 1, Layout::kLeavesAhead);
       const uint32_t end = std::min(at + leaves + 1, Layout::items(*node));
       for (uint32_t i = at; i < end; ++i) Layout::ask_to_scan(Layout::child(*node, i));
     } else {
@@ -92,7 +87,7 @@ bool Tree<Layout>::next_leaf(Path& path, uint32_t pairs) const {
     path.at[level - 1] = 0;
   }
   const Node& parent = *path.node[1];
-  const uint32_t ahead = path.at[1] + std::min(pairs / kPairsPerLeaf, kLeavesAhead);
+  const uint32_t ahead = path.at[1] + std::min(pairs / Layout::kUsual, Layout::kLeavesAhead);
   if (ahead < Layout::items(parent)) Layout::ask_to_scan(Layout::child(parent, ahead));
   return true;
 }

@@ -10,6 +10,7 @@ int Tree::put(KeydromeBytes key, KeydromeBytes payload) noexcept {
 
 int Tree::add(const Probe& pair) {
   Leaf* leaf = directory_->locate(pair).leaf;
+  leaf->prefetch();
   const uint32_t index = leaf->lower_bound(pair);
   if (leaf->has(index, pair)) return 0;
   return insert(leaf, index, pair);

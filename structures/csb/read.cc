@@ -49,6 +49,7 @@ int Tree::scan(KeydromeBytes key, KeydromeBytes payload, bool after,
   const Probe from = Probe::of_scan(key, payload, after);
   keydrome_run_clear(&run);
   const Leaf* leaf = directory_->locate(from).leaf;
+  leaf->prefetch();
   Cursor cursor(leaf, from, after);
   while (run.pairs < run.limit) {
     const Record* record = cursor.next();
@@ -61,6 +62,7 @@ int Tree::scan(KeydromeBytes key, KeydromeBytes payload, bool after,
 int Tree::find(KeydromeBytes key, KeydromeBytes after, KeydromeBuffer& payload) const noexcept {
   const Probe from = Probe::of(key, after);
   const Leaf* leaf = directory_->locate(from).leaf;
+  leaf->prefetch();
   return answer(Cursor(leaf, from, after.data != nullptr).next(), from, payload);
 }
 

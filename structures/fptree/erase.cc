@@ -17,8 +17,7 @@ int Tree::del(KeydromeBytes key, KeydromeBytes payload) noexcept {
 }
 
 // If the leaf has few pairs, moves them to its *heir*, the leaf that takes over the range of a
-// removed leaf. Returns true if the pairs have moved. Pairs are unsorted, so they move to any free
-// slots.
+// removed leaf. Returns true if the pairs have moved.
 //
 // A leaf is merged at a quarter, not at half: most leaves that are half full soon grow again (T.
 // Johnson, D. Shasha, "B-Trees with Inserts and Deletes: Why Free-at-Empty Is Better Than
@@ -33,8 +32,8 @@ bool Tree::give_pairs_away(const Path& path) {
   Leaf& heir = *static_cast<Leaf*>(parent.children[child == 0 ? 1 : child - 1]);
   if (heir.count() + leaf.count() > kHeirMax) return false;
   for_each_slot(leaf.slots(), [&](uint32_t slot) {
-    heir.write(static_cast<uint32_t>(std::countr_one(heir.slots())), leaf.prints[slot],
-               leaf.mark(slot), leaf.entries[slot]);
+    const uint8_t print = leaf.prints[slot];
+    heir.write(heir.free_slot(print), print, leaf.mark(slot), leaf.entries[slot]);
   });
   return true;
 }

@@ -17,6 +17,7 @@ int Tree::put(KeydromeBytes key, KeydromeBytes payload) noexcept {
   const Probe probe = Probe::of(key, payload);
   const uint8_t print = probe.print(narrow_);
   Path path = path_to(probe);
+  __builtin_prefetch(&path.leaf->entries[Leaf::home_of(print)], 1);
   if (slot_of(*path.leaf, probe, print) != kNone) return 0;
   Entry entry;
   uint8_t mark = 0;
@@ -28,7 +29,7 @@ int Tree::put(KeydromeBytes key, KeydromeBytes payload) noexcept {
     }
     path.leaf = locate(probe);
   }
-  path.leaf->write(static_cast<uint32_t>(std::countr_one(path.leaf->slots())), print, mark, entry);
+  path.leaf->write(path.leaf->free_slot(print), print, mark, entry);
   return 1;
 }
 
@@ -90,7 +91,8 @@ bool Tree::split(const Path& path, const Probe& probe) {
   Leaf& right = *parts.leaf;
   for (uint32_t i = stay; i < Leaf::kSlots; ++i) {
     const uint8_t slot = order[i];
-    right.write(i - stay, left.prints[slot], left.mark(slot), left.entries[slot]);
+    const uint8_t print = left.prints[slot];
+    right.write(right.free_slot(print), print, left.mark(slot), left.entries[slot]);
     left.clear(slot);
   }
   right.used |= left.used & Leaf::kDivides;

@@ -6,6 +6,10 @@
 // slot with an equal fingerprint but another key. A slot also has an entry and a *mark*. The mark
 // says if the payload is in the entry itself (inline) or outside (pair.h).
 //
+// A slot may have any place in the leaf. So each fingerprint has a *home*: the cache line of entries
+// in which a pair is put if a slot is free there. A search asks for the first line of the leaf and
+// for the home at the same time, and usually waits for memory once.
+//
 // The children of an inner node have ascending ranges of pairs. A *fence* is the boundary between
 // two neighbouring nodes. It consists of a *head*, the first eight bytes of a key, and, if needed,
 // a record with the rest (pair.h).
@@ -26,6 +30,7 @@ namespace keydrome::fptree {
 struct alignas(kCacheLine) Leaf {
   static constexpr uint32_t kSlots = 48;
   static constexpr uint64_t kSlotBits = (uint64_t{1} << kSlots) - 1;
+  static constexpr uint32_t kLineSlots = kCacheLine / sizeof(Entry);
   // Bit of `used` that is set while all payloads are inline and have eight bytes. Readers then need
   // no marks, which are in another cache line.
   static constexpr uint64_t kPlain = uint64_t{1} << 63;
@@ -60,6 +65,18 @@ struct alignas(kCacheLine) Leaf {
       found |= static_cast<uint64_t>(static_cast<uint32_t>(equal)) << (16 * part);
     }
     return found & used;
+  }
+
+  // Returns the first slot of the home of a fingerprint.
+  static uint32_t home_of(uint8_t print) {
+    return print * (kSlots / kLineSlots) / 256 * kLineSlots;
+  }
+  // Returns a free slot, in the home of the fingerprint if possible. The leaf must not be full.
+  uint32_t free_slot(uint8_t print) const {
+    constexpr uint64_t kLineBits = (uint64_t{1} << kLineSlots) - 1;
+    const uint64_t free = ~used & kSlotBits;
+    const uint64_t at_home = free & kLineBits << home_of(print);
+    return static_cast<uint32_t>(std::countr_zero(at_home != 0 ? at_home : free));
   }
 
   void write(uint32_t slot, uint8_t print, uint8_t mark, const Entry& entry) {

@@ -64,9 +64,11 @@ const Entry* Tree::answer(const Leaf& leaf, const Probe& probe, uint8_t print, b
 
 int Tree::find(KeydromeBytes key, KeydromeBytes after, KeydromeBuffer& payload) const noexcept {
   const Probe probe = Probe::of(key, after);
+  const uint8_t print = probe.print(narrow_);
+  const Leaf& leaf = *locate(probe);
+  __builtin_prefetch(&leaf.entries[Leaf::home_of(print)]);
   uint8_t mark = 0;
-  const Entry* entry =
-      answer(*locate(probe), probe, probe.print(narrow_), after.data != nullptr, mark);
+  const Entry* entry = answer(leaf, probe, print, after.data != nullptr, mark);
   if (entry == nullptr) return 0;
   copy_payload(payload_of(*entry, mark), payload);
   return 1;

@@ -71,17 +71,11 @@ struct Fixed : FixedBuild {
     return rank<true>(node, key) - 1;
   }
 
-  // Prefetches the summary of a child, and one guessed group. The guess is right if the keys of the
-  // child are evenly spread. If it is wrong, the search must wait for the right group.
-  KEYDROME_HOT void ask(const Node& parent, uint32_t slot, const Node* child, Probe key) {
-    __builtin_prefetch(child);
-    const uint64_t low = parent.pairs[slot].key;
-    const uint64_t next = slot + 1 < FixedNode::kSlots ? parent.pairs[slot + 1].key : parent.end;
-    constexpr uint64_t kUsual = 48;  // items of a node
-    const uint64_t guess = (key - low) / ((next - low) / kUsual + 1);
-    const Pair* group = child->pairs + (guess & 56);
-    __builtin_prefetch(group);
-    __builtin_prefetch(group + 4);
+  // Prefetches all lines of a child on the lowest two levels, so that the search waits once for the
+  // child, and not for its summary and then for a group. The nodes of higher levels are few, so
+  // they are in the caches.
+  KEYDROME_HOT void ask(const Node& parent, uint32_t, const Node* child, Probe) {
+    if (parent.level <= 2) ask_lines(child, 0, FixedNode::kLines);
   }
   KEYDROME_HOT void ask_to_write(const Node* leaf) { ask_lines<1>(leaf, 0, FixedNode::kLines); }
   KEYDROME_HOT void ask_to_scan(const Node* leaf) { ask_lines(leaf, 0, FixedNode::kLines); }

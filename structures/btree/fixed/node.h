@@ -35,6 +35,10 @@ struct FixedNode {
   // A node with fewer slots is merged with a neighbour, if both together have at most kMergeMax.
   static constexpr uint32_t kThin = 21;
   static constexpr uint32_t kMergeMax = 48;
+  // For the prefetches of a scan: the usual number of pairs in a leaf, and the number of leaves
+  // that are on their way at the same time.
+  static constexpr uint32_t kUsual = 44;
+  static constexpr uint32_t kLeavesAhead = 3;
 
   using Separator = uint64_t;
 

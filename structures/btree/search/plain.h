@@ -72,7 +72,8 @@ struct SearchPlain {
   KEYDROME_HOT uint32_t common(const uint8_t* a, const uint8_t* b, uint32_t size) {
     return size == 0 ? 0 : static_cast<uint32_t>(std::mismatch(a, a + size, b).first - a);
   }
-  KEYDROME_HOT void copy(uint8_t* to, const uint8_t* from, uint32_t size) {
+  // Copies `size` bytes, at most 128. May also write up to 64 bytes after them.
+  KEYDROME_HOT void copy_loosely(uint8_t* to, const uint8_t* from, uint32_t size) {
     if (size > 0) std::memcpy(to, from, size);
   }
 };

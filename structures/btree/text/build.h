@@ -47,8 +47,8 @@ struct TextBuild : TextChange {
                      uint32_t to) {
     const uint32_t first = from + (level > 0 ? 1u : 0u);  // the first child has no separator
     const uint32_t prefix = common_prefix(all, first, to);
-    Node* node =
-        allocate(memory, level, heap_begin(level) + heap_bytes(all, first, to, prefix) + kUnit / 2);
+    const uint32_t bytes = heap_begin(level, to - first) + heap_bytes(all, first, to, prefix);
+    Node* node = allocate(memory, level, bytes + kUnit / 2);
     if (node == nullptr) return nullptr;
     node->prefix_size = static_cast<uint8_t>(prefix);
     if (prefix > 0) std::memcpy(node->prefix, all.all[first].key.data, prefix);
@@ -65,9 +65,8 @@ struct TextBuild : TextChange {
     const uint32_t first = level > 0 ? 1 : 0;
     const uint32_t prefix = common_prefix(all, first, all.count);
     const uint32_t bytes = heap_bytes(all, first, all.count, prefix);
-    if (all.count <= kSlots && (heap_begin(level) + bytes <= kBytesMax || all.count < kFew)) {
-      return all.count;
-    }
+    const uint32_t all_bytes = heap_begin(level, all.count) + bytes;
+    if (all.count <= kSlots && (all_bytes <= kBytesMax || all.count < kFew)) return all.count;
     // The first node gets half of the bytes, but at least a quarter and at most three quarters of
     // the items.
     uint32_t items = first;
@@ -91,7 +90,7 @@ struct TextBuild : TextChange {
       return static_cast<uint32_t>(node.heap - node.dead) + node.count * node.prefix_size;
     };
     return items(a) + items(b) <= kMergeMax &&
-           heap_begin(a.level) + bytes(a) + bytes(b) <= kBytesMax * 3 / 4;
+           heap_begin(a.level, items(a) + items(b)) + bytes(a) + bytes(b) <= kBytesMax * 3 / 4;
   }
 };
 

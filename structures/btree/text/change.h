@@ -24,20 +24,23 @@ struct TextChange : TextNode {
     return node;
   }
   static Node* make(const Memory& memory, uint32_t level) {
-    Node* node = allocate(memory, level, heap_begin(level) + kUnit);
+    Node* node = allocate(memory, level, heap_begin(level, 0) + kUnit);
     if (node != nullptr) seal(*node);
     return node;
   }
   static void drop(const Memory& memory, Node* node) { memory.retire(node, size(*node), kLine); }
 
   static void seal(Node& node) {
-    for (uint32_t i = node.count; i < kSlots; ++i) node.heads[i] = kNone;
-    for (uint32_t i = node.count; i < kSlots; ++i) node.tags[i] = 0;
+    std::fill(node.heads + node.count, node.heads + places(node.level, node.count), kNone);
+    std::fill(node.tags + node.count, node.tags + kSlots, uint8_t{0});
     summarise(node);
   }
   static void summarise(Node& node) {
-    for (uint32_t group = 1; group < 8; ++group) node.summary[group - 1] = node.heads[8 * group];
+    for (uint32_t group = 1; group < 8; ++group) node.summary[group - 1] = first_head(node, group);
     node.summary[7] = kNone;
+  }
+  static uint64_t first_head(const Node& node, uint32_t group) {
+    return group * kGroup < node.count ? node.heads[group * kGroup] : kNone;
   }
   static bool accepts(const Node& node, const Item& item) {
     return items(node) < kSlots && item.key.size >= node.prefix_size &&
@@ -53,6 +56,8 @@ struct TextChange : TextNode {
   }
   static void open(Node& node, uint32_t slot) {
     const uint32_t tail = node.count - slot;
+    std::fill(node.heads + places(node.level, node.count),
+              node.heads + places(node.level, node.count + 1u), kNone);
     std::memmove(node.heads + slot + 1, node.heads + slot, tail * sizeof node.heads[0]);
     std::memmove(node.slots + slot + 1, node.slots + slot, tail * sizeof node.slots[0]);
     std::memmove(node.tags + slot + 1, node.tags + slot, tail);
@@ -60,7 +65,7 @@ struct TextChange : TextNode {
   }
   static void encode(Node& node, uint32_t slot, const Item& item) {
     const uint32_t rest = rest_size(item.key.size, node.prefix_size);
-    node.heap = static_cast<uint16_t>(node.heap + bytes_needed(node, item));
+    node.heap = static_cast<uint16_t>(node.heap + record_size(node, item));
     node.slots[slot] = node.heap;
     node.heads[slot] = load_head(item.key, node.prefix_size);
     node.tags[slot] = item.tag;
@@ -138,7 +143,7 @@ struct TextChange : TextNode {
     Node* copy = allocate(memory, node.level, size(node) + more);
     if (copy == nullptr) return nullptr;
     const uint8_t units = copy->units;
-    std::memcpy(copy, &node, heap_begin(node.level));
+    std::memcpy(copy, &node, heap_begin(node.level, node.count));
     copy->units = units;
     std::memcpy(reinterpret_cast<uint8_t*>(copy) + size(*copy) - node.heap,
                 reinterpret_cast<const uint8_t*>(&node) + size(node) - node.heap, node.heap);
@@ -149,7 +154,7 @@ struct TextChange : TextNode {
   // frees these bytes.
   static bool may_grow(const Node& node, const Item& item) {
     return accepts(node, item) && node.dead == 0 &&
-           (size(node) - room(node) + bytes_needed(node, item) <= kBytesMax || node.count < kFew);
+           (used(node) + bytes_needed(node, item) <= kBytesMax || node.count < kFew);
   }
 };
 

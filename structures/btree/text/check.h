@@ -12,7 +12,7 @@ struct TextCheck : TextBuild {
   // All keys must be >= `low` and < `high`, where nullptr means no bound.
   static bool sound(const Node& node, const TextSeparator* low, const TextSeparator* high) {
     if (items(node) > kSlots || node.dead > node.heap) return false;
-    if (heap_begin(node.level) + node.heap > size(node)) return false;
+    if (used(node) > size(node)) return false;
     uint8_t keys[2][kKeyRoom];
     uint32_t live = 0;
     for (uint32_t i = 0; i < node.count; ++i) {
@@ -37,11 +37,11 @@ struct TextCheck : TextBuild {
            (high == nullptr || compare_bytes(key, high->span()) < 0);
   }
   static bool ends_are_sound(const Node& node) {
-    for (uint32_t i = node.count; i < kSlots; ++i) {
+    for (uint32_t i = node.count; i < places(node.level, node.count); ++i) {
       if (node.heads[i] != kNone) return false;
     }
     for (uint32_t group = 1; group < 8; ++group) {
-      if (node.summary[group - 1] != node.heads[8 * group]) return false;
+      if (node.summary[group - 1] != first_head(node, group)) return false;
     }
     return true;
   }

@@ -15,6 +15,8 @@
 // strings that divide the children. A separator is <= all keys of the child to its right.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 
@@ -31,6 +33,10 @@ struct TextNode {
   static constexpr uint32_t kBytesMax = 4096;  // a larger node is divided if it has >= kFew items
   static constexpr uint32_t kFew = 16;
   static constexpr uint32_t kMergeMax = 48;  // largest number of items of a merged node
+  // For the prefetches of a scan: the usual number of keys in a leaf, and the number of leaves that
+  // are on their way at the same time.
+  static constexpr uint32_t kUsual = 44;
+  static constexpr uint32_t kLeavesAhead = 3;
   static constexpr uint32_t kGrowth = 256;
   static constexpr uint32_t kPrefixMax = 120;
   static constexpr uint64_t kNone = ~uint64_t{0};  // in `heads` and `summary`: no such slot
@@ -48,10 +54,11 @@ struct TextNode {
     uint64_t summary[8];  // every eighth head, so that a search reads few cache lines
     uint8_t tags[kSlots];
     uint16_t slots[kSlots];
-    uint64_t heads[kSlots];
+    uint64_t heads[kSlots];  // a leaf has only the groups that are in use
   };
   static_assert(sizeof(Node) == 14 * kLine);
-  static constexpr uint32_t kHeaderLines = sizeof(Node) / kLine;
+  static constexpr uint32_t kGroup = 8;         // heads in a cache line
+  static constexpr uint32_t kHeaderLines = 12;  // before the heap of most leaves
 
   // A record: size of the key, size of the payload, rest of the key, payload. If kSetMark is in the
   // place of the size, a pointer to a set of payloads (value.h) is in the place of the payload.
@@ -63,8 +70,14 @@ struct TextNode {
                 kBytesMost);
 
   static uint32_t size(const Node& node) { return node.units * kUnit; }
-  static uint32_t heap_begin(uint32_t level) {
-    return static_cast<uint32_t>(sizeof(Node) + (level > 0 ? kSlots * sizeof(Node*) : 0));
+  // Returns the number of places for heads. Those after the last head contain kNone.
+  static uint32_t places(uint32_t level, uint32_t count) {
+    return level > 0 ? kSlots : std::max((count + kGroup - 1) / kGroup, 1u) * kGroup;
+  }
+  // Returns where the bytes that are free for the heap begin.
+  static uint32_t heap_begin(uint32_t level, uint32_t count) {
+    const size_t heads = offsetof(Node, heads) + places(level, count) * sizeof(uint64_t);
+    return static_cast<uint32_t>(heads + (level > 0 ? kSlots * sizeof(Node*) : 0));
   }
   KEYDROME_HOT Node** children(const Node& node) {
     return reinterpret_cast<Node**>(const_cast<Node*>(&node) + 1);
@@ -83,9 +96,16 @@ struct TextNode {
     return kRecordHeader + rest_size(bytes[0], node.prefix_size) + stored_size(bytes[1]);
   }
   static uint32_t items(const Node& node) { return node.count + (node.level > 0 ? 1u : 0u); }
-  static uint32_t room(const Node& node) { return size(node) - heap_begin(node.level) - node.heap; }
-  static uint32_t bytes_needed(const Node& node, const Item& item) {
+  static uint32_t used(const Node& node) { return heap_begin(node.level, node.count) + node.heap; }
+  static uint32_t room(const Node& node) { return size(node) - used(node); }
+  static uint32_t record_size(const Node& node, const Item& item) {
     return kRecordHeader + rest_size(item.key.size, node.prefix_size) + item.stored_size();
+  }
+  // Returns how many free bytes a new item takes: its record, and a group of heads if all groups
+  // are full.
+  static uint32_t bytes_needed(const Node& node, const Item& item) {
+    const uint32_t more = places(node.level, node.count + 1) - places(node.level, node.count);
+    return record_size(node, item) + more * static_cast<uint32_t>(sizeof(uint64_t));
   }
 
   KEYDROME_HOT Value value(const Node& leaf, uint32_t slot) {

@@ -33,11 +33,19 @@ struct TextSearch : TextCheck {
     const int order = both == 0 ? 0 : Search::compare(bytes + kRecordHeader, key.data + skip, both);
     return order != 0 ? order : int{bytes[0]} - static_cast<int>(key.size);
   }
+  // The node must have at least one slot.
   template <bool or_equal>
   KEYDROME_HOT uint32_t head_rank(const Node& node, uint64_t head) {
-    uint32_t group = Search::summary_at_most(node.summary, head);
-    if constexpr (!or_equal) group = Search::template heads_below<false>(node.summary, head);
-    const uint32_t from = 8 * group;
+    uint32_t group;
+    if constexpr (or_equal) {
+      // The largest head is equal to the unused places of the summary, but a leaf has no memory for
+      // unused groups.
+      const uint32_t last = (node.count - 1u) / TextNode::kGroup;
+      group = std::min(Search::summary_at_most(node.summary, head), last);
+    } else {
+      group = Search::template heads_below<false>(node.summary, head);
+    }
+    const uint32_t from = TextNode::kGroup * group;
     const uint32_t below = from + Search::template heads_below<or_equal>(node.heads + from, head);
     return std::min<uint32_t>(below, node.count);
   }
@@ -71,6 +79,9 @@ struct TextSearch : TextCheck {
     mask &= leaf.count == 64 ? kNone : (uint64_t{1} << leaf.count) - 1;
     for (; mask != 0; mask &= mask - 1) {
       const auto slot = static_cast<uint32_t>(__builtin_ctzll(mask));
+      // The end of the record is often in another cache line than its beginning.
+      __builtin_prefetch(record(leaf, slot) + kRecordHeader +
+                         rest_size(key.size, leaf.prefix_size));
       if (compare_rest(leaf, slot, key) != 0) continue;
       if (leaf.heads[slot] != load_head(key, leaf.prefix_size)) continue;
       if (against_prefix(leaf, key) != 0) continue;
@@ -85,14 +96,13 @@ struct TextSearch : TextCheck {
     return slot + static_cast<uint32_t>(same);
   }
 
-  // Prefetches the beginning of a child. Of an inner node, prefetches three cache lines. Of a leaf,
-  // prefetches all lines before the heap (the records of the keys), so that the search waits for
-  // these lines once, not twice. The heap is too long to be prefetched.
-  KEYDROME_HOT void ask(const Node& parent, uint32_t, const Node* child, Span) {
-    ask_lines(child, 0, parent.level == 1 ? kHeaderLines : 3);
+  // Prefetches the beginning of a child, so that the search waits once for all lines that it may
+  // read before the records or children.
+  KEYDROME_HOT void ask(const Node&, uint32_t, const Node* child, Span) {
+    ask_lines(child, 0, kHeaderLines);
   }
   KEYDROME_HOT void ask_to_write(const Node* leaf) { ask_lines<1>(leaf, 0, kHeaderLines); }
-  KEYDROME_HOT void ask_to_scan(const Node* leaf) { ask_lines(leaf, 0, kHeaderLines + 12); }
+  KEYDROME_HOT void ask_to_scan(const Node* leaf) { ask_lines(leaf, 0, kHeaderLines); }
   KEYDROME_HOT void ask_first(const Node* node) { ask_lines(node, 0, 6); }
   KEYDROME_HOT void ask_second(const Node& node, Span key) {
     if (node.level == 0) {

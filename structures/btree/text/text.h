@@ -3,6 +3,7 @@
 // search and change them.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 
@@ -35,31 +36,56 @@ struct Text : TextSearch<Search> {
   // a set of payloads (several payloads of one key), or at the end of the leaf. Returns false if
   // the run becomes full first. Sets `slot` to the first slot that has not been appended.
   KEYDROME_HOT bool emit(const Node& leaf, uint32_t& slot, uint32_t, KeydromeRun& run) {
-    for (; slot < leaf.count; ++slot) {
+    const uint32_t from = slot;
+    const uint32_t end = std::min<uint32_t>(leaf.count, from + (run.limit - run.pairs));
+    const bool are_long = leaf.heap > leaf.count * (kLine / 2);
+    const auto ask_for = [&](uint32_t wanted) __attribute__((always_inline)) {
+      const uint8_t* bytes = TextNode::record(leaf, wanted);
+      __builtin_prefetch(bytes);
+      if (are_long) __builtin_prefetch(bytes + kLine);
+    };
+    uint32_t asked = std::min(from + kRecordsAhead, end);
+    for (uint32_t i = from; i < asked; ++i) ask_for(i);
+    // The loop does not use the fields of the run. The compiler would have to load and store them
+    // for each pair.
+    auto* const data = static_cast<uint8_t*>(run.data);
+    uint32_t size = run.size;
+    bool is_set = false;
+    for (; slot < end; ++slot) {
+      if (asked < end) ask_for(asked++);
       const uint8_t* bytes = TextNode::record(leaf, slot);
-      if (bytes[1] == TextNode::kSetMark) return true;
-      const uint32_t key_size = bytes[0];
-      const uint32_t payload_size = bytes[1];
-      const uint32_t needs = 2 + key_size + payload_size;
-      const uint32_t left = run.capacity - run.size;
-      if (run.pairs == run.limit || needs > left) return false;
-      uint8_t* to = static_cast<uint8_t*>(run.data) + run.size;
-      const uint32_t rest = TextNode::rest_size(key_size, leaf.prefix_size);
-      std::memcpy(to, bytes, 2);
-      // With so much room left, the copies may write whole words past the end of the key.
-      if (left >= 2 * KEYDROME_RUN_BYTES_MIN) {
-        Search::copy(to + 2, leaf.prefix, leaf.prefix_size);
-        store_big(to + 2 + leaf.prefix_size, leaf.heads[slot]);
-        Search::copy(to + 10 + leaf.prefix_size, bytes + TextNode::kRecordHeader, rest);
-      } else {
-        uint8_t scratch[kKeyRoom];
-        std::memcpy(to + 2, scratch, TextNode::key(leaf, slot, 0, scratch));
-      }
-      copy_bytes(to + 2 + key_size, bytes + TextNode::kRecordHeader + rest, payload_size);
-      run.size += needs;
-      ++run.pairs;
+      is_set = bytes[1] == TextNode::kSetMark;
+      const uint32_t needs = 2u + bytes[0] + bytes[1];
+      if (is_set || needs > run.capacity - size) break;
+      write_pair(leaf, slot, bytes, run.capacity - size, data + size);
+      size += needs;
     }
-    return true;
+    run.size = size;
+    run.pairs += slot - from;
+    return slot == leaf.count || is_set;
+  }
+
+ private:
+  // The records of a leaf are in the order of their insertion. So a scan reads them at places that
+  // the processor cannot predict, and prefetches so many records.
+  static constexpr uint32_t kRecordsAhead = 12;
+
+  // Writes a pair with its only payload to a place with `left` free bytes, which is enough.
+  KEYDROME_HOT void write_pair(const Node& leaf, uint32_t slot, const uint8_t* bytes, uint32_t left,
+                               uint8_t* to) {
+    const uint32_t prefix = leaf.prefix_size;
+    const uint32_t rest = TextNode::rest_size(bytes[0], prefix);
+    std::memcpy(to, bytes, 2);
+    // With so much room left, the copies may write whole words and lines past the end of the key.
+    if (left >= 2 * KEYDROME_RUN_BYTES_MIN) {
+      Search::copy_loosely(to + 2, leaf.prefix, prefix);
+      store_big(to + 2 + prefix, leaf.heads[slot]);
+      Search::copy_loosely(to + 10 + prefix, bytes + TextNode::kRecordHeader, rest);
+    } else {
+      uint8_t scratch[kKeyRoom];
+      std::memcpy(to + 2, scratch, TextNode::key(leaf, slot, 0, scratch));
+    }
+    copy_bytes(to + 2 + bytes[0], bytes + TextNode::kRecordHeader + rest, bytes[1]);
   }
 };
 
