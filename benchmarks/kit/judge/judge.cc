@@ -19,6 +19,14 @@ std::string place_text(const script::PhaseScript& phase, std::size_t thread) {
   return "phase " + phase.name + ", thread " + std::to_string(thread);
 }
 
+// Says which code a call returned although it must not.
+std::string illegal_code(const std::string& call, uint32_t code) {
+  if (code == ENTRY_EXISTS && call == "insertRecord") {
+    return "ENTRY_EXISTS, but no earlier insert had stored this pair of key and payload";
+  }
+  return code_text(code) + ", which keydrome/index.h does not allow here";
+}
+
 // Adds a finding for the first violation of a thread: a call that returned a result which the
 // index API does not allow, or one of the violations that the player detects (format/outcome.h).
 void judge_violation(const script::PhaseScript& phase, std::size_t thread,
@@ -60,9 +68,8 @@ void judge_violation(const script::PhaseScript& phase, std::size_t thread,
                                    "transaction must not commit then, but the commit succeeded" +
                                    count);
     default:
-      return findings.required("illegal_answer",
-                               where + call + " returned " + code_text(first.code) +
-                                   ", which keydrome/index.h does not allow here" + count);
+      return findings.required(
+          "illegal_answer", where + call + " returned " + illegal_code(call, first.code) + count);
   }
 }
 
@@ -157,6 +164,9 @@ std::string op_text(const format::Op& op) {
   const auto number = static_cast<std::size_t>(op.code);
   if (number < kCalls.size()) return std::string(call_name(kCalls[number]));
   if (op.code == format::OpCode::kDeleteRead) return std::string(call_name(EventCall::kDeletePair));
+  if (op.code == format::OpCode::kBareCall) {
+    return std::string(call_name(format::BareCall::unpacked(op.argument).call));
+  }
   return op.code == format::OpCode::kRun ? "a procedure" : "a call";
 }
 

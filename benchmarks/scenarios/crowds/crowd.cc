@@ -429,7 +429,8 @@ void judge_crowd(const Scenario& scenario, const ScriptedCrowd& scripted,
   for (const CallViolation& wrong : transactions.call_violations) {
     const Event& event = history.threads[wrong.event.thread][wrong.event.position];
     report(wrong.name, wrong.severity,
-           "a call returned " + code_text(event) + ", which it may not return here");
+           std::string(call_name(call_of(event))) + " returned " + code_text(event) +
+               ", a code that it must not return in this state (keydrome/index.h)");
   }
   const CrowdRecord record(*scenario.crowd, history, transactions);
   const std::string repeated = record.repeated_record();
