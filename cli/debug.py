@@ -7,6 +7,7 @@ rights of the user. So only this command starts the program `debug_session`. The
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import shutil
 import signal
@@ -168,7 +169,9 @@ def _show_profile(debugged: Debugged) -> None:
     report = ["perf", "report", "-i", str(debugged.samples), *_PERF_REPORT]
     flat = [*report, "-g", "none", "--percent-limit", "1", "--sort", "dso,symbol"]
     shown = subprocess.run(flat, check=False, capture_output=True, text=True)
-    lines = [line for line in shown.stdout.splitlines() if line.strip() and line[0] != "#"]
+    # Some versions of perf end each line with empty columns.
+    lines = [re.sub(r"[\s-]*$", "", line) for line in shown.stdout.splitlines() if line[:1] != "#"]
+    lines = [line for line in lines if line]
     print("time of the process, by function:")
     print(printable("\n".join(lines[:_PERF_LINES_MAX])))
     print(

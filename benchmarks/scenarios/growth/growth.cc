@@ -250,7 +250,8 @@ std::string growth_text(std::span<const Growth> growths) {
     }
   }
   return text +
-         ". These transactions leave as many records as before, so memory runs out in the end: free "
+         ". These transactions leave as many records as before, so memory runs out in the end: "
+         "free "
          "what a transaction needed when it ends. (If the library fills a log of fixed size, the "
          "growth ends when the log is full.)\nGrowth in " +
          std::to_string(kGrowthParts) + " equal parts, after a warm-up:" + rows;

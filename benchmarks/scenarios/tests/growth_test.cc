@@ -135,7 +135,8 @@ TEST(Growth, OnlyTheInstanceExtremesMeasures) {
                                          {"large_runs", 0},
                                          {"step_wait_us", 200},
                                          {"extent_percent", 0}});
-  for (const script::PhaseScript& phase : suite.generate(parameters, 1).value().phases) {
+  const script::Script script = suite.generate(parameters, 1).value();
+  for (const script::PhaseScript& phase : script.phases) {
     EXPECT_FALSE(phase.name.starts_with("memory")) << phase.name;
   }
 }
