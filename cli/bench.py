@@ -98,7 +98,7 @@ def run(options: argparse.Namespace) -> int:
     }
     steal = float(facts_of_sessions(result.sessions).get("steal_percent", 0.0))
     noise = Noise(load, steal, len(neighbours.seen))
-    subject = Subject(name, as_given(options.library, options.config))
+    subject = Subject(name, as_given(options.library, options.config), facts.needed)
     _show(Outcome(subject, request, library, result, summary, noise), people, options)
     if options.json is not None:
         write_json(options.json, bench_json(request, library, result, summary))

@@ -10,9 +10,10 @@ from __future__ import annotations
 import shutil
 import time
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from cli.check_tally import Tally
 from cli.input.libraries import (
     as_given,
     check_isolates,
@@ -25,28 +26,19 @@ from cli.input.libraries import (
 from cli.input.suites import chosen_suites, scale_of
 from cli.input.values import history_folder, seed_series
 from cli.local_jail import check_rights, prepared
+from cli.output.check_notes import notes
 from cli.output.check_proof import smallest_proof
-from cli.output.crash_text import (
-    calls_inside,
-    crashes,
-    find_race,
-    is_race,
-    may_be_race,
-    meaning,
-)
-from cli.output.debug_text import how_to_debug, how_to_profile
 from cli.output.files import stream_for_people, write_json
 from cli.output.paragraph import paragraph
 from cli.output.progress import shown_progress
-from cli.witness_folder import README, WitnessFolder
+from cli.witness_folder import WitnessFolder
 from results.counts import counted
 from runner.execute import Inspected, run_inspected
-from runner.gate_end import has_stalled, why_gate_ends
-from runner.inspection.library import LibraryFacts, LibraryKind, inspect_library
-from runner.report import Finding
+from runner.gate_end import why_gate_ends
+from runner.inspection.library import inspect_library
 from runner.request import Request, timeout_factor_of
 from runner.settings import load_settings
-from runner.terms import JailLevel, Scale, Severity, Verdict
+from runner.terms import JailLevel, Scale, Verdict
 from runner.text import display_name
 
 if TYPE_CHECKING:
@@ -62,8 +54,6 @@ if TYPE_CHECKING:
 
 CHECK_SCHEMA = "keydrome.check.v1"
 _RIGHT, _WRONG, _COULD_NOT_JUDGE = 0, 1, 2
-_ONE_THREAD = "differential"  # the suite in which one thread makes all calls
-_LEAK = "memory_growth"  # the name of the finding
 # How much CPU time the library may use in the first round at each scale; `paper` has no limit. A limit of wall time
 # would count other work on the machine against the library.
 _ROUND_CPU_SECONDS = {Scale.SMOKE: 60.0, Scale.LAPTOP: 100.0}
@@ -76,84 +66,6 @@ _FAILED_SECONDS = {Scale.SMOKE: 30.0}
 # How often an instance runs at most, if the machine is too busy to judge it. Each attempt has more time than the one
 # before.
 _ATTEMPTS_MAX = 3
-_LIBRARY_FAULTS = {Verdict.FAILED, Verdict.CRASHED, Verdict.TIMED_OUT, Verdict.OUT_OF_MEMORY}
-
-
-@dataclass(slots=True)
-class _Tally:
-    """The verdict and the findings of all suites that have run so far. `library` is as named on the command line."""
-
-    library: str
-    verdict: Verdict = Verdict.PASSED
-    sessions: int = 0
-    stalled: int = 0  # instances in which the library made no progress
-    cpu_seconds: float = 0.0  # of the jailed processes
-    failed_suites: set[str] = field(default_factory=set)
-    suites: set[str] = field(default_factory=set)  # all that have run
-    findings: dict[tuple[str, str], Finding] = field(default_factory=dict)
-    not_run: list[str] = field(default_factory=list)  # instances that the first round left out
-    why_not_run: str = ""
-    # the instances that were repeated, with the reason for which the referee could not judge the first attempt
-    repeated: dict[str, str] = field(default_factory=dict)
-    # the reasons of all attempts that could not be judged
-    not_judged: set[str] = field(default_factory=set)
-    # the advice on how to play again the first session that ended by a crash or at a time limit
-    to_debug: str = ""
-    # the largest CPU time of a session so far, and the advice on how to profile this session
-    slowest: tuple[int, str] = (0, "")
-    last_verdict: Verdict = Verdict.PASSED
-    first_round: bool = True
-    facts: LibraryFacts = field(default_factory=lambda: LibraryFacts(LibraryKind.UNKNOWN, 0))
-    configuration: dict[str, Any] | None = None
-
-    @property
-    def required(self) -> int:
-        """Return the number of required findings."""
-        return sum(f.severity is Severity.REQUIRED for f in self.findings.values())
-
-    @property
-    def alone_passed(self) -> bool | None:
-        """Return whether the library passed the suite with one thread, or None if this suite did not run."""
-        return _ONE_THREAD not in self.failed_suites if _ONE_THREAD in self.suites else None
-
-    def leave_out(self, instances: list[tuple[Benchmark, str]], why: str) -> None:
-        """Note that the first round ends before these instances, and why."""
-        self.not_run = [f"{suite.name}/{instance}" for suite, instance in instances]
-        self.why_not_run = why
-
-    def fail_as_too_slow(self) -> None:
-        """Fail the library, because the suites that were left out would take too much of its CPU time."""
-        self.verdict = Verdict.FAILED
-        text = f"the library is too slow: {self.why_not_run}; not run: {', '.join(self.not_run)}"
-        self.findings[("gate", "too_slow")] = Finding("gate", "too_slow", Severity.REQUIRED, text)
-        self.to_debug = self.to_debug or self.slowest[1]
-
-    def add(self, suite: str, result: SeriesResult, facts: LibraryFacts) -> None:
-        self.sessions += len(result.sessions)
-        self.suites.add(suite)
-        self.cpu_seconds += sum(one.candidate.jail.cpu_us or 0 for one in result.sessions) / 1e6
-        for one in result.sessions:
-            profile = how_to_profile(self.library, one.candidate, one.seed, {}, "slowest")
-            self.slowest = max(self.slowest, (one.candidate.jail.cpu_us or 0, profile))
-            debug = how_to_debug(self.library, one.candidate, one.seed, overrides={})
-            self.to_debug = self.to_debug or debug
-        for finding in result.findings:
-            self.findings.setdefault((finding.suite, finding.name), finding)
-        self.stalled += has_stalled((one.name, one.severity) for one in result.findings)
-        if result.verdict is Verdict.PASSED:
-            return
-        self.failed_suites.add(suite)
-        if result.verdict in _LIBRARY_FAULTS:
-            self.verdict = Verdict.FAILED
-        elif self.verdict is not Verdict.FAILED:
-            unsupported = bool(facts.refusals) or result.verdict is Verdict.UNSUPPORTED
-            self.verdict = Verdict.UNSUPPORTED if unsupported else Verdict.INFRASTRUCTURE
-        if not any(f.severity is Severity.REQUIRED for f in result.findings):
-            # The session did not pass, but no finding says why. This happens after a crash, a timeout or a refusal.
-            # Add a finding with the reason.
-            name = result.verdict.value
-            finding = Finding(suite, name, Severity.REQUIRED, result.reason)
-            self.findings.setdefault((suite, name), finding)
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,7 +107,7 @@ class _Check:
             verified=self.verified,
         )
 
-    def left(self, tally: _Tally) -> list[tuple[Benchmark, str]]:
+    def left(self, tally: Tally) -> list[tuple[Benchmark, str]]:
         """Return each instance of the suites that have not failed so far, with its suite. These instances run next."""
         left = [suite for suite in self.suites if suite.name not in tally.failed_suites]
         return [(suite, instance) for suite in left for instance in suite.instances]
@@ -213,7 +125,7 @@ def run(options: argparse.Namespace) -> int:
         level=JailLevel(options.require),
         configuration=configuration,
         trusted=is_trusted(named.path, settings),
-        witness=_witness_folder(options),
+        witness=_witness_folder(options, named.path),
         verified=options.verified,
         given=as_given(options.library, options.config),
         file=display_name(named.path.name),
@@ -228,7 +140,7 @@ def run(options: argparse.Namespace) -> int:
     return {Verdict.PASSED: _RIGHT, Verdict.FAILED: _WRONG}.get(tally.verdict, _COULD_NOT_JUDGE)
 
 
-def _witness_folder(options: argparse.Namespace) -> WitnessFolder | None:
+def _witness_folder(options: argparse.Namespace, file: Path) -> WitnessFolder | None:
     folder = history_folder(options.witness, "--witness", everything=options.all_histories)
     given = as_given(options.library, options.config)
     chosen = (
@@ -236,19 +148,19 @@ def _witness_folder(options: argparse.Namespace) -> WitnessFolder | None:
     )
     if folder is None:
         return None
-    kept = WitnessFolder(folder, given, chosen, options.all_histories)
+    kept = WitnessFolder(folder, given, file.resolve(), chosen, options.all_histories)
     kept.earlier_files = sum(1 for _ in folder.iterdir())
     return kept
 
 
-def _run_suites(check: _Check, library: Path, seed: str, seconds: int) -> _Tally:
+def _run_suites(check: _Check, library: Path, seed: str, seconds: int) -> Tally:
     """Run every suite once. Then repeat the suites that have not failed, with new seeds, until `seconds` have passed.
 
     The first round ends early if more sessions would tell nothing new, if the library uses too much CPU time, or if the
     machine is too busy. In verified mode, in which a process other than the library's makes every call, the first round
     always runs to its end.
     """
-    tally = _Tally(check.given)
+    tally = Tally(check.given)
     started = time.monotonic()
     deadline = started + seconds
     with prepared(library) as (settings, folder, file), _progress(seconds) as heartbeat:
@@ -272,7 +184,7 @@ def _run_suites(check: _Check, library: Path, seed: str, seconds: int) -> _Tally
 
 def _run_instance(
     check: _Check,
-    tally: _Tally,
+    tally: Tally,
     what: tuple[Benchmark, str, str],
     where: tuple[Settings, Path, Path],
     heartbeat: Heartbeat,
@@ -305,7 +217,7 @@ def _run_instance(
     shutil.rmtree(work)
 
 
-def _may_be_too_busy(result: SeriesResult, tally: _Tally) -> bool:
+def _may_be_too_busy(result: SeriesResult, tally: Tally) -> bool:
     """Return whether the library ran, but the referee could not judge it, perhaps for lack of processor time.
 
     If the check has seen exactly the same reason before, a repetition does not help. The reasons of a busy machine
@@ -351,7 +263,7 @@ def _line(progress: Progress) -> str:
 
 
 def _ends_early(
-    check: _Check, tally: _Tally, left: list[tuple[Benchmark, str]], elapsed: float
+    check: _Check, tally: Tally, left: list[tuple[Benchmark, str]], elapsed: float
 ) -> bool:
     """Return whether the first round ends before it has run the instances in `left`. If so, note why in the tally.
 
@@ -395,13 +307,14 @@ def _why_enough(scale: Scale, verdict: Verdict, elapsed: float) -> str:
     )
 
 
-def _report(options: argparse.Namespace, check: _Check, tally: _Tally, seed: str) -> None:
+def _report(options: argparse.Namespace, check: _Check, tally: Tally, seed: str) -> None:
     from cli.output import check_text, table  # noqa: PLC0415 - rich is slow to import; errors are printed without it
 
     findings = list(tally.findings.values())
     out = table.console(stream_for_people(options.json))
     check_text.show_findings(out, findings)
-    for line in _notes(check, tally, is_named=bool(findings)):
+    suites = [suite.name for suite in check.suites]
+    for line in notes(tally, suites, check.scale, check.witness):
         for part in paragraph("", line, out.width):
             out.print(part, markup=False, soft_wrap=True)
     name = title(check.file, tally.configuration, is_default=check.configuration is None)
@@ -422,56 +335,3 @@ def _report(options: argparse.Namespace, check: _Check, tally: _Tally, seed: str
                 "not_run": tally.not_run,
             },
         )
-
-
-def _notes(check: _Check, tally: _Tally, *, is_named: bool) -> Iterator[str]:
-    """Yield what the user should know or do next, one line each. `is_named` is True if there are findings."""
-    if tally.repeated:
-        first, reason = next(iter(tally.repeated.items()))
-        names = ", ".join(tally.repeated)
-        yield f"repeated, because the first attempt could not be judged: {names} (the reason for {first}: {reason})"
-    if tally.not_run:
-        suites = ", ".join(dict.fromkeys(name.partition("/")[0] for name in tally.not_run))
-        yield f"not run, because {tally.why_not_run}: {suites} ({counted(len(tally.not_run), 'instance')})"
-    if tally.verdict is Verdict.PASSED:
-        yield _what_passed(check)
-    if check.witness is not None and check.witness.problem:
-        yield f"warning: {check.witness.path}: {check.witness.problem}"
-    elif check.witness is not None and is_named:
-        yield f"files: {check.witness.path / README} says where to start"
-        if check.witness.earlier_files:
-            before = counted(check.witness.earlier_files, "file")
-            yield f"note: the folder had {before} before this run; README.txt names the files of this run"
-    elif any(finding.witness is not None for finding in tally.findings.values()):
-        yield "next: with --witness DIR, this command writes the proofs as text, pictures and C programs"
-    yield from _crash_notes(tally)
-    if tally.to_debug:
-        yield f"debug: {tally.to_debug}"
-    if any(finding.name == _LEAK for finding in tally.findings.values()):
-        yield "leak: AddressSanitizer names the place of the allocation (docs/how-to/debug-a-library.md, Find a leak)"
-    # The guide is about calls and transactions; a refused file or configuration has played none.
-    if tally.findings and tally.verdict is not Verdict.UNSUPPORTED:
-        yield "how to read a finding: docs/how-to/read-a-witness.md"
-
-
-def _crash_notes(tally: _Tally) -> Iterator[str]:
-    crash = next((one for one in tally.findings.values() if crashes(one)), None)
-    if crash is not None and calls_inside(crash):
-        sentences = meaning(crash, tally.library, alone_passed=tally.alone_passed)
-        yield f"crash: {' '.join(sentences)}"
-        if is_race(crash) and tally.alone_passed is not False:
-            yield f"race: {find_race(tally.library)}"
-            return
-    if may_be_race(tally.findings.values()) and tally.alone_passed is not False:
-        yield (
-            "race: the library hangs or crashes, and also gives wrong results. A data race can cause both: "
-            f"{find_race(tally.library)}"
-        )
-
-
-def _what_passed(check: _Check) -> str:
-    text = (
-        f"checked: {', '.join(suite.name for suite in check.suites)} at {check.scale.value} scale"
-    )
-    more = "; --scale laptop plays more, and finds rarer faults"
-    return text + (more if check.scale is Scale.SMOKE else "")

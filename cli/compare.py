@@ -115,7 +115,7 @@ def run(options: argparse.Namespace) -> int:
 
 def _write(options: argparse.Namespace, compared: Compared, noise: list[str]) -> None:
     if options.json is not None:
-        write_json(options.json, compare_json(compared))
+        write_json(options.json, compare_json(compared, noise))
     if options.markdown is not None:
         from cli.output.compare_markdown import markdown  # noqa: PLC0415 - slow to import
 

@@ -7,6 +7,7 @@ rights of the user. So only this command starts the program `debug_session`. The
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import shutil
 import signal
@@ -46,18 +47,34 @@ _VALGRIND = (
     "--errors-for-leak-kinds=none",
     "--error-exitcode=1",
 )
+# DWARF finds the callers also in a library that is built without frame pointers.
+_PERF_RECORD = ("perf", "record", "--quiet", "--call-graph", "dwarf,4096")
+_PERF_REPORT = ("--stdio", "--no-children", "--percentage", "relative", "--comm", PROGRAM)
+_PERF_LINES_MAX = 20
 # What gdb returns with -return-child-result if the process has not exited.
 _GDB_NO_EXIT = 255
 # On some kernels, a program with the thread sanitizer exits at once if the kernel randomises addresses.
 _FIXED_ADDRESSES = ("setarch", "--addr-no-randomize")
 
 
+_PACKAGES = {
+    "gdb": "gdb",
+    "valgrind": "valgrind",
+    "perf": "linux-perf (Debian) or linux-tools-generic (Ubuntu)",
+}
+
+
 class Tool(StrEnum):
-    """What watches the library. STACK is gdb without interaction: after a crash it prints the stacks and ends."""
+    """What watches the library.
+
+    STACK is gdb without interaction: after a crash it prints the stacks and ends. PERF shows which functions take the
+    time.
+    """
 
     GDB = "gdb"
     STACK = "stack"
     VALGRIND = "valgrind"
+    PERF = "perf"
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +84,11 @@ class Debugged:
     program: Path
     plan: Path
     runtimes: tuple[str, ...]
+
+    @property
+    def samples(self) -> Path:
+        """Return the file into which perf writes its samples."""
+        return self.plan.with_name("perf.data")
 
     @property
     def has_thread_sanitizer(self) -> bool:
@@ -93,6 +115,8 @@ class Debugged:
             return [*(["env", *added] if added else []), *fixed, *played]
         if tool is Tool.VALGRIND:
             return ["valgrind", *_VALGRIND, *played]
+        if tool is Tool.PERF:
+            return [*_PERF_RECORD, "-o", str(self.samples), "--", *played]
         setup = ["set startup-with-shell off", "set print thread-events off"]
         setup += [f"set environment {name} {value}" for name, value in self.variables(tool).items()]
         batch = ["-batch", "-return-child-result"] if tool is Tool.STACK else []
@@ -132,25 +156,42 @@ def run(options: argparse.Namespace) -> int:
         os.chdir(plan.parent)
         os.execvp(Tool.GDB.value, debugged.command(tool))  # noqa: S606 - the arguments are paths, no shell reads them
     ended = subprocess.run(debugged.command(tool), cwd=plan.parent, check=False)
+    if tool is Tool.PERF and ended.returncode == 0:
+        _show_profile(debugged)
     print(printable(_ending(ended.returncode, debugged, tool)))
     if ended.returncode == _COULD_NOT_PLAY and tool is None:
         return _COULD_NOT_PLAY
     return 0 if ended.returncode == 0 else 1
 
 
+def _show_profile(debugged: Debugged) -> None:
+    """Print the functions that take the most time, and the command that shows their callers."""
+    report = ["perf", "report", "-i", str(debugged.samples), *_PERF_REPORT]
+    flat = [*report, "-g", "none", "--percent-limit", "1", "--sort", "dso,symbol"]
+    shown = subprocess.run(flat, check=False, capture_output=True, text=True)
+    # Some versions of perf end each line with empty columns.
+    lines = [re.sub(r"[\s-]*$", "", line) for line in shown.stdout.splitlines() if line[:1] != "#"]
+    lines = [line for line in lines if line]
+    print("time of the process, by function:")
+    print(printable("\n".join(lines[:_PERF_LINES_MAX])))
+    print(
+        f"callers: {shlex.join(['perf', 'report', '-i', str(debugged.samples), *_PERF_REPORT[1:]])}"
+    )
+
+
 def _check_tool(tool: Tool | None, runtimes: tuple[str, ...]) -> None:
     if tool is None:
         return
-    if tool is Tool.VALGRIND and runtimes:
+    if tool in {Tool.VALGRIND, Tool.PERF} and runtimes:
         raise UsageError(
-            f"the library needs {', '.join(runtimes)}, and valgrind cannot run a library that is built with a "
+            f"the library needs {', '.join(runtimes)}, and {tool.value} cannot run a library that is built with a "
             "sanitizer: leave --tool out, or build the library without -fsanitize"
         )
     needed = Tool.GDB.value if tool is Tool.STACK else tool.value
     if shutil.which(needed) is None:
         raise UsageError(
             f"--tool {tool.value} needs {needed}, which is not installed: install it, for example with apt-get install "
-            f"{needed}"
+            f"{_PACKAGES[needed]}"
         )
 
 

@@ -315,7 +315,8 @@ def _add_debug(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--tool",
         choices=[tool.value for tool in Tool],
-        help="run the process in gdb or valgrind; stack runs it in gdb and prints all stacks after a crash",
+        help="run the process in gdb or valgrind; stack runs it in gdb and prints all stacks after a crash; perf "
+        "shows which functions take the time",
     )
     parser.set_defaults(run=commands.run_debug)
 

@@ -10,9 +10,10 @@ import json
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from cli.output.build_text import compile_command, with_paths
 from cli.output.check_proof import heading
 from cli.output.crash_text import crash_file, crashes
-from cli.output.debug_text import debug_command, keydrome_command
+from cli.output.debug_text import debug_command, keydrome_command, session_options
 from results.witness_picture import witness_svg
 from results.witness_text import witness_text
 from runner.output_file import move_file, write_file
@@ -42,6 +43,7 @@ class WitnessFolder:
 
     path: Path
     library: str  # as named on the command line
+    file: Path  # its file, as an absolute path
     options: str = ""  # further options of the command, each after a space
     all_histories: bool = False
     problem: str = ""
@@ -88,13 +90,15 @@ class WitnessFolder:
                 continue
             stem = f"{name}-{number}-{finding.name}"
             self.stems.setdefault((finding.suite, finding.name), stem)
+            source = (self.path / f"{stem}.c").absolute()
+            program = with_paths(finding.witness.program, source, self.file)
             if crashes(finding):
-                program = f"{stem}.c" if finding.witness.program else ""
+                session, compiled = session_options(report, seed, {}), compile_command(program)
                 alone = self.alone_passed
-                text = crash_file(finding, self.library, command, program, alone_passed=alone)
+                text = crash_file(finding, self.library, session, compiled, alone_passed=alone)
             else:
                 text = _text(finding, finding.witness, name, command)
-            _write_witness(self.path / stem, finding.witness, text)
+            _write_witness(self.path / stem, finding.witness, text, program)
 
     def _keep_history(self, history: Path) -> None:
         size = history.stat().st_size
@@ -109,6 +113,7 @@ class WitnessFolder:
         if first is not None:
             lines += [f"The smallest proof: {heading(first)}", "", first.detail, ""]
             lines += [f"  read {stem}.txt" for stem in self._stem(first)]
+            lines += self._compiled(first)
         else:
             lines.append("The library passed. These are warnings:")
             for finding in findings:
@@ -144,6 +149,15 @@ class WitnessFolder:
         ]
         return "\n".join(lines) + "\n"
 
+    def _compiled(self, finding: Finding) -> list[str]:
+        """Return the command that compiles and runs the C program of a finding, if there is one."""
+        for stem in self._stem(finding):
+            source = self.path / f"{stem}.c"
+            command = compile_command(source.read_text("utf-8")) if source.is_file() else ""
+            if command:
+                return [f"  run  {command} && {command.rpartition(' -o ')[2]}"]
+        return []
+
     def _stem(self, finding: Finding) -> list[str]:
         stem = self.stems.get((finding.suite, finding.name))
         return [] if stem is None else [stem]
@@ -164,11 +178,11 @@ def _text(finding: Finding, witness: Witness, session: str, command: str) -> str
     return "\n".join([*lines, f"To play the session again: {command}"]) + "\n"
 
 
-def _write_witness(stem: Path, witness: Witness, text: str) -> None:
+def _write_witness(stem: Path, witness: Witness, text: str, program: str) -> None:
     files = {
         ".txt": text,
         ".svg": witness_svg(witness),
-        ".c": witness.program,
+        ".c": program,
     }
     for suffix, content in files.items():
         if content:

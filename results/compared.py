@@ -18,13 +18,13 @@ from results.result_files import COMPARE_SCHEMA
 from results.stats.family import MARGIN_RATIO, SIGNIFICANCE
 from results.stats.pairs import Comparison, compare, sessions_for_equality
 from runner.blocks import FLOOR
-from runner.drift import VALUES_MIN
+from runner.drift import VALUES_MIN, why_too_busy
 from runner.machine import machine_facts
 from runner.manifest import Direction
 from runner.terms import JailLevel
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Sequence
 
     from results.stats.family import Rank
     from runner.blocks import Block, Blocks
@@ -136,8 +136,11 @@ class Compared:
         return ratio is not None and ratio < FLOOR_RATIO_MIN
 
 
-def compare_json(compared: Compared) -> dict[str, Any]:
-    """Return the comparison as JSON (harness/schema/compare.v1.schema.json)."""
+def compare_json(compared: Compared, warnings: Sequence[str] = ()) -> dict[str, Any]:
+    """Return the comparison as JSON (harness/schema/compare.v1.schema.json).
+
+    `warnings` has the sentences about other work on the machine, from before and during the blocks.
+    """
     request, metric, blocks = compared.request, compared.metric, compared.blocks
     drift = blocks.drift()
     pairs = compared.comparison.pairs if compared.comparison else ()
@@ -165,6 +168,7 @@ def compare_json(compared: Compared) -> dict[str, Any]:
         "blocks": [
             _block_json(block, drift.reason(index)) for index, block in enumerate(blocks.blocks)
         ],
+        "warnings": [*warnings, *filter(None, [why_too_busy(drift.changes)])],
         "jail_level": weakest(blocks.jail_levels),
         "machine": machine_facts(),
     }

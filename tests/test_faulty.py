@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 import subprocess
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -317,17 +317,57 @@ def test_timed_runs_do_not_find_old_states_of_shared_keys(
     assert any(run_case(case, tmp_path)["verdict"] == "passed" for case in cases)
 
 
-@pytest.mark.parametrize("library", ["leaks_at_begin", "leaks_at_failed_commit"])
+# Each entry: library, kinds of transactions that leak, kinds that do not, and bounds of the bytes per transaction.
+# Conflicts are left out, because how often they occur depends on the machine.
+LEAKS = [
+    (
+        "leaks_at_begin",
+        ("commits changes", "aborts", "only reads", "opens and closes an index"),
+        (),
+        (40, 140),
+    ),
+    ("leaks_at_abort", ("aborts",), ("commits changes", "only reads"), (60, 160)),
+    ("leaks_at_failed_commit", ("commits changes", "only reads"), ("aborts",), (1000, 10_000)),
+]
+
+
+@pytest.mark.parametrize(("library", "kinds", "others", "bounds"), LEAKS)
 def test_memory_that_grows_with_every_transaction_is_a_warning(
-    library: str, tmp_path: Path
+    library: str,
+    kinds: tuple[str, ...],
+    others: tuple[str, ...],
+    bounds: tuple[int, int],
+    tmp_path: Path,
 ) -> None:
-    report = run_case(Case(library, "scenarios", "extremes"), tmp_path)
+    report = grown(library, tmp_path)
     assert report["verdict"] == "passed", report["findings"]
-    (growth, *_) = (f for f in report["findings"] if f["name"] == "memory_growth")
-    assert re.search(r"[\d,]+ bytes per transaction", growth["detail"])
-    assert report["metrics"]["growth_per_transaction"] > 1000
-    right = run_case(Case("honest", "scenarios", "extremes"), tmp_path)
-    assert right["metrics"]["growth_per_transaction"] < 100
+    (growth,) = (f for f in report["findings"] if f["name"] == "memory_growth")
+    assert growth["severity"] == "advisory"
+    first = growth["detail"].splitlines()[0]
+    for kind in kinds:
+        assert re.search(rf"every transaction that {kind}, by \d+ bytes", first), growth["detail"]
+    for kind in others:
+        assert f"transaction that {kind}, by" not in first, growth["detail"]
+    assert bounds[0] <= report["metrics"]["growth_per_transaction"] <= bounds[1]
+
+
+def grown(library: str, tmp_path: Path) -> dict[str, Any]:
+    """Return a report with the warning, if one of a few seeds gives one.
+
+    A part of the measurement ends after 60 ms. On a busy machine it may then have too few transactions.
+    """
+    for seed in ("1" * 16, "2" * 16, "3" * 16):
+        report = run_case(Case(library, "scenarios", "extremes", seed=seed), tmp_path)
+        if "memory_growth" in finding_names(report, "advisory"):
+            break
+    return report
+
+
+@pytest.mark.parametrize("library", ["honest", "honest_heavy"])
+def test_a_library_that_frees_its_memory_has_no_such_warning(library: str, tmp_path: Path) -> None:
+    report = run_case(Case(library, "scenarios", "extremes"), tmp_path)
+    assert "memory_growth" not in finding_names(report, "advisory"), report["findings"]
+    assert report["metrics"]["growth_per_transaction"] == 0
 
 
 def test_a_handle_with_an_old_address_is_no_forgery(tmp_path: Path) -> None:
@@ -380,7 +420,7 @@ def test_every_library_has_a_case() -> None:
     named |= {"hang_in_constructor", "hides_its_stack"}  # harness/tests/hang_test.cc
     named |= {"allows_phantoms", "refuses_configuration"}
     named |= {name for name, *_ in GATE_WRONG} | {"hang_in_create", "crashes_on_misuse"}
-    named |= {"leaks_at_begin", "leaks_at_failed_commit", "repeats_records"}
+    named |= {library for library, *_ in LEAKS} | {"repeats_records"}
     named |= {"skips_with_two_handles"}  # test_differential.py
     # test_gate_time.py
     named |= {"fails_always", "slow_calls", "does_nothing", "sleeps_in_calls", "deadlocks_at_begin"}

@@ -8,6 +8,7 @@
 #include "benchmarks/kit/script/outcome_reader.h"
 #include "benchmarks/kit/workload/demand.h"
 #include "benchmarks/kit/workload/workload.h"
+#include "benchmarks/scenarios/growth/growth.h"
 #include "benchmarks/scenarios/suite.h"
 
 namespace keydrome {
@@ -42,6 +43,7 @@ class Scenarios : public workload::Workload {
       // The scenarios take turns, and each is played at least once.
       const double rounds = parameters.number("runs") / kExtremes + 1;
       demand.add_recorded_calls(rounds * extent * kCallsOfExtremes, extent * kCallsOfExtremes);
+      demand.add_transactions(growth_transactions_max(percent), kGrowthOps);
     }
     return demand;
   }

@@ -1,15 +1,13 @@
 // Implements Suite, which writes and judges all scenarios of an instance. The script begins with
 // the scenarios that have steps. The bare scenarios (forbidden calls) follow, then the crowds
-// (many threads).
+// (many threads), then the transactions whose memory is measured.
 #include "benchmarks/scenarios/suite.h"
 
 #include <algorithm>
 #include <array>
 #include <utility>
 
-#include "base/count_text.h"
 #include "benchmarks/scenarios/catalogue.h"
-#include "checker/history/calls.h"
 
 namespace keydrome {
 
@@ -26,13 +24,6 @@ constexpr std::array<KeyType, 3> kTypes{SHORT, INT, VARCHAR};
 
 // Crowds with up to this many records have the same size at every scale.
 constexpr uint32_t kScaledFrom = 10'000;
-
-// Crowds that leave no more records than they found, so memory should not grow in them. A growth is
-// reported if it is at least kGrowthMin bytes, which is more than allocators keep in reserve, and
-// at least kGrowthPerTransactionMin bytes per transaction.
-constexpr std::array<std::string_view, 2> kSteadyCrowds{"empty_transactions", "conflicts"};
-constexpr uint64_t kGrowthMin = uint64_t{4} << 20;
-constexpr double kGrowthPerTransactionMin = 128;
 
 // Returns a crowd with this percentage of its records; 0 means all of them.
 Scenario scaled(Scenario scenario, int64_t percent) {
@@ -75,6 +66,11 @@ Result<script::Script> Suite::generate(const workload::Parameters& parameters, u
     scripted_bare_.push_back(script_bare(scenario, pools, script));
   }
   script_crowds(size.runs, seed, class_number, pools, script);
+  growth_.clear();
+  // The memory is measured last, so that the scenarios are a part of the warm-up.
+  if (instance_ == "extremes") {
+    growth_ = script_growth(parameters["extent_percent"], class_number, pools, script);
+  }
   script::Script built = script.build();
   // A call that returns DEADLOCK immediately is retried many times within the time of a step, so a
   // log needs room for many calls.
@@ -102,56 +98,19 @@ void Suite::script_crowds(uint64_t runs, uint64_t seed, uint32_t class_number, P
   }
 }
 
-std::vector<Suite::Growth> Suite::growths(const script::Outcome& outcome,
-                                          std::span<const workload::PhaseMeasures> phases) const {
-  std::vector<Growth> found;
-  for (std::size_t i = 0; i < scripted_crowds_.size(); ++i) {
-    const Scenario& scenario = crowds_[i % crowds_.size()];
-    const uint32_t phase = scripted_crowds_[i].phase;
-    // The crowds of other instances are too short: an allocator's reserve would look like growth.
-    const bool measured =
-        instance_ == "extremes" && std::ranges::count(kSteadyCrowds, scenario.crowd->kind) > 0;
-    if (!measured || phase == 0 || phase >= std::min(phases.size(), outcome.phases.size()))
-      continue;
-    const auto before = phases[phase - 1].memory_bytes, after = phases[phase].memory_bytes;
-    if (!before || !after) continue;
-    Growth growth{.scenario = &scenario, .bytes = *after - std::min(*before, *after), .begins = 0};
-    for (const script::ThreadResult& thread : outcome.phases[phase].threads) {
-      growth.begins += static_cast<uint64_t>(
-          std::ranges::count_if(thread.events, [](const history::Event& event) {
-            return call_of(event) == history::EventCall::kBegin;
-          }));
-    }
-    if (growth.begins > 0) found.push_back(growth);
-  }
-  return found;
-}
-
 void Suite::judge_memory(const script::Outcome& outcome,
                          std::span<const workload::PhaseMeasures> phases,
                          judge::Findings& findings) const {
-  for (const Growth& growth : growths(outcome, phases)) {
-    if (growth.bytes < kGrowthMin || growth.per_transaction() < kGrowthPerTransactionMin) continue;
-    findings.advisory(
-        "memory_growth",
-        growth.scenario->id + ", " + growth.scenario->title + ": memory grew by " +
-            std::to_string(growth.bytes >> 10) + " KiB in " +
-            count_text(growth.begins, "transaction") +
-            ", although there are no more records than before: " +
-            std::to_string(static_cast<uint64_t>(growth.per_transaction())) +
-            " bytes per transaction, where less than " +
-            std::to_string(static_cast<uint64_t>(kGrowthPerTransactionMin)) +
-            " are allowed. When a transaction ends, free the memory that it needed\n" +
-            growth.scenario->about);
-  }
+  const std::string text = growth_text(measure_growth(growth_, outcome, phases));
+  if (!text.empty()) findings.advisory("memory_growth", text);
 }
 
 void Suite::measure_memory(const script::Outcome& outcome,
                            std::span<const workload::PhaseMeasures> phases,
                            workload::Metrics& metrics) const {
-  for (const Growth& growth : growths(outcome, phases)) {
+  for (const Growth& growth : measure_growth(growth_, outcome, phases)) {
     double& most = metrics["growth_per_transaction"];
-    most = std::max(most, growth.per_transaction());
+    if (growth.is_leak()) most = std::max(most, growth.per_transaction());
   }
 }
 

@@ -15,6 +15,7 @@
 #include "benchmarks/kit/workload/parameters.h"
 #include "benchmarks/kit/workload/workload.h"
 #include "benchmarks/scenarios/crowds/crowd.h"
+#include "benchmarks/scenarios/growth/growth.h"
 #include "benchmarks/scenarios/judge/bare_run.h"
 #include "benchmarks/scenarios/judge/scenario_judge.h"
 #include "benchmarks/scenarios/script/run_script.h"
@@ -33,12 +34,11 @@ class Suite {
   // Judges the phases that were played, in their order. Must be called after generate().
   void judge(const script::Outcome& outcome, judge::Findings& findings) const;
 
-  // Adds a warning for each crowd that leaves no more records than it found, but in which the
-  // library's memory grew. Must be called after generate().
+  // Adds a warning if the memory of the library grows with transactions that leave as many records
+  // as they found (growth/growth.h). Must be called after generate().
   void judge_memory(const script::Outcome& outcome, std::span<const workload::PhaseMeasures> phases,
                     judge::Findings& findings) const;
-  // Adds the metric growth_per_transaction: the largest growth in such a crowd, in bytes per
-  // transaction.
+  // Adds the metric growth_per_transaction: the largest such growth, in bytes per transaction, or 0.
   void measure_memory(const script::Outcome& outcome,
                       std::span<const workload::PhaseMeasures> phases,
                       workload::Metrics& metrics) const;
@@ -49,16 +49,6 @@ class Suite {
   bool has_misused(uint32_t phase, uint64_t op) const;
 
  private:
-  // The growth of memory during a crowd, and the number of attempts of transactions in it.
-  struct Growth {
-    const Scenario* scenario = nullptr;
-    uint64_t bytes = 0, begins = 0;
-    double per_transaction() const {
-      return static_cast<double>(bytes) / static_cast<double>(begins);
-    }
-  };
-  std::vector<Growth> growths(const script::Outcome& outcome,
-                              std::span<const workload::PhaseMeasures> phases) const;
   void script_crowds(uint64_t runs, uint64_t seed, uint32_t class_number, PoolNumbers& pools,
                      script::ScriptBuilder& script);
 
@@ -70,8 +60,9 @@ class Suite {
   // scripted_bare_[i] belongs to bare_[i]. The phases of bare scenarios follow those of plan_.
   std::vector<ScriptedBare> scripted_bare_;
   std::vector<Scenario> crowds_;
-  // scripted_crowds_[i] belongs to crowds_[i % crowds_.size()]. The phases of crowds are the last.
+  // scripted_crowds_[i] belongs to crowds_[i % crowds_.size()]. Their phases follow.
   std::vector<ScriptedCrowd> scripted_crowds_;
+  std::vector<ScriptedGrowth> growth_;  // their phases follow all others
 };
 
 }  // namespace keydrome::scenarios

@@ -168,8 +168,12 @@ int main(int argc, char** argv) {
     }
   }
   printf("The violation did not occur: none of %d attempts had the results and order of the failed "
-         "run. If the program has several threads, run it again: their timing varies. -v prints "
-         "every attempt.\n", ATTEMPTS);
+         "run. -v prints every attempt.\n", ATTEMPTS);
+  if (SESSIONS > 1) {
+    printf("If your library is unchanged, the likely reason is a data race: the result depends on how "
+           "two calls overlap, which differs from run to run. Run the program again, or compile it "
+           "together with your source and -fsanitize=thread.\n");
+  }
   return 0;
 }
 )";

@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from cli.input.libraries import isolates
-from cli.output.crash_text import find_race, is_race, meaning
-from cli.output.debug_text import how_to_debug, how_to_profile
+from cli.output.build_text import is_cpp
+from cli.output.crash_text import calls_inside, crashes, find_damage, find_race, is_race, meaning
+from cli.output.debug_text import how_to_debug, how_to_profile, session_options
 from results.metrics import ranked_by
 from results.summary import (
     CONFIDENCE,
@@ -22,6 +23,7 @@ from results.summary import (
 )
 from runner.manifest import Direction, Kind
 from runner.terms import Verdict
+from runner.text import printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
     from results.summary import Summary
     from runner.contract import Session
     from runner.manifest import Metric
+    from runner.report import LatencyClass
     from runner.request import Request
     from runner.series import SeriesResult
 
@@ -62,10 +65,14 @@ class Noise:
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """The library: its `name` with its configuration, and how it was `given` on the command line."""
+    """The library: its `name` with its configuration, and how it was `given` on the command line.
+
+    `needed` has the names of the shared objects that it needs.
+    """
 
     name: str
     given: str
+    needed: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,12 +107,53 @@ def closing(
     if is_slow and result.verdict is Verdict.PASSED:
         first = result.sessions[0]
         how = how_to_profile(subject.given, first.candidate, first.seed, request.overrides, "first")
-        yield "slow", how
-    if crash := next((one for one in result.findings if is_race(one)), None):
-        yield "crash", " ".join(meaning(crash, subject.given))
-        yield "race", find_race(subject.given)
+        yield "slow", slowest_transactions(first) + how
+    yield from _crash(subject, request, result)
     if advice := what_next(subject.given, request, result, summary):
         yield "next", advice
+
+
+def _crash(subject: Subject, request: Request, result: SeriesResult) -> Iterator[tuple[str, str]]:
+    crash = next((one for one in result.findings if crashes(one) and calls_inside(one)), None)
+    if crash is None:
+        return
+    yield "crash", " ".join(meaning(crash, subject.given))
+    played = next(one for one in result.sessions if one.candidate.verdict is Verdict.CRASHED)
+    session = session_options(played.candidate, played.seed, request.overrides)
+    if is_race(crash):
+        yield "race", find_race(subject.given, session, cpp=is_cpp(subject.needed))
+    else:
+        yield "memory", find_damage(subject.given, session, cpp=is_cpp(subject.needed))
+
+
+def slowest_transactions(session: Session) -> str:
+    """Return which class of transactions takes the most time beyond that of the control, or an empty text.
+
+    Without a control, or with one class alone, there is nothing to say.
+    """
+    if session.control is None:
+        return ""
+    theirs = {one.transaction_class: _mean_us(one) for one in session.control.latency}
+    extra = {
+        one.transaction_class: one.count * (_mean_us(one) - theirs[one.transaction_class])
+        for one in session.candidate.latency
+        if one.count and theirs.get(one.transaction_class)
+    }
+    slower = {name: us for name, us in extra.items() if us > 0}
+    if len(extra) <= 1 or not slower:
+        return ""
+    name = max(slower, key=lambda one: slower[one])
+    ours = next(one for one in session.candidate.latency if one.transaction_class == name)
+    return (
+        f"{100 * slower[name] / sum(slower.values()):.0f} % of the additional time is in transactions of the class "
+        f"{printable(name)} (mean {_mean_us(ours):,.1f} us, control {theirs[name]:,.1f} us). "
+    )
+
+
+def _mean_us(latency: LatencyClass) -> float:
+    """Return about the mean, because a bucket contains only its upper bound and its count."""
+    total = sum(count for _, count in latency.buckets)
+    return sum(bound * count for bound, count in latency.buckets) / total / 1000 if total else 0.0
 
 
 def described(request: Request) -> str:
@@ -141,7 +189,7 @@ def _compared(summary: Summary, metric: Metric) -> str:
         return f"about as fast as {CONTROL}"
     if ratio <= 1:
         return f"{about}{1 / ratio:.1f} times as fast as {CONTROL}"
-    return f"{about}{ratio:.1f} times as slow as {CONTROL}"
+    return f"takes {about}{ratio:.1f} times as long as {CONTROL}"
 
 
 def _is_shown(summary: Summary) -> bool:
@@ -186,8 +234,10 @@ def _certainty(summary: Summary) -> str:
             f"(try --sessions {RANKED_SESSIONS_MIN})"
         )
     if needed is None:
-        return f"; {few} show a difference, and {SESSIONS_MAX} probably would not either"
-    return f"; {few} show a difference, about {needed} probably would (--sessions {needed})"
+        return f"; {few} show a difference, and {SESSIONS_MAX} sessions probably cannot either"
+    return (
+        f"; {few} show a difference, but about {needed} sessions probably can (--sessions {needed})"
+    )
 
 
 def right(request: Request, verdict: Verdict) -> str:

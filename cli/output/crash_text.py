@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from cli.output.build_text import sanitizer_build, sanitizer_session, with_sanitizer
 from cli.output.debug_text import keydrome_command
 from results.counts import counted
 from runner.terms import Severity
@@ -24,9 +25,16 @@ _GUIDE = "docs/how-to/debug-a-library.md"
 _RUNNING = re.compile(r"thread (\d+): (\w+)\(.*\(operation \d+\) was running when the process")
 _THREAD = re.compile(r"(thread \d+|a thread that plays no operations)\b")
 _STACK = "  stack at the crash: "
-_MEMORY = "This call or an earlier one may have damaged memory; AddressSanitizer (-fsanitize=address) names it."
-# ThreadSanitizer does not see how Keydrome orders the threads of scripted benchmarks such as `scenarios`.
-_UNORDERED = "ycsb --threads 4"
+_MEMORY = "This call or an earlier one may have damaged memory; AddressSanitizer names the write."
+_SIGNAL = re.compile(r"ended by (SIG[A-Z]+)")
+_STACK_SIGNALS = {
+    "SIGSEGV",
+    "SIGBUS",
+    "SIGILL",
+    "SIGFPE",
+    "SIGABRT",
+}  # at which a thread writes its stack
+_HEAP = re.compile(r"\((?:cfree|free|malloc|calloc|realloc|_Zd[al]\w*|_Zn[aw]\w*)\+0x")
 
 
 def crashes(finding: Finding) -> bool:
@@ -52,6 +60,7 @@ def meaning(finding: Finding, given: str, *, alone_passed: bool | None = None) -
     crashed = _crashed_thread(finding)
     if crashed in inside:
         yield f"Thread {crashed} crashed in {inside[crashed]}."
+    yield from _end_of_process(finding)
     if len(inside) == 1:
         yield (
             f"No other thread was inside the library at that moment: only {next(iter(inside.values()))} was "
@@ -76,20 +85,51 @@ def meaning(finding: Finding, given: str, *, alone_passed: bool | None = None) -
         yield f"`{alone}` plays one thread alone, which this run did not."
 
 
-def find_race(given: str) -> str:
-    """Return how ThreadSanitizer finds a race. `given` names the library as on the command line."""
-    built = sanitized(given)
+def _end_of_process(finding: Finding) -> Iterator[str]:
+    """Yield what the signal and the stack say."""
+    found = _SIGNAL.search(finding.detail)
+    signal = "" if found is None else found[1]
+    stack = next((line for line in finding.detail.splitlines() if line.startswith(_STACK)), "")
+    if signal == "SIGABRT" and _HEAP.search(stack):
+        yield (
+            "SIGABRT inside of free or malloc means that the heap was damaged earlier: a call has written outside of "
+            "a block, or has freed a block twice."
+        )
+    elif signal == "SIGABRT":
+        yield (
+            "SIGABRT means that abort() was called: by assert(), for a C++ exception that nothing catches, or because "
+            "the heap was damaged by an earlier call."
+        )
+    elif signal in _STACK_SIGNALS and not stack:
+        yield (
+            "There is no stack, because the stack overflowed (for example by a recursion that does not end), or "
+            "because the library handles the signal itself."
+        )
+
+
+def find_race(given: str, session: str, *, cpp: bool = False) -> str:
+    """Return how ThreadSanitizer finds a race.
+
+    `given` names the library as on the command line. `session` has the options that name the session with the crash.
+    """
+    finds = f"name both places in the source ({_GUIDE})"
+    return with_sanitizer(given, "thread", session, finds, cpp=cpp)
+
+
+def find_damage(given: str, session: str, *, cpp: bool = False) -> str:
+    """Return how AddressSanitizer finds the write that damages memory; the arguments are those of find_race()."""
+    finds = f"name the first wrong access in the source ({_GUIDE})"
+    return with_sanitizer(given, "address", session, finds, cpp=cpp)
+
+
+def find_leak(given: str, session: str, *, cpp: bool = False) -> str:
+    """Return how to list the memory that is never freed; the arguments are those of find_race()."""
+    listed = f"{keydrome_command()} debug {given} {session} --tool valgrind"
+    finds = "list the memory that was never freed, with the stack of each allocation"
     return (
-        f"`cc -g -O1 -shared -fPIC -fsanitize=thread -I api/include SOURCES -o {built}` (SOURCES: your files; c++ for "
-        f"C++) and then `{keydrome_command()} debug {built} --benchmark {_UNORDERED}` name both places in the source "
-        f"({_GUIDE})"
+        f"{with_sanitizer(given, 'address', session, finds, cpp=cpp)}; "
+        f"`{listed}` does so without a new build, more slowly"
     )
-
-
-def sanitized(given: str) -> str:
-    """Return the name of the library's file for ThreadSanitizer, for a library mine.so."""
-    stem = given.split(maxsplit=1)[0].rpartition("/")[2].partition(":")[0].removesuffix(".so")
-    return f"./{stem}-tsan.so"
 
 
 def is_race(finding: Finding) -> bool:
@@ -105,12 +145,14 @@ def may_be_race(findings: Iterable[Finding]) -> bool:
 
 
 def crash_file(
-    finding: Finding, given: str, command: str, program: str, *, alone_passed: bool | None = None
+    finding: Finding, given: str, session: str, compiled: str, *, alone_passed: bool | None = None
 ) -> str:
     """Return the text of the file about a crash: what is known about it, and the commands to play it again.
 
-    `command` plays the session in a debugger, and `program` is the file name of the C program, or empty.
+    `session` has the options that name the session, and `compiled` is the command that compiles the C program, or
+    empty.
     """
+    command = f"{keydrome_command()} debug {given} {session}"
     lines = [finding.detail, "", *meaning(finding, given, alone_passed=alone_passed), ""]
     lines += ["The same session again, outside the jail:", ""]
     tools = {
@@ -119,25 +161,26 @@ def crash_file(
         "valgrind": "finds memory that is used wrongly",
     }
     lines += [f"  {command} --tool {tool}    # {what}" for tool, what in tools.items()]
-    if is_race(finding):
-        built = sanitized(given)
-        lines += [
-            "",
-            "To find a data race, build the library with ThreadSanitizer (SOURCES: your files; c++ for C++):",
-            "",
-            f"  cc -g -O1 -shared -fPIC -fsanitize=thread -I api/include SOURCES -o {built}",
-            f"  {keydrome_command()} debug {built} --benchmark {_UNORDERED}",
-        ]
-    if program:
-        lines += ["", *_program(program, races=is_race(finding))]
+    sanitizer = "thread" if is_race(finding) else "address"
+    what = "a data race" if is_race(finding) else "the write that damages memory"
+    lines += [
+        "",
+        f"To find {what}, build the library with a sanitizer (SOURCES: your files; c++ for C++):",
+        "",
+        f"  {sanitizer_build(given, sanitizer, cpp=False)}",
+        f"  {sanitizer_session(given, sanitizer, session)}",
+    ]
+    if compiled:
+        lines += ["", *_program(compiled, races=is_race(finding))]
     return "\n".join([*lines, "", f"How to debug: {_GUIDE}"]) + "\n"
 
 
-def _program(program: str, *, races: bool) -> list[str]:
+def _program(compiled: str, *, races: bool) -> list[str]:
+    built = compiled.rpartition(" -o ")[2]
     lines = [
-        f"{program} makes the same calls without Keydrome:",
+        "The C program of this crash makes the same calls without Keydrome:",
         "",
-        f"  cc -std=c99 -g -pthread -I api/include {program} ./LIBRARY.so -o replay && gdb ./replay",
+        f"  {compiled} && gdb {built}",
     ]
     if races:
         lines += [

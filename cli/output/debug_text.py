@@ -27,13 +27,18 @@ def keydrome_command() -> str:
     return shlex.quote(sys.argv[0]) if started.name == "keydrome" and is_elsewhere else "keydrome"
 
 
-def debug_command(library: str, report: Report, seed: str, overrides: Mapping[str, int]) -> str:
-    """Return the command that plays a session again. `library` names the library as on the command line."""
+def session_options(report: Report, seed: str, overrides: Mapping[str, int]) -> str:
+    """Return the options of `keydrome debug` that name a session."""
     changed = "".join(f" -p {name}={value}" for name, value in overrides.items())
     return (
-        f"{keydrome_command()} debug {library} --benchmark {report.benchmark} --instance {report.instance} "
-        f"--scale {report.scale.value} --seed {seed}{changed}"
+        f"--benchmark {report.benchmark} --instance {report.instance} --scale {report.scale.value} "
+        f"--seed {seed}{changed}"
     )
+
+
+def debug_command(library: str, report: Report, seed: str, overrides: Mapping[str, int]) -> str:
+    """Return the command that plays a session again. `library` names the library as on the command line."""
+    return f"{keydrome_command()} debug {library} {session_options(report, seed, overrides)}"
 
 
 def how_to_debug(library: str, report: Report, seed: str, overrides: Mapping[str, int]) -> str:
@@ -55,9 +60,8 @@ def how_to_debug(library: str, report: Report, seed: str, overrides: Mapping[str
 def how_to_profile(
     library: str, report: Report, seed: str, overrides: Mapping[str, int], which: str
 ) -> str:
-    """Return the advice how perf shows where a slow session spends its time; `which` says which session it is."""
+    """Return how to find out where a slow session spends its time; `which` says which session it is."""
     return (
-        f"`perf record -g {debug_command(library, report, seed, overrides)}` plays the {which} session, "
-        f"without a jail; `perf report --no-children --percentage relative --comm {PROGRAM}` then shows which "
-        "functions take the time"
+        f"`{debug_command(library, report, seed, overrides)} --tool perf` plays the {which} session without a jail, "
+        "and shows which calls and which functions take the time (without --tool perf: only the calls)"
     )

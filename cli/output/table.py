@@ -35,7 +35,8 @@ _CURVE_POINTS_MIN = 4
 _CURVE_POINTS_MAX = 40
 # The metrics of one screen, and the number of its rows; _FAULTS count what went wrong.
 _FAULTS = {"transactions_failed", "deadlocks"}
-_MAIN = {"throughput_tps", "memory_peak_bytes", *_FAULTS}
+_MAIN = {"throughput_tps", *_FAULTS}
+_MEMORY = "memory_peak_bytes"
 _MAIN_ROWS_MAX = 6
 _MAIN_PHASES_MAX = 3  # more phases are too many for one screen
 
@@ -109,16 +110,21 @@ def main_numbers(
     Without `phases`, the times of phases are left out.
     """
     rows = _number_rows(benchmark, sessions, summary)
+    # The peak memory is always shown, so it takes the last row.
+    last = [row[1:] for row in rows if row[0] == _MEMORY]
     wanted = {summary.metric, *(own.name for own in benchmark.own_metrics), *_MAIN}
     if phases and sum(name == "phase" for name, _, _ in rows) <= _MAIN_PHASES_MAX:
         wanted.add("phase")
-    found = [
-        (title, cells)
-        for name, title, cells in rows
-        if name in wanted
-        # The counts of what went wrong are shown only if something did.
-        and not (name in _FAULTS and cells[0] == "0" and cells[1] in {"0", "-"})
-    ][:_MAIN_ROWS_MAX]
+    found = (
+        [
+            (title, cells)
+            for name, title, cells in rows
+            if name in wanted
+            # The counts of what went wrong are shown only if something did.
+            and not (name in _FAULTS and cells[0] == "0" and cells[1] in {"0", "-"})
+        ][: _MAIN_ROWS_MAX - len(last)]
+        + last
+    )
     if not found:
         return []
     heads = ("candidate", "control")

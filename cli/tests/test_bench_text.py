@@ -7,22 +7,33 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from cli.output.bench_text import CONTROL, Noise, Subject, closing, noise_text, right, speed
+from cli.output.bench_text import (
+    CONTROL,
+    Noise,
+    Subject,
+    closing,
+    noise_text,
+    right,
+    slowest_transactions,
+    speed,
+)
 from results.metrics import with_metric
 from results.summary import summarise
 from runner.contract import Session
 from runner.manifest import load_benchmarks
+from runner.report import Finding
 from runner.request import Request
 from runner.series import SeriesResult
-from runner.terms import JailLevel, Scale, Verdict
+from runner.terms import JailLevel, Scale, Severity, Verdict
 from runner.tests import samples
+from runner.tests.samples import latency
 
 if TYPE_CHECKING:
     from runner.settings import Settings
 
 MINE = Subject("mine.so under the configuration rw", "./mine.so --config rw")
-ONE = "one session cannot show a difference, about 6 probably would (--sessions 6)"
-THREE = "3 sessions cannot show a difference, about 6 probably would (--sessions 6)"
+ONE = "one session cannot show a difference, but about 6 sessions probably can (--sessions 6)"
+THREE = "3 sessions cannot show a difference, but about 6 sessions probably can (--sessions 6)"
 MIXED = "which disagree on the better library"
 QUIET = Noise(load=0.1, steal_percent=0.0, neighbours=0)
 
@@ -60,19 +71,19 @@ def sessions(*times_ms: tuple[float, float], metric: str = "total_ms") -> tuple[
         ),
         (
             [(64.9, 31.5), (60.0, 31.0), (70.0, 32.0)],
-            f"about 2.1 times as slow as {CONTROL} in all 3 sessions: time 64.9 ms against 31.5 ms; {THREE}",
+            f"takes about 2.1 times as long as {CONTROL} in all 3 sessions: time 64.9 ms against 31.5 ms; {THREE}",
         ),
         (
             [(64.9, 31.5), (60.0, 30.0), (20.0, 40.0)],
             (
-                f"about 2.0 times as slow as {CONTROL} in the median of 3 sessions, {MIXED} (2 to 1): "
+                f"takes about 2.0 times as long as {CONTROL} in the median of 3 sessions, {MIXED} (2 to 1): "
                 "time 60.0 ms against 31.5 ms"
             ),
         ),
         (
             # The medians of the times, 24 and 25 ms, contradict the median of the ratios, so they are left out.
             [(24.0, 20.0), (36.0, 30.0), (20.0, 25.0)],
-            f"about 1.2 times as slow as {CONTROL} in the median of 3 sessions, {MIXED} (2 to 1); 3 sessions",
+            f"takes about 1.2 times as long as {CONTROL} in the median of 3 sessions, {MIXED} (2 to 1); 3 sessions",
         ),
         (
             [(10.0, 10.2), (10.0, 9.8)],
@@ -84,9 +95,12 @@ def sessions(*times_ms: tuple[float, float], metric: str = "total_ms") -> tuple[
         ),
         (
             [(10.0, 20.0)] * 6 + [(20.0, 10.0)] * 6,
-            "; 12 sessions do not show a difference, and 200 probably would not either",
+            "; 12 sessions do not show a difference, and 200 sessions probably cannot either",
         ),
-        ([(10.0, 20.0)] * 5 + [(20.0, 10.0)] * 2, "; 7 sessions do not show a difference, about "),
+        (
+            [(10.0, 20.0)] * 5 + [(20.0, 10.0)] * 2,
+            "; 7 sessions do not show a difference, but about ",
+        ),
     ],
 )
 def test_how_fast(times: list[tuple[float, float]], words: str, request_of: Request) -> None:
@@ -169,8 +183,25 @@ def test_a_slow_library_learns_how_to_find_its_slow_functions(request_of: Reques
         lines = dict(closing(MINE, request_of, result, summarise(found, "total_ms"), QUIET))
         assert ("slow" in lines) == is_slow
         if is_slow:
-            assert lines["slow"].startswith("`perf record -g keydrome debug ./mine.so --config rw ")
-            assert "--seed 0000000000000000" in lines["slow"]
+            assert lines["slow"].startswith("`keydrome debug ./mine.so --config rw --benchmark ")
+            assert "--seed 0000000000000000 --tool perf`" in lines["slow"]
+
+
+def test_a_slow_library_learns_which_transactions_are_slow() -> None:
+    (session,) = sessions((18.0, 10.0))
+    assert slowest_transactions(session) == ""
+    assert session.control is not None
+    ours = (latency("read", (1000, 90)), latency("update", (1000, 9), (101_000, 1)))
+    theirs = (latency("read", (1000, 90)), latency("update", (1000, 10)))
+    both = replace(
+        session,
+        candidate=replace(session.candidate, latency=ours),
+        control=replace(session.control, latency=theirs),
+    )
+    assert slowest_transactions(both) == (
+        "100 % of the additional time is in transactions of the class update (mean 11.0 us, control 1.0 us). "
+    )
+    assert slowest_transactions(replace(both, control=None)) == ""
 
 
 def test_a_run_that_could_not_be_carried_out_does_not_blame_the_library(
@@ -223,6 +254,24 @@ def test_a_crash_is_sent_to_the_debugger(request_of: Request) -> None:
         f"--instance {died.candidate.instance} --scale smoke --seed 0000000000000000 -p threads=4 --tool stack` "
         "plays the crash in gdb, without a jail (docs/how-to/debug-a-library.md)"
     )
+
+
+def test_a_crash_names_the_sanitizer_with_its_own_session(request_of: Request) -> None:
+    (session,) = sessions((10.0, 18.0))
+    died = replace(session, candidate=replace(session.candidate, verdict=Verdict.CRASHED))
+    played = (
+        f"--benchmark {died.candidate.benchmark} --instance {died.candidate.instance} --scale smoke "
+        "--seed 0000000000000000 -p threads=4"
+    )
+    running = "thread {}: insertRecord(1) (operation 7) was running when the process ended\n"
+    request = replace(request_of, overrides={"threads": 4})
+    for threads, heading, sanitizer in ((1, "memory", "asan"), (2, "race", "tsan")):
+        detail = "ended by SIGSEGV\n" + "".join(map(running.format, range(threads)))
+        crash = Finding("sigmod2009", "crashed", Severity.REQUIRED, detail)
+        result = SeriesResult(Verdict.CRASHED, "why", (crash,), (died,))
+        lines = dict(closing(MINE, request, result, summarise((died,), "total_ms"), QUIET))
+        assert f"`keydrome debug ./mine-{sanitizer}.so --config rw {played}`" in lines[heading]
+        assert "There is no stack, because the stack overflowed" in lines["crash"]
 
 
 def test_a_library_that_runs_out_of_time_is_sent_to_the_debugger(request_of: Request) -> None:

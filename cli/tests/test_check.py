@@ -12,10 +12,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cli import check
+from cli.check_tally import LEAK, Tally
+from cli.output.check_notes import notes
 from runner.contract import Session
 from runner.inspection.library import LibraryFacts, LibraryKind
 from runner.manifest import Kind, load_benchmarks
-from runner.report import Finding
+from runner.report import Finding, Output
 from runner.series import SeriesResult
 from runner.terms import JailLevel, Scale, Severity, Verdict
 from runner.tests import samples
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
 
     import pytest
 
+    from cli.witness_folder import WitnessFolder
     from runner.execute import Inspected
     from runner.request import Request
     from runner.settings import Settings
@@ -94,6 +97,11 @@ def wanted(settings: Settings) -> check._Check:
     )
 
 
+def said(settings: Settings, tally: Tally, witness: WitnessFolder | None = None) -> list[str]:
+    suites = [suite.name for suite in wanted(settings).suites]
+    return list(notes(tally, suites, Scale.SMOKE, witness))
+
+
 def test_a_busy_machine_does_not_make_a_library_slow(
     settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -123,9 +131,9 @@ def test_what_a_busy_machine_left_open_is_repeated(
     assert machine.sessions == tally.sessions + 2
     assert machine.timeout_factors == [1, 3, 9, *[1] * (tally.sessions - 1)]
     assert not list(tmp_path.glob("*-00000000000000aa"))
-    notes = list(check._notes(wanted(settings), tally, is_named=False))
+    lines = list(said(settings, tally))
     (name,) = tally.repeated
-    assert notes[0] == (
+    assert lines[0] == (
         f"repeated, because the first attempt could not be judged: {name} "
         f"(the reason for {name}: the threads waited 1001.0 s)"
     )
@@ -180,14 +188,11 @@ def test_a_library_that_uses_too_much_cpu_time_is_too_slow(
     finding = tally.findings[("gate", "too_slow")]
     assert "s of CPU time in" in finding.detail
     assert "not run: " in finding.detail
-    assert tally.to_debug.startswith("`perf record -g keydrome debug ./mine.so --benchmark ")
-    # Without --comm, the report would consist of Python's functions first.
-    assert (
-        "`perf report --no-children --percentage relative --comm debug_session`" in tally.to_debug
-    )
-    notes = list(check._notes(wanted(settings), tally, is_named=True))
-    assert f"debug: {tally.to_debug}" in notes
-    assert not any("--witness" in note for note in notes)
+    assert tally.replays.debug.startswith("`keydrome debug ./mine.so --benchmark ")
+    assert "--tool perf` plays the slowest session" in tally.replays.debug
+    lines = list(said(settings, tally))
+    assert f"debug: {tally.replays.debug}" in lines
+    assert not any("--witness" in note for note in lines)
 
 
 def test_a_rejected_configuration_is_reported_once(
@@ -196,21 +201,23 @@ def test_a_rejected_configuration_is_reported_once(
     machine = Machine(cpu_s=0.2, wall_s=1.0, verdict=Verdict.UNSUPPORTED)
     tally = first_round(machine, settings, tmp_path, monkeypatch)
     assert (machine.sessions, len(tally.findings)) == (1, 1)
-    assert list(check._notes(wanted(settings), tally, is_named=True)) == []
+    assert list(said(settings, tally)) == []
 
 
 def test_only_a_proof_is_a_reason_to_ask_for_a_witness(settings: Settings) -> None:
-    tally = check._Tally("./mine.so", verdict=Verdict.FAILED)
+    tally = Tally("./mine.so", verdict=Verdict.FAILED)
     finding = Finding("isolation", "phantom", Severity.REQUIRED, "two phantoms", make_witness())
     tally.findings[("isolation", "phantom")] = finding
     advice = (
         "next: with --witness DIR, this command writes the proofs as text, pictures and C programs"
     )
-    assert advice in check._notes(wanted(settings), tally, is_named=True)
+    assert advice in said(settings, tally)
 
 
 def test_a_folder_with_files_of_an_earlier_run_is_noted(settings: Settings, tmp_path: Path) -> None:
-    tally = check._Tally("./mine.so", verdict=Verdict.FAILED)
+    tally = Tally("./mine.so", verdict=Verdict.FAILED)
+    finding = Finding("isolation", "phantom", Severity.REQUIRED, "two phantoms", make_witness())
+    tally.findings[("isolation", "phantom")] = finding
     used = tmp_path / "used"
     used.mkdir()
     (used / "unit-unit-1.json").write_text("{}")
@@ -223,24 +230,66 @@ def test_a_folder_with_files_of_an_earlier_run_is_noted(settings: Settings, tmp_
                 config=None,
                 suite=None,
                 scale="smoke",
-            )
+            ),
+            Path("mine.so"),
         )
-        notes = list(check._notes(replace(wanted(settings), witness=kept), tally, is_named=True))
-        assert any("had 1 file before this run" in note for note in notes) == has_note
+        lines = list(said(settings, tally, kept))
+        assert any("had 1 file before this run" in note for note in lines) == has_note
         assert kept is not None
         assert kept.options == " --scale smoke"
 
 
-def test_a_leak_says_where_to_read_how_to_find_it(settings: Settings) -> None:
-    tally = check._Tally("./mine.so", verdict=Verdict.PASSED)
-    assert not any(
-        "Find a leak" in note for note in check._notes(wanted(settings), tally, is_named=False)
+def test_a_leak_has_the_command_that_lists_it(settings: Settings) -> None:
+    tally = Tally("./mine.so", verdict=Verdict.PASSED)
+    grown = Finding("scenarios", LEAK, Severity.ADVISORY, "memory grows")
+    report = replace(samples.report(), findings=(grown,))
+    session = Session("00000000000000aa", candidate_first=True, candidate=report, control=None)
+    assert not any(note.startswith("leak:") for note in said(settings, tally))
+    tally.add("scenarios", SeriesResult(Verdict.PASSED, "", (grown,), (session,)), FACTS)
+    lines = said(settings, tally)
+    (leak,) = (note for note in lines if note.startswith("leak:"))
+    played = "--benchmark sample --instance small --scale smoke --seed 00000000000000aa"
+    assert "`cc -g -O1 -shared -fPIC -fsanitize=address -I " in leak
+    assert f"`keydrome debug ./mine-asan.so {played}`" in leak
+    assert f"`keydrome debug ./mine.so {played} --tool valgrind`" in leak
+    assert not any("read-a-witness" in note for note in lines)
+    tally.facts = replace(FACTS, needed=("libstdc++.so.6",))
+    assert any("`c++ -std=c++20 -g" in note for note in said(settings, tally))
+
+
+def test_the_peak_of_the_memory_is_shown(settings: Settings) -> None:
+    tally = Tally("./mine.so")
+    for mebibytes, instance in ((3, "small"), (7, "large"), (5, "other")):
+        jail = replace(samples.report().jail, memory_peak_bytes=mebibytes << 20)
+        report = replace(samples.report(), instance=instance, jail=jail)
+        session = Session("00000000000000aa", candidate_first=True, candidate=report, control=None)
+        tally.add("sample", SeriesResult(Verdict.PASSED, "", (), (session,)), FACTS)
+    assert "memory: at most 7.0 MiB, in sample/large" in said(settings, tally)
+
+
+def test_a_crash_shows_its_session_and_what_was_printed(settings: Settings) -> None:
+    tally = Tally("./mine.so")
+    detail = (
+        "the process was ended by SIGABRT after 2 phases had ended\n"
+        "thread 0: get(1) (operation 7) was running when the process ended\n"
+        "  stack at the crash: libc.so.6+0x8 (abort+0xdf) < libc.so.6+0x9 (cfree+0x1) < player"
     )
-    finding = Finding("scenarios", "memory_growth", Severity.ADVISORY, "memory grew by 10 MiB")
-    tally.findings[("scenarios", "memory_growth")] = finding
-    assert any(
-        "Find a leak" in note for note in check._notes(wanted(settings), tally, is_named=True)
-    )
+    crash = Finding("unit", "crashed", Severity.REQUIRED, detail)
+    output = Output("", "free(): invalid pointer\n\n")
+    report = replace(samples.report("crashed"), findings=(crash,), output=output)
+    session = Session("00000000000000aa", candidate_first=True, candidate=report, control=None)
+    tally.add("unit", SeriesResult(Verdict.CRASHED, "why", (crash,), (session,)), FACTS)
+    lines = said(settings, tally)
+    assert "printed: free(): invalid pointer" in lines
+    text = " ".join(lines)
+    assert "SIGABRT inside of free or malloc means that the heap was damaged earlier" in text
+    assert "-fsanitize=address" in text
+    assert (
+        "`keydrome debug ./mine-asan.so --benchmark sample --instance small --scale smoke "
+        "--seed 00000000000000aa` name the first wrong access"
+    ) in text
+    # A crash without a witness has no calls to read.
+    assert "read-a-witness" not in text
 
 
 def test_a_crash_says_how_to_play_it_again(
@@ -248,18 +297,16 @@ def test_a_crash_says_how_to_play_it_again(
 ) -> None:
     machine = Machine(cpu_s=0.2, wall_s=1.0, verdict=Verdict.CRASHED)
     tally = first_round(machine, settings, tmp_path, monkeypatch)
-    assert "--seed 00000000000000aa --tool stack` plays the crash in gdb" in tally.to_debug
-    assert tally.to_debug.startswith("`keydrome debug ./mine.so --benchmark ")
+    assert "--seed 00000000000000aa --tool stack` plays the crash in gdb" in tally.replays.debug
+    assert tally.replays.debug.startswith("`keydrome debug ./mine.so --benchmark ")
     passed = Machine(cpu_s=0.2, wall_s=1.0)
-    assert first_round(passed, settings, tmp_path, monkeypatch).to_debug == ""
+    assert first_round(passed, settings, tmp_path, monkeypatch).replays.debug == ""
 
 
 def test_a_library_that_passed_learns_what_was_checked(settings: Settings) -> None:
-    tally = check._Tally("./mine.so")
-    (note,) = check._notes(wanted(settings), tally, is_named=False)
+    tally = Tally("./mine.so")
+    (note,) = said(settings, tally)
     assert note.startswith("checked: differential, isolation, phantom, scenarios, unit at smoke ")
     assert "--scale laptop" in note
     tally.verdict = Verdict.FAILED
-    assert not any(
-        "checked" in note for note in check._notes(wanted(settings), tally, is_named=True)
-    )
+    assert not any("checked" in note for note in said(settings, tally))

@@ -10,6 +10,8 @@ from cli.output.check_proof import heading
 from cli.output.crash_text import (
     calls_inside,
     crash_file,
+    find_damage,
+    find_leak,
     find_race,
     is_race,
     may_be_race,
@@ -85,14 +87,45 @@ def test_wrong_results_with_a_hang_may_be_a_race() -> None:
     assert not may_be_race([hang, replace(wrong, severity=Severity.ADVISORY)])
 
 
-def test_the_commands_name_the_users_file() -> None:
-    text = find_race("dir/mine.so --config rw")
-    assert "-fsanitize=thread -I api/include SOURCES -o ./mine-tsan.so`" in text
-    assert "`keydrome debug ./mine-tsan.so --benchmark ycsb --threads 4`" in text
+@pytest.mark.parametrize(
+    ("detail", "words"),
+    [
+        ("ended by SIGSEGV", "There is no stack, because the stack overflowed"),
+        ("ended by SIGABRT", "SIGABRT means that abort() was called"),
+        (
+            "ended by SIGABRT",
+            "SIGABRT inside of free or malloc means that the heap was damaged earlier",
+        ),
+        ("exit code 3", ""),
+    ],
+)
+def test_the_end_of_the_process_is_explained(detail: str, words: str) -> None:
+    stack = "  stack at the crash: libc.so.6+0x8 (abort+0xdf) < libc.so.6+0x9 (cfree+0x1) < player"
+    line = ONE.detail.splitlines()[1]
+    stacks = [stack] if "inside" in words else []
+    text = said(replace(ONE, detail="\n".join([f"the process was {detail}", line, *stacks])))
+    assert words in text
+    if not words:
+        assert "SIG" not in text
+        assert "no stack" not in text
+
+
+def test_the_commands_name_the_users_file_and_the_session_that_crashed() -> None:
+    session = "--benchmark scenarios --instance crowds --scale smoke --seed 1"
+    text = find_race("dir/mine.so --config rw", session)
+    assert "`cc -g -O1 -shared -fPIC -fsanitize=thread -I " in text
+    assert "SOURCES -o ./mine-tsan.so` (SOURCES: your files; c++ for C++)" in text
+    assert f"`keydrome debug ./mine-tsan.so --config rw {session}`" in text
+    text = find_damage("dir/mine.so", session, cpp=True)
+    assert "`c++ -std=c++20 -g -O1 -shared -fPIC -fsanitize=address -I " in text
+    assert f"`keydrome debug ./mine-asan.so {session}`" in text
+    text = find_leak("mine", session)
+    assert f"`keydrome debug ./mine-asan.so {session}`" in text
+    assert f"`keydrome debug mine {session} --tool valgrind`" in text
 
 
 def test_the_file_about_a_crash_says_how_to_play_it_again() -> None:
-    text = crash_file(TWO, "./mine.so", "keydrome debug ./mine.so --seed 1", "crashed.c")
+    text = crash_file(TWO, "./mine.so", "--seed 1", "cc -std=c99 crashed.c /mine.so -o crashed")
     for words in (
         "the library's process was ended by SIGSEGV",
         "stack at the crash: library.so+0x3e3d",
@@ -100,14 +133,15 @@ def test_the_file_about_a_crash_says_how_to_play_it_again() -> None:
         "2 threads were inside the library at once",
         "  keydrome debug ./mine.so --seed 1 --tool gdb ",
         "  keydrome debug ./mine.so --seed 1 --tool valgrind ",
-        "  keydrome debug ./mine-tsan.so --benchmark ycsb --threads 4\n",
-        "crashed.c ./LIBRARY.so -o replay && gdb ./replay",
+        "  keydrome debug ./mine-tsan.so --seed 1\n",
+        "  cc -std=c99 crashed.c /mine.so -o crashed && gdb crashed\n",
         "A crash that needs two threads at once may not occur in this program",
     ):
         assert words in text
-    alone = crash_file(ONE, "./mine.so", "keydrome debug ./mine.so --seed 1", "")
+    alone = crash_file(ONE, "./mine.so", "--seed 1", "")
     assert "tsan" not in alone
-    assert "replay" not in alone
+    assert "  keydrome debug ./mine-asan.so --seed 1\n" in alone
+    assert "gdb crashed" not in alone
 
 
 def test_a_suite_and_a_finding_of_one_name_are_written_once() -> None:

@@ -9,11 +9,13 @@ import itertools
 import json
 import xml.etree.ElementTree as ET
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from cli import witness_folder
+from cli.output.build_text import compile_command, with_paths
 from cli.witness_folder import HISTORY_BYTES_MAX, WitnessFolder
 from results.witness_picture import EDGE_STYLES, WIDTH, witness_svg
 from results.witness_text import witness_text
@@ -27,10 +29,9 @@ from runner.tests import samples
 from runner.tests.samples import make_witness
 from runner.witness import Call, Edge, EdgeKind, Witness
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
 SVG = "{http://www.w3.org/2000/svg}"
+MINE = Path("/home/me/mine.so")
+ROOT = Path(__file__).resolve().parents[2]
 
 
 def as_json() -> dict[str, Any]:
@@ -177,7 +178,7 @@ def test_files_of_a_failed_session(tmp_path: Path) -> None:
     folder.mkdir()
     histories = tmp_path / "histories"
     histories.mkdir()
-    kept = WitnessFolder(folder, "./mine.so")
+    kept = WitnessFolder(folder, "./mine.so", MINE)
     kept.keep(result, histories)
     stem = f"{report.benchmark}-{report.instance}-00000000000000ff"
     assert sorted(path.name for path in folder.iterdir()) == [
@@ -206,7 +207,7 @@ def test_a_full_disk_ends_the_writing_and_nothing_else(
         raise OutputFileError("cannot write x: No space left on device")
 
     monkeypatch.setattr(witness_folder, "write_file", full)
-    kept = WitnessFolder(tmp_path, "./mine.so")
+    kept = WitnessFolder(tmp_path, "./mine.so", MINE)
     kept.keep(result, tmp_path)
     kept.finish(finding, [finding], "00000000000000ff")
     assert kept.problem == (
@@ -222,7 +223,7 @@ def test_the_folder_says_where_to_start(tmp_path: Path) -> None:
     (histories / "small.history").write_bytes(b"x" * 5)
     folder = tmp_path / "witness"
     folder.mkdir()
-    kept = WitnessFolder(folder, "./mine.so")
+    kept = WitnessFolder(folder, "./mine.so", MINE)
     kept.keep(result, histories)
     kept.finish(finding, [finding], "00000000000000ff")
     text = (folder / "README.txt").read_text()
@@ -230,7 +231,7 @@ def test_the_folder_says_where_to_start(tmp_path: Path) -> None:
     assert "read sample-small-00000000000000ff-1-phantom.txt" in text
     assert "Large histories that are left out: 1;" in text
     assert sorted(path.name for path in folder.glob("*.history")) == ["small.history"]
-    everything = WitnessFolder(folder, "./mine.so", all_histories=True)
+    everything = WitnessFolder(folder, "./mine.so", MINE, all_histories=True)
     everything.keep(result, histories)
     assert (folder / "large.history").exists()
 
@@ -240,7 +241,7 @@ def test_the_folder_says_how_to_debug_a_crash(tmp_path: Path) -> None:
     report = replace(samples.report("crashed"), findings=(finding,))
     session = Session("00000000000000ff", candidate_first=True, candidate=report, control=None)
     result = SeriesResult(Verdict.CRASHED, "ended by SIGSEGV", (finding,), (session,))
-    kept = WitnessFolder(tmp_path / "witness", "./mine.so")
+    kept = WitnessFolder(tmp_path / "witness", "./mine.so", MINE)
     kept.path.mkdir()
     (tmp_path / "histories").mkdir()
     kept.keep(result, tmp_path / "histories")
@@ -265,7 +266,7 @@ def test_the_file_about_many_threads_says_what_must_hold_and_where_the_calls_are
     report = replace(samples.report("failed"), findings=(finding,))
     session = Session("00000000000000ff", candidate_first=True, candidate=report, control=None)
     result = SeriesResult(Verdict.FAILED, "", (finding,), (session,))
-    kept = WitnessFolder(tmp_path / "witness", "./mine.so")
+    kept = WitnessFolder(tmp_path / "witness", "./mine.so", MINE)
     kept.path.mkdir()
     (tmp_path / "histories").mkdir()
     kept.keep(result, tmp_path / "histories")
@@ -277,3 +278,39 @@ def test_the_file_about_many_threads_says_what_must_hold_and_where_the_calls_are
         f"To play the session again: keydrome debug ./mine.so --benchmark {report.benchmark} "
         in text
     )
+
+
+def test_the_command_that_compiles_a_program_has_whole_paths(tmp_path: Path) -> None:
+    line = (
+        " *   cc -std=c99 -pthread -I api/include phantom.c ./LIBRARY.so -o phantom && ./phantom\n"
+    )
+    program = f"/* phantom\n{line} */\nint main(void) {{ return 0; }}\n"
+    witness = replace(make_witness(), program=program)
+    finding = Finding("isolation", "phantom", Severity.REQUIRED, "two phantoms", witness)
+    report = replace(samples.report("failed"), findings=(finding,))
+    session = Session("00000000000000ff", candidate_first=True, candidate=report, control=None)
+    kept = WitnessFolder(tmp_path / "witness", "./mine.so", MINE)
+    kept.path.mkdir()
+    (tmp_path / "histories").mkdir()
+    kept.keep(SeriesResult(Verdict.FAILED, "", (finding,), (session,)), tmp_path / "histories")
+    kept.finish(finding, [finding], "00000000000000ff")
+    stem = kept.path / "sample-small-00000000000000ff-1-phantom"
+    command = (
+        f"cc -std=c99 -pthread -I {ROOT}/api/include {stem}.c /home/me/mine.so -o {stem} && {stem}"
+    )
+    assert f" *   {command}\n" in stem.with_suffix(".c").read_text()
+    assert f"  run  {command}\n" in (kept.path / "README.txt").read_text()
+    # A path cannot end the comment of the program.
+    assert with_paths(program, Path("/a/*/b.c"), MINE) == program
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "cc -std=c99 -I api/include session.c ./LIBRARY.so -o session && ./session",
+        "cc -std=c99 -g -pthread -I api/include THIS_FILE.c ./LIBRARY.so -o replay && ./replay",
+    ],
+)
+def test_the_commands_of_all_kinds_of_programs_are_known(line: str) -> None:
+    command = compile_command(with_paths(f"/*\n *   {line}\n */\n", Path("/w/one.c"), MINE))
+    assert command.endswith("/api/include /w/one.c /home/me/mine.so -o /w/one")

@@ -10,7 +10,8 @@
 //
 // The calls are made by the same code as in the player, the program that plays real sessions in a
 // jail (sandbox). But this program limits neither memory nor time, and catches no exceptions,
-// because a debugger shows where they were thrown. A real player receives each thread's list of
+// because a debugger shows where they were thrown. At the end it prints how much time the calls of
+// each function took (call_times.h). A real player receives each thread's list of
 // operations in portions, called pieces. This program makes the pieces itself.
 #include <cstddef>
 #include <cstdio>
@@ -27,6 +28,7 @@
 #include "benchmarks/kit/script/images.h"
 #include "benchmarks/kit/script/outcome_layout.h"
 #include "benchmarks/kit/script/piece_writer.h"
+#include "harness/debug/call_times.h"
 #include "harness/player/library.h"
 #include "harness/referee/memory/session_memory.h"
 #include "harness/referee/plan/plan.h"
@@ -119,6 +121,7 @@ class Session {
                              span.words_capacity},
                    .words_spare = span.words_spare,
                    .trace = {outcome.at(span.trace_offset), span.trace_capacity}});
+      keep_call_times();
     };
     std::vector<std::jthread> threads;
     for (std::size_t t = 1; t < phase.threads.size(); ++t) threads.emplace_back(run, t);
@@ -161,14 +164,15 @@ int run(const char* path) {
   const LoadedLibrary library =
       load_library(session->plan.library.path.c_str(), configuration->c_str());
   if (library.status != kLoadOk) return print_error("cannot load the library: " + library.reason);
-  Session player(session->script, library.api);
+  const player::IndexApi api = timed_calls(library.api);
+  Session player(session->script, api);
   for (const script::PhaseScript& phase : session->script.phases) {
     std::printf("phase %s, %zu %s\n", phase.name.c_str(), phase.threads.size(),
                 phase.threads.size() == 1 ? "thread" : "threads");
     std::fflush(stdout);
     player.play(phase);
   }
-  std::printf("every call returned\n");
+  std::printf("%severy call returned\n", call_times_text().c_str());
   return 0;
 }
 

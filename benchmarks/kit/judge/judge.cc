@@ -182,6 +182,9 @@ std::string op_text(const format::Op& op) {
   const auto number = static_cast<std::size_t>(op.code);
   if (number < kCalls.size()) return std::string(call_name(kCalls[number]));
   if (op.code == format::OpCode::kDeleteRead) return std::string(call_name(EventCall::kDeletePair));
+  if (op.code == format::OpCode::kBareCall) {
+    return std::string(call_name(format::BareCall::unpacked(op.argument).call));
+  }
   return op.code == format::OpCode::kRun ? "a call of the transaction" : "a call";
 }
 

@@ -76,7 +76,8 @@ class Walker {
     position_.op = at;
     position_.rolling_back = rolling_back;
     position_.in_call = !waits_for_threads(op.code);
-    position_.call = judge::op_text(op) + arguments(op);
+    position_.call = judge::op_text(op);
+    if (op.code != format::OpCode::kRun) position_.call += arguments(op);
     std::optional<Touch> touch = touch_of(op, at);
     if (!rolling_back) {
       position_.wants = std::move(touch);

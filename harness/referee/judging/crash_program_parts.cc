@@ -407,8 +407,12 @@ int main(int count, char** arguments) {
   pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
   pthread_cond_init(&moved, &monotonic);
   for (i = 0; i < sizeof phases / sizeof phases[0]; i++) play_phase(&phases[i]);
-  printf("The crash did not occur: every call returned. If it needs calls that overlap, run the "
-         "program again.\n");
+  printf("The crash did not occur: every call returned.\n");
+  if (THREADS > 1) {
+    printf("If your library is unchanged, the likely reason is a data race: the crash depends on how "
+           "two calls overlap, which differs from run to run. Run the program again, or compile it "
+           "together with your source and -fsanitize=thread.\n");
+  }
   return 0;
 }
 )";

@@ -1,0 +1,111 @@
+"""Says in sentences what to know and to do after `keydrome check`: what was played, where the files are, how to debug.
+
+A suite is a correctness benchmark. A session is one run of the library on one instance, a set of parameters of a suite.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from cli.check_tally import LEAK
+from cli.output.crash_text import (
+    CRASHED,
+    calls_inside,
+    crashes,
+    find_damage,
+    find_leak,
+    find_race,
+    is_race,
+    may_be_race,
+    meaning,
+)
+from cli.witness_folder import README
+from results.counts import counted
+from runner.terms import Scale, Verdict
+from runner.text import printable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from cli.check_tally import Tally
+    from cli.witness_folder import WitnessFolder
+    from runner.report import Finding
+
+_GUIDE = "docs/how-to/read-a-witness.md"
+_MEBIBYTE = 1 << 20
+
+
+def notes(
+    tally: Tally, suites: list[str], scale: Scale, witness: WitnessFolder | None
+) -> Iterator[str]:
+    """Yield what the user should know or do next, one line each. `suites` are those of the command."""
+    if tally.repeated:
+        first, reason = next(iter(tally.repeated.items()))
+        names = ", ".join(tally.repeated)
+        yield f"repeated, because the first attempt could not be judged: {names} (the reason for {first}: {reason})"
+    if tally.not_run:
+        left = ", ".join(dict.fromkeys(name.partition("/")[0] for name in tally.not_run))
+        yield f"not run, because {tally.why_not_run}: {left} ({counted(len(tally.not_run), 'instance')})"
+    if tally.verdict is Verdict.PASSED:
+        yield _what_passed(suites, scale)
+    if tally.replays.memory[0]:
+        peak, instance = tally.replays.memory
+        yield f"memory: at most {peak / _MEBIBYTE:,.1f} MiB, in {instance}"
+    yield from _files(tally, witness)
+    yield from _crash_notes(tally)
+    if tally.replays.debug:
+        yield f"debug: {tally.replays.debug}"
+    if tally.replays.leak and _has(tally, LEAK):
+        yield f"leak: {find_leak(tally.library, tally.replays.leak, cpp=tally.cpp)}"
+    # The guide is about calls and transactions. A refused file or configuration has played none, and a crash without a
+    # witness shows none.
+    if tally.verdict is not Verdict.UNSUPPORTED and any(
+        map(_is_explained, tally.findings.values())
+    ):
+        yield f"how to read a finding: {_GUIDE}"
+
+
+def _files(tally: Tally, witness: WitnessFolder | None) -> Iterator[str]:
+    if witness is not None and witness.problem:
+        yield f"warning: {witness.path}: {witness.problem}"
+    elif witness is not None and tally.findings:
+        yield f"files: {witness.path / README} says where to start"
+        if witness.earlier_files:
+            before = counted(witness.earlier_files, "file")
+            yield f"note: the folder had {before} before this run; README.txt names the files of this run"
+    elif any(finding.witness is not None for finding in tally.findings.values()):
+        yield "next: with --witness DIR, this command writes the proofs as text, pictures and C programs"
+
+
+def _crash_notes(tally: Tally) -> Iterator[str]:
+    if tally.replays.printed and _has(tally, CRASHED):
+        yield f"printed: {printable(tally.replays.printed)}"
+    session, passes_alone = tally.replays.ended, tally.alone_passed is not False
+    crash = next((one for one in tally.findings.values() if crashes(one)), None)
+    if crash is not None and calls_inside(crash):
+        sentences = meaning(crash, tally.library, alone_passed=tally.alone_passed)
+        yield f"crash: {' '.join(sentences)}"
+        if is_race(crash) and passes_alone:
+            yield f"race: {find_race(tally.library, session, cpp=tally.cpp)}"
+            return
+        yield f"memory: {find_damage(tally.library, session, cpp=tally.cpp)}"
+    if may_be_race(tally.findings.values()) and passes_alone:
+        yield (
+            "race: the library hangs or crashes, and also gives wrong results. A data race can cause both: "
+            f"{find_race(tally.library, session, cpp=tally.cpp)}"
+        )
+
+
+def _has(tally: Tally, name: str) -> bool:
+    return any(finding.name == name for finding in tally.findings.values())
+
+
+def _is_explained(finding: Finding) -> bool:
+    """Return whether the guide explains the finding: it shows calls, or it is none of those with an advice above."""
+    return finding.witness is not None or finding.name not in {CRASHED, LEAK}
+
+
+def _what_passed(suites: list[str], scale: Scale) -> str:
+    text = f"checked: {', '.join(suites)} at {scale.value} scale"
+    more = "; --scale laptop plays more, and finds rarer faults"
+    return text + (more if scale is Scale.SMOKE else "")
