@@ -79,7 +79,7 @@ Result<CommandLine> parse_command_line(Arguments arguments) {
     line.benchmark = rest[0];
     expected = 1;
   } else {
-    return Error{"unknown command " + in_quotes(command) + ""};
+    return Error{"unknown command " + in_quotes(command)};
   }
   if (rest.size() <= expected) return line;
   return Error{std::string(command) + ": unexpected argument " + in_quotes(rest[expected])};
