@@ -158,7 +158,7 @@ def replay(history: Path, order: Path, *, strict: bool, shared: bool) -> str:
     types, logs, names = read_history(history)
     head, *lines = order.read_text().splitlines()
     if head != "keydrome serial order 1":
-        raise ValueError(f"{order} is not a serial order: write one with certify --order")
+        raise ValueError(f"{order} does not begin with the line of a serial order: write it with certify --order")
     left, indexes, latest_begin = [committed(log) for log in logs], [Index() for _ in types], 0
     for thread, first in (map(int, line.split()) for line in lines):
         where = f"the transaction of thread {thread} that begins at event {first}"
@@ -194,7 +194,7 @@ if __name__ == "__main__":
         tries = (replay(*map(Path, words), strict=strict, shared=one) for one in (True, False))
         wrong = next(tries) and next(tries)
     except (OSError, struct.error, ValueError) as error:
-        print(f"replay_order: {words[0]}, {words[1]}: {error}: make both again", file=sys.stderr)
+        print(f"replay_order: {words[0]}, {words[1]}: {error}", file=sys.stderr)
         sys.exit(2)
     print(wrong or "the order explains every result")
     sys.exit(1 if wrong else 0)

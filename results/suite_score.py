@@ -205,7 +205,7 @@ def combine(results: Sequence[InstanceSpeeds]) -> SuiteScore:
 def _check_alike(results: Sequence[InstanceSpeeds]) -> None:
     """Raise MixedResultsError if two results do not belong together."""
     seen: dict[tuple[str, str], InstanceSpeeds] = {}
-    identities: dict[str, str] = {}
+    identities: dict[str, tuple[str, InstanceSpeeds]] = {}
     for one in results:
         for (what, found), (_, wanted) in zip(one.conditions, results[0].conditions, strict=True):
             if found != wanted:
@@ -218,10 +218,11 @@ def _check_alike(results: Sequence[InstanceSpeeds]) -> None:
             raise MixedResultsError(f"two results are of {one.instance}: give only one of them")
         seen[key] = one
         for name, identity in one.identities.items():
-            if identities.setdefault(name, identity) != identity:
+            known, other = identities.setdefault(name, (identity, one))
+            if known != identity:
                 raise MixedResultsError(
-                    f"{name} in {one.instance} is another file, or has another configuration, than {name} in an "
-                    "earlier result: compare the same files on each instance"
+                    f"{name} is not the same in {one.instance} and in {other.instance}: its file or its configuration "
+                    "differs. Compare the same file under the same configuration on both instances"
                 )
 
 

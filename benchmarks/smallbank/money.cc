@@ -183,8 +183,10 @@ class Checker {
     const int64_t wanted = account.savings + account.checking + account.paid_in - account.paid_out;
     if (now(c) == wanted) return;
     findings_.required("account_money",
-                       "customer " + std::to_string(c) + " has " + money_text(now(c)) +
-                           " on both balances together, but must have " + money_text(wanted));
+                       "after the run, customer " + std::to_string(c) + " has " +
+                           money_text(now(c)) + " on both balances together, but must have " +
+                           money_text(wanted) +
+                           " according to the loaded balances and the committed transactions");
   }
 
   // Transactions ran in an unknown order, some of them after the Balance. The bounds therefore

@@ -24,9 +24,13 @@ static const char* user_namespace(int error) {
     return "this machine denies user namespaces to ordinary users: start the jail as root, or as "
            "root run: sysctl -w kernel.unprivileged_userns_clone=1";
   }
-  if (error == ENOSPC || sysctl_is("/proc/sys/user/max_user_namespaces", 0)) {
-    return "the limit of user namespaces is reached: start the jail as root, or as root run: "
+  if (sysctl_is("/proc/sys/user/max_user_namespaces", 0)) {
+    return "this machine allows no user namespaces: start the jail as root, or as root run: "
            "sysctl -w user.max_user_namespaces=10000";
+  }
+  if (error == ENOSPC) {
+    return "a limit of user namespaces is reached: start the jail as root, end programs that use "
+           "such namespaces, or as root double the limit with sysctl -w user.max_user_namespaces=N";
   }
   return "start the jail as root; in a container, its seccomp profile must allow clone3, mount and "
          "pivot_root, as deploy/seccomp-bench.json does";

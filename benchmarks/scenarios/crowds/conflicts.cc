@@ -175,9 +175,10 @@ class Judge : public CrowdRecord {
       if (transaction.thread == 1 && missed) earlier_update = true;
     }
     if (!read_first || !earlier_update) return "";
-    return "no serial order explains two committed transactions: the first one read a record that "
-           "the second one replaced later, and the second one did not find a record that the first "
-           "one inserted. So each of them must precede the other";
+    return "no serial order explains the committed transactions: the first thread's transaction "
+           "read a record that the second thread replaced, so it must come before all transactions "
+           "of the second thread. But one of these did not find the record that it inserted, so it "
+           "must come after that one. One of the two must not commit";
   }
 
   // Both scans of a committed transaction must return the same keys.

@@ -136,11 +136,13 @@ std::optional<Stopped> Partner::expect(Message& message, MessageType type, uint6
   }
   const bool done = or_done && message.type == MessageType::kDone && message.status == kDoneOk;
   if ((message.type == type || done) && in_turn()) return std::nullopt;
-  return Stopped{StopReason::kViolation, "an unexpected message of type " +
-                                             std::to_string(static_cast<uint32_t>(message.type)) +
-                                             " arrived" + meanwhile +
-                                             "; the library must not use the player's channel to "
-                                             "the referee"};
+  return Stopped{StopReason::kViolation,
+                 "a message of type " + std::to_string(static_cast<uint32_t>(message.type)) +
+                     " and status " + std::to_string(static_cast<uint32_t>(message.status)) +
+                     " arrived" + meanwhile + ", where a message of type " +
+                     std::to_string(static_cast<uint32_t>(type)) +
+                     " was due; the library must write only to files that it has opened itself, "
+                     "not to the player's channel to the referee"};
 }
 
 }  // namespace keydrome
