@@ -389,7 +389,7 @@ CACHES = {
         "OPTIONS": {"MAX_ENTRIES": 256},
     },
 }
-# How many seconds visitors without a cookie may receive the same copy of a public page; 0 renders each page anew.
+# How many seconds visitors without a cookie may receive the same copy of a public page; 0: no copies.
 KEYDROME_COPY_SECONDS = env.int("KEYDROME_COPY_SECONDS", default=5)
 
 # The next settings are about uploads.

@@ -98,7 +98,10 @@ def test_an_instance_counts_only_if_every_library_passed() -> None:
     ("second", "reason"),
     [
         (result("a", {"x": [1.0]}), "two results are of ycsb-a-laptop"),
-        (result("c", {"x": [1.0]}, identity="another file"), "x is not the same in ycsb-c-laptop and in "),
+        (
+            result("c", {"x": [1.0]}, identity="another file"),
+            "x is not the same in ycsb-c-laptop and in ",
+        ),
         (
             result("c", {"x": [1.0]}, conditions=(*CONDITIONS[:2], ("checks", "off"))),
             "differ in checks (off, on)",
