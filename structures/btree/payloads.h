@@ -215,7 +215,7 @@ class Payloads {
       if (part.limit == 0) return false;
       const int more =
           subtree(memory, set).scan(bound.payload.bytes(), {}, bound.excludes_payload(), part);
-      KeydromeBytes payload, none;
+      KeydromeBytes payload{}, none{};
       for (uint32_t at = 0; at < part.size;) {
         at = keydrome_run_read(&part, at, &payload, &none);
         if (keydrome_run_add(&run, key.bytes(), payload) == 0) return false;

@@ -163,13 +163,15 @@ struct alignas(kCacheLine) Inner {
  private:
   // Returns the number of heads that are not larger than `head`. First compares the last head of
   // each cache line, which selects one line, and then compares all heads of this line. Has no
-  // branches, which the processor could not predict, and no load that waits for another one.
+  // branches, which the processor could not predict, and no loops.
   uint32_t after_head(uint64_t head) const {
-    uint32_t lines = 0;
-    for (uint32_t i = kLine - 1; i < kFences; i += kLine) lines += heads[i] <= head ? 1 : 0;
-    uint32_t found = lines * kLine;
-    const uint64_t* line = &heads[found];
-    for (uint32_t i = 0; i < kLine; ++i) found += line[i] <= head ? 1 : 0;
+    const auto counts = [&](uint32_t i) { return heads[i] <= head ? 1u : 0u; };
+    const uint32_t from = kLine * (counts(7) + counts(15) + counts(23) + counts(31) + counts(39) +
+                                   counts(47) + counts(55));
+    static_assert(kLine == 8 && kFences == 63);
+    const uint32_t found = from + counts(from) + counts(from + 1) + counts(from + 2) +
+                           counts(from + 3) + counts(from + 4) + counts(from + 5) +
+                           counts(from + 6) + counts(from + 7);
     return head != kUnused ? found : count;  // unused heads are equal to kUnused
   }
 };
