@@ -56,6 +56,8 @@ const Distribution kDistributions[] = {
     {"words, dense", 3000, 8, [](uint32_t n) { return big_endian(n, 8); }, true},
     {"words, sparse", 3000, 8, [](uint32_t n) { return big_endian(n * 0x9E3779B97F4A7C15u, 8); },
      true},
+    {"words, some near each other and some far apart", 64, 8,
+     [](uint32_t n) { return big_endian(n % 2 == 0 ? n : uint64_t{n} << 58, 8); }, true},
     {"words, only the high byte differs", 256, 8,
      [](uint32_t n) { return big_endian(uint64_t{n} << 56, 8); }, true},
 };
