@@ -100,21 +100,26 @@ int Tree::try_put(const Pair& pair, bool alone) {
   switch (spot.change) {
     case Spot::kAdd:
       if (spread && !alone) return kSpread;
-      if (spot.link.kind() == Kind::kWords) {
-        const int result = add_word_pair(spot.link, pair);
-        return result == kCopy ? add_pair(spot, pair) : result;
-      }
-      if (spot.link.kind() == Kind::kPage) {
-        ask_for_pairs(spot.link);
-        spot.rank = Pairs(spot.link).rank(pair);
-        if (spot.rank.exact && (live_of(spot.link) >> spot.rank.index & 1) != 0) return 0;
-      }
-      return add_pair(spot, pair);
+      return add_at(spot, pair);
     case Spot::kBranch:
       return spread && !alone ? kSpread : add_branch(spot, pair);
     default:
       return spread && !alone ? kSpread : add_child(spot, pair);
   }
+}
+
+// Adds the pair to the empty tree, or to a leaf or page.
+int Tree::add_at(Spot& spot, const Pair& pair) {
+  if (spot.link.kind() == Kind::kWords) {
+    const int result = add_word_pair(spot.link, pair);
+    return result == kCopy ? add_pair(spot, pair) : result;
+  }
+  if (spot.link.kind() == Kind::kPage) {
+    ask_for_pairs(spot.link);
+    spot.rank = Pairs(spot.link).rank(pair);
+    if (spot.rank.exact && (live_of(spot.link) >> spot.rank.index & 1) != 0) return 0;
+  }
+  return add_pair(spot, pair);
 }
 
 // Adds the pair to a word page in place. Returns kCopy if the page has no free slot, or if the pair

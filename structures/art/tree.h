@@ -117,6 +117,7 @@ class Tree {
   int try_put(const Pair& pair, bool alone);
   bool find_spot(const Pair& pair, Spot& spot);
   bool find_branch(const Pair& pair, uint32_t depth, Spot& spot);
+  int add_at(Spot& spot, const Pair& pair);
   int add_word_pair(Link page, const Pair& pair);
   int add_pair(const Spot& spot, const Pair& pair);
   int add_branch(const Spot& spot, const Pair& pair);
