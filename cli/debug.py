@@ -44,6 +44,7 @@ _COULD_NOT_PLAY = 2
 _VALGRIND = (
     "--fair-sched=yes",
     "--leak-check=full",
+    "--show-leak-kinds=definite,possible,reachable",
     "--errors-for-leak-kinds=none",
     "--error-exitcode=1",
 )

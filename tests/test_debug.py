@@ -7,6 +7,8 @@ are the example api/examples/minimal.c, with or without a fault.
 from __future__ import annotations
 
 import os
+import re
+import shutil
 import subprocess
 from typing import TYPE_CHECKING
 
@@ -25,6 +27,11 @@ INSERT = "ErrCode insertRecord(IdxState* idxState, TxnState* txn, Key* k, const 
 NO_FAULT = ("", "")
 OVERFLOW = (ROOM, "realloc(array, (larger - 1) * element_size)")
 RACE = (BEGIN, f"static long begun;\n{BEGIN}\n  begun++;")
+SLOW = (
+    "__attribute__((noinline)) void wastes_time(void) {\n"
+    "  for (volatile int i = 0; i < 100000; i++) {}\n"
+    "}"
+)
 CRASH = (INSERT, f"static int inserts;\n{INSERT}\n  if (++inserts == 300) *(volatile int*)8 = 1;")
 
 
@@ -54,6 +61,11 @@ def test_a_right_library_plays_to_the_end(flags: tuple[str, ...], tmp_path: Path
     assert "NOT JUDGED, NOT JAILED" in ended.stdout
     assert "every call returned" in ended.stdout
     assert "Sanitizer" not in ended.stderr
+    shares = re.findall(
+        r"^  (\w+) +([\d.]+) % +\d+ calls +[\d.]+ us each$", ended.stdout, re.MULTILINE
+    )
+    assert {"get", "insertRecord", "commitTransaction"} <= {name for name, _ in shares}
+    assert sum(float(share) for _, share in shares) == pytest.approx(100, abs=1)
     assert (tmp_path / "debug" / "ycsb-a-0000000000000001" / "plan.json").is_file()
 
 
@@ -88,6 +100,22 @@ def test_a_crash_has_a_stack(tmp_path: Path) -> None:
     assert "a signal stopped the process" in ended.stdout
     ended = debug(file, "--tool", "gdb", var=tmp_path)  # has no terminal, so gdb ends after `run`
     assert "received signal SIGSEGV" in ended.stdout
+
+
+def test_a_profile_names_the_slow_call_and_the_slow_function(tmp_path: Path) -> None:
+    if shutil.which("perf") is None or not can_sample(tmp_path):
+        pytest.skip("perf cannot sample on this machine")
+    slow = (INSERT, f"{SLOW}\n{INSERT}\n  wastes_time();")
+    ended = debug(compiled(tmp_path, slow), "--tool", "perf", var=tmp_path)
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+    assert re.search(r"by call:\n  insertRecord ", ended.stdout)
+    assert re.search(r"by function:\n +[\d.]+% +mine\.so +\[\.\] wastes_time\n", ended.stdout)
+    assert "callers: perf report -i " in ended.stdout
+
+
+def can_sample(folder: Path) -> bool:
+    command = ["perf", "record", "-q", "-o", str(folder / "perf.data"), "true"]
+    return subprocess.run(command, check=False, capture_output=True).returncode == 0
 
 
 def test_structures_run_under_their_configuration(tmp_path: Path) -> None:

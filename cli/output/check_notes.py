@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from runner.report import Finding
 
 _GUIDE = "docs/how-to/read-a-witness.md"
+_DEBUG_GUIDE = "docs/how-to/debug-a-library.md"
 _MEBIBYTE = 1 << 20
 
 
@@ -85,10 +86,13 @@ def _crash_notes(tally: Tally) -> Iterator[str]:
     if crash is not None and calls_inside(crash):
         sentences = meaning(crash, tally.library, alone_passed=tally.alone_passed)
         yield f"crash: {' '.join(sentences)}"
-        if is_race(crash) and passes_alone:
+        races = is_race(crash) and passes_alone
+        if races:
             yield f"race: {find_race(tally.library, session, cpp=tally.cpp)}"
+        if not races or not tally.alone_passed:
+            yield f"memory: {find_damage(tally.library, session, cpp=tally.cpp)}"
+        if races:
             return
-        yield f"memory: {find_damage(tally.library, session, cpp=tally.cpp)}"
     if may_be_race(tally.findings.values()) and passes_alone:
         yield (
             "race: the library hangs or crashes, and also gives wrong results. A data race can cause both: "
@@ -107,5 +111,5 @@ def _is_explained(finding: Finding) -> bool:
 
 def _what_passed(suites: list[str], scale: Scale) -> str:
     text = f"checked: {', '.join(suites)} at {scale.value} scale"
-    more = "; --scale laptop plays more, and finds rarer faults"
-    return text + (more if scale is Scale.SMOKE else "")
+    more = "; --scale laptop plays more, and finds rarer faults" if scale is Scale.SMOKE else ""
+    return f"{text}{more}; not every data race shows: ThreadSanitizer finds more ({_DEBUG_GUIDE})"

@@ -78,7 +78,7 @@ def meaning(finding: Finding, given: str, *, alone_passed: bool | None = None) -
     alone = "With one thread (suite differential) it passed. " if alone_passed else ""
     yield (
         f"{alone}A crash that needs two threads at once is usually a data race: two threads use the "
-        f"same memory without a lock, and one of them writes. If it also crashes with one thread: {_MEMORY}"
+        f"same memory without a lock, and one of them writes. Otherwise: {_MEMORY}"
     )
     if alone_passed is None:
         alone = f"{keydrome_command()} check {given} --suite differential"
@@ -128,7 +128,8 @@ def find_leak(given: str, session: str, *, cpp: bool = False) -> str:
     finds = "list the memory that was never freed, with the stack of each allocation"
     return (
         f"{with_sanitizer(given, 'address', session, finds, cpp=cpp)}; "
-        f"`{listed}` does so without a new build, more slowly"
+        f"`{listed}` needs no new build, and also lists what the library still reaches, such as a list that only "
+        "grows (the largest last)"
     )
 
 

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from runner.report import Report
 
+_SLOW = "too_slow"  # the finding about a library that still advanced when the time was over
 PROGRAM = "debug_session"
 """The program that plays a session without a jail; perf lists its threads under this name."""
 
@@ -49,6 +50,8 @@ def how_to_debug(library: str, report: Report, seed: str, overrides: Mapping[str
             f"`{played} --tool stack` plays the crash in gdb, without a jail "
             "(docs/how-to/debug-a-library.md)"
         )
+    if report.verdict is Verdict.TIMED_OUT and any(f.name == _SLOW for f in report.findings):
+        return how_to_profile(library, report, seed, overrides, "slow")
     if report.verdict is Verdict.TIMED_OUT:
         return (
             f"`{played} --tool gdb` plays the session without a jail: while it takes too long, Ctrl-C stops it, and "

@@ -182,6 +182,11 @@ def test_a_slow_library_learns_how_to_find_its_slow_functions(request_of: Reques
         result = SeriesResult(Verdict.PASSED, "", sessions=found)
         lines = dict(closing(MINE, request_of, result, summarise(found, "total_ms"), QUIET))
         assert ("slow" in lines) == is_slow
+        undecided = sessions((ours, 10.0), (ours, 10.0), (9.0, 10.0))
+        result = SeriesResult(Verdict.PASSED, "", sessions=undecided)
+        assert "slow" not in dict(
+            closing(MINE, request_of, result, summarise(undecided, "total_ms"), QUIET)
+        )
         if is_slow:
             assert lines["slow"].startswith("`keydrome debug ./mine.so --config rw --benchmark ")
             assert "--seed 0000000000000000 --tool perf`" in lines["slow"]
@@ -265,13 +270,25 @@ def test_a_crash_names_the_sanitizer_with_its_own_session(request_of: Request) -
     )
     running = "thread {}: insertRecord(1) (operation 7) was running when the process ended\n"
     request = replace(request_of, overrides={"threads": 4})
-    for threads, heading, sanitizer in ((1, "memory", "asan"), (2, "race", "tsan")):
+    for threads, found in ((1, {"memory": "asan"}), (2, {"race": "tsan", "memory": "asan"})):
         detail = "ended by SIGSEGV\n" + "".join(map(running.format, range(threads)))
         crash = Finding("sigmod2009", "crashed", Severity.REQUIRED, detail)
         result = SeriesResult(Verdict.CRASHED, "why", (crash,), (died,))
         lines = dict(closing(MINE, request, result, summarise((died,), "total_ms"), QUIET))
-        assert f"`keydrome debug ./mine-{sanitizer}.so --config rw {played}`" in lines[heading]
+        assert lines.keys() & {"race", "memory"} == found.keys()
+        for heading, sanitizer in found.items():
+            assert f"`keydrome debug ./mine-{sanitizer}.so --config rw {played}`" in lines[heading]
         assert "There is no stack, because the stack overflowed" in lines["crash"]
+
+
+def test_a_library_that_still_advanced_is_sent_to_the_profiler(request_of: Request) -> None:
+    (session,) = sessions((10.0, 18.0))
+    slow = Finding("sample", "too_slow", Severity.REQUIRED, "at this rate the phase takes 14 s")
+    report = replace(session.candidate, verdict=Verdict.TIMED_OUT, findings=(slow,))
+    found = (replace(session, candidate=report),)
+    result = SeriesResult(Verdict.TIMED_OUT, "why", (slow,), found)
+    lines = dict(closing(MINE, request_of, result, summarise(found, "total_ms"), QUIET))
+    assert "--seed 0000000000000000 --tool perf` plays the slow session" in lines["next"]
 
 
 def test_a_library_that_runs_out_of_time_is_sent_to_the_debugger(request_of: Request) -> None:
