@@ -158,9 +158,7 @@ def replay(history: Path, order: Path, *, strict: bool, shared: bool) -> str:
     types, logs, names = read_history(history)
     head, *lines = order.read_text().splitlines()
     if head != "keydrome serial order 1":
-        raise ValueError(
-            f"{order} does not begin with the line of a serial order: write it with certify --order"
-        )
+        raise ValueError(f"{order} is no serial order: write it with certify --order")
     left, indexes, latest_begin = [committed(log) for log in logs], [Index() for _ in types], 0
     for thread, first in (map(int, line.split()) for line in lines):
         where = f"the transaction of thread {thread} that begins at event {first}"

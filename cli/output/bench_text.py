@@ -235,9 +235,7 @@ def _certainty(summary: Summary) -> str:
         )
     if needed is None:
         return f"; {few} show a difference, and {SESSIONS_MAX} sessions probably cannot either"
-    return (
-        f"; {few} show a difference, but about {needed} sessions probably can (--sessions {needed})"
-    )
+    return f"; {few} show a difference, but --sessions {needed} probably can"
 
 
 def right(request: Request, verdict: Verdict) -> str:

@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     from runner.settings import Settings
 
 MINE = Subject("mine.so under the configuration rw", "./mine.so --config rw")
-ONE = "one session cannot show a difference, but about 6 sessions probably can (--sessions 6)"
-THREE = "3 sessions cannot show a difference, but about 6 sessions probably can (--sessions 6)"
+ONE = "one session cannot show a difference, but --sessions 6 probably can"
+THREE = "3 sessions cannot show a difference, but --sessions 6 probably can"
 MIXED = "which disagree on the better library"
 QUIET = Noise(load=0.1, steal_percent=0.0, neighbours=0)
 

@@ -18,6 +18,7 @@ def temporary_site() -> Iterator[None]:
         os.environ.update(
             KEYDROME_VAR=folder,
             KEYDROME_BOARD_SCALE="smoke",
+            KEYDROME_COPY_SECONDS="0",  # each request is to render a page
             DJANGO_SETTINGS_MODULE="web.settings",
             DATABASE_URL=f"sqlite:///{folder}/bench.sqlite3",
         )
