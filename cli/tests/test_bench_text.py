@@ -99,7 +99,7 @@ def sessions(*times_ms: tuple[float, float], metric: str = "total_ms") -> tuple[
         ),
         (
             [(10.0, 20.0)] * 5 + [(20.0, 10.0)] * 2,
-            "; 7 sessions do not show a difference, but about ",
+            "; 7 sessions do not show a difference, but --sessions ",
         ),
     ],
 )
