@@ -15,6 +15,7 @@ from cli.output.crash_text import (
     find_damage,
     find_leak,
     find_race,
+    is_heap_damaged,
     is_race,
     may_be_race,
     meaning,
@@ -87,11 +88,14 @@ def _crash_notes(tally: Tally) -> Iterator[str]:
         sentences = meaning(crash, tally.library, alone_passed=tally.alone_passed)
         yield f"crash: {' '.join(sentences)}"
         races = is_race(crash) and passes_alone
-        if races:
-            yield f"race: {find_race(tally.library, session, cpp=tally.cpp)}"
-        if not races or not tally.alone_passed:
-            yield f"memory: {find_damage(tally.library, session, cpp=tally.cpp)}"
-        if races:
+        race = f"race: {find_race(tally.library, session, cpp=tally.cpp)}"
+        memory = f"memory: {find_damage(tally.library, session, cpp=tally.cpp)}"
+        if not races:
+            yield memory
+        else:
+            # The more likely cause comes first.
+            both = [race] if tally.alone_passed else [race, memory]
+            yield from [memory, race] if is_heap_damaged(crash) else both
             return
     if may_be_race(tally.findings.values()) and passes_alone:
         yield (

@@ -34,7 +34,7 @@ _STACK_SIGNALS = {
     "SIGFPE",
     "SIGABRT",
 }  # at which a thread writes its stack
-_HEAP = re.compile(r"\((?:cfree|free|malloc|calloc|realloc|_Zd[al]\w*|_Zn[aw]\w*)\+0x")
+_HEAP = re.compile(r"\((?:(?:__libc_)?(?:c?free|[mc]alloc|realloc)|_Zd[al]\w*|_Zn[aw]\w*)\+0x")
 
 
 def crashes(finding: Finding) -> bool:
@@ -76,6 +76,9 @@ def meaning(finding: Finding, given: str, *, alone_passed: bool | None = None) -
         yield "With one thread (suite differential) the library failed too, so fix that first."
         return
     alone = "With one thread (suite differential) it passed. " if alone_passed else ""
+    if is_heap_damaged(finding):
+        yield f"{alone}Two threads that use the same memory without a lock can also do this (a data race)."
+        return
     yield (
         f"{alone}A crash that needs two threads at once is usually a data race: two threads use the "
         f"same memory without a lock, and one of them writes. Otherwise: {_MEMORY}"
@@ -90,7 +93,7 @@ def _end_of_process(finding: Finding) -> Iterator[str]:
     found = _SIGNAL.search(finding.detail)
     signal = "" if found is None else found[1]
     stack = next((line for line in finding.detail.splitlines() if line.startswith(_STACK)), "")
-    if signal == "SIGABRT" and _HEAP.search(stack):
+    if is_heap_damaged(finding):
         yield (
             "SIGABRT inside of free or malloc means that the heap was damaged earlier: a call has written outside of "
             "a block, or has freed a block twice."
@@ -105,6 +108,13 @@ def _end_of_process(finding: Finding) -> Iterator[str]:
             "There is no stack, because the stack overflowed (for example by a recursion that does not end), or "
             "because the library handles the signal itself."
         )
+
+
+def is_heap_damaged(finding: Finding) -> bool:
+    """Return whether free or malloc has ended the process."""
+    lines = finding.detail.splitlines()
+    stacks = [line for line in lines if line.startswith(_STACK)]
+    return "ended by SIGABRT" in lines[0] and any(map(_HEAP.search, stacks))
 
 
 def find_race(given: str, session: str, *, cpp: bool = False) -> str:

@@ -110,6 +110,15 @@ def test_the_end_of_the_process_is_explained(detail: str, words: str) -> None:
         assert "no stack" not in text
 
 
+@pytest.mark.parametrize("symbol", ["free", "__libc_free", "cfree", "_ZdlPv", "realloc"])
+def test_a_damaged_heap_is_not_called_a_race_among_threads(symbol: str) -> None:
+    detail = TWO.detail.replace("SIGSEGV", "SIGABRT").replace("get+0x4d", f"{symbol}+0x6e")
+    text = said(replace(TWO, detail=detail), alone_passed=True)
+    assert "the heap was damaged earlier" in text
+    assert "usually a data race" not in text
+    assert "With one thread (suite differential) it passed. Two threads that use" in text
+
+
 def test_the_commands_name_the_users_file_and_the_session_that_crashed() -> None:
     session = "--benchmark scenarios --instance crowds --scale smoke --seed 1"
     text = find_race("dir/mine.so --config rw", session)
