@@ -14,7 +14,7 @@ from leaderboard.models import Run
 from leaderboard.queue import claims
 from runner.contract import SessionCurves
 from runner.report import Throughput
-from tests.browsing import complaints, fill_the_site, open_context
+from tests.browsing import EXCESS, complaints, fill_the_site, open_context
 from tools.screenshots import log_in
 from web.tests.world import (
     BOARD,
@@ -156,6 +156,23 @@ def test_states_change_without_a_reload_and_polling_stops(
     expect(plot.locator("polyline")).to_have_count(2)  # the library and the control library
     expect(body).not_to_have_attribute("hx-trigger", "every 2s")
     assert page.evaluate("window.keydromeMark") == "same page"
+
+
+def test_a_wide_table_scrolls_in_its_own_box(
+    browser: Browser, live_server: LiveServer, world: World
+) -> None:
+    """A text for screen readers in the last column must not make the page wider."""
+    context = open_context(browser, live_server, width=360)
+    page = context.new_page()
+    page.goto("/about/")
+    page.evaluate("""
+        const table = '<table><tr>' + '<td>123456789012</td>'.repeat(9) +
+            '<td>1<span class="hidden"> (best)</span></td></tr></table>';
+        document.querySelector('main').innerHTML = '<div class="scroll">' + table + '</div>';
+    """)
+    assert page.evaluate("document.querySelector('.scroll').scrollWidth") > 360
+    assert page.evaluate(EXCESS) == 0
+    context.close()
 
 
 def test_updates_keep_focus_and_scroll_place(
