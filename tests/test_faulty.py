@@ -41,7 +41,7 @@ WRONG = [
     ("wrong_payload", "failed", {"impossible_record"}, ""),
     ("flips_high_half", "failed", {"impossible_record"}, ""),
     ("loses_aborts", "failed", {"impossible_record"}, ""),
-    ("unsorted_scan", "failed", {"scan_order"}, "backwards"),
+    ("unsorted_scan", "failed", {"scan_order"}, "getNext must return keys in ascending order"),
     ("skips_by_caller", "failed", {"impossible_record"}, ""),
     ("throws_exception", "failed", {"exception"}, "the contract forbids this"),
     ("missing_symbol", "failed", {"missing_symbol"}, "does not export deleteRecord"),

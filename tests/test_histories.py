@@ -90,7 +90,7 @@ def test_right_runs_are_kept_only_when_asked_for(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--benchmark", "sigmod2009", "--history", "DIR"], "give --record too"),
+        (["--benchmark", "sigmod2009", "--history", "DIR"], "add --record"),
         (["--benchmark", "isolation", "--all-histories"], "give --history DIR"),
     ],
 )
