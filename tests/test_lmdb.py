@@ -22,4 +22,4 @@ def test_a_full_working_directory_is_a_failure(tmpfs_bytes: int, tmp_path: Path)
     assert report is not None
     assert report["verdict"] == "failed"
     assert "illegal_answer" in finding_names(report)
-    assert "lmdb: MDB_MAP_FULL" in report["output"]["stderr"]
+    assert "MDB_MAP_FULL" in report["output"]["stderr"]
