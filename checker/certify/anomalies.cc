@@ -387,9 +387,11 @@ std::string record_text(const Context& context, uint32_t element) {
 
 std::string result_text(const History& history, EventRef at) {
   const Event& event = history.threads[at.thread][at.position];
-  const std::string text = passed_text(history, event) + " returned " + code_text(event);
-  if (call_of(event) != EventCall::kNext || !succeeded(event)) return text;
-  return text + " and key " + key_text(history, event.index, event.key);
+  std::string text = passed_text(history, event) + " returned " + code_text(event);
+  if (call_of(event) == EventCall::kNext && succeeded(event)) {
+    text += " and key " + key_text(history, event.index, event.key);
+  }
+  return text;
 }
 
 std::string place_text(EventRef event) {

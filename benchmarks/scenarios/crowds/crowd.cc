@@ -285,7 +285,7 @@ class Judge : public CrowdRecord {
   }
 
   std::string open_and_close() const {
-    const std::string wrong =
+    std::string wrong =
         first_code(EventCall::kGet, {SUCCESS, DEADLOCK},
                    "a get of a record that the same thread had just inserted");
     if (!wrong.empty()) return wrong;

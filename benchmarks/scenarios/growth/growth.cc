@@ -3,6 +3,7 @@
 #include "benchmarks/scenarios/growth/growth.h"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 namespace keydrome::scenarios {
@@ -152,7 +153,7 @@ constexpr std::array kKinds{
 
 std::string kib(int64_t bytes) { return std::to_string(bytes / 1024); }
 
-std::string rounded(double value) { return std::to_string(static_cast<int64_t>(value + 0.5)); }
+std::string rounded(double value) { return std::to_string(std::llround(value)); }
 
 }  // namespace
 
