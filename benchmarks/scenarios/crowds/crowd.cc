@@ -285,9 +285,8 @@ class Judge : public CrowdRecord {
   }
 
   std::string open_and_close() const {
-    std::string wrong =
-        first_code(EventCall::kGet, {SUCCESS, DEADLOCK},
-                   "a get of a record that the same thread had just inserted");
+    std::string wrong = first_code(EventCall::kGet, {SUCCESS, DEADLOCK},
+                                   "a get of a record that the same thread had just inserted");
     if (!wrong.empty()) return wrong;
     for (const auto& [thread, records] : scans()) {
       if (records == uint64_t{crowd_.threads} * crowd_.rounds) continue;
