@@ -160,6 +160,23 @@ TEST_F(HangTest, ASlowLibraryThatUsesUpTheTimeOfTheSessionIsNoHang) {
       << result.detail;
 }
 
+// Each of the many phases takes about 20 ms, so the time of the session ends early in one of them.
+// The calls of this phase alone do not show yet that the library advances.
+TEST_F(HangTest, ASlowLibraryWithManyShortPhasesIsNoHang) {
+  const testing::First first;
+  script::Script script = numbers({inserts(10)});
+  for (int i = 0; i < 400; ++i)
+    script.phases.push_back(phase("test", {inserts(10)}, 0));
+  JailOptions options = testing::options_for("slow_calls");
+  options.wall_ms = 2'000;
+  const SessionResult result = keydrome::play(script, options, {});
+  ASSERT_EQ(result.stop, StopReason::kLimit) << result.detail;
+  const std::string detail = found(result, "too_slow");
+  EXPECT_NE(detail.find(" to end; this phase has run for only 0."), std::string::npos) << detail;
+  EXPECT_NE(detail.find(" s, so the phases before have used up the time"), std::string::npos)
+      << detail;
+}
+
 TEST_F(HangTest, ShowsAThreadThatSleepsForEver) {
   const testing::First first;
   const SessionResult result = play(numbers({{}}), "hang_in_create");
@@ -172,12 +189,12 @@ TEST_F(HangTest, ShowsAThreadThatSleepsForEver) {
 
 TEST_F(HangTest, TheCpuTimeOfASessionEndsWithEvidence) {
   JailOptions options = testing::options_for("spin_for_ever");
-  options.plan.jail.cpu_seconds = 1;
+  options.plan.jail.cpu_seconds = 2;
   const SessionResult result = keydrome::play(numbers({inserts(100)}), options, {});
   ASSERT_EQ(result.stop, StopReason::kLimit) << result.detail << result.jail.text("status");
   EXPECT_EQ(decide(result, judge::Findings(), "weak").name, "timed_out");
   EXPECT_TRUE(result.detail.starts_with(
-      "the library's process reached its limit of 1 s of CPU time (jail.cpu_seconds) "
+      "the library's process reached its limit of 2 s of CPU time (jail.cpu_seconds) "
       "while the referee waited for phase test to end; thread 0 is at operation 90"))
       << result.detail;
   expect_part(result, "thread 0: insertRecord(\"numbers\", 300) (operation 90) has not returned");
@@ -189,12 +206,12 @@ TEST_F(HangTest, TheCpuTimeOfASessionEndsWithEvidence) {
 TEST_F(HangTest, TheWallTimeOfASessionEndsWithEvidence) {
   const testing::First first;
   JailOptions options = testing::options_for("hang_in_create");
-  options.wall_ms = 1'000;
+  options.wall_ms = 2'000;
   const SessionResult result = keydrome::play(numbers({{}}), options, {});
   ASSERT_EQ(result.stop, StopReason::kLimit) << result.detail << result.jail.text("status");
   EXPECT_EQ(decide(result, judge::Findings(), "weak").name, "timed_out");
   EXPECT_TRUE(
-      result.detail.starts_with("the whole session reached its time limit of 1000 ms while the "
+      result.detail.starts_with("the whole session reached its time limit of 2000 ms while the "
                                 "referee waited for phase populate to end"))
       << result.detail;
   expect_part(result, "(create+0x");

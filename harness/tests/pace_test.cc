@@ -99,12 +99,31 @@ TEST_F(PaceTest, AStuckCallHangsAlsoIfOthersAdvance) {
 }
 
 TEST_F(PaceTest, AFinishedThreadIsNeitherStuckNorAdvancing) {
+  for (uint64_t ms = 500; ms <= 5'000; ms += 500) {
+    reach(1, ms / 5 * 2);
+    sample(ms);
+  }
+  EXPECT_FALSE(advancing(6'500));  // thread 0 has not begun, and thread 1 has finished
+  EXPECT_FALSE(is_stuck(script_, phase_, watch_, times(6'500)));
+}
+
+// The session reached its limit after the last operation of a phase, but before its end.
+TEST_F(PaceTest, APhaseWhoseThreadsHaveJustFinishedIsSlow) {
   sample(500);
   reach(0, 2'000);
   reach(1, 2'000);
-  sample(1'000);
-  EXPECT_FALSE(advancing(1'000));
+  sample(14'500);
+  EXPECT_TRUE(advancing(15'000));
+  EXPECT_EQ(text(15'000), "; all threads had finished in 15.0 s");
+  EXPECT_FALSE(advancing(16'000)) << "a thread that does not end hangs";
   EXPECT_FALSE(is_stuck(script_, phase_, watch_, times(60'000)));
+}
+
+TEST_F(PaceTest, APhaseHasJustBegunForHalfASecond) {
+  EXPECT_TRUE(has_just_begun(times(500)));
+  EXPECT_FALSE(has_just_begun(times(501)));
+  EXPECT_EQ(just_begun_text(times(210)),
+            "; this phase has run for only 0.2 s, so the phases before have used up the time");
 }
 
 }  // namespace

@@ -19,6 +19,7 @@ constexpr uint64_t kSecondNs = 1000 * kNsPerMs;
 // A silence is a time in which a thread was not seen to advance. PhaseWatch samples the threads
 // every half second, so a silence below one second proves nothing.
 constexpr uint64_t kSilenceMinNs = kSecondNs;
+constexpr uint64_t kJustBegunNs = kSecondNs / 2;  // until PhaseWatch samples a second time
 constexpr uint64_t kSilenceOperations = 4;
 
 // Returns how many operations of its program (list of operations) a thread has completed.
@@ -40,6 +41,12 @@ std::string seconds(const char* format, double value) {
   return text.data();
 }
 
+double seconds_of(const PhaseTimes& times) {
+  return static_cast<double>(times.now_ns - times.start_ns) / static_cast<double>(kSecondNs);
+}
+
+std::string elapsed_text(const PhaseTimes& times) { return seconds("%.1f s", seconds_of(times)); }
+
 }  // namespace
 
 bool is_stuck(const script::Script& script, const script::PhaseScript& phase,
@@ -53,18 +60,32 @@ bool is_stuck(const script::Script& script, const script::PhaseScript& phase,
   return false;
 }
 
+bool has_just_begun(const PhaseTimes& times) {
+  return times.now_ns - times.start_ns <= kJustBegunNs;
+}
+
 bool is_advancing(const script::Script& script, const script::PhaseScript& phase,
                   const PhaseWatch& watch, const PhaseTimes& times) {
   if (is_stuck(script, phase, watch, times)) return false;
+  bool all_finished = true;
+  uint64_t last_ns = 0;  // when the last thread was seen to advance
   for (std::size_t t = 0; t < phase.threads.size(); ++t) {
     const uint64_t advanced_ns = watch.thread(t).advanced_ns;
     const uint64_t done = done_by(phase, watch, t);
-    if (advanced_ns == 0 || done >= phase.threads[t].size()) continue;
+    last_ns = std::max(last_ns, advanced_ns);
+    if (done >= phase.threads[t].size()) continue;
+    all_finished = false;
+    if (advanced_ns == 0) continue;
     const uint64_t mean_ns = (advanced_ns - times.start_ns) / std::max<uint64_t>(done, 1);
     const uint64_t silence_ns = std::max(kSilenceMinNs, kSilenceOperations * mean_ns);
     if (times.now_ns - advanced_ns <= silence_ns) return true;
   }
-  return false;
+  return all_finished && times.now_ns - last_ns <= kSilenceMinNs;
+}
+
+std::string just_begun_text(const PhaseTimes& times) {
+  return "; this phase has run for only " + elapsed_text(times) +
+         ", so the phases before have used up the time";
 }
 
 std::string pace_text(const script::PhaseScript& phase, const PhaseWatch& watch,
@@ -85,12 +106,10 @@ std::string pace_text(const script::PhaseScript& phase, const PhaseWatch& watch,
   }
   if (unfinished > kThreadsNamed)
     text += ", and " + more_threads(unfinished - kThreadsNamed) + " made only some of theirs";
-  const double elapsed_s =
-      static_cast<double>(times.now_ns - times.start_ns) / static_cast<double>(kSecondNs);
-  return text + " in " + seconds("%.1f s", elapsed_s) +
-         (unfinished == 1 ? " and was" : " and were") +
+  if (unfinished == 0) return "; all threads had finished in " + elapsed_text(times);
+  return text + " in " + elapsed_text(times) + (unfinished == 1 ? " and was" : " and were") +
          " still advancing; at this rate the phase " +
-         seconds("takes about %.0f s", elapsed_s * whole);
+         seconds("takes about %.0f s", seconds_of(times) * whole);
 }
 
 }  // namespace keydrome

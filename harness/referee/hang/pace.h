@@ -24,15 +24,25 @@ struct PhaseTimes {
 bool is_stuck(const script::Script& script, const script::PhaseScript& phase,
               const PhaseWatch& watch, const PhaseTimes& times);
 
+// Returns true if the phase has run for at most half a second, too short a time to see whether its
+// threads advance. If the whole session reaches its time limit so early in a phase, the phases
+// before have used up the time.
+bool has_just_begun(const PhaseTimes& times);
+
 // Returns true if some unfinished thread made progress a short time ago, and no thread is stuck. A
 // short time is one second, or four times what an operation of the thread has taken on average,
-// whichever is longer.
+// whichever is longer. If all threads have finished, the last of them must have made its progress
+// within one second.
 bool is_advancing(const script::Script& script, const script::PhaseScript& phase,
                   const PhaseWatch& watch, const PhaseTimes& times);
 
+// Returns the end of a sentence about a phase for which has_just_begun() is true, such as "; this
+// phase has run for only 0.2 s, so the phases before have used up the time".
+std::string just_begun_text(const PhaseTimes& times);
+
 // Returns the end of a sentence about a phase for which is_advancing() is true, such as "; thread 0
 // made 1,234 of 20,000 operations in 15.0 s and was still advancing; at this rate the phase takes
-// about 243 s".
+// about 243 s". If all threads have finished, the text says so instead.
 std::string pace_text(const script::PhaseScript& phase, const PhaseWatch& watch,
                       const PhaseTimes& times);
 

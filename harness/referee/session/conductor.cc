@@ -291,13 +291,15 @@ class Conductor {
     const bool explains = ran_out && options_.explain_hangs;
     const TwoLooks looks = explains ? look_twice(inputs) : TwoLooks{};
     if (explains) times.now_ns = looks.now_ns;
-    result_.slow = watch != nullptr && is_advancing(script_, *phase, *watch, times);
+    const bool late = result_.stop == StopReason::kLimit && has_just_begun(times);
+    result_.slow = watch != nullptr && (late || is_advancing(script_, *phase, *watch, times));
     if (explains) result_.hang = hang_evidence(inputs, looks, result_.slow);
     // The player has exited, but what its threads wrote is still in the shared memory.
     if (result_.stop == StopReason::kClosed) result_.hang = crash_evidence(inputs);
     if (!ran_out || phase == nullptr) return;
-    result_.detail +=
-        result_.slow ? pace_text(*phase, *watch, times) : unfinished_threads(*phase, *watch);
+    result_.detail += late           ? just_begun_text(times)
+                      : result_.slow ? pace_text(*phase, *watch, times)
+                                     : unfinished_threads(*phase, *watch);
   }
 
   // Stores the phase and a checked copy of its outcome (the results of its operations).
