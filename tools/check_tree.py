@@ -17,6 +17,7 @@ from tree.files import tracked
 from tree.language import check_language
 from tree.named_files import check_named_files
 from tree.open_ends import check_open_ends
+from tree.prefetches import check_prefetches
 from tree.sizes import (
     check_files,
     check_folders,
@@ -40,6 +41,7 @@ CHECKS: tuple[Callable[[Tree], list[str]], ...] = (
     check_native_classes,
     check_python,
     check_open_ends,
+    check_prefetches,
     check_headers,
     check_sources,
     check_modules,

@@ -25,7 +25,9 @@ class TextNumbers {
         number_bits_(static_cast<uint32_t>(std::bit_width(count))) {}
 
   static uint64_t hash(std::string_view text) { return std::hash<std::string_view>{}(text); }
-  void prefetch(uint64_t hash) const { __builtin_prefetch(&slots_[first(hash)], 1); }
+  [[gnu::always_inline]] void prefetch(uint64_t hash) const {
+    __builtin_prefetch(&slots_[first(hash)], 1);
+  }
 
   // Adds `text` if it is new, and returns whether it is. The caller must then append it to `texts`.
   bool add(std::string_view text, uint64_t hash, const script::Strings& texts) {

@@ -25,7 +25,9 @@ class FlatTable {
   std::size_t size() const { return size_; }
 
   // Prefetches the first slot of a key. The tag is not needed, because the hash does not use it.
-  void prefetch(uint64_t key) const { __builtin_prefetch(&slots_[home(key)], 1); }
+  [[gnu::always_inline]] void prefetch(uint64_t key) const {
+    __builtin_prefetch(&slots_[home(key)], 1);
+  }
 
   // Returns the number of (key, tag), or 0xffffffff if the pair is not in the table.
   uint32_t find(uint64_t key, uint32_t tag) const {

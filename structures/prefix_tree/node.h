@@ -37,7 +37,9 @@ class Slot {
   bool is_node() const { return bits_ != 0 && !is_record(); }
   Node* node() const { return reinterpret_cast<Node*>(bits_); }
   Record* record() const { return reinterpret_cast<Record*>(bits_ - kRecordBit); }
-  void prefetch() const { __builtin_prefetch(reinterpret_cast<const void*>(bits_)); }
+  [[gnu::always_inline]] void prefetch() const {
+    __builtin_prefetch(reinterpret_cast<const void*>(bits_));
+  }
 
  private:
   static constexpr uintptr_t kRecordBit = 1;

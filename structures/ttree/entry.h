@@ -32,7 +32,7 @@ class Item {
     return has_duplicates() ? duplicates_key()->record : reinterpret_cast<Record*>(bits_);
   }
   std::string_view key() const { return record()->key(); }
-  void prefetch() const {
+  [[gnu::always_inline]] void prefetch() const {
     __builtin_prefetch(reinterpret_cast<const void*>(bits_ & ~uintptr_t{1}));
   }
 

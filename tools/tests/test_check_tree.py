@@ -12,6 +12,7 @@ from tree import (
     language,
     named_files,
     open_ends,
+    prefetches,
     sizes,
 )
 from tree.files import Tree
@@ -389,3 +390,31 @@ def test_architecture_says_what_is_enforced(
 
 def test_architecture_is_true(tmp_path: Path) -> None:
     assert architecture.check_architecture(page_with(tmp_path, "", "")) == []
+
+
+ASK = """inline void ask(const Node* node, int lines) {
+  for (int i = 0; i < lines; ++i) __builtin_prefetch(node + i);
+}
+"""
+ASK_FIRST = """inline void ask_first(const Node* node) {
+  const int two = 2;
+  if (node->leaf) ask(node, two);
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("code", "complaints"),
+    [
+        (ASK, ["structures/x/x.h:1: ask"]),
+        (ASK + ASK_FIRST, ["structures/x/x.h:1: ask", "structures/x/x.h:4: ask_first"]),
+        ("[[gnu::always_inline]] " + ASK, []),
+        ("KEYDROME_HOT " + ASK, []),
+        (ASK.replace(";\n}", ";\n  count(node);\n}"), []),
+        (ASK.replace("__builtin_prefetch(node + i)", "sum += node[i]"), []),
+    ],
+)
+def test_functions_that_only_prefetch(make: MakeTree, code: str, complaints: list[str]) -> None:
+    tree = make({"structures/x/x.h": code})
+    end = " only prefetches, so the compiler may remove its calls; make it [[gnu::always_inline]]"
+    assert prefetches.check_prefetches(tree) == [one + end for one in complaints]

@@ -181,7 +181,7 @@ class ExpectedState {
     void finish() { std::ranges::sort(more_); }
 
     // Prefetches the entry of a tag, which first() reads.
-    void prefetch(uint32_t tag) const {
+    [[gnu::always_inline]] void prefetch(uint32_t tag) const {
       if (tag < first_.size()) __builtin_prefetch(&first_[tag]);
     }
     // Returns the position of the first change with the tag, or kNone.

@@ -118,7 +118,7 @@ class LookAhead {
   }
 
   // `rest` are the words after the current word of a scan.
-  void from_word(std::span<const uint64_t> rest) const {
+  [[gnu::always_inline]] void from_word(std::span<const uint64_t> rest) const {
     constexpr std::size_t kFirst = (ExpectedState::kPrefetchSteps + 1) * kWordsAhead;
     if (kFirst < rest.size()) known_.prefetch(rest[kFirst]);
     if (unknown_ahead_ == 0) return;

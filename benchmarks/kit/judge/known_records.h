@@ -30,7 +30,7 @@ class KnownRecords {
   KnownRecords(const script::Script& script, const KeyRanks& ranks, const ExpectedState& expected);
 
   // Prefetches what is_right_get() reads first for this word. Any word is allowed.
-  void prefetch(uint64_t word) const {
+  [[gnu::always_inline]] void prefetch(uint64_t word) const {
     asm volatile("");  // without this, g++ 12 removes calls of this function as having no effect
     const uint32_t tag = format::tag_of_word(word);
     if (tag < records_.size()) __builtin_prefetch(&records_[tag]);

@@ -29,7 +29,7 @@ class KeyRanks {
   uint32_t count(KeyType type) const { return static_cast<uint32_t>(entry_[type].size()); }
 
   // Prefetches what rank() reads for the key with this number. Any number is allowed.
-  void prefetch(KeyType type, uint32_t number) const {
+  [[gnu::always_inline]] void prefetch(KeyType type, uint32_t number) const {
     if (number < rank_of_[type].size()) __builtin_prefetch(&rank_of_[type][number]);
   }
   // Returns true if the pool has a key with this number.
