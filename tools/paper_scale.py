@@ -5,10 +5,12 @@ plays one session (repetition) of each instance, with checks, in the jail (a san
 `btree` under the configuration `rw`. The sessions that need least memory come first.
 
 After each session the program stores the result in a state file. The program can be stopped at any time. When it is
-started again, it continues with the next instance. To begin from the start, delete the state file. An instance that
-needs more memory than the machine has is not played. Its row shows the need, as computed by the referee, the program
-that plays sessions. `--list` shows what would run, and the estimates of memory. `--write` writes
-docs/reference/paper-scale.md, which shows all instances.
+started again, it continues with the next instance. All sessions together take longer than most machines are available.
+So at paper scale the state file is docs/reference/paper-scale.json, which belongs into the repository: another machine
+continues from it. If the version of a benchmark has been raised since, its instances are played again. To begin from
+the start, delete the state file. An instance that needs more memory than the machine has is not played. Its row shows
+the need, as computed by the referee, the program that plays sessions. `--list` shows what would run, and the estimates
+of memory. `--write` writes docs/reference/paper-scale.md, which shows all instances.
 """
 
 from __future__ import annotations
@@ -45,6 +47,7 @@ if TYPE_CHECKING:
     from runner.settings import Settings
 
 PAGE = ROOT / "docs" / "reference" / "paper-scale.md"
+RESULTS = PAGE.with_suffix(".json")
 LIBRARY, CONFIGURATION = "structures/btree.so", "rw"
 SEED = "7061706572000001"
 TIMEOUT_SECONDS = 3600.0
@@ -89,13 +92,15 @@ class Row:
     referee_bytes: int
     load: float
     commit: str
+    version: int  # of the benchmark
+    machine: str  # its class: processor, number of CPUs, memory
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Play each instance that has no result yet; return 0 if every session passed or was stopped as too slow."""
     options = _options(arguments)
-    state = options.state or ROOT / "var" / f"paper-scale-{options.scale.value}.json"
-    rows = read_rows(state)
+    state = options.state or _usual_state(options.scale)
+    rows = current(read_rows(state))
     targets = sorted(find_targets(options.scale, options.only), key=_size)
     if not targets:
         names = " or ".join(options.only) or "any name"
@@ -144,10 +149,16 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
         help=f"time limit of a session in seconds; default: {TIMEOUT_SECONDS:.0f}",
     )
     parser.add_argument(
-        "--state", type=output_path, help="JSON file of the results; default: in var/"
+        "--state",
+        type=output_path,
+        help=f"JSON file of the results; default: {RESULTS.relative_to(ROOT)} at paper scale, otherwise in var/",
     )
     parser.add_argument("--write", action="store_true", help=f"write {PAGE.relative_to(ROOT)}")
     return parser.parse_args(arguments)
+
+
+def _usual_state(scale: Scale) -> Path:
+    return RESULTS if scale is Scale.PAPER else ROOT / "var" / f"paper-scale-{scale.value}.json"
 
 
 def read_rows(state: Path) -> dict[str, Row]:
@@ -156,10 +167,23 @@ def read_rows(state: Path) -> dict[str, Row]:
     return {name: Row(**row) for name, row in known.items()}
 
 
+def current(rows: dict[str, Row]) -> dict[str, Row]:
+    """Return the results of the instances that still exist, and whose benchmark still has the same version."""
+    benchmarks = load_benchmarks(ROOT)
+    versions = {
+        f"{one.name}/{instance}": one.version
+        for one in benchmarks.values()
+        for instance in one.instances
+    }
+    return {name: row for name, row in rows.items() if versions.get(name) == row.version}
+
+
 def write_rows(state: Path, rows: dict[str, Row]) -> None:
     """Store the results. After an interruption, the file is either the old one or the new one, as a whole."""
     state.parent.mkdir(parents=True, exist_ok=True)
-    write_file(state, json.dumps({name: asdict(row) for name, row in rows.items()}, indent=1))
+    write_file(
+        state, json.dumps({name: asdict(row) for name, row in rows.items()}, indent=1) + "\n"
+    )
 
 
 def find_targets(scale: Scale, only: Sequence[str]) -> list[Target]:
@@ -231,6 +255,8 @@ def play(target: Target, scale: Scale, timeout_seconds: float, where: str) -> Ro
         referee_bytes=referee_bytes,
         load=round(load, 2),
         commit=gate_run.commit(),
+        version=target.benchmark.version,
+        machine=machine_facts()["class"],
     )
 
 
@@ -265,14 +291,16 @@ def page(targets: Sequence[Target], rows: dict[str, Row], scale: Scale) -> str:
     played = [one for one in targets if one.name in rows]
     waiting = [one for one in targets if one.name not in rows]
     busy = sum(rows[one.name].load > 1 for one in played)
+    machines = sorted({row.machine for row in rows.values()}) or [machine_facts()["class"]]
     lines = [
         f"# Every instance at {scale.value} scale",
         "",
         f"Written by `python -m tools.paper_scale --write`; do not edit. {made_line(commits)}",
-        f"Machine: {machine_facts()['class']}. The library is `btree` under the configuration `{CONFIGURATION}`. Each",
-        "row is one session, i.e. one repetition of an instance (a benchmark with fixed parameters) in the jail (a",
-        "sandbox), with checks. All sessions have the same seed. The page shows which instances fit this machine, and",
-        "how long they take. It does not rank libraries.",
+        f"{'Machines' if len(machines) > 1 else 'Machine'}: {'; '.join(machines)}.",
+        f"The library is `btree` under the configuration `{CONFIGURATION}`. Each row is one session, i.e. one",
+        "repetition of an instance (a benchmark with fixed parameters) in the jail (a sandbox), with checks. All",
+        "sessions have the same seed. The page shows which instances fit such a machine, and how long they take. The",
+        "sessions were played on several days, so their times cannot be compared. The page does not rank libraries.",
         "",
         "- *Session*: the time from start to verdict, including the time to generate the operations and to judge.",
         "- *Timed*: the time of the phases that count for a result (metric total_ms). A dash means that there is none.",

@@ -21,7 +21,10 @@ if TYPE_CHECKING:
     from runner.settings import Settings
 
 GIB = 1 << 30
-ROW = Row("passed", "", 12.3, 4500.0, GIB, 2 * GIB, 0.4, "1a2b3c4")
+VERSION = load_benchmarks(paper_scale.ROOT)["lookups"].version
+ROW = Row(
+    "passed", "", 12.3, 4500.0, GIB, 2 * GIB, 0.4, "1a2b3c4", VERSION, "a CPU, 2 CPUs, 24 GiB"
+)
 # The GiB of memory that the referee, the program that plays a session, needs in these tests, by instance. Instances
 # that are not listed need 2 GiB. With 0, the instance does not fit the machine.
 NEEDS = {"lookups/hits": 3, "lookups/half": 1, "lookups/misses_beyond": 0}
@@ -72,6 +75,17 @@ def test_a_stopped_run_continues_where_it_stopped(tmp_path: Path, played: list[s
     assert played == []
 
 
+def test_a_new_version_is_played_again(tmp_path: Path, played: list[str]) -> None:
+    state = tmp_path / "paper.json"
+    older = replace(ROW, version=VERSION - 1)
+    paper_scale.write_rows(
+        state, {"lookups/hits": older, "lookups/half": ROW, "lookups/no_instance": ROW}
+    )
+    assert main(["--only", "lookups/hits", "--only", "lookups/half", "--state", str(state)]) == 0
+    assert played == ["lookups/hits"]
+    assert read_rows(state) == {"lookups/half": ROW, "lookups/hits": ROW}
+
+
 def test_list_runs_nothing_and_shows_what_does_not_fit(
     tmp_path: Path, played: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -108,3 +122,8 @@ def test_the_page_shows_what_was_played_and_what_was_not(played: list[str]) -> N
     assert "This holds for 1 of 2 rows" in text
     assert "| lookups/misses_beyond | does not fit: the session needs 99 GiB |" in text
     assert "Made at commit 1a2b3c4 on" in text
+    assert "\nMachine: a CPU, 2 CPUs, 24 GiB.\n" in text
+    other = page(
+        targets, {"lookups/hits": ROW, "lookups/half": replace(busy, machine="b")}, Scale.PAPER
+    )
+    assert "\nMachines: a CPU, 2 CPUs, 24 GiB; b.\n" in other
