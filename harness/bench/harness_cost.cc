@@ -459,8 +459,10 @@ int run(const Subjects& subjects, const std::string& json_path) {
 player::IndexApi load(const std::string& path, const std::string& configuration) {
   const LoadedLibrary library = load_library(path.c_str(), configuration.c_str());
   if (library.status == kLoadOk) return library.api;
-  std::fprintf(stderr, "harness_cost: cannot load %s: %s; build it, or name another library\n",
-               path.c_str(), library.reason.c_str());
+  std::fprintf(
+      stderr,
+      "harness_cost: cannot load %s: %s; build it with ./dev build, or name another library\n",
+      path.c_str(), library.reason.c_str());
   std::exit(2);
 }
 
@@ -468,7 +470,8 @@ const KeydromeStructureTable* load_structure(const std::string& path) {
   void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   void* symbol = library == nullptr ? nullptr : dlsym(library, "keydrome_structure");
   if (symbol == nullptr) {
-    std::fprintf(stderr, "harness_cost: cannot load %s: %s; build it\n", path.c_str(), dlerror());
+    std::fprintf(stderr, "harness_cost: cannot load %s: %s; build it with ./dev build\n",
+                 path.c_str(), dlerror());
     std::exit(2);
   }
   return reinterpret_cast<decltype(&keydrome_structure)>(symbol)();
