@@ -449,7 +449,8 @@ int run(const Subjects& subjects, const std::string& json_path) {
   Bench bare_bench(subjects.bare);
   measure(bare_bench, b);
   Json figures = Json::Array{};
-  std::printf("%-50s %8s %8s %8s\n", "ns per call, CPU time, median", "call", "beyond", "/floor");
+  std::printf("%-50s %8s %8s %8s\n", "median CPU time per call, in ns", "whole", "beyond",
+              "/floor");
   print(a, figures);
   print(b, figures);
   return write_figures(json_path,
