@@ -58,41 +58,40 @@ Result<void> refuse_unknown(const Json& object, const std::string& prefix,
 }
 
 // Not inlined, because GCC 12 then warns of a read beyond the text (a false alarm).
-[[gnu::noinline]] Error missing_field(const std::string& field) {
-  return Error{field + ": this field is missing; add it"};
+[[gnu::noinline]] Error missing_field(const std::string& field, const std::string& rule) {
+  return Error{field + ": this field is missing; add it (" + rule + ")"};
 }
 
 Error wrong_value(const std::string& field, const Json& value, const std::string& rule) {
   return Error{field + " is " + value.dump() + ", but it must be " + rule};
 }
 
-Result<std::string> text_field(const Json& object, const char* name) {
+// `rule` describes the values of the field.
+Result<std::string> text_field(const Json& object, const char* name,
+                               const std::string& rule = "a string") {
   const Json* value = object.find(name);
   const std::string where = std::string("configuration.") + name;
-  if (value == nullptr) return missing_field(where);
+  if (value == nullptr) return missing_field(where, rule);
   if (!value->is_string()) return wrong_value(where, *value, "a string");
   return value->as_string();
 }
 
-Error unsupported(const char* name, const std::string& text,
-                  const std::vector<std::string_view>& choices) {
-  std::vector<std::string> words;
-  for (const std::string_view choice : choices) words.push_back(quoted(choice));
+Error unsupported(const char* name, const std::string& text, const std::string& choices) {
   return Error{std::string("configuration.") + name + ": " + quoted(text) +
-               " is not supported; use " + joined(words)};
+               " is not supported; use " + choices};
 }
 
 // Parses a field whose value is one of a few words.
 template <class Kind, size_t count>
 Result<Kind> choice_field(const Json& object, const char* name, const Word<Kind> (&words)[count]) {
-  const Result<std::string> text = text_field(object, name);
+  std::vector<std::string> choices;
+  for (const Word<Kind>& word : words) choices.push_back(quoted(word.word));
+  const Result<std::string> text = text_field(object, name, joined(choices));
   if (!text.ok()) return text.error();
-  std::vector<std::string_view> choices;
   for (const Word<Kind>& word : words) {
     if (word.word == *text) return word.kind;
-    choices.push_back(word.word);
   }
-  return unsupported(name, *text, choices);
+  return unsupported(name, *text, joined(choices));
 }
 
 bool is_name(const std::string& text) {
@@ -117,12 +116,14 @@ Result<const ConcurrencyMethod*> parse_concurrency(const Json& object) {
         "configuration has both; remove \"control\""};
   }
   const char* name = old ? "control" : "concurrency";
-  const Result<std::string> text = text_field(object, name);
+  std::vector<std::string> choices;
+  for (const ConcurrencyMethod& method : concurrency_methods()) {
+    choices.push_back(quoted(method.name));
+  }
+  const Result<std::string> text = text_field(object, name, joined(choices));
   if (!text.ok()) return text.error();
   if (const ConcurrencyMethod* method = find_concurrency_method(*text)) return method;
-  std::vector<std::string_view> choices;
-  for (const ConcurrencyMethod& method : concurrency_methods()) choices.push_back(method.name);
-  return unsupported(name, *text, choices);
+  return unsupported(name, *text, joined(choices));
 }
 
 // Checks the type of the field `reference`. Only the tools of this repository use its value
@@ -229,17 +230,18 @@ bool is_thread_safe(const KeydromeStructureTable& table) {
 Result<Setup> parse_setup(std::string_view text) {
   const Result<Json> json = Json::parse(text);
   if (!json.ok()) return Error{"the configuration is not JSON: " + json.error().message};
-  if (!json->is_object()) return Error{"the configuration must be a JSON object"};
+  if (!json->is_object()) return wrong_value("the configuration", *json, "a JSON object");
   const Result<void> known =
       refuse_unknown(*json, "", {"structure", "configuration", "threads", "key_types"});
   if (!known.ok()) return known.error();
   const Json* structure = json->find("structure");
-  if (structure == nullptr) return missing_field("structure");
+  const std::string path = "the path of a structure's shared library";
+  if (structure == nullptr) return missing_field("structure", path);
   if (!structure->is_string() || structure->as_string().empty()) {
-    return wrong_value("structure", *structure, "the path of a structure's shared library");
+    return wrong_value("structure", *structure, path);
   }
   const Json* inner = json->find("configuration");
-  if (inner == nullptr) return missing_field("configuration");
+  if (inner == nullptr) return missing_field("configuration", "an object");
   Result<Configuration> configuration = parse_configuration(*inner);
   if (!configuration.ok()) return configuration.error();
   int64_t threads = 1;

@@ -182,8 +182,8 @@ struct Anomaly {
 
 constexpr Anomaly kStaleRead{"stale_read",
                              "The results fit only a serial order that contradicts real time, "
-                             "because it puts a transaction before another one that had already "
-                             "ended when the transaction began"};
+                             "because a transaction that began later comes before one that had "
+                             "already ended"};
 
 // Finds the name of the anomaly that a cycle shows.
 class CycleClassifier {
@@ -254,7 +254,7 @@ class CycleClassifier {
     if (is_missed_after(context_, saw.observation.element, saw.from)) return kStaleRead;
     return {"deleted_record",
             "A record was found after a transaction that deleted it had committed, and no later "
-            "transaction missed the record, so the delete had no effect"};
+            "transaction saw this delete, so the delete had no effect"};
   }
 
   Anomaly with_one_anti() const {

@@ -16,7 +16,8 @@
 namespace keydrome::history {
 namespace {
 
-static_assert(std::endian::native == std::endian::little, "the format is little-endian");
+static_assert(std::endian::native == std::endian::little,
+              "history files are little-endian, so this code needs a little-endian machine");
 
 constexpr std::string_view kMagic = "KDHIST\r\n";
 constexpr uint32_t kVersion = 3;

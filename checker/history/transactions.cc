@@ -87,8 +87,8 @@ class Splitter {
   bool check(uint32_t position, const Event& event) {
     const EventCall call = call_of(event);
     if (call > EventCall::kDeleteKey)
-      return refuse(position, "the log is damaged, so record another run: unknown call number " +
-                                  std::to_string(event.call));
+      return refuse(position, "the call has the unknown number " + std::to_string(event.call) +
+                                  "; the log is damaged, so record another run");
     if (is_auto_commit(event) && !is_data_call(call)) {
       return refuse(position,
                     "the log marks this call as auto-commit, but only get, getNext, insertRecord "
@@ -98,7 +98,9 @@ class Splitter {
     if (!check_index(position, event)) return false;
     const bool is_long = event.duration == kEventLongDuration;
     if (event.end < before_ || (!is_long && event.end < event.duration)) {
-      return refuse(position, "its times go backwards; the log is damaged, so record another run");
+      return refuse(
+          position,
+          "the times of the log go backwards here; the log is damaged, so record another run");
     }
     if (!is_documented(call, event.code)) {
       add_violation("undocumented_code", Severity::kRequired, position);
@@ -112,15 +114,17 @@ class Splitter {
   bool check_index(uint32_t position, const Event& event) {
     const EventCall call = call_of(event);
     if (handle_of(event) != 0 && !has_handle(call)) {
-      return refuse(position,
-                    "the log gives a handle to a call that has none; the log is damaged, so record "
-                    "another run");
+      return refuse(
+          position,
+          "the log names a handle for a call that takes none; the log is damaged, so record "
+          "another run");
     }
     const bool has_index = has_handle(call) || call == EventCall::kCreate;
     if (has_index && event.index >= history_.indexes.size()) {
-      return refuse(position, "the log is damaged, so record another run: the call names index " +
-                                  std::to_string(event.index) + ", but the number of indexes is " +
-                                  std::to_string(history_.indexes.size()));
+      return refuse(position, "the call names index number " + std::to_string(event.index) +
+                                  ", but the number of indexes is " +
+                                  std::to_string(history_.indexes.size()) +
+                                  "; the log is damaged, so record another run");
     }
     return true;
   }

@@ -108,9 +108,10 @@ class Explainer {
     const uint32_t skipped =
         trace_.skipped(event.index, cursor, ends ? kNoNumber : bound.cell, model_);
     if (!ends && skipped == kNoNumber) {
-      return violation(call, "wrong_order",
-                       "getNext must return the next record of the scan, which is another one",
-                       {scan.call});
+      return violation(
+          call, "wrong_order",
+          "getNext must return the next record of the scan, but returned another record",
+          {scan.call});
     }
     return about_read(
         call, "missing_record",
@@ -233,7 +234,7 @@ class SessionChecker {
     transaction_.failed = true;
     if (++deadlocks_ < kLoneAttemptsMax) return;
     report("no_progress",
-           "it is the last of " + std::to_string(kLoneAttemptsMax) +
+           "this call is the last of " + std::to_string(kLoneAttemptsMax) +
                " calls that returned DEADLOCK without a success in between, although "
                "no other client exists");
   }

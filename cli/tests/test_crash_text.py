@@ -29,7 +29,7 @@ TWO = Finding(
     '  openIndex("A")\n'
     'thread 3: get("A", "(operation 9)") (operation 7) was running when the process ended\n'
     "  stack at the crash: library.so+0x3e3d (get+0x4d) < player\n"
-    "6 threads were waiting for other threads, in no call of the library",
+    "6 threads were waiting for other threads, outside any call of the library",
 )
 ONE = replace(
     TWO, detail="\n".join(line for line in TWO.detail.splitlines() if "thread 3" not in line)

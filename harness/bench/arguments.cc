@@ -21,9 +21,11 @@ Result<BenchArguments> parse_bench_arguments(const std::vector<std::string>& arg
     } else if (argument.starts_with('-')) {
       return Error{"unknown option \"" + argument + "\""};
     } else if (parsed.words.size() == words_max) {
-      return Error{"unexpected argument \"" + argument + "\": besides --json FILE, at most " +
-                   std::to_string(words_max) +
-                   (words_max == 1 ? " argument is allowed" : " arguments are allowed")};
+      const std::string allowed =
+          words_max == 0   ? "no argument is allowed"
+          : words_max == 1 ? "at most 1 argument is allowed"
+                           : "at most " + std::to_string(words_max) + " arguments are allowed";
+      return Error{"unexpected argument \"" + argument + "\": besides --json FILE, " + allowed};
     } else {
       parsed.words.push_back(argument);
     }

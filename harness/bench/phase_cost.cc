@@ -108,7 +108,9 @@ SessionResult play_well(const script::Script& script, const JailOptions& options
                         const Progress& progress) {
   SessionResult result = play(script, options, progress);
   if (result.stop == StopReason::kNone) return result;
-  std::fprintf(stderr, "phase_cost: no figures, because a session stopped: %s %s\n",
+  std::fprintf(stderr,
+               "phase_cost: there are no figures, because a session stopped early; repeat the run. "
+               "The session said: %s %s\n",
                result.detail.c_str(), result.standard_errors.c_str());
   std::exit(2);
 }

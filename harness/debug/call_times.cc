@@ -97,7 +97,8 @@ std::string call_times_text() {
   if (all_ns == 0) return "";
   std::ranges::sort(order,
                     [](std::size_t a, std::size_t b) { return g_kept[a].ns > g_kept[b].ns; });
-  std::string text = "time inside of the library, with waiting, by call:\n";
+  std::string text =
+      "time in each function of the library, including the time that its calls waited:\n";
   for (const std::size_t i : order) {
     const Times& times = g_kept[i];
     std::array<char, 128> line{};

@@ -48,12 +48,14 @@ void require(bool done, const char* step) {
 // first, because a change of user clears the setting. If the referee has already exited, the
 // process exits too.
 void die_with(pid_t referee) {
-  require(prctl(PR_SET_PDEATHSIG, SIGKILL) == 0, "end with the referee (PR_SET_PDEATHSIG)");
+  require(prctl(PR_SET_PDEATHSIG, SIGKILL) == 0,
+          "ask the kernel to end this process when the referee ends (prctl with PR_SET_PDEATHSIG)");
   if (getppid() != referee) exit_now(1);
 }
 
 void drop_privileges() {
-  require(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0, "set no_new_privs (PR_SET_NO_NEW_PRIVS)");
+  require(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0,
+          "give up the right to new privileges (prctl with PR_SET_NO_NEW_PRIVS)");
   if (geteuid() != 0) return;
   require(setgroups(0, nullptr) == 0, "drop the supplementary groups (setgroups)");
   require(setresgid(kNobody, kNobody, kNobody) == 0, "become group 65534 (setresgid)");

@@ -81,7 +81,8 @@ TEST(CrashProgram, LeavesOutPhasesOfOtherIndexesIfItIsTooLong) {
   script.phases[2] =
       phase("small", {{op(OpCode::kCreate, 0, 1), op(OpCode::kOpen, 0, 1), op(OpCode::kGet)}}, 0);
   const CrashProgram program = crash_program(script, crashed(2, {2}), kEnd);
-  EXPECT_TRUE(has(program, "none of their indexes: 2 phases.")) << program.why_none;
+  EXPECT_TRUE(has(program, "leaves out 2 earlier phases that share no index with"))
+      << program.why_none;
   EXPECT_TRUE(has(program, "{CREATE,0,1}, {OPEN,0,1}, {GET},\n")) << program.text;
   EXPECT_FALSE(has(program, "\"populate\""));
 }

@@ -101,7 +101,7 @@ TEST(HangText, OfADeadProcessShowsTheCallsOnly) {
       "calls before it:\n"
       "  beginTransaction()\n"
       "  get(\"A\", 1)\n"
-      "1 thread was waiting for other threads, in no call of the library");
+      "1 thread was waiting for other threads, outside any call of the library");
   waits.stack = "library.so+0x10";
   EXPECT_TRUE(has(last_calls_text(one_index(), {waits}),
                   "thread 2: waits for other threads (operation 9) without calling the library\n"
@@ -127,7 +127,7 @@ TEST(HangText, AThreadThatWaitsForItsPieceDoesNotWaitForTheLibrary) {
   waits.position = {.op = 9, .awaits_piece = true, .call = "insertRecord(\"A\", 2)"};
   const std::string text = hang_text(one_index(), {waits});
   EXPECT_TRUE(
-      text.starts_with("thread 0: waits for the next piece of its program, from the referee "
+      text.starts_with("thread 0: waits for the next operations from the referee "
                        "(operation 9), without calling the library for at least 1.2 s; "
                        "it waits in futex"))
       << text;
@@ -154,7 +154,7 @@ TEST(HangText, ThreadsThatFinishedOrHaveNoNumber) {
   own.number.reset();
   own.position = {};
   const std::string text = hang_text(one_index(), {finished, own});
-  EXPECT_TRUE(has(text, "a thread of the library's own: it waits in futex")) << text;
+  EXPECT_TRUE(has(text, "a thread that the library started: it waits in futex")) << text;
   EXPECT_TRUE(text.ends_with("1 thread has finished the phase")) << text;
 }
 

@@ -14,7 +14,7 @@ TEST(StaleVerdict, ANewerPlanNeedsANewerHarness) {
   EXPECT_EQ(verdict.name, "infrastructure");
   EXPECT_EQ(verdict.reason,
             "stale harness: the plan asks for version 3 of tatp, but this referee has version 2; "
-            "build the harness again, then repeat the run");
+            "build the harness again with ./dev build, then repeat the run");
 }
 
 // If the referee is newer than the plan, building the harness again does not help.

@@ -123,7 +123,7 @@ TEST_F(PaceTest, APhaseHasJustBegunForHalfASecond) {
   EXPECT_TRUE(has_just_begun(times(500)));
   EXPECT_FALSE(has_just_begun(times(501)));
   EXPECT_EQ(just_begun_text(times(210)),
-            "; this phase has run for only 0.2 s, so the phases before have used up the time");
+            "; this phase has run for only 0.2 s, so the earlier phases have used up the time");
 }
 
 }  // namespace

@@ -104,7 +104,10 @@ TEST(Plan, SaysWhatIsWrongInItsParts) {
             "jail separates paths with colons");
   json = minimal();
   json["limits"] = Json::Object{};
-  EXPECT_EQ(error_of(json), "plan.limits.phase_timeout_ms: this required field is missing; add it");
+  EXPECT_EQ(
+      error_of(json),
+      "plan.limits.phase_timeout_ms: this required field is missing; add it (an integer from 1 "
+      "to 604800000)");
   json["limits"]["phase_timeout_ms"] = 604'800'001;  // more than the 7 days that the jail accepts
   EXPECT_EQ(error_of(json),
             "plan.limits.phase_timeout_ms: is 604800001, but must be an integer from 1 to "

@@ -74,7 +74,7 @@ TEST_F(VerifiedTest, CatchesAnException) {
   EXPECT_EQ(result.stop, StopReason::kException) << verdict_of(result);
   EXPECT_EQ(result.detail,
             "a function of the library threw an exception in phase populate: the contract forbids "
-            "this; it must catch its exceptions and return FAILURE");
+            "this; this function must catch all exceptions and return FAILURE");
 }
 
 TEST_F(VerifiedTest, NamesTheCallThatDoesNotReturn) {

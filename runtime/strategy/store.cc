@@ -1,6 +1,7 @@
 // Implements what Store does for structures that lack functions or have limits.
 #include "runtime/strategy/store.h"
 
+#include <cstdio>
 #include <cstring>
 
 #include "runtime/say_once.h"
@@ -34,10 +35,13 @@ bool Store::has_room_within_limit(KeydromeBytes key, KeydromeBytes payload) cons
     if (any == 0 || equal(after, payload)) return true;
   }
   static std::atomic<bool> said = false;
-  say_once(said,
-           "an insertion returns FAILURE, because the structure's table limits the number of "
-           "payloads of a key (payloads_max). Use another structure, or a benchmark whose keys "
-           "have fewer payloads.");
+  if (!said.exchange(true)) {
+    std::fprintf(stderr,
+                 "keydrome runtime: an insertion returns FAILURE, because the structure's table "
+                 "allows at most %u payloads of a key (payloads_max). Use another structure, or a "
+                 "benchmark whose keys have fewer payloads.\n",
+                 payloads_max_);
+  }
   return false;
 }
 

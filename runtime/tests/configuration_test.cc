@@ -50,7 +50,8 @@ TEST(Configuration, OptionsAreHandedOn) {
 TEST(Configuration, NotJson) {
   EXPECT_NE(parse_setup("").error().message.find("not JSON"), std::string::npos);
   EXPECT_NE(parse_setup("{").error().message.find("not JSON"), std::string::npos);
-  EXPECT_EQ(parse_setup("[]").error().message, "the configuration must be a JSON object");
+  EXPECT_EQ(parse_setup("[]").error().message,
+            "the configuration is [], but it must be a JSON object");
 }
 
 TEST(Configuration, UnknownFieldsAreNamed) {
@@ -73,8 +74,9 @@ TEST(Configuration, MissingAndMistypedFieldsAreNamed) {
     Json::Object fields = setup["configuration"].as_object();
     fields.erase(field);
     setup["configuration"] = fields;
-    EXPECT_EQ(error_of(setup),
-              std::string("configuration.") + field + ": this field is missing; add it");
+    const std::string missing =
+        std::string("configuration.") + field + ": this field is missing; add it (";
+    EXPECT_TRUE(error_of(setup).starts_with(missing)) << error_of(setup);
     setup["configuration"][field] = 7;
     EXPECT_EQ(error_of(setup),
               std::string("configuration.") + field + " is 7, but it must be a string");
@@ -89,7 +91,18 @@ TEST(Configuration, MissingAndMistypedFieldsAreNamed) {
   setup["structure"] = "";
   EXPECT_EQ(error_of(setup),
             "structure is \"\", but it must be the path of a structure's shared library");
-  EXPECT_EQ(parse_setup("{}").error().message, "structure: this field is missing; add it");
+  EXPECT_EQ(parse_setup("{}").error().message,
+            "structure: this field is missing; add it (the path of a structure's shared library)");
+}
+
+TEST(Configuration, MissingFieldsGetTheChoice) {
+  Json setup = sound();
+  Json::Object fields = setup["configuration"].as_object();
+  fields.erase("lock");
+  setup["configuration"] = fields;
+  EXPECT_EQ(error_of(setup),
+            "configuration.lock: this field is missing; add it (\"exclusive\", \"rw\" or "
+            "\"none\")");
 }
 
 TEST(Configuration, WrongWordsGetTheChoice) {

@@ -58,7 +58,7 @@ Result<const KeydromeStructureTable*> load_structure(const std::string& path) {
   }
   if (table->version != KEYDROME_STRUCTURE_VERSION) {
     return Error{path + " has version " + std::to_string(table->version) +
-                 " of contract B, but this program needs version " +
+                 " of the structure contract, but this program needs version " +
                  std::to_string(KEYDROME_STRUCTURE_VERSION) +
                  "; compile the structure with keydrome/structure.h of this repository"};
   }

@@ -13,7 +13,8 @@
 
 namespace keydrome {
 
-static_assert(std::endian::native == std::endian::little, "byte swaps need little-endian");
+static_assert(std::endian::native == std::endian::little,
+              "the byte swaps need a little-endian machine");
 
 inline uint64_t load_big(const void* from) {
   uint64_t value;

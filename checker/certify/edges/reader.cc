@@ -15,7 +15,7 @@ using model::CellLists;
 namespace {
 
 constexpr const char* kSawOwnDelete =
-    "A transaction saw a record that its own thread had deleted before";
+    "A transaction saw a record that an earlier transaction of the same thread had deleted";
 
 }  // namespace
 
@@ -23,7 +23,8 @@ void Reader::present(uint32_t element, EdgeKind kind) {
   if (own_[element] == own_mark(true)) return;
   if (own_[element] == own_mark(false)) {
     if (is_judged_ && rule(kRuleOwnWrites)) {
-      report_deleter("internal", "A transaction saw a record that it had deleted itself before",
+      report_deleter("internal",
+                     "A transaction saw a record that the same transaction had already deleted",
                      element);
     }
     return;
@@ -77,7 +78,8 @@ void Reader::absent(uint32_t element, Coverage coverage) {
       deleted && history::precedes(*transaction_, committed_[version.deleter]);
   if (!deleted || deleted_later) {
     check_session(version.inserter, element,
-                  "A transaction did not see a record that its own thread had inserted before");
+                  "A transaction did not see a record that an earlier transaction of the same "
+                  "thread had inserted");
   }
   add_absence(version, !deleted || (deleted_later && rule(kRuleRealTime)), coverage, element);
 }
@@ -121,7 +123,7 @@ void Reader::deleted_key(uint32_t cell, const CellLists& lists) {
 void Reader::deleted_nothing(uint32_t suspect, bool lost) {
   const char* text =
       lost ? "deleteRecord must return KEY_NOTFOUND for a key whose payloads another transaction "
-             "has deleted before"
+             "has already deleted"
            : "deleteRecord must return KEY_NOTFOUND for a key without payloads";
   const uint32_t deleter = suspect == kNoNumber ? kNoNumber : versions_.of[suspect].deleter;
   sink_.add_finding({lost ? "lost_update" : "internal", text, suspect, event_, transaction_,

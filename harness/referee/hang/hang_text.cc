@@ -39,7 +39,7 @@ std::string counted_threads(std::size_t count) {
 std::string name_of(const HungThread& thread) {
   if (thread.number) return "thread " + std::to_string(*thread.number);
   return thread.loads_library ? "the thread that loads the library"
-                              : "a thread of the library's own";
+                              : "a thread that the library started";
 }
 
 bool runs(const HungThread& thread) {
@@ -124,7 +124,7 @@ class HangWriter {
     if (left_out > 0) line("not shown: " + more_threads(left_out));
     if (outside > 0) {
       line(std::to_string(outside) + (outside == 1 ? " thread was" : " threads were") +
-           " waiting for other threads, in no call of the library");
+           " waiting for other threads, outside any call of the library");
     }
     if (finished > 0) line(counted_threads(finished) + " finished the phase");
     return std::move(text_);
@@ -211,7 +211,7 @@ class HangWriter {
              where + ", has not returned" + since;
     }
     if (position.awaits_piece) {
-      return "waits for the next piece of its program, from the referee " + where +
+      return "waits for the next operations from the referee " + where +
              ", without calling the library" + since;
     }
     if (!position.in_call)
@@ -220,14 +220,15 @@ class HangWriter {
   }
 
   std::string kernel_text(const HungThread& thread) const {
-    if (!thread.facts) return "the kernel does not show the thread";
+    if (!thread.facts) return "its state is unknown, because the kernel does not list the thread";
     const ThreadFacts& facts = *thread.facts;
     const std::string cpu = ", " + seconds(facts.cpu_ms) + " of CPU time so far";
     if (runs(thread)) {
       return "it runs: on a CPU for " + std::to_string(thread.busy_ms) + " of the last " +
              std::to_string(kHangLookMs) + " ms" + cpu;
     }
-    if (facts.waits_in.empty()) return std::string("it waits, in state ") + facts.state + cpu;
+    if (facts.waits_in.empty())
+      return std::string("it waits, in kernel state ") + facts.state + cpu;
     return "it waits in " + facts.waits_in + futex_text(thread) + cpu;
   }
 

@@ -85,7 +85,7 @@ bool is_advancing(const script::Script& script, const script::PhaseScript& phase
 
 std::string just_begun_text(const PhaseTimes& times) {
   return "; this phase has run for only " + elapsed_text(times) +
-         ", so the phases before have used up the time";
+         ", so the earlier phases have used up the time";
 }
 
 std::string pace_text(const script::PhaseScript& phase, const PhaseWatch& watch,

@@ -37,7 +37,7 @@ bool is_advancing(const script::Script& script, const script::PhaseScript& phase
                   const PhaseWatch& watch, const PhaseTimes& times);
 
 // Returns the end of a sentence about a phase for which has_just_begun() is true, such as "; this
-// phase has run for only 0.2 s, so the phases before have used up the time".
+// phase has run for only 0.2 s, so the earlier phases have used up the time".
 std::string just_begun_text(const PhaseTimes& times);
 
 // Returns the end of a sentence about a phase for which is_advancing() is true, such as "; thread 0

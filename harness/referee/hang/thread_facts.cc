@@ -161,7 +161,8 @@ std::string descriptors_text(pid_t process) {
   if (error || label == std::string::npos) return "";
   std::string limit;
   std::istringstream(limits.substr(label + kLabel.size())) >> limit;
-  return std::to_string(open) + " of " + limit + " descriptors are open";
+  return "the library's process has " + std::to_string(open) +
+         " open file descriptors (allowed: " + limit + ")";
 }
 
 }  // namespace keydrome

@@ -39,7 +39,8 @@ std::vector<ThreadFacts> thread_facts(pid_t process);
 bool is_ending(pid_t process);
 
 // Returns how many descriptors a process has open, and how many it may have at most, as text such
-// as "12 of 4096 descriptors are open". Returns "" if the process is not visible.
+// as "the library's process has 12 open file descriptors (allowed: 4096)". Returns "" if the
+// process is not visible.
 std::string descriptors_text(pid_t process);
 
 }  // namespace keydrome

@@ -257,10 +257,9 @@ std::string about(const std::string& end, std::span<const PlayedPhase> phases,
         "-fsanitize=thread.\n";
   }
   if (phases_left_out > 0) {
-    text +=
-        " *\n * Earlier phases are left out if the phase of the crash uses none of their "
-        "indexes: " +
-        std::to_string(phases_left_out) + (phases_left_out == 1 ? " phase.\n" : " phases.\n");
+    text += " *\n * The program leaves out " + std::to_string(phases_left_out) +
+            (phases_left_out == 1 ? " earlier phase that shares" : " earlier phases that share") +
+            " no index with the phase of the crash.\n";
   }
   return text + " */\n";
 }

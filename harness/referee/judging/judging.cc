@@ -93,7 +93,8 @@ RunVerdict stale_verdict(const std::string& benchmark, uint32_t plan_version,
                                std::to_string(referee_version);
   if (plan_version > referee_version) {
     return {"infrastructure",
-            "stale harness: " + versions + "; build the harness again, then repeat the run"};
+            "stale harness: " + versions +
+                "; build the harness again with ./dev build, then repeat the run"};
   }
   return {"infrastructure",
           "stale plan: " + versions + "; make a new plan from the current benchmark.json"};

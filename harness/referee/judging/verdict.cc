@@ -197,8 +197,8 @@ std::optional<RunVerdict> decide_by_jail(const SessionResult& result,
   if (result.stop == StopReason::kNotStarted) return std::nullopt;
   if (!jail.exited) {
     return RunVerdict{"infrastructure",
-                      "the jail was killed before it could report how the library ended; either "
-                      "another process killed it, or the referee, because it did not end in time; "
+                      "the jail was killed before it could report how the library ended: either by "
+                      "another process, or by the referee, because the jail did not end in time; "
                       "repeat the run"};
   }
   if (jail.exit_code != 0) {

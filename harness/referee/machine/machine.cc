@@ -5,7 +5,9 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include <array>
 #include <cmath>
+#include <cstdio>
 #include <cstdlib>
 #include <fstream>
 #include <string>
@@ -65,6 +67,14 @@ void add_text(Json& facts, const char* name, const std::string& value) {
   if (!value.empty()) facts[name] = value;
 }
 
+std::string busy_text(double load, int64_t cores) {
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), "%.1f", load);
+  return std::string("the machine is busy, so times may vary: its load average is ") + text.data() +
+         ", more than half of the number of CPUs that this process may use (" +
+         std::to_string(cores) + "); end other programs";
+}
+
 }  // namespace
 
 uint64_t physical_memory_bytes() {
@@ -112,9 +122,7 @@ Json machine_facts() {
   if (getloadavg(&load, 1) == 1) {
     facts["load_1m"] = load;
     if (load > 0.5 * static_cast<double>(cores)) {
-      warnings.push_back(
-          "the machine is busy, so times may vary: its load average is more than half of the "
-          "number of CPUs that this process may use; end other programs");
+      warnings.push_back(busy_text(load, cores));
     }
   }
   const std::string governor = first_line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor");

@@ -7,7 +7,16 @@
 namespace keydrome {
 namespace {
 
-constexpr std::string_view kFieldMissing = "this required field is missing; add it";
+// Says that a required field is missing. `wanted` describes its value, such as "a string".
+std::string missing_text(const std::string& wanted) {
+  return "this required field is missing; add it (" + wanted + ")";
+}
+
+std::string integer_text(IntegerRange range) {
+  const std::string min = std::to_string(range.min);
+  if (range.max == INT64_MAX) return "an integer of at least " + min;
+  return "an integer from " + min + " to " + std::to_string(range.max);
+}
 
 }  // namespace
 
@@ -34,7 +43,7 @@ const Json* StrictObject::member(std::string_view key) {
 
 std::string StrictObject::required_string(std::string_view key) {
   std::optional<std::string> value = optional_string(key);
-  if (!value) fail(key, kFieldMissing);
+  if (!value) fail(key, missing_text("a string"));
   return value.value_or("");
 }
 
@@ -50,7 +59,7 @@ std::optional<std::string> StrictObject::optional_string(std::string_view key) {
 
 int64_t StrictObject::required_integer(std::string_view key, IntegerRange range) {
   const std::optional<uint64_t> value = optional_integer(key, range);
-  if (!value) fail(key, kFieldMissing);
+  if (!value) fail(key, missing_text(integer_text(range)));
   return static_cast<int64_t>(value.value_or(0));
 }
 
@@ -58,11 +67,7 @@ std::optional<uint64_t> StrictObject::optional_integer(std::string_view key, Int
   const Json* value = member(key);
   if (value == nullptr) return std::nullopt;
   if (!value->is_int() || value->as_int() < range.min || value->as_int() > range.max) {
-    const std::string min = std::to_string(range.min);
-    fail_value(key, *value,
-               range.max == INT64_MAX
-                   ? "an integer of at least " + min
-                   : "an integer from " + min + " to " + std::to_string(range.max));
+    fail_value(key, *value, integer_text(range));
     return 0;
   }
   return static_cast<uint64_t>(value->as_int());
@@ -80,7 +85,7 @@ bool StrictObject::optional_bool(std::string_view key, bool otherwise) {
 
 const Json* StrictObject::object(std::string_view key, bool required) {
   const Json* value = member(key);
-  if (value == nullptr && required) fail(key, kFieldMissing);
+  if (value == nullptr && required) fail(key, missing_text("an object"));
   if (value != nullptr && !value->is_object()) {
     fail_value(key, *value, "an object");
     return nullptr;

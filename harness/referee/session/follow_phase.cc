@@ -67,8 +67,9 @@ class PhaseFollower {
               "the driver, not the library, failed" + where + "; repeat the run"};
     }
     if (message.status == kDoneException) {
-      return {StopReason::kException, "a function of the library threw an exception" + where +
-                                          "; it must catch its exceptions and return FAILURE"};
+      return {StopReason::kException,
+              "a function of the library threw an exception" + where +
+                  "; this function must catch all exceptions and return FAILURE"};
     }
     return {StopReason::kPlayerFailed, "the player failed" + where};
   }
