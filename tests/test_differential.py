@@ -94,7 +94,9 @@ def test_few_calls_are_left(
     match = SHOWN.search(shown["detail"])
     assert match
     assert int(match.group(1) or 1) <= calls, shown["detail"]
-    listed = shown["detail"][match.end() :].split("\nas a scenario")[0].splitlines()
+    listed = (
+        shown["detail"][match.end() :].split("\nThe same calls in the notation")[0].splitlines()
+    )
     assert len(listed) <= lines, shown["detail"]
 
 

@@ -90,7 +90,9 @@ def test_wrong_libraries_are_named(name: str, finding: str, tmp_path: Path) -> N
     # Wrong results of misuse, even a crash, are only warnings, so only required findings are checked here.
     told = [f["detail"] for f in findings if f["severity"] == "required"]
     assert all(detail.startswith("S") for detail in told), told
-    assert any("\nbefore: " in detail and "\nT1 " in detail for detail in told), told
+    assert any(
+        "\nrecords before (key = payload): " in detail and "\nT1 " in detail for detail in told
+    ), told
 
 
 def test_what_happens_on_misuse_is_a_warning(tmp_path: Path) -> None:

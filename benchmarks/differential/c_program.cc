@@ -203,7 +203,8 @@ std::string c_program(const Case& session, const History& history, const std::st
   return "/* The calls of one thread that reveal an error of the library: " + fault +
          ".\n *\n * Build and run, with this file as session.c and your library as LIBRARY.so:\n"
          " *   cc -std=c99 -I api/include session.c ./LIBRARY.so -o session && ./session\n"
-         " * Exit status 1: every call returned the same as in the failed run. 0: some did not.\n"
+         " * Exit status 1: every call returned the same as in the failed run.\n"
+         " * Exit status 0: at least one call returned something else.\n"
          " */\n#define STEPS " +
          std::to_string(session.calls.size()) + "\n" + witness::c_code_names() +
          std::string(kPrelude) + "#define FAULT " +

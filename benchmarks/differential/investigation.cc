@@ -303,11 +303,13 @@ Description describe(const Suspect& suspect, const Shrunk& shrunk, const Replaye
   text.detail = text.sentence + "\n" +
                 (last == 0 ? std::string("This call reproduces")
                            : "These " + std::to_string(last + 1) + " calls reproduce") +
-                " the error, beginning with an empty library (the smallest of " +
-                count_text(replayer.replays(), "replayed session") + "):" + joined(lines);
+                " the error if the library is empty at the beginning (the search replayed " +
+                count_text(replayer.replays(), "session") +
+                " and found no smaller one that fails):" + joined(lines);
   const std::string notation = narrator.notation(last);
   if (!notation.empty())
-    text.detail += "\nas a scenario (benchmarks/scenarios/README.md): " + notation;
+    text.detail +=
+        "\nThe same calls in the notation of benchmarks/scenarios/README.md: " + notation;
   if (fault != nullptr && lines.size() > kLinesMax) {
     text.detail += "\nThe finding depends on these calls:\n" + causes_of(narrator, *fault);
   }

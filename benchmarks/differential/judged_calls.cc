@@ -83,7 +83,7 @@ JudgedCalls judge_calls(const Case& session, std::span<const Call> calls,
   }
   if (!judged.history.unknown_arguments.empty()) {
     judged.mismatch =
-        "the recording contains calls with keys that the program does not use: the library has "
+        "the recording contains calls with keys that the benchmark does not use: the library has "
         "overwritten the recording, or returned one handle for several indexes. Look for writes "
         "outside the library's own memory, and return a different handle for each index";
     return judged;
@@ -101,9 +101,9 @@ JudgedCalls judge_calls(const Case& session, std::span<const Call> calls,
   } else if (reported.deadlocks == 0 && reported.code_violations == 0 &&
              !corresponds(judged.history, calls)) {
     judged.mismatch =
-        "the recorded calls differ from those of the program. The recording is in the library's "
-        "process, so the library must have overwritten it: look for writes outside the library's "
-        "own memory";
+        "the recorded calls differ from those that the benchmark made. The recording is in the "
+        "library's process, so the library must have overwritten it: look for writes outside the "
+        "library's own memory";
   }
   return judged;
 }

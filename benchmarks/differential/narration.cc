@@ -82,7 +82,7 @@ Narrator::Narrator(const Case& session, const History& history)
 
 std::string Narrator::payload(uint64_t hash) const {
   const auto found = payloads_.find(hash);
-  if (found == payloads_.end()) return "a payload that was never passed";
+  if (found == payloads_.end()) return "a payload that was never passed to the library";
   return "p" + std::to_string(found->second);
 }
 

@@ -138,11 +138,11 @@ class Reader {
   }
 
   void malformed(uint32_t table, std::string_view key) {
-    const char* name = table == kNodes        ? "nodes "
-                       : table == kLinks      ? "links "
-                       : table == kLinksById2 ? "links_by_id2 "
-                                              : "counts ";
-    graph_.malformed.push_back(name + std::string(key));
+    const char* name = table == kNodes        ? "nodes"
+                       : table == kLinks      ? "links"
+                       : table == kLinksById2 ? "links_by_id2"
+                                              : "counts";
+    graph_.malformed.push_back("key " + std::string(key) + " in the table " + name);
   }
 
   const script::Pools& pools_;
@@ -158,7 +158,7 @@ class Checker {
   void run() {
     for (const std::string& key : graph_.malformed) {
       find("malformed_row",
-           "the record " + key + " is not a valid row of its table: its key or payload is wrong");
+           "the record with " + key + " is not a valid row: the key or the payload is wrong");
     }
     for (std::size_t number = 0; number < graph_.lists.size(); ++number) list(number);
     for (std::size_t id = 0; id < graph_.nodes.size(); ++id) {

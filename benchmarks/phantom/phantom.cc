@@ -127,12 +127,12 @@ class PassJudge {
     if (number_ == 1) return first_pass(std::move(written));
     if (!std::ranges::includes(first_, written)) {
       return report("phantom",
-                    "returned a record that its first pass had not returned: all passes must "
+                    "returned a record that the first pass had not returned: all passes must "
                     "return the same records");
     }
     if (written != first_) {
       report("non_repeatable_read",
-             "did not return a record that its first pass had returned: all passes must "
+             "did not return a record that the first pass had returned: all passes must "
              "return the same records");
     }
   }

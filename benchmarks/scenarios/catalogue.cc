@@ -6,6 +6,7 @@
 #include <array>
 #include <utility>
 
+#include "base/count_text.h"
 #include "base/json.h"
 #include "benchmarks/scenarios/crowds/crowd.h"
 #include "benchmarks/scenarios/script/notation.h"
@@ -33,10 +34,15 @@ Result<void> read_texts(const Json& json, Scenario& out) {
   return {};
 }
 
+// Returns an error about the member `name`, which must be `wanted`.
+Error wrong_type(const std::string& name, const Json& value, const std::string& wanted) {
+  return Error{name + ": is " + value.brief() + ", but must be " + wanted};
+}
+
 Result<void> read_flag(const Json& json, std::string_view name, bool& out) {
   const Json* flag = json.find(name);
   if (flag == nullptr) return {};
-  if (!flag->is_bool()) return Error{std::string(name) + ": must be true or false"};
+  if (!flag->is_bool()) return wrong_type(std::string(name), *flag, "true or false");
   out = flag->as_bool();
   return {};
 }
@@ -45,7 +51,8 @@ Result<void> read_severity(const Json& json, Scenario& out) {
   const Json* severity = json.find("severity");
   if (severity == nullptr) return {};
   if (!severity->is_string() || severity->as_string() != "advisory") {
-    return Error{"severity: must be \"advisory\"; leave it out if the scenario is required"};
+    return wrong_type("severity", *severity,
+                      "\"advisory\"; leave the member out if the scenario is required");
   }
   out.severity = Severity::kAdvisory;
   return {};
@@ -54,7 +61,8 @@ Result<void> read_severity(const Json& json, Scenario& out) {
 Result<void> read_types(const Json& json, Scenario& out) {
   const Json* types = json.find("types");
   for (const auto& [name, type] : kTypes) {
-    if (types != nullptr && !types->is_array()) return Error{"types: must be a list of key types"};
+    if (types != nullptr && !types->is_array())
+      return wrong_type("types", *types, "a list of key types (int32, int64 or varchar)");
     const bool wanted = types == nullptr ||
                         std::ranges::any_of(types->as_array(), [&name = name](const Json& entry) {
                           return entry.is_string() && entry.as_string() == name;
@@ -62,17 +70,20 @@ Result<void> read_types(const Json& json, Scenario& out) {
     if (wanted) out.types.push_back(type);
   }
   if (types != nullptr && out.types.size() != types->as_array().size()) {
-    return Error{"types: may contain only int32, int64 and varchar, each at most once"};
+    return Error{"types: is " + types->dump() +
+                 ", but may contain only int32, int64 and varchar, each at most once"};
   }
   return {};
 }
 
 Result<void> read_literals(const Json& json, Scenario& out) {
   if (const Json* keys = json.find("keys"); keys != nullptr) {
-    if (!keys->is_array() || out.types.size() != 1)
-      return Error{"keys: must be a list of keys, and \"types\" must name exactly one type"};
+    if (!keys->is_array()) return wrong_type("keys", *keys, "a list of strings");
+    if (out.types.size() != 1)
+      return Error{"keys: a scenario with this member needs one type in \"types\", but has " +
+                   std::to_string(out.types.size())};
     for (const Json& key : keys->as_array()) {
-      if (!key.is_string()) return Error{"keys: every key must be a string"};
+      if (!key.is_string()) return wrong_type("keys: a key", key, "a string");
       Result<std::string> bytes =
           out.types[0] == VARCHAR ? parse_bytes(key.as_string()) : key.as_string();
       if (!bytes) return bytes.error();
@@ -82,9 +93,9 @@ Result<void> read_literals(const Json& json, Scenario& out) {
   }
   const Json* payloads = json.find("payloads");
   if (payloads == nullptr) return {};
-  if (!payloads->is_object()) return Error{"payloads: must be an object"};
+  if (!payloads->is_object()) return wrong_type("payloads", *payloads, "an object");
   for (const auto& [label, text] : payloads->as_object()) {
-    if (!text.is_string()) return Error{"payload " + label + ": must be a string"};
+    if (!text.is_string()) return wrong_type("payloads." + label, text, "a string");
     Result<std::string> bytes = parse_bytes(text.as_string());
     if (!bytes) return bytes.error();
     out.literal_payloads[label] = std::move(*bytes);
@@ -99,17 +110,20 @@ Result<void> read_steps(const Json& json, Scenario& out) {
     if (Result<void> parsed = parse_setup(*setup, out); !parsed) return parsed;
   }
   const Json* turns = json.find("steps");
-  if (turns == nullptr || !turns->is_array())
-    return Error{"steps: must be a list of turns, such as \"T1: b g(1) c\""};
+  if (turns == nullptr) return Error{"steps: this field is missing; add it"};
+  if (!turns->is_array())
+    return wrong_type("steps", *turns, "a list of turns, such as \"T1: b g(1) c\"");
   std::vector<bool> in_transaction;
   for (const Json& turn : turns->as_array()) {
     if (!turn.is_string())
-      return Error{"steps: every turn must be a string, such as \"T1: b g(1) c\""};
+      return wrong_type("steps: a turn", turn, "a string, such as \"T1: b g(1) c\"");
     Result<void> parsed = parse_turn(turn.as_string(), in_transaction, out);
     if (!parsed) return parsed;
   }
-  for (const bool open : in_transaction) {
-    if (open) return Error{"steps: a transaction does not end; add a commit (c) or an abort (a)"};
+  for (std::size_t i = 0; i < in_transaction.size(); ++i) {
+    if (!in_transaction[i]) continue;
+    return Error{"steps: the last transaction of session T" + std::to_string(i + 1) +
+                 " does not end; add a commit (c) or an abort (a)"};
   }
   return {};
 }
@@ -121,8 +135,7 @@ Result<void> read_crowd(const Json& json, Scenario& out) {
   if (!kind) return kind.error();
   crowd.kind = std::move(*kind);
   if (!is_crowd_kind(crowd.kind))
-    return Error{"crowd.kind: no kind of crowd has the name \"" + crowd.kind +
-                 "\"; choose one of the names in kKinds of crowds/*.cc"};
+    return Error{"crowd.kind: is \"" + crowd.kind + "\", but must be one of " + crowd_kind_names()};
   for (const auto& [name, target] :
        {std::pair<std::string_view, uint32_t*>{"threads", &crowd.threads},
         {"rounds", &crowd.rounds},
@@ -168,8 +181,8 @@ Result<void> check_steps(const Scenario& scenario) {
                    std::to_string(scenario.literal_keys.size() - 1)};
   }
   if (static_cast<uint32_t>(std::ranges::count(seen, true)) != scenario.sessions) {
-    return Error{
-        "steps: a session has no steps; number the sessions T1, T2 and so on, without gaps"};
+    return Error{"steps: one of the sessions T1 to T" + std::to_string(scenario.sessions) +
+                 " has no steps; number the sessions without gaps"};
   }
   return {};
 }
@@ -178,7 +191,9 @@ Result<void> check_whole(const Scenario& scenario) {
   if (scenario.steps.empty() && !scenario.crowd)
     return Error{"steps: must contain at least one step"};
   if (scenario.bare && (scenario.sessions != 1 || scenario.indexes > 1)) {
-    return Error{"\"bare\": true requires one session and one index"};
+    return Error{"\"bare\": true requires one session and one index, but the scenario has " +
+                 (scenario.sessions != 1 ? count_text(scenario.sessions, "session")
+                                         : std::to_string(scenario.indexes) + " indexes")};
   }
   if (scenario.garbage && !scenario.bare) return Error{"\"garbage\": true requires \"bare\": true"};
   const Result<void> id = check_id(scenario.id);
@@ -208,12 +223,13 @@ Result<Scenario> parse_scenario(const Json& json) {
   constexpr std::array<std::string_view, 15> kMembers{
       "bare",  "crowd", "id",    "title", "about",    "finding", "garbage", "severity",
       "setup", "steps", "types", "keys",  "payloads", "filler",  "oracle"};
-  if (!json.is_object()) return Error{"a scenario must be a JSON object"};
+  if (!json.is_object())
+    return Error{"a scenario is " + json.brief() + ", but must be a JSON object"};
   if (json.find("instead") != nullptr) return parse_unscripted(json);
   Scenario scenario;
   for (const auto& [name, value] : json.as_object()) {
     if (std::ranges::find(kMembers, name) == kMembers.end())
-      return Error{"a scenario has no member named \"" + name + "\"; remove or correct it"};
+      return Error{"the member \"" + name + "\" is unknown; remove it, or correct its name"};
   }
   for (const auto& [name, flag] : {std::pair<std::string_view, bool*>{"filler", &scenario.filler},
                                    {"oracle", &scenario.oracle},
@@ -234,7 +250,8 @@ Result<std::vector<Scenario>> parse_scenarios(std::string_view text) {
   const Result<Json> json = Json::parse(text);
   if (!json) return json.error();
   const Json* list = json->find("scenarios");
-  if (list == nullptr || !list->is_array()) return Error{"member \"scenarios\": must be a list"};
+  if (list == nullptr) return Error{"scenarios: this field is missing; add it"};
+  if (!list->is_array()) return wrong_type("scenarios", *list, "a list");
   const Result<std::string> instance = json->string_member("instance");
   if (!instance) return instance.error();
   std::vector<Scenario> scenarios;

@@ -149,9 +149,9 @@ class Checker {
   void rows() {
     if (balances_.malformed > 0) {
       findings_.required("row_count",
-                         "every balance must belong to a customer and be a number, but " +
-                             count_text(balances_.malformed, "record") +
-                             (balances_.malformed == 1 ? " does not" : " do not"));
+                         count_text(balances_.malformed, "record") +
+                             (balances_.malformed == 1 ? " is" : " are") +
+                             " wrong: every balance must belong to a customer and be a number");
     }
     for (std::size_t c = 0; c < books_.accounts.size(); ++c) {
       const uint32_t savings = balances_.savings[c].rows, checking = balances_.checking[c].rows;
@@ -172,10 +172,13 @@ class Checker {
       found += now(c);
     }
     if (found <= wanted && found >= wanted - books_.penalties_max) return;
-    findings_.required("money_sum", "the sum of all balances is " + money_text(found) +
-                                        ", but must be " + money_text(wanted) +
-                                        " according to the loaded balances and the committed "
-                                        "transactions");
+    findings_.required(
+        "money_sum",
+        "the sum of all balances is " + money_text(found) + ", but must be " +
+            (books_.penalties_max == 0 ? money_text(wanted)
+                                       : "from " + money_text(wanted - books_.penalties_max) +
+                                             " to " + money_text(wanted)) +
+            " according to the loaded balances and the committed transactions");
   }
 
   void account(std::size_t c) {

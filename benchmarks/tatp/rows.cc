@@ -183,8 +183,9 @@ class Checker {
     if (seen.transaction == kUpdateSubscriberData) {
       if ((seen.result != 0) == books_.is_loaded(kFacility, seen.row)) return;
       return find("impossible_result", kFacility, seen.row,
-                  seen.result != 0 ? "does not exist, but an update_subscriber_data committed"
-                                   : "existed, but an update_subscriber_data did not find it");
+                  seen.result != 0
+                      ? "does not exist, but an update_subscriber_data transaction committed"
+                      : "existed, but an update_subscriber_data transaction did not find it");
     }
     if (seen.transaction == kGetNewDestination) return check_destinations(seen);
     const std::span<const Change> changes = books_.changes_of(kForwarding, seen.row);
@@ -198,11 +199,11 @@ class Checker {
              "was inserted, although its facility does not exist");
       } else if (seen.result == 0 && has_facility && never_there) {
         find("impossible_result", kForwarding, seen.row,
-             "was not inserted by an insert_call_forwarding, although it never existed");
+             "never existed, but an insert_call_forwarding transaction did not insert it");
       }
     } else if (seen.result == 0 && loaded && std::ranges::none_of(changes, is_delete)) {
       find("impossible_result", kForwarding, seen.row,
-           "was not found by a delete_call_forwarding, although it always existed");
+           "always existed, but a delete_call_forwarding transaction did not find it");
     }
   }
 
@@ -233,7 +234,7 @@ class Checker {
     if (seen.result >= low && seen.result <= high) return;
     find("impossible_result", kFacility, facility,
          "had at least " + std::to_string(low) + " and at most " + count_text(high, "forwarding") +
-             " that a get_new_destination could find, but this transaction found " +
+             " that a get_new_destination transaction could find, but this transaction found " +
              std::to_string(seen.result));
   }
 

@@ -149,7 +149,7 @@ class OrderChecker {
                                        "NEW-ORDER row");
       }
       out_.expect_equal("condition_6", row.lines, "O_OL_CNT", at(lines_, order),
-                        "the number of its order lines", " (" + order_text(order) + ")");
+                        "the number of the order's lines", " (" + order_text(order) + ")");
     }
     if (!unmatched.empty()) {
       out_.report("condition_5", "every NEW-ORDER row must belong to an order, but " +

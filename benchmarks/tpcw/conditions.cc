@@ -19,11 +19,10 @@ class Checker {
   void run() {
     if (found_.malformed > 0) {
       report("malformed_row",
-             "every record must be a valid row of its table, with a key of its own, "
-             "but " +
-                 count_text(found_.malformed, "record") +
-                 (found_.malformed == 1 ? " is not: it is in " : " are not: the first is in ") +
-                 std::string(kTableSpecs[found_.first_malformed].name));
+             count_text(found_.malformed, "record") +
+                 (found_.malformed == 1 ? " is wrong. It is" : " are wrong. The first one is") +
+                 " in the table " + std::string(kTableSpecs[found_.first_malformed].name) +
+                 ". Every record must be a valid row of its table, with a unique key");
     }
     row_counts();
     orders();
@@ -87,7 +86,7 @@ class Checker {
       expect("order_total", order.total, sums[key] * percent / 100, "the total" + which);
       const auto wanted = wanted_.orders.find(key);
       if (wanted == wanted_.orders.end()) continue;
-      expect("order_lines", order.number, wanted->second.number, "the number" + which);
+      expect("order_lines", order.number, wanted->second.number, "the stored number" + which);
       expect("order_lines", order.customer, wanted->second.customer, "the customer" + which);
       expect("order_lines", order.lines, wanted->second.lines, "the stored line count" + which);
     }

@@ -56,7 +56,7 @@ class Unit : public workload::Workload {
           if (!begins && ops[step.op].slot != ops[step.op - 1].slot && evidence[0].code != left) {
             findings.required(
                 "torn_transaction",
-                "a transaction wrote one record into each of two indices, and another transaction "
+                "a transaction wrote one record into each of two indexes, and another transaction "
                 "saw only one of the two records: it must see both or none");
           }
           if (!begins && ops[step.op].slot == ops[step.op - 1].slot && evidence[0].code != left) {

@@ -264,7 +264,7 @@ std::optional<std::string> ExpectedState::why_wrong_delete(const Change& change,
     }
     return possible ? std::nullopt
                     : std::optional<std::string>(
-                          "no record that this call could delete can be stored at this point");
+                          "at this time, the index cannot contain a record that this call deletes");
   }
   std::optional<std::string> reason;
   for_each_required(change.index, change.rank, change.rank + uint64_t{1}, change.moment,
@@ -291,7 +291,8 @@ std::optional<std::string> ExpectedState::why_wrong_insert(const Change& change,
     }
     possible = possible || !why_invisible(insert, change.moment);
   });
-  if (existed && !possible) return "this pair of key and payload cannot be stored at this point";
+  if (existed && !possible)
+    return "at this time, the index cannot contain this pair of key and payload";
   return reason;
 }
 
@@ -369,8 +370,8 @@ std::optional<std::string> ExpectedState::why_impossible(uint32_t index, uint32_
 }
 
 std::string ExpectedState::describe(const Moment& moment) const {
-  return "thread " + std::to_string(moment.thread) + ", transaction " +
-         std::to_string(moment.transaction) + " of phase " + script_->phases[moment.phase].name;
+  return "transaction " + std::to_string(moment.transaction) + " of thread " +
+         std::to_string(moment.thread) + " in phase " + script_->phases[moment.phase].name;
 }
 
 }  // namespace keydrome::judge

@@ -28,7 +28,8 @@ std::vector<Finding> Findings::list() const {
     const std::pair<std::string, std::string> name{finding.suite, finding.name};
     const std::size_t total = counts_.at(name);
     if (++seen[name] == kExamplesPerName && total > kExamplesPerName) {
-      finding.detail += " (and " + std::to_string(total - kExamplesPerName) + " more like this)";
+      finding.detail +=
+          " (and " + std::to_string(total - kExamplesPerName) + " more findings like this)";
     }
   }
   return findings;

@@ -64,8 +64,8 @@ void judge_violation(const script::PhaseScript& phase, std::size_t thread,
       return findings.required(
           "illegal_answer",
           where + call +
-              " was not called, because openIndex had returned no handle for it: openIndex must "
-              "return SUCCESS for an index that exists" +
+              " was not called, because openIndex had returned no handle for the index: openIndex "
+              "must return SUCCESS for an index that exists" +
               count);
     case format::kCodeUnfit:
       return findings.required("missing_record",

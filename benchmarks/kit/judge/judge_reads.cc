@@ -82,8 +82,9 @@ class ReadJudge {
     const std::optional<uint32_t> rank = ranks_.find(type, evidence.key, last_rank_);
     if (!rank && expected_.has_computed_keys(index)) return add_computed(evidence);
     if (!rank) {
-      return groups_.report("impossible_record",
-                            "a scan returned a record with a key that no call ever passed");
+      return groups_.report(
+          "impossible_record",
+          "a scan returned a record with a key that was never passed to the library");
     }
     last_rank_ = *rank;
     add_possible({.rank = *rank, .tag = format::read_tag(evidence.payload).value_or(0)},

@@ -73,7 +73,9 @@ Result<ThreadResult> copy_thread(std::span<const std::byte> image, const Outcome
     return too_many(thread, reported.events, "recorded call", span.log_capacity);
   }
   if (reported.events_full > 1) {
-    return misfit(thread, "a mark for a full log that is neither 0 nor 1");
+    return misfit(thread, "the value " + std::to_string(reported.events_full) +
+                              " in the field that says whether the log is full, but this value "
+                              "must be 0 or 1");
   }
   result.words = copy_array<uint64_t>(image, span.words_offset, reported.words);
   result.events = copy_array<Event>(image, span.log_offset, reported.events);

@@ -169,7 +169,7 @@ class CallReader {
   bool reverting_call() {
     const format::CallWord call = format::CallWord::unpacked(words_.take());
     const bool fits = call.call == EventCall::kOpen || call.call == EventCall::kClose;
-    return fits ? rare_call(call, nullptr) : misfit("a call of another kind is reported");
+    return fits ? rare_call(call, nullptr) : misfit("another call is recorded");
   }
 
   // Takes one call of the procedure that the op runs.
@@ -177,7 +177,7 @@ class CallReader {
     const format::CallWord call = format::CallWord::unpacked(words_.take());
     const bool known = call.call == EventCall::kGet || call.call == EventCall::kNext ||
                        call.call == EventCall::kInsert || call.call == EventCall::kDeleteKey;
-    if (!known || call.slot >= format::kSlots) return misfit("no procedure makes this call");
+    if (!known || call.slot >= format::kSlots) return misfit("no transaction can make this call");
     FollowedCall seen = followed(call.call, call.slot, &op);
     seen.computed = true;
     seen.key_is_text = call.key_is_text;
@@ -250,7 +250,8 @@ class CallReader {
     const bool creates = op.code == OpCode::kCreate;
     const bool fits = call.call == call_of(op.code) && call.slot == (creates ? 0 : op.slot);
     const bool is_numbered = creates || op.code == OpCode::kOpen;
-    if (!fits || (is_numbered && call.number != op.argument)) return misfit("the call differs");
+    if (!fits || (is_numbered && call.number != op.argument))
+      return misfit("another call is recorded");
     return rare_call(call, &op);
   }
 
@@ -381,7 +382,7 @@ class Follower : CallReader {
   bool commit() {
     uint32_t code = 0;
     uint64_t now = 0;
-    if (rolls_back_) return misfit("the abort that its procedure demands is missing");
+    if (rolls_back_) return misfit("the abort that the transaction demands is missing");
     if (!end_call(EventCall::kCommit, ControlWord::kResult, code, now)) return false;
     if (code != SUCCESS || is_unfit_) return end_attempt();
     counts_.end_attempt(TransactionEnd::kCommitted, ops_[saved_.at].class_, start_, now);
@@ -406,7 +407,7 @@ class Follower : CallReader {
     open_ = false;
     const bool fits =
         is_possible(end, ops_[at_].code, at_ == saved_.at, ops_[saved_.at].flags, rolls_back_);
-    return fits ? continue_after(end) : misfit("the attempt cannot end like this");
+    return fits ? continue_after(end) : misfit("the transaction cannot end like this");
   }
 
   bool continue_after(AttemptEnd end) {
@@ -464,7 +465,7 @@ class Follower : CallReader {
       if (!computed_call(op, is_stream_)) return false;
     }
     if (words_.skip_if(ControlWord::kNoCall) || attempt_ends_here()) return go_on();
-    if (!is_next(ControlWord::kProcedureEnds)) return misfit("the end of its procedure is missing");
+    if (!is_next(ControlWord::kProcedureEnds)) return misfit("the end of the operation is missing");
     const format::InstructionCode how = format::procedure_end_of(words_.take());
     rolls_back_ = rolls_back_ || how == format::InstructionCode::kRollBack;
     is_unfit_ = is_unfit_ || how == format::InstructionCode::kUnfit;

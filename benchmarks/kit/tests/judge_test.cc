@@ -335,7 +335,7 @@ TEST(Findings, KeepsAFewExamplesAndCountsTheRest) {
   EXPECT_TRUE(findings.failed());
   const std::vector<judge::Finding> list = findings.list();
   ASSERT_EQ(list.size(), judge::Findings::kExamplesPerName + 1);
-  EXPECT_EQ(list[4].detail, "number 4 (and 3 more like this)");
+  EXPECT_EQ(list[4].detail, "number 4 (and 3 more findings like this)");
   EXPECT_EQ(findings.count("odd"), 8u);
 }
 

@@ -50,7 +50,8 @@ TEST_F(KeyFiles, AWrongBinaryFileIsRefusedWithItsByte) {
   const std::string whole = binary({1, 2, 3});
   const std::pair<std::string, const char*> cases[] = {
       {"", ": is empty"},
-      {std::string(3, '\0'), ", byte 3: the file ends here, but the count at its beginning"},
+      {std::string(3, '\0'),
+       ", byte 3: the file ends here, but a binary key file begins with 8 bytes"},
       {word(0), ", byte 0: the first 8 bytes give the count 0"},
       {whole.substr(0, whole.size() - 1),
        ", byte 31: the file ends here, but its first 8 bytes give the count"},

@@ -55,9 +55,11 @@ TEST(Manifest, RefusesMistakes) {
     return parsed.ok() ? std::string("no error") : parsed.error().message;
   };
   EXPECT_EQ(error_of([](Json& json) { json["colour"] = 1; }),
-            "manifest: there is no member named colour: remove it, or correct its name");
+            "manifest: the member colour is unknown: remove it, or correct its name to one of "
+            "description, instances, kind, limits, metric, name, own_metrics, parameters, source, "
+            "title, version");
   EXPECT_EQ(error_of([](Json& json) { json["instances"]["small"]["trace"] = 1; }),
-            "instances.small: trace must be true or false");
+            "instances.small: trace is 1, but must be true or false");
   EXPECT_EQ(error_of([](Json& json) { json["version"] = 0; }),
             "version: is 0, but must be from 1 to 4294967295");
   EXPECT_EQ(error_of([](Json& json) { json["kind"] = "fun"; }),

@@ -15,14 +15,23 @@ constexpr std::array<std::string_view, 3> kScales = {"smoke", "laptop", "paper"}
 // Returns an error that names the member of benchmark.json at `place`.
 Error at(const std::string& place, const std::string& what) { return Error{place + ": " + what}; }
 
+Error wrong_type(const std::string& place, const Json& value, const std::string& wanted) {
+  return at(place, "is " + value.brief() + ", but must be " + wanted);
+}
+
 // Checks that a JSON object has all required members and no unknown members.
 Result<void> check_members(const Json& json, const std::string& place,
                            const std::set<std::string, std::less<>>& required,
                            const std::set<std::string, std::less<>>& optional = {}) {
-  if (!json.is_object()) return at(place, "must be a JSON object");
+  if (!json.is_object()) return wrong_type(place, json, "a JSON object");
+  std::set<std::string, std::less<>> known = required;
+  known.insert(optional.begin(), optional.end());
   for (const auto& [key, value] : json.as_object()) {
-    if (!required.contains(key) && !optional.contains(key))
-      return at(place, "there is no member named " + key + ": remove it, or correct its name");
+    if (known.contains(key)) continue;
+    std::string names;
+    for (const std::string& name : known) names += (names.empty() ? "" : ", ") + name;
+    return at(place, "the member " + key +
+                         " is unknown: remove it, or correct its name to one of " + names);
   }
   for (const std::string& key : required) {
     if (json.find(key) == nullptr) return at(place, "the member " + key + " is missing: add it");
@@ -31,12 +40,12 @@ Result<void> check_members(const Json& json, const std::string& place,
 }
 
 Result<ParameterValues> parse_values(const Json& json, const std::string& place) {
-  if (!json.is_object()) return at(place, "must be a JSON object");
+  if (!json.is_object()) return wrong_type(place, json, "a JSON object");
   ParameterValues values;
   for (const auto& [key, value] : json.as_object()) {
     if (!value.is_int()) {
       std::string member = place;
-      return at(member.append(".").append(key), "must be an integer");
+      return wrong_type(member.append(".").append(key), value, "an integer");
     }
     values[key] = value.as_int();
   }
@@ -51,7 +60,7 @@ Result<void> check_bounds(const Manifest& manifest, const std::string& name, int
 }
 
 Result<void> parse_parameters(const Json& json, Manifest& manifest) {
-  if (!json.is_object()) return at("parameters", "must be a JSON object");
+  if (!json.is_object()) return wrong_type("parameters", json, "a JSON object");
   for (const auto& [name, entry] : json.as_object()) {
     const std::string place = "parameters." + name;
     if (Result<void> fine = check_members(entry, place, {"unit", "min", "max", "description"});
@@ -81,8 +90,8 @@ Result<ParameterValues> parse_scale(const Json& json, const std::string& place,
   if (!values) return values;
   for (const auto& [name, value] : *values) {
     if (!manifest.parameters.contains(name)) {
-      return at(place, "there is no parameter " + name +
-                           ": remove it, or declare it in the member parameters");
+      return at(place, "the parameter " + name +
+                           " is not declared: remove it, or declare it in the member parameters");
     }
     if (Result<void> fine = check_bounds(manifest, name, value); !fine) {
       return at(place, fine.error().message);
@@ -112,7 +121,10 @@ Result<InstanceManifest> parse_instance(const Json& json, const std::string& pla
        {std::pair("advisory", &instance.advisory), std::pair("trace", &instance.trace)}) {
     const Json* value = json.find(member);
     if (value == nullptr) continue;
-    if (!value->is_bool()) return at(place, std::string(member) + " must be true or false");
+    if (!value->is_bool()) {
+      return at(place,
+                std::string(member) + " is " + value->brief() + ", but must be true or false");
+    }
     *flag = value->as_bool();
   }
   if (json.find("keys") != nullptr) {
@@ -173,7 +185,9 @@ Result<Manifest> parse_checked(const Json& json) {
     return fine.error();
   const Json& instances = *json.find("instances");
   if (!instances.is_object() || instances.as_object().empty()) {
-    return Error{"instances: must be a JSON object with at least one instance"};
+    return Error{"instances: is " +
+                 (instances.is_object() ? std::string("empty") : instances.brief()) +
+                 ", but must be a JSON object with at least one instance"};
   }
   for (const auto& [id, entry] : instances.as_object()) {
     Result<InstanceManifest> instance = parse_instance(entry, "instances." + id, manifest);

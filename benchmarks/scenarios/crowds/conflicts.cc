@@ -175,10 +175,10 @@ class Judge : public CrowdRecord {
       if (transaction.thread == 1 && missed) earlier_update = true;
     }
     if (!read_first || !earlier_update) return "";
-    return "no serial order explains the committed transactions: the first thread's transaction "
-           "read a record that the second thread replaced, so it must come before all transactions "
-           "of the second thread. But one of these did not find the record that it inserted, so it "
-           "must come after that one. One of the two must not commit";
+    return "no serial order explains the committed transactions. Transaction A of thread 0 read a "
+           "record that thread 1 replaced, so A must come before all transactions of thread 1. But "
+           "transaction B of thread 1 did not find the record that A inserted, so A must come "
+           "after B. One of A and B must not commit";
   }
 
   // Both scans of a committed transaction must return the same keys.

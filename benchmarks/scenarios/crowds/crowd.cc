@@ -201,9 +201,11 @@ class Judge : public CrowdRecord {
     for (const auto& [thread, records] : scans()) {
       if (records % (commits ? crowd_.records : crowd_.records * crowd_.rounds + 1) == 0) continue;
       return "a transaction of thread " + std::to_string(thread) + " found " +
-             count_text(records, "record") + ", although " +
-             (commits ? "every commit inserts " + std::to_string(crowd_.records) + " at once"
-                      : std::string("every transaction that inserts records aborts"));
+             count_text(records, "record") + ", but must find " +
+             (commits ? "0 or a multiple of " + std::to_string(crowd_.records) +
+                            ", because every committed transaction inserts " +
+                            std::to_string(crowd_.records)
+                      : std::string("none, because every transaction that inserts records aborts"));
     }
     return "";
   }
@@ -341,9 +343,12 @@ constexpr std::array kKinds{
               }},
 };
 
+std::array<std::span<const CrowdKind>, 4> all_kinds() {
+  return {std::span<const CrowdKind>(kKinds), extreme_crowds(), name_crowds(), conflict_crowds()};
+}
+
 const CrowdKind* find_kind(std::string_view name) {
-  for (const std::span<const CrowdKind> kinds :
-       {std::span<const CrowdKind>(kKinds), extreme_crowds(), name_crowds(), conflict_crowds()}) {
+  for (const std::span<const CrowdKind> kinds : all_kinds()) {
     const auto kind = std::ranges::find(kinds, name, &CrowdKind::name);
     if (kind != kinds.end()) return &*kind;
   }
@@ -390,6 +395,16 @@ std::string CrowdRecord::repeated_record() const {
 }
 
 bool is_crowd_kind(std::string_view kind) { return find_kind(kind) != nullptr; }
+
+std::string crowd_kind_names() {
+  std::string names;
+  for (const std::span<const CrowdKind> kinds : all_kinds()) {
+    for (const CrowdKind& kind : kinds) {
+      names.append(names.empty() ? "" : ", ").append(kind.name);
+    }
+  }
+  return names;
+}
 
 ScriptedCrowd script_crowd(const Scenario& scenario, const std::string& suffix, KeyType type,
                            uint32_t class_number, PoolNumbers& pools,

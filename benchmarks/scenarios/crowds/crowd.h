@@ -25,6 +25,9 @@ struct ScriptedCrowd {
 // Returns true if `kind` is a kind of crowd.
 bool is_crowd_kind(std::string_view kind);
 
+// Returns the names of all kinds of crowds for an error, such as "torn_commit, torn_abort".
+std::string crowd_kind_names();
+
 // Appends the phase of a crowd. The crowd's indexes have keys of `type`, and `suffix` makes their
 // names unique.
 ScriptedCrowd script_crowd(const Scenario& scenario, const std::string& suffix, KeyType type,

@@ -146,7 +146,8 @@ constexpr std::size_t kConflicts = 5;
 constexpr std::array kKinds{
     Kind{"commits", "transaction that commits changes", 1, &Writer::change},
     Kind{"aborts", "transaction that aborts", 1, &Writer::abort},
-    Kind{"failed calls", "transaction whose calls find an entry or none", 1, &Writer::fail},
+    Kind{"failed calls", "transaction whose calls return ENTRY_EXISTS, ENTRY_DNE or KEY_NOTFOUND",
+         1, &Writer::fail},
     Kind{"reads", "transaction that only reads", 1, &Writer::read},
     Kind{"openings", "transaction that opens and closes an index", 1, &Writer::open},
     Kind{"conflicts", "transaction that conflicts with another thread", 2, &Writer::conflict}};
@@ -252,9 +253,8 @@ std::string growth_text(std::span<const Growth> growths) {
   }
   return text +
          ". These transactions leave as many records as before, so memory runs out in the end: "
-         "free "
-         "what a transaction needed when it ends. (If the library fills a log of fixed size, the "
-         "growth ends when the log is full.)\nGrowth in " +
+         "when a transaction ends, free the memory that it needed. (If the library fills a log of "
+         "fixed size, the growth ends when the log is full.)\nGrowth in " +
          std::to_string(kGrowthParts) + " equal parts, after a warm-up:" + rows;
 }
 

@@ -58,8 +58,8 @@ class PlayWriter {
            "\n\nBuild and run, with this file as " + id +
            ".c and your library as LIBRARY.so:\n  cc -std=c99 -pthread -I api/include " + id +
            ".c ./LIBRARY.so -o " + id + " && ./" + id +
-           "\nExit status 1: every call returned the same as in the failed run below. 0: some call "
-           "did not.\n\nThe failed run:\n" +
+           "\nExit status 1: every call returned the same as in the failed run below.\n"
+           "Exit status 0: at least one call returned something else.\n\nThe failed run:\n" +
            narrate(scenario_, variant_, vocabulary_, log_);
   }
 

@@ -51,7 +51,7 @@ std::string result_text(const Variant& variant, const Vocabulary& vocabulary, co
 }
 
 std::string more_text(std::size_t records) {
-  return " and more, " + std::to_string(records) + " in all";
+  return " and more (" + std::to_string(records) + " in all)";
 }
 
 std::string setup_text(const Scenario& scenario, const Variant& variant) {
@@ -64,9 +64,9 @@ std::string setup_text(const Scenario& scenario, const Variant& variant) {
     text += std::to_string(record.key) + " = " + record.payload;
   }
   if (shown > kRecordsMax) text += more_text(scenario.setup.size());
-  if (text.empty()) text = "nothing";
+  if (text.empty()) text = "none";
   if (variant.filler > 0) {
-    text += ", surrounded by " + count_text(variant.filler, "other record");
+    text += "; in addition, " + count_text(variant.filler, "other record");
   }
   return text;
 }
@@ -90,14 +90,14 @@ std::string contents_text(const Scenario& scenario, const Variant& variant,
                         result_text(variant, vocabulary, event));
     }
     if (left > 0)
-      missing = "; missing, although never deleted: " + count_text(left, "other record");
+      missing = "; " + count_text(left, "other record") + " missing, although never deleted";
   }
   std::string text;
   for (std::size_t i = 0; i < std::min(records.size(), kRecordsMax); ++i) {
     text += (i > 0 ? ", " : "") + records[i];
   }
   if (records.size() > kRecordsMax) text += more_text(records.size());
-  return (text.empty() ? "nothing" : text) + missing;
+  return (text.empty() ? "none" : text) + missing;
 }
 
 }  // namespace
@@ -155,7 +155,7 @@ std::string answers_text(const std::vector<Answer>& answers) {
 
 std::string narrate(const Scenario& scenario, const Variant& variant, const Vocabulary& vocabulary,
                     const RunLog& log) {
-  std::string text = "before: " + setup_text(scenario, variant) + "\n";
+  std::string text = "records before (key = payload): " + setup_text(scenario, variant) + "\n";
   std::size_t lines = 0;
   for (const ShownCall& call : shown_calls(log)) {
     const EventCall kind = call_of(call.event);
@@ -169,8 +169,9 @@ std::string narrate(const Scenario& scenario, const Variant& variant, const Voca
     text += call_text(scenario, variant, vocabulary, call.session, call.event);
     text += call.waited ? ", after waiting\n" : "\n";
   }
-  if (lines > kLinesMax) text += "and " + count_text(lines - kLinesMax, "more call") + "\n";
-  return text + "at the end: " + contents_text(scenario, variant, vocabulary, log);
+  if (lines > kLinesMax)
+    text += "(not shown: " + count_text(lines - kLinesMax, "later call") + ")\n";
+  return text + "records at the end: " + contents_text(scenario, variant, vocabulary, log);
 }
 
 }  // namespace keydrome::scenarios

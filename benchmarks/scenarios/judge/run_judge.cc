@@ -75,8 +75,8 @@ class RunJudge {
   std::vector<RunViolation> judge() {
     if (log_.left_over) {
       report("wrong_delete", Severity::kRequired,
-             "before the run, a transaction deleted every record of the index, but its getNext "
-             "still found one");
+             "before the run, a transaction deleted every record of the index, but getNext still "
+             "returned a record");
       return std::move(violations_);
     }
     History history = log_.history;

@@ -38,10 +38,10 @@ std::string assign_events(std::span<const Event> events, std::size_t thread, uin
       }
       if (enters(call_of(event))) run = number / indexes;
       if (number / indexes != run)
-        return "the recorded calls are not in the order of the program: the library has "
-               "overwritten the recording, or returned one handle for several indexes. Look for "
-               "writes outside the library's own memory, and return a different handle for each "
-               "index";
+        return "the recorded calls are not in the order in which the benchmark made them: the "
+               "library has overwritten the recording, or returned one handle for several "
+               "indexes. Look for writes outside the library's own memory, and return a different "
+               "handle for each index";
       event.index = static_cast<uint16_t>(number % indexes);
     }
     runs[run].history.threads[thread].push_back(event);

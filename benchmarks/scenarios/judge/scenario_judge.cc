@@ -20,8 +20,9 @@ std::string variant_text(const Scenario& scenario, const Variant& variant) {
   constexpr std::array<const char*, 3> kTypes{"int32", "int64", "varchar"};
   std::string text = kTypes.at(static_cast<std::size_t>(variant.type));
   text += " keys";
-  if (scenario.literal_keys.empty()) text += ", " + std::to_string(variant.distance) + " apart";
-  if (variant.persistent) text += ", transactions retried after DEADLOCK";
+  if (scenario.literal_keys.empty())
+    text += ", with a distance of " + std::to_string(variant.distance);
+  if (variant.persistent) text += "; transactions are retried after DEADLOCK";
   return text;
 }
 

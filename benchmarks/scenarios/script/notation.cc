@@ -245,8 +245,9 @@ Result<void> parse_setup(std::string_view records, Scenario& scenario) {
 }
 
 Result<std::string> parse_bytes(std::string_view text) {
+  static_assert(MAX_VARCHAR_LEN == 128);
   constexpr std::string_view kWrongRepetition =
-      "a repetition must have the form {a*N} with N from 1 to the length of the longest key";
+      "a repetition must have the form {a*N} with N from 1 to 128";
   std::string bytes;
   while (!text.empty()) {
     if (text.starts_with("\\x") && text.size() >= 4) {

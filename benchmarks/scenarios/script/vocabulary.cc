@@ -176,9 +176,9 @@ std::optional<int64_t> Vocabulary::label_of(KeyType type, uint64_t key) const {
 
 std::string Vocabulary::key_text(KeyType type, uint64_t key) const {
   if (const std::optional<int64_t> label = label_of(type, key)) return label_text(*label);
-  return type == VARCHAR
-             ? "a key that was never passed"
-             : "the key " + std::to_string(static_cast<int64_t>(key)) + " that was never passed";
+  return type == VARCHAR ? "a key that was never passed to the library"
+                         : "the key " + std::to_string(static_cast<int64_t>(key)) +
+                               " that was never passed to the library";
 }
 
 std::string Vocabulary::payload_label(uint64_t hash) const {

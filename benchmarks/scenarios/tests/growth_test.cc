@@ -104,7 +104,8 @@ TEST(Growth, TheSuiteFindsTheKindThatLeaks) {
   const script::Outcome outcome = testing::play(script, testing::test_index({}));
   for (const auto& [kind, each] :
        {std::pair{"memory: aborts", "transaction that aborts"},
-        std::pair{"memory: failed calls", "transaction whose calls find an entry or none"},
+        std::pair{"memory: failed calls",
+                  "transaction whose calls return ENTRY_EXISTS, ENTRY_DNE or KEY_NOTFOUND"},
         std::pair{"memory: openings", "transaction that opens and closes an index"}}) {
     const auto measures = pretended(script, kind, uint64_t{1} << 20);
     judge::Findings findings("scenarios");

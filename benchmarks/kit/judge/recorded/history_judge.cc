@@ -182,8 +182,10 @@ bool judge_history(History history, bool strict, Findings& findings) {
   } else if (result.verdict == Verdict::kViolation && has_no_verdict(result.without_real_time)) {
     // A board (ranking) that accepts stale reads (reads of old data) must know that the other rules
     // were not judged.
-    findings.required("could_not_judge",
-                      "the rules other than stale reads could not be judged: " + result.reason);
+    findings.required(
+        "could_not_judge",
+        "the rule against stale reads was judged, but the other rules could not be judged: " +
+            result.reason);
   }
   return findings.list().size() < kViolationsMax;
 }

@@ -234,8 +234,8 @@ Result<KeyFile> read_key_file(const std::string& path) {
   if (start.size() < kWord) {
     return at_byte(
         path, start.size(),
-        "the file ends here, but the count at its beginning has 8 bytes: give a complete file or, "
-        "if the file is text, remove its zero byte");
+        "the file ends here, but a binary key file begins with 8 bytes that give the number of its "
+        "keys: give a complete file or, if the file is text, remove the zero byte from it");
   }
   return read_binary(path, *file, head.data());
 }

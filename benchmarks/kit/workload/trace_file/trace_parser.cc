@@ -111,7 +111,7 @@ Result<void> TraceParser::expect_fields(std::size_t least, std::size_t most,
                                         const char* form) const {
   if (fields_.size() > most) {
     return fault(fields_[most], std::string("the line continues after ") + form +
-                                    ": write a blank in a key or payload as %20");
+                                    ": remove the rest, or write the blank as %20");
   }
   if (fields_.size() >= least) return {};
   const Field& last = fields_.back();
@@ -136,7 +136,7 @@ Result<std::string_view> TraceParser::decoded(const Field& field, std::size_t by
       if (byte == 0) {
         return fault(field.column + at,
                      std::string("the ") + what +
-                         " contains a zero byte, which ends a string in C: remove it");
+                         " contains a zero byte, which ends a string in C: remove this byte");
       }
       at += 2;
     }
@@ -189,8 +189,8 @@ Result<void> TraceParser::read_index() {
                                  " indexes: leave this line out");
   }
   if (name.text.size() > kTraceNameBytesMax || !is_word(name.text)) {
-    return fault(name, "the name of an index has at most " + std::to_string(kTraceNameBytesMax) +
-                           " letters, digits and underscores: choose another name");
+    return fault(name, "the name of the index is " + quoted(name.text) + ", but must be 1 to " +
+                           std::to_string(kTraceNameBytesMax) + " letters, digits or underscores");
   }
   for (std::size_t i = 0; i < trace_.indexes.size(); ++i) {
     if (trace_.indexes[i].name != name.text) continue;
@@ -362,7 +362,7 @@ Result<uint8_t> TraceParser::index_of(const Field& field) const {
   const auto found = std::ranges::find(trace_.indexes, field.text, &TraceFile::Index::name);
   if (found != trace_.indexes.end()) return static_cast<uint8_t>(found - trace_.indexes.begin());
   return fault(field, "there is no index " + quoted(field.text) +
-                          ": add a line index NAME TYPE at the beginning of the trace");
+                          ": add the line `index NAME TYPE` at the beginning of the trace");
 }
 
 // Returns the number of the key in the field. Adds the key if it is new.
