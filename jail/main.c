@@ -146,9 +146,10 @@ static void report_leftovers(const struct options* options, const struct leftove
     dprintf(options->meta_fd, "left:%s\n", left);
   }
   if (*left) {
-    die("the jail could not clean up and has left %s%s; run jail --sweep, which removes processes "
-        "and groups; if mounts are left, unmount what was mounted on /tmp during the run",
-        left, detail);
+    die("the jail could not clean up and has left on this machine: %s%s%s; run jail --sweep, which "
+        "removes processes and groups; if mounts are left, unmount what was mounted on /tmp during "
+        "the run",
+        left, *detail ? "; the processes:" : "", detail);
   }
 }
 

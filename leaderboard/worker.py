@@ -33,7 +33,7 @@ from runner.contract import Cancelled, Job, Progress, RunReport
 from runner.execute import execute as execute_for_real
 from runner.janitor import remove_leftovers
 from runner.machine import machine_facts
-from runner.settings import load_settings
+from runner.settings import BUILD_FIRST, load_settings
 from runner.slots import hold_worker_slot
 from runner.spot_check import spot_check_seed
 from runner.terms import JailLevel, Scale, Verdict
@@ -68,7 +68,7 @@ def require_built() -> None:
     """Check that all programs that runs need are built. Otherwise raise NotBuiltError, which says what to do."""
     if missing := load_settings().missing_binaries():
         names = ", ".join(map(str, missing))
-        message = f"not built yet: {names}: run ./dev build, or set KEYDROME_BUILD to a build, and restart the worker"
+        message = f"these files are not built yet: {names}: {BUILD_FIRST}, and restart the worker"
         raise NotBuiltError(message)
 
 

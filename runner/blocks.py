@@ -211,7 +211,10 @@ class _Runner:
 
     def _no_value(self) -> str:
         name = self.metric.name
-        return f"{name} in its report is 0 or missing, so no ratio can be computed; `keydrome bench` shows its metrics"
+        return (
+            f"{name} in the report of this library is 0 or missing, so no ratio can be computed; "
+            "`keydrome bench` shows all metrics of the library"
+        )
 
     @staticmethod
     def _passed(name: str, report: Report) -> bool:

@@ -29,7 +29,7 @@ RUN_REPORT_SCHEMA = "keydrome.run-report.v1"
 _DIGEST = re.compile(r"[0-9a-f]{64}")
 _SEED = re.compile(r"[0-9a-f]{16}")
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
-_NAME_RULE = "of lower-case letters, digits and underscores"
+_NAME_RULE = "of lower-case letters, digits and underscores, with a letter first"
 
 
 class Cancelled(Exception):  # noqa: N818 - not an error: the run was cancelled on request

@@ -492,5 +492,7 @@ def _integer(value: object, where: str) -> int:
 
 def _bucket(value: object, where: str) -> tuple[int, int]:
     if not isinstance(value, list) or len(value) != _BUCKET_NUMBERS:
-        raise StrictError(f"{where}.buckets: expected an array [upper bound, count]")
+        items = f"an array of {len(value)} items" if isinstance(value, list) else ""
+        found = items or json_name(type(value))
+        raise StrictError(f"{where}.buckets: expected an array [upper bound, count], found {found}")
     return _integer(value[0], where), _integer(value[1], where)

@@ -191,7 +191,7 @@ class _Series:
                 return self.result(candidate.verdict, audit.AUDITED + candidate.reason)
         if fault:
             suite = self.request.benchmark.name
-            text = f"{audit.NOT_AUDITED} ({fault}); the verdict does not depend on it"
+            text = f"{audit.NOT_AUDITED} ({fault}); the verdict does not depend on this audit"
             self.audit_findings.append(Finding(suite, "not_audited", Severity.ADVISORY, text))
             return None
         pair = self._pair(reports, again)

@@ -91,7 +91,7 @@ def run_with_spot_check(
     findings = list(recorded.findings)
     if unknown:
         suite = request.benchmark.name
-        text = f"{NOT_CERTIFIED} ({recorded.reason}); the verdict does not depend on it"
+        text = f"{NOT_CERTIFIED} ({recorded.reason}); the verdict does not depend on the spot check"
         findings.append(Finding(suite, "not_certified", Severity.ADVISORY, text))
     known = {(finding.suite, finding.name, finding.severity) for finding in series.findings}
     extra = tuple(f for f in findings if (f.suite, f.name, f.severity) not in known)

@@ -35,7 +35,7 @@ REAL_TIME_PRIORITY = 50
 # The jail may take at most 5.5 times as long as fork and exec in the same turns: 3 ms / 0.55 ms = 5.5. The target is a
 # ratio, because a virtual machine can become half as fast within a minute.
 TIMES_FORK_MAX = 5.5
-TARGET = f"median at most {TIMES_FORK_MAX} times that of fork and exec: 3 ms where that is 0.55 ms"
+TARGET = f"median at most {TIMES_FORK_MAX} times the median of fork and exec (3 ms if fork and exec take 0.55 ms)"
 
 
 def _reserve_slot() -> tuple[int, socket.socket]:
@@ -62,7 +62,9 @@ def run_ms(command: list[str]) -> float:
     _, status = os.waitpid(process, 0)
     elapsed = time.perf_counter_ns() - start
     if status != 0:
-        message = f"{' '.join(command)}: ended with wait status {status}, not 0; run it alone to see its message"
+        code = os.waitstatus_to_exitcode(status)
+        how = f"ended with exit status {code}" if code > 0 else f"was killed by signal {-code}"
+        message = f"the command `{' '.join(command)}` {how}: run this command alone to see why"
         raise SystemExit(message)
     return elapsed / 1e6
 
@@ -183,17 +185,25 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )
-    parser.add_argument("--turns", type=int, default=200, help="turns of the trivial program (200)")
-    parser.add_argument("--busy-turns", type=int, default=15, help="turns of the busy program (15)")
-    parser.add_argument("--seed", type=int, default=1, help="seed of the random order (1)")
+    parser.add_argument(
+        "--turns", type=int, default=200, help="how often the trivial program runs (default: 200)"
+    )
+    parser.add_argument(
+        "--busy-turns", type=int, default=15, help="how often the busy program runs (default: 15)"
+    )
+    parser.add_argument(
+        "--seed", type=int, default=1, help="seed of the random order of the variants (default: 1)"
+    )
     parser.add_argument(
         "--build",
         type=Path,
         default=ROOT / "build" / "release",
-        help="build folder (build/release)",
+        help="build folder (default: build/release)",
     )
     parser.add_argument(
-        "--json", type=Path, help="also write the figures here; - is standard output"
+        "--json",
+        type=Path,
+        help="file for the figures as JSON, in addition to the tables; - is standard output",
     )
     options = parser.parse_args()
     if options.json and not options.json.parent.is_dir():
@@ -215,7 +225,7 @@ def main() -> None:
     show(report)
     if not Path(BWRAP).exists():
         sys.stdout.write(
-            "no figures of bubblewrap: it is not installed: apt-get install bubblewrap\n"
+            "bubblewrap was not measured, because it is not installed; to install it: apt-get install bubblewrap\n"
         )
     sys.stdout.write(f"seed {options.seed}, load average {os.getloadavg()[0]:.2f}\n")
     if options.json:

@@ -212,8 +212,9 @@ bool cgroup_make(struct cgroups* cgroups, enum hierarchy hierarchy, bool lock) {
     int reason = errno;
     close(directory);
     if (!deleted && reason == EBUSY) {
-      die("cannot remove %s, a leftover of an earlier jail: the jail killed the processes in its "
-          "cgroup.procs, but some still exist; if they do not disappear, restart the machine",
+      die("cannot remove %s, a leftover of an earlier jail: this jail killed the processes that "
+          "the group's file cgroup.procs lists, but some still exist; if they do not disappear, "
+          "restart the machine",
           path);
     }
     if (!deleted) {

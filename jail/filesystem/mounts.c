@@ -256,8 +256,8 @@ void mounts_check_readable(const struct options* options) {
   for (int i = 0; i < options->bind_count; i++) {
     const struct bind* bind = &options->binds[i];
     if (access(bind->target, R_OK) < 0) {
-      die("--bind %s: user %u, as which the program runs, cannot read this path: make it readable "
-          "for all (chmod a+r)",
+      die("--bind %s: the program runs as user %u, who cannot read this path: make the path "
+          "readable for all users (chmod a+r)",
           bind->source, options_user(options));
     }
   }

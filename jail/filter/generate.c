@@ -217,10 +217,11 @@ static scmp_filter_ctx filter;
 
 static void check(int result, const char* what) {
   if (result < 0) {
-    fprintf(stderr,
-            "jail_filter_generate: libseccomp cannot build the jail's system call filter (%s): "
-            "%s; install libseccomp 2.5 or newer\n",
-            what, strerror(-result));
+    fprintf(
+        stderr,
+        "jail_filter_generate: libseccomp cannot build the jail's system call filter (step: %s): "
+        "%s; install libseccomp 2.5 or newer\n",
+        what, strerror(-result));
     exit(1);
   }
 }
@@ -234,7 +235,7 @@ static void allow_names(void) {
   }
   for (size_t i = 0; i < sizeof kAllowedNumbers / sizeof *kAllowedNumbers; i++) {
     check(seccomp_rule_add(filter, SCMP_ACT_ALLOW, kAllowedNumbers[i], 0),
-          "rule for a call by its number");
+          "rule for a system call that libseccomp knows only by number");
   }
 }
 
@@ -350,7 +351,9 @@ static void write_array(FILE* file, int compiled) {
 
 int main(int argc, char** argv) {
   if (argc != 2) {
-    fputs("usage: jail_filter_generate FILE\n", stderr);
+    fputs(
+        "usage: jail_filter_generate FILE   (writes the jail's system call filter to FILE, as C)\n",
+        stderr);
     return 1;
   }
   build();

@@ -30,7 +30,8 @@ static const char* user_namespace(int error) {
   }
   if (error == ENOSPC) {
     return "a limit of user namespaces is reached: start the jail as root, end programs that use "
-           "such namespaces, or as root double the limit with sysctl -w user.max_user_namespaces=N";
+           "such namespaces, or as root raise the limit: sysctl -w user.max_user_namespaces=N, "
+           "where N is twice the present value";
   }
   return "start the jail as root; in a container, its seccomp profile must allow clone3, mount and "
          "pivot_root, as deploy/seccomp-bench.json does";
@@ -78,9 +79,9 @@ static const char* control_groups(const struct isolation* isolation) {
                         "with --cgroup-parent (systemd-run --user --scope -p Delegate=yes makes "
                         "one)";
     case TROUBLE_NOT_READABLE:
-      return "the jail cannot open its parent group or read a setting there, such as cpuset.mems, "
-             "or the setting is empty: check that the group exists and has this setting, or name "
-             "another group with --cgroup-parent";
+      return "the jail cannot open the parent of its control group, or cannot read a setting there "
+             "(such as cpuset.mems), or the setting is empty: check that the parent group exists "
+             "and that the setting has a value, or name another group with --cgroup-parent";
     case TROUBLE_NO_CONTROLLER:
       return "the parent of the jail's control group does not offer the controller of this "
              "mechanism: as root write the controller's name with a plus, such as +memory, to "
@@ -109,11 +110,12 @@ const char* hint_for_mechanism(const struct isolation* isolation, enum mechanism
     case MECHANISM_CPUSET:
       return control_groups(isolation);
     case MECHANISM_KILL:
-      return "needs Linux 5.14 and a mounted cgroup v2 hierarchy; the isolation level does not "
-             "depend on it, because ending the PID namespace also kills all processes of the jail";
+      return "this mechanism needs Linux 5.14 or newer and a mounted cgroup v2 hierarchy; the "
+             "isolation level does not depend on this mechanism, because ending the PID namespace "
+             "also kills all processes of the jail";
     case MECHANISM_NOSYMFOLLOW:
-      return "needs Linux 5.14; the isolation level does not depend on it, because no process "
-             "outside the jail opens a path inside it";
+      return "this mechanism needs Linux 5.14 or newer; the isolation level does not depend on "
+             "this mechanism, because no process outside the jail opens a path inside the jail";
     default:
       return NULL;
   }

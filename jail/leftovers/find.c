@@ -61,7 +61,7 @@ static bool user_may_have_others(const struct options* options) {
   const struct rlimit two = {.rlim_cur = 2, .rlim_max = before.rlim_max};
   bool others = setrlimit(RLIMIT_NPROC, &two) < 0 || may_have_others();
   if (setrlimit(RLIMIT_NPROC, &before) < 0 || setresuid(0, 0, 0) < 0) {
-    die_step("cannot become root again after a look for processes (setresuid)");
+    die_step("cannot become root again after looking for processes (setresuid)");
   }
   return others;
 }

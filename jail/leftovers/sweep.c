@@ -115,8 +115,9 @@ static bool remove_groups(struct cgroups* cgroups, enum hierarchy lock, bool loc
     const char* mount = cgroups->groups[hierarchy].mount;
     if (!cgroup_delete(cgroups, hierarchy)) {
       const char* why = errno == EBUSY
-                            ? "the sweep killed the processes in its cgroup.procs, but some still "
-                              "exist; if they do not disappear, restart the machine"
+                            ? "the sweep killed the processes that the group's file cgroup.procs "
+                              "lists, but some still exist; if they do not disappear, restart the "
+                              "machine"
                             : strerror(errno);
       dprintf(STDERR_FILENO, "jail: cannot remove the control group %s/%s: %s\n", mount,
               cgroups->name, why);

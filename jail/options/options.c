@@ -22,20 +22,21 @@ static const char kUsage[] =
     "       jail --check [OPTION]...                    print what isolation this machine offers\n"
     "       jail --sweep [--slot N]                     remove the leftovers of killed jails\n"
     "\n"
-    "  --bind SOURCE:TARGET   show a file or folder of the host read-only; repeatable\n"
+    "  --bind SOURCE:TARGET   mount the host's file or folder SOURCE as TARGET, read-only; "
+    "repeatable\n"
     "  --require full|weak|none   minimum level of isolation (full)\n"
     "  --slot N               0 to 999: selects user 60000 + N and the control groups (0)\n"
     "  --wall-ms N            deadline on the wall clock (60000)\n"
     "  --cpu-seconds N        deadline in CPU time (none)\n"
     "  --memory-bytes N       memory limit (512 MiB)\n"
-    "  --tmpfs-bytes N        size of /work (16 MiB); 0: no /work\n"
+    "  --tmpfs-bytes N        size of the writable folder /work (16 MiB); 0: no /work\n"
     "  --file-bytes N         maximum size of a file (same as --memory-bytes)\n"
     "  --stack-bytes N        stack of the program and of its threads (8 MiB)\n"
     "  --processes N          processes and threads together (256)\n"
     "  --open-files N         open files of a process (4096)\n"
     "  --cpus LIST            processors, such as 0-1,3 (all)\n"
     "  --pass-fd N            keep this descriptor open in the program; repeatable\n"
-    "  --command-fd N         command channel: freeze, thaw, usage, kill\n"
+    "  --command-fd N         take commands from descriptor N: freeze, thaw, usage, kill\n"
     "  --meta-fd N            write isolation level and outcome to descriptor N\n"
     "  --counters             count cycles, page faults and more; read over --command-fd\n"
     "  --cgroup-parent GROUP  make the control groups below GROUP\n"
@@ -176,8 +177,7 @@ static void check_pass_fds(const struct options* options) {
     }
     if ((uint64_t)fd >= options->open_files) {
       die("--pass-fd %d: must be below %llu, the value of --open-files; raise --open-files, or "
-          "pass "
-          "a lower descriptor",
+          "pass a lower descriptor",
           fd, (unsigned long long)options->open_files);
     }
   }

@@ -49,8 +49,8 @@ static void clear_capabilities(void) {
     die_step("cannot read the capabilities back (capget)");
   }
   if (data[0].permitted || data[1].permitted) {
-    die("the kernel left the capabilities %08x%08x after capset, which cleared all, so the jail "
-        "does not run the program: please report this error of Keydrome's jail",
+    die("the jail cleared all capabilities with capset, but the kernel kept %08x%08x, so the jail "
+        "does not run the program; this is an error of Keydrome's jail: please report it",
         data[1].permitted, data[0].permitted);
   }
 }

@@ -125,8 +125,9 @@ static void clone_child(struct run* run) {
   }
   long child = syscall(SYS_clone3, &arguments, sizeof arguments);
   if (child < 0 && errno == EACCES && cgroup_clone_target(run->cgroups) >= 0) {
-    die_with_hint(HINT_CLONE_INTO_CGROUP,
-                  "cannot start the child in its control group (CLONE_INTO_CGROUP)");
+    die_with_hint(
+        HINT_CLONE_INTO_CGROUP,
+        "cannot start the jail's first process in the jail's control group (CLONE_INTO_CGROUP)");
   }
   if (child < 0) {
     fail_without_namespaces(run->options);
@@ -307,8 +308,8 @@ static void watch(struct run* run) {
     check_cpu_time(run);
     if (now_us() >= run->deadline_us) {
       if (run->killed) {
-        die("the jail killed process %d, its init, %d seconds ago, but the process still exists: "
-            "it hangs in the kernel; if it does not disappear, restart the machine",
+        die("the jail killed process %d, the jail's first process, %d seconds ago, but the process "
+            "still exists: it hangs in the kernel; if it does not disappear, restart the machine",
             run->init, kKillTimeoutUs / 1000000);
       }
       kill_tree(run, END_TIMED_OUT);

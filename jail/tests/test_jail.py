@@ -431,7 +431,8 @@ def test_unreadable_bind_says_what_to_do(jails: Jails, tmp_path: Path) -> None:
     outcome = jails.run("idle", options=["--bind", f"{secret}:/library.so"])
     assert outcome.code == 2
     assert re.search(
-        r"library\.so: user \d+, .* cannot read this path: make it readable", outcome.stderr
+        r"library\.so: the program runs as user \d+, who cannot read this path: make",
+        outcome.stderr,
     )
 
 

@@ -205,7 +205,7 @@ def add(contest: Contest, shown: Shown, secret: Secret, *, by: User) -> HiddenIn
             contest,
             by,
             f"added the hidden instance {hidden.title}: {secret.target} at {secret.scale} scale, "
-            f"{values or 'no parameters of its own'}",
+            f"{values or 'no parameter changed'}",
         )
         transaction.on_commit(partial(wakeup.wake, wakeup.RESULTS))
     return hidden

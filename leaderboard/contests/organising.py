@@ -255,7 +255,7 @@ def appoint(contest: Contest, user: User, role: str, *, by: User) -> None:
             Official.objects.update_or_create(
                 contest=contest, user=user, defaults={"role": Role(role)}
             )
-            log(contest, by, f"made {user.get_username()} {Role(role).label}")
+            log(contest, by, f"gave {user.get_username()} the role {Role(role).label}")
         else:
             Official.objects.filter(contest=contest, user=user).delete()
             log(contest, by, f"revoked the role of {user.get_username()}")

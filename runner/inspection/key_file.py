@@ -55,14 +55,14 @@ class KeyFile:
         if self.type is KeyType.VARCHAR:
             return (
                 f"keys: {name}: {self.count:,} string{s} of {facts['mean_bytes']:.1f} bytes on average and at most "
-                f"{facts['longest_bytes']}; in key order, a key has on average its first "
-                f"{facts['mean_shared_bytes']:.1f} bytes in common with the key before it"
+                f"{facts['longest_bytes']}; in key order, a key and the key before it begin with the same "
+                f"{facts['mean_shared_bytes']:.1f} bytes on average"
             )
-        shifted = "; 2^63 was subtracted from each" if facts["shifted"] else ""
+        shifted = "; 2^63 was subtracted from each key" if facts["shifted"] else ""
         return (
-            f"keys: {name}: {self.count:,} integer{s}; hardness {facts['segments_32_per_million']:,.0f} / "
-            f"{facts['segments_4096_per_million']:,.0f} line segments per million keys (errors within 32 / 4,096)"
-            f"{shifted}"
+            f"keys: {name}: {self.count:,} integer{s}; hardness: {facts['segments_32_per_million']:,.0f} line "
+            "segments per million keys approximate the positions of the keys with an error of at most 32, and "
+            f"{facts['segments_4096_per_million']:,.0f} with an error of at most 4,096{shifted}"
         )
 
 

@@ -241,7 +241,7 @@ def _check_needed(needed: list[str], allowed: Collection[str]) -> Iterator[dict[
         yield _refusal(
             "needed_library",
             f"the library links against {', '.join(map(repr, odd))}, which the jail does not provide",
-            f"link everything else statically: the jail provides only {', '.join(sorted(allowed))}",
+            f"the jail provides only {', '.join(sorted(allowed))}; link all other libraries statically",
         )
 
 
@@ -292,8 +292,8 @@ def _check_symbols(missing: list[str], symbols: list[Symbol]) -> Iterator[dict[s
     ]
     if mangled:
         remedy = (
-            f'the library has C++ names such as {mangled[0]}: declare the calls extern "C" '
-            "(including keydrome/index.h does it)"
+            f'the library has C++ names such as {mangled[0]}: declare the calls extern "C", '
+            "for example by including keydrome/index.h"
         )
     else:
         remedy = (

@@ -143,7 +143,7 @@ def test_a_failure_of_the_machine_is_only_a_warning(settings: Settings, tmp_path
     (finding,) = result.findings
     assert (finding.name, finding.severity) == ("not_audited", Severity.ADVISORY)
     fault = "the candidate library has the verdict infrastructure: why"
-    assert finding.detail == f"{NOT_AUDITED} ({fault}); the verdict does not depend on it"
+    assert finding.detail == f"{NOT_AUDITED} ({fault}); the verdict does not depend on this audit"
 
 
 @pytest.mark.parametrize(("added", "comparable"), [(3000.0, True), (3001.0, False)])

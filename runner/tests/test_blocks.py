@@ -185,8 +185,8 @@ def test_the_rehearsal_finds_libraries_that_fail(track: Track) -> None:
     track.answer("c", None)
     result = track.run("ac", 3)
     assert result.excluded == {
-        "c": "passed in the rehearsal, but total_ms in its report is 0 or missing, so no ratio can be computed; "
-        "`keydrome bench` shows its metrics"
+        "c": "passed in the rehearsal, but total_ms in the report of this library is 0 or missing, so no ratio can be "
+        "computed; `keydrome bench` shows all metrics of the library"
     }
     assert result.blocks == []
     assert result.values() == {}

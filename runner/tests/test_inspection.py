@@ -209,7 +209,7 @@ def test_a_needed_library_that_the_jail_lacks(compiled: Compile, settings: Setti
     library = compiled(GOOD + "int odd(void); int use(void) { return odd(); }", str(odd))
     text = refusal(inspect_library(library, settings), "needed_library")
     assert "'libodd.so.7'" in text
-    assert "link everything else statically" in text
+    assert "link all other libraries statically" in text
 
 
 @pytest.mark.parametrize("sanitizer", ["address", "thread"])

@@ -58,8 +58,9 @@ def test_an_instance_with_other_keys_is_refused() -> None:
 
 def test_the_line_about_integers_shows_their_hardness() -> None:
     text = INTEGERS.text()
-    assert "fb: 200,000,000 integers; hardness 5,276 / 8 line segments per million keys" in text
-    assert text.endswith("2^63 was subtracted from each")
+    assert "fb: 200,000,000 integers; hardness: 5,276 line segments per million keys" in text
+    assert "an error of at most 32, and 8 with an error of at most 4,096" in text
+    assert text.endswith("2^63 was subtracted from each key")
 
 
 def overwrite(path: Path) -> None:

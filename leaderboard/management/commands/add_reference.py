@@ -76,7 +76,7 @@ class Command(BaseCommand):
         parser.add_argument(
             "--scale",
             default=settings.KEYDROME_SCALE,
-            help="scale of the runs: smoke, laptop or paper; default: %(default)s; if empty, the scale of each board",
+            help="scale of the runs: smoke, laptop or paper; empty: the scale of each board; default: '%(default)s'",
         )
         parser.add_argument(
             "--sessions",
@@ -116,7 +116,7 @@ class Command(BaseCommand):
             raise CommandError(message)
         unbuilt = [str(r.path) for r in references if not r.path.is_file()]
         if unbuilt:
-            message = f"not built yet: {', '.join(dict.fromkeys(unbuilt))}: run ./dev build first"
+            message = f"these files are not built yet: {', '.join(dict.fromkeys(unbuilt))}: run ./dev build first"
             raise CommandError(message)
         owner, _ = get_user_model().objects.get_or_create(
             username=REFERENCE_USER, defaults={"is_staff": True, "is_superuser": True}
