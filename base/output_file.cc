@@ -35,7 +35,7 @@ Error failure(const std::string& path, const std::string& why) {
 }
 
 Error system_failure(const std::string& what) {
-  return Error{what + ": " + std::strerror(errno) + ": remove this cause, or name another file"};
+  return Error{what + ": " + std::strerror(errno) + ": fix this problem, or name another file"};
 }
 
 std::string folder_of(const std::string& path) {

@@ -83,7 +83,7 @@ def _with_remedy(error: OSError) -> str:
     elif error.errno == errno.ENOSPC:
         remedy = "free some space where the output and KEYDROME_VAR are"
     else:
-        remedy = "remove this cause, and run the command again"
+        remedy = "fix this problem, and run the command again"
     return f"{where}{error.strerror}: {remedy}"
 
 

@@ -90,7 +90,7 @@ def write_file(path: Path, text: str) -> None:
         if isinstance(error, OutputFileError):
             raise
         raise OutputFileError(
-            f"cannot write {path}: {error.strerror}: remove this cause, or name another file"
+            f"cannot write {path}: {error.strerror}: fix this problem, or name another file"
         ) from error
 
 
@@ -111,7 +111,7 @@ def move_file(source: Path, path: Path) -> None:
         if isinstance(error, OutputFileError):
             raise
         raise OutputFileError(
-            f"cannot write {path}: {error.strerror}: remove this cause, or name another folder"
+            f"cannot write {path}: {error.strerror}: fix this problem, or name another folder"
         ) from error
     finally:
         temporary.unlink(missing_ok=True)
@@ -145,7 +145,7 @@ def _target(asked: Path) -> _Target:
         if isinstance(error, OutputFileError):
             raise
         raise OutputFileError(
-            f"cannot write {path}: {error.strerror}: remove this cause, or name another file"
+            f"cannot write {path}: {error.strerror}: fix this problem, or name another file"
         ) from error
     raise OutputFileError(
         f"cannot write {asked}: more than {_LINKS_MAX} symbolic links lead to it: name another file"

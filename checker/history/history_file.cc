@@ -42,7 +42,7 @@ struct Close {
 };
 using File = std::unique_ptr<std::FILE, Close>;
 
-constexpr const char* kWriteElsewhere = ": remove this cause, or write to another folder";
+constexpr const char* kWriteElsewhere = ": fix this problem, or write to another folder";
 
 std::string reason() { return std::strerror(errno); }
 

@@ -274,7 +274,7 @@ def test_an_error_of_the_system_names_the_file_and_what_to_do(
 ) -> None:
     for number, advice in (
         (errno.EACCES, "use sudo, or set"),
-        (errno.EIO, "remove this cause, and"),
+        (errno.EIO, "fix this problem, and"),
     ):
         error = OSError(number, os.strerror(number), "/a/b")
         monkeypatch.setattr("cli.listing.run", _raising(error))
