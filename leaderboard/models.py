@@ -74,12 +74,12 @@ class Machine(models.Model):
     noise = models.FloatField(
         null=True,
         blank=True,
-        help_text="relative difference of equal measurements; empty: unknown",
+        help_text="relative difference between two measurements of the same library, 0.05 is 5 %; empty: unknown",
     )
     drift = models.FloatField(
         null=True,
         blank=True,
-        help_text="relative change of the control's results from their earlier level",
+        help_text="relative change of the control's results since earlier runs, 0.05 is 5 %; empty: unknown",
     )
     why_excluded = models.TextField(
         blank=True,
@@ -103,13 +103,15 @@ class Submission(models.Model):
     created_at = models.DateTimeField(auto_now_add=True)
     description = models.CharField(max_length=MAX_DESCRIPTION, blank=True)
     file_name = models.CharField(
-        max_length=100, help_text="name given by the uploader; for display, never used as a path"
+        max_length=100, help_text="name of the uploaded file; only shown, never used as a path"
     )
     blob_sha256 = models.CharField(max_length=64)
     size_bytes = models.BigIntegerField()
     kind = models.CharField(max_length=10, choices=Kind.choices)
     configuration = models.CharField(
-        max_length=64, blank=True, help_text="runtime configuration, for a structure; else empty"
+        max_length=64,
+        blank=True,
+        help_text="name of the configuration under which a structure runs; empty for a whole library",
     )
     upload = models.ForeignKey(
         "self",
@@ -119,9 +121,10 @@ class Submission(models.Model):
         related_name="variants",
         help_text="the first submission of the same upload; empty: this is the first one",
     )
-    facts = models.JSONField(default=dict, help_text="results of the inspection")
+    facts = models.JSONField(default=dict, help_text="what the inspection of the file found")
     trusted = models.BooleanField(
-        default=False, help_text="reference library: may link more shared objects than others"
+        default=False,
+        help_text="reference library of the site: may link shared objects that contestants' libraries may not",
     )
     reference = models.BooleanField(
         default=False,
@@ -179,7 +182,7 @@ class Run(models.Model):
     )
     verified = models.BooleanField(
         default=False,
-        help_text="an audit: the driver runs outside of the library's process; never ranked",
+        help_text="an audit, i.e. a run whose calls are decided outside the library's process; never ranked",
     )
     hidden = models.ForeignKey(
         "contests.HiddenInstance",
@@ -194,7 +197,8 @@ class Run(models.Model):
     state = models.CharField(max_length=10, choices=State.choices, default=State.QUEUED)
     priority = models.SmallIntegerField(default=0, help_text="runs with a lower number start first")
     virtual_time = models.BigIntegerField(
-        default=0, help_text="order among runs of one priority, see queue/fairness.py"
+        default=0,
+        help_text="order among runs of the same priority; a smaller number starts first (queue/fairness.py)",
     )
     not_before = models.DateTimeField(null=True, blank=True)
     wanted_class = models.CharField(
@@ -208,10 +212,14 @@ class Run(models.Model):
     lease_until = models.DateTimeField(null=True, blank=True)
     heartbeat_at = models.DateTimeField(null=True, blank=True)
     cancel_requested_at = models.DateTimeField(null=True, blank=True)
-    progress = models.FloatField(default=0.0, help_text="fraction of the work done, 0 to 1")
+    progress = models.FloatField(
+        default=0.0, help_text="share of the work that is done, from 0 to 1"
+    )
     progress_note = models.CharField(max_length=200, blank=True)
     live = models.JSONField(
-        null=True, blank=True, help_text="the last session's throughput, see live_curve.py"
+        null=True,
+        blank=True,
+        help_text="throughput of the running session over time (live_curve.py)",
     )
 
     # The result.
@@ -219,26 +227,31 @@ class Run(models.Model):
     reason = models.TextField(blank=True, help_text="why the run did not pass, for its owner")
     jail_level = models.CharField(max_length=8, blank=True)
     score = models.FloatField(
-        null=True, blank=True, help_text="median over sessions of candidate / control"
+        null=True,
+        blank=True,
+        help_text="median, over all sessions, of the library's result divided by the control's",
     )
     score_low = models.FloatField(null=True, blank=True)
     score_high = models.FloatField(null=True, blank=True)
-    total_ms = models.FloatField(null=True, blank=True, help_text="median over sessions")
+    total_ms = models.FloatField(null=True, blank=True, help_text="median of the sessions, in ms")
     deadlocks = models.BigIntegerField(null=True, blank=True)
     transactions_failed = models.BigIntegerField(null=True, blank=True)
     transactions_completed = models.BigIntegerField(null=True, blank=True)
     transactions_planned = models.BigIntegerField(null=True, blank=True)
     provisional = models.BooleanField(default=False)
     decisive_findings = models.JSONField(
-        default=list, help_text="names of the required findings; stale_read even if advisory"
+        default=list,
+        help_text="names of the findings that refused the library; stale_read is listed even if it was only a warning",
     )
     why_excluded = models.TextField(
         blank=True,
         help_text="why the machine of the run was excluded from ranking when the run ended; empty: it was not excluded",
     )
-    eligible = models.BooleanField(default=False, help_text="may be ranked on at least one board")
+    eligible = models.BooleanField(
+        default=False, help_text="whether at least one board may rank the run"
+    )
     ranked_on = models.JSONField(
-        default=list, help_text="slugs of the boards that it may be ranked on"
+        default=list, help_text="names of the boards that may rank the run, as in their addresses"
     )
     why_not = models.JSONField(
         default=list, help_text='reasons why it is not ranked, completing "not ranked because ..."'
@@ -342,7 +355,9 @@ class RunDetail(models.Model):
     sessions = models.JSONField(
         default=list, help_text="list of {seed, candidate_first, candidate, control, ratio}"
     )
-    ratios = models.JSONField(default=list, help_text="candidate / control, one per session")
+    ratios = models.JSONField(
+        default=list, help_text="for each session, the library's result divided by the control's"
+    )
     series = models.JSONField(
         default=dict,
         help_text="throughput and latency of the session whose time is nearest the median",
@@ -380,7 +395,7 @@ class ControlSeries(models.Model):
     level = models.FloatField(help_text="median of the benchmark's metric")
     changes = models.JSONField(
         default=list,
-        help_text="logarithms of after / before, one for each session that ran the control twice",
+        help_text="for each session that ran the control twice: logarithm of the second result divided by the first",
     )
     recorded_at = models.DateTimeField(auto_now_add=True)
 
@@ -432,17 +447,19 @@ class BoardEntry(models.Model):
         settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="board_entries"
     )
     user_rank = models.PositiveSmallIntegerField(
-        help_text="rank among the user's own entries; 0 is the best"
+        help_text="number of the user's own entries that are better; 0: this entry is the best"
     )
     run = models.ForeignKey(
         Run,
         on_delete=models.CASCADE,
         related_name="board_entries",
-        help_text="the newest of the merged runs",
+        help_text="the newest of the runs that this entry combines",
     )
     blob_sha256 = models.CharField(max_length=64)
     configuration = models.CharField(max_length=64, blank=True)
-    score = models.FloatField(help_text="median over all sessions of candidate / control")
+    score = models.FloatField(
+        help_text="median, over all sessions of all runs, of the library's result divided by the control's"
+    )
     score_low = models.FloatField()
     score_high = models.FloatField()
     ratios = models.JSONField(default=list)
@@ -452,14 +469,17 @@ class BoardEntry(models.Model):
         help_text="beyond the limit per user; ranked only for viewers who may not see all better entries of the user",
     )
     audited = models.BooleanField(
-        default=False, help_text="this binary passed an audit on the board's benchmark instance"
+        default=False,
+        help_text="whether this file passed an audit on the board's benchmark instance",
     )
     advisories = models.JSONField(
         default=list,
         help_text="advisory findings about this binary that the board shows: list of {name, text, run}",
     )
     position = models.PositiveIntegerField(
-        null=True, blank=True, help_text="1 is the best median; empty: below the shown entries"
+        null=True,
+        blank=True,
+        help_text="place by median score; 1 is the best; empty: the board does not show the entry",
     )
     rank_low = models.PositiveIntegerField(null=True, blank=True)
     rank_high = models.PositiveIntegerField(null=True, blank=True)

@@ -60,17 +60,19 @@ class Contest(models.Model):
     machine_class = models.CharField(
         max_length=100,
         blank=True,
-        help_text="the machine class whose results count; empty: the class with most runs",
+        help_text="the machine class whose results count; empty: the class that has played most runs",
     )
     opens_at = models.DateTimeField()
     freezes_at = models.DateTimeField()
     closes_at = models.DateTimeField()
     results_at = models.DateTimeField()
     published = models.BooleanField(
-        default=False, help_text="if not set, only the organisers of the contest see it"
+        default=False,
+        help_text="whether everybody sees the contest; otherwise only its organisers do",
     )
     runs_private = models.BooleanField(
-        default=False, help_text="until the results, runs are visible to their own team only"
+        default=False,
+        help_text="until the results are published, only the team itself sees its runs",
     )
     wants_source = models.BooleanField(
         default=False, help_text="teams hand in the source code of their entries for the finals"
@@ -168,7 +170,8 @@ class Team(models.Model):
     number = models.PositiveIntegerField()
     name = models.CharField(max_length=TEAM_NAME_MAX)
     anonymous = models.BooleanField(
-        default=False, help_text="until the results, others see neither its name nor its runs"
+        default=False,
+        help_text="until the results are published, other teams see neither the name nor the runs of this team",
     )
     token = models.CharField(max_length=40, unique=True, default=new_token)
     created_at = models.DateTimeField(auto_now_add=True)
@@ -330,7 +333,7 @@ class Source(models.Model):
 
     entry = models.OneToOneField(Entry, on_delete=models.CASCADE, related_name="source")
     file = models.FileField(max_length=200)
-    file_name = models.CharField(max_length=100, help_text="for display, never used as a path")
+    file_name = models.CharField(max_length=100, help_text="only shown, never used as a path")
     sha256 = models.CharField(max_length=64)
     size_bytes = models.BigIntegerField()
     handed_in_at = models.DateTimeField()
