@@ -214,8 +214,8 @@ def _request(
         )
     if not original.seeds:
         raise UsageError(
-            "the bundle has no seeds: only the owner of the run and organisers get them. Log in as one of them and "
-            "download the bundle again"
+            "the bundle has no seeds: only the owner of the run and organisers get a bundle with seeds. Log in as the "
+            "owner or as an organiser, and download the bundle again"
         )
     return Request(
         benchmark=benchmark,

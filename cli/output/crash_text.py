@@ -75,9 +75,9 @@ def meaning(finding: Finding, given: str, *, alone_passed: bool | None = None) -
     if alone_passed is False:
         yield "With one thread (suite differential) the library failed too, so fix that first."
         return
-    alone = "With one thread (suite differential) it passed. " if alone_passed else ""
+    alone = "With one thread (suite differential) the library passed. " if alone_passed else ""
     if is_heap_damaged(finding):
-        yield f"{alone}Two threads that use the same memory without a lock can also do this (a data race)."
+        yield f"{alone}Two threads that use the same memory without a lock can also damage the heap (a data race)."
         return
     yield (
         f"{alone}A crash that needs two threads at once is usually a data race: two threads use the "
@@ -176,7 +176,8 @@ def crash_file(
     what = "a data race" if is_race(finding) else "the write that damages memory"
     lines += [
         "",
-        f"To find {what}, build the library with a sanitizer (SOURCES: your files; c++ for C++):",
+        f"To find {what}, build the library with a sanitizer",
+        "(SOURCES: your source files; for C++, replace cc by c++):",
         "",
         f"  {sanitizer_build(given, sanitizer, cpp=False)}",
         f"  {sanitizer_session(given, sanitizer, session)}",

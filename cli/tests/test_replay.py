@@ -97,7 +97,7 @@ def test_a_replay_is_compared(
     [
         (
             {"seeds": []},
-            "the bundle has no seeds: only the owner of the run and organisers get them",
+            "only the owner of the run and organisers get a bundle with seeds",
         ),
         ({"request__benchmark": "sigmod2099"}, "there is no benchmark 'sigmod2099'"),
         ({"request__benchmark_version": 1}, "the run used version 1 of the benchmark sigmod"),
