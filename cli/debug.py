@@ -266,5 +266,9 @@ def _ending(status: int, debugged: Debugged, tool: Tool | None) -> str:
         )
     if status == _COULD_NOT_PLAY:
         return "debug: the session could not be played; the reason is printed above"
-    told = "see the report of the sanitizer above" if debugged.runtimes else "the library ended it"
+    told = (
+        "see the report of the sanitizer above"
+        if debugged.runtimes
+        else "the library ended the process, for example with exit()"
+    )
     return f"debug: the process ended with status {status}: {told}"

@@ -168,7 +168,8 @@ def _add_scale_and_seed(parser: argparse.ArgumentParser, scale: Scale) -> None:
     parser.add_argument(
         "--seed",
         metavar="S",
-        help="seed of the first session: 16 hexadecimal digits as printed, or a number; default: a random seed",
+        help="seed of the first session: 16 hexadecimal digits as printed, or a number below 2^64; default: a random "
+        "seed",
     )
 
 
@@ -307,7 +308,7 @@ def _add_debug(parser: argparse.ArgumentParser) -> None:
     parser.description = (
         "Play one session in a process that a debugger or a sanitizer can watch. NOT JUDGED, NOT JAILED: the library "
         "runs with all your rights. It may be built with -fsanitize=address or -fsanitize=thread "
-        "(docs/how-to/debug-a-library.md). Returns 0 if every call returned, 1 if not, 2 after an error."
+        "(docs/how-to/debug-a-library.md). Exit status: 0 if every call returned, 1 if not, 2 after an error."
     )
     _add_library(parser)
     _add_scale_and_seed(parser, Scale.SMOKE)

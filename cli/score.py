@@ -102,7 +102,7 @@ def _notes(score: SuiteScore) -> Iterator[str]:
         "Libraries whose ranks overlap may be equally fast."
     )
     for instance, reason in score.left_out.items():
-        yield f"{instance} is left out: {reason}; the instance counts after a comparison in which every library passes"
+        yield f"{instance} is left out: {reason}; to count it, repeat the comparison on it with libraries that all pass"
     if score.provisional:
         yield (
             "An instance in the table has fewer than 11 blocks, so the intervals are rough: "

@@ -73,7 +73,7 @@ def meaning(finding: Finding, given: str, *, alone_passed: bool | None = None) -
     calls = "; ".join(f"{call}: {_threads(threads)}" for call, threads in by_call.items())
     yield f"{counted(len(inside), 'thread')} were inside the library at once ({calls})."
     if alone_passed is False:
-        yield "With one thread (suite differential) the library failed too, so fix that first."
+        yield "With one thread (suite differential) the library failed too, so find that fault first."
         return
     alone = "With one thread (suite differential) the library passed. " if alone_passed else ""
     if is_heap_damaged(finding):
@@ -85,7 +85,7 @@ def meaning(finding: Finding, given: str, *, alone_passed: bool | None = None) -
     )
     if alone_passed is None:
         alone = f"{keydrome_command()} check {given} --suite differential"
-        yield f"`{alone}` plays one thread alone, which this run did not."
+        yield f"This run did not include the suite with one thread; `{alone}` plays it."
 
 
 def _end_of_process(finding: Finding) -> Iterator[str]:
@@ -138,8 +138,8 @@ def find_leak(given: str, session: str, *, cpp: bool = False) -> str:
     finds = "list the memory that was never freed, with the stack of each allocation"
     return (
         f"{with_sanitizer(given, 'address', session, finds, cpp=cpp)}; "
-        f"`{listed}` needs no new build, and also lists what the library still reaches, such as a list that only "
-        "grows (the largest last)"
+        f"`{listed}` needs no new build, and also lists memory to which the library still has pointers, such as a "
+        "list that only grows (the largest blocks last)"
     )
 
 
