@@ -253,9 +253,9 @@ def _ending(status: int, debugged: Debugged, tool: Tool | None) -> str:
     if tool is Tool.STACK and status == _GDB_NO_EXIT:
         return (
             "debug: a signal stopped the process. Above are the name of the signal, the stack of the stopped thread, "
-            "and the stacks of all threads. If the stack of the stopped thread does not show your library, the library "
-            "has probably damaged memory earlier, or two threads have used the same memory at the same time. To find "
-            "out, build the library with -fsanitize=address or -fsanitize=thread, and play the session without --tool"
+            "and the stacks of all threads. If the stack of the stopped thread does not show your library, an earlier "
+            "call has probably damaged memory, or two threads have used the same memory at once. To find out, build "
+            "the library with -fsanitize=address or -fsanitize=thread, and play the session without --tool"
         )
     if tool is not None:
         return f"debug: {tool.value} ended with status {status}: see its output above; nothing was judged"
