@@ -92,8 +92,9 @@ std::string without_code(std::string_view message) {
                          : message);
 }
 
-Error missing(std::string_view key) {
-  return Error{std::string(key) + ": this field is missing; add it"};
+Error missing(std::string_view key, const std::string& wanted) {
+  return Error{std::string(key) + ": this field is missing; add it, with " + wanted +
+               " as its value"};
 }
 
 Error wrong_type(std::string_view key, const Json& value, const std::string& wanted) {
@@ -134,7 +135,7 @@ Result<Json> Json::parse_file(const std::string& path) {
   if (!file || !(text << file.rdbuf())) {
     const std::string reason = errno != 0 ? std::strerror(errno) : "it is empty";
     return Error{path + ": cannot read the file (" + reason +
-                 "): give a JSON file that you may read"};
+                 "): give a JSON file that is readable and not empty"};
   }
   Result<Json> parsed = parse(text.str());
   if (!parsed) return Error{path + ": " + parsed.error().message};
@@ -179,14 +180,14 @@ const Json* Json::find(std::string_view key) const {
 
 Result<std::string> Json::string_member(std::string_view key) const {
   const Json* member = find(key);
-  if (member == nullptr) return missing(key);
+  if (member == nullptr) return missing(key, "a string");
   if (!member->is_string()) return wrong_type(key, *member, "a string");
   return member->as_string();
 }
 
 Result<int64_t> Json::int_member(std::string_view key) const {
   const Json* member = find(key);
-  if (member == nullptr) return missing(key);
+  if (member == nullptr) return missing(key, "an integer");
   if (!member->is_int()) return wrong_type(key, *member, "an integer");
   return member->as_int();
 }

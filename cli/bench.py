@@ -203,7 +203,7 @@ def at_capacity(
     delivered = result.sessions[0].candidate.metrics["delivered_max_per_s"]
     sys.stderr.write(
         f"measured capacity of the library: {delivered:,.0f} transactions per second; the arrival rates of the run are "
-        "fractions of it\n"
+        "fractions of this capacity\n"
     )
     return replace(request, overrides={**request.overrides, CAPACITY: round(delivered)})
 

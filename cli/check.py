@@ -279,17 +279,16 @@ def _ends_early(
     if limit is None:
         return False
     session_s = (left[0][0].limits[check.scale].session_timeout_ms or 0) / 1000
-    used = (
-        f"the suites have used {tally.cpu_seconds:.0f} s of CPU time in {elapsed:.0f} s, and the next instance may use "
-        f"{session_s:.0f} s, but {check.scale.value} scale allows"
-    )
+    further = f"s, and the next instance may take {session_s:.0f} s, but {check.scale.value} scale"
     if tally.cpu_seconds + session_s > limit:
-        tally.leave_out(left, f"{used} {limit:.0f} s of CPU time in all")
+        used = f"the suites have used {tally.cpu_seconds:.0f} s of CPU time in {elapsed:.0f}"
+        tally.leave_out(left, f"{used} {further} allows {limit:.0f} s of CPU time for all suites")
         tally.fail_as_too_slow()
         return True
     if elapsed + session_s > _WALL_FACTOR * limit:
         wait = "the machine is busy, or the library waits; run again when the machine has less other work"
-        tally.leave_out(left, f"{used} {_WALL_FACTOR * limit:.0f} s in all ({wait})")
+        allowed = f"{further} allows {_WALL_FACTOR * limit:.0f} s for all suites"
+        tally.leave_out(left, f"the suites have taken {elapsed:.0f} {allowed} ({wait})")
         if tally.verdict is Verdict.PASSED:
             tally.verdict = Verdict.INFRASTRUCTURE
         return True

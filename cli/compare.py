@@ -101,7 +101,8 @@ def run(options: argparse.Namespace) -> int:
         neighbours.look()
     if neighbours.seen:
         noise.append(
-            "other Keydrome runs at the same time may have made these times longer: compare again when they have ended"
+            "other Keydrome runs were active and may have made these times longer: compare again when those runs have "
+            "ended"
         )
         _note(noise[-1])
     libraries = tuple(s.library for s in subjects)

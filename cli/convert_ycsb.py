@@ -22,9 +22,10 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _GIVE_RUN = "give what `ycsb run basic` printed to standard output"
-_GIVE_OUTPUT = "give what YCSB's binding basic printed to standard output"
+_GIVE_OUTPUT = "give what `ycsb run basic` or `ycsb load basic` printed to standard output"
 _LINE_BYTES_MAX = 1 << 20
 _KEY_BYTES_MAX = 128
+_SHOWN_BYTES = 60  # of a wrong line, in a message
 _PAYLOAD_BYTES_MAX = 100
 _THREADS_MAX = 1024
 # What YCSB prints besides operations: properties, lines of asterisks, and the measurements at the end.
@@ -104,8 +105,8 @@ def _loaded(path: Path) -> Iterator[_Operation]:
             raise _fault(
                 path,
                 number,
-                f"a load only inserts, but this line is {operation.what.decode()}: give --load what `ycsb load basic` "
-                "printed",
+                f"a load only inserts, but this line has the operation {operation.what.decode()}: give the output of "
+                "`ycsb load basic` to --load",
             )
         yield operation
 
@@ -150,7 +151,8 @@ def _parsed(path: Path, number: int, line: bytes) -> _Operation:
         raise _fault(
             path,
             number,
-            "YCSB's binding basic prints no such line: redirect only the standard output of YCSB, without its errors",
+            f"`ycsb run basic` and `ycsb load basic` print no line such as {_shown(line)}: redirect only the standard "
+            "output of YCSB, not its standard error",
         )
     table, key = match["table"], match["key"]
     if not re.fullmatch(rb"[A-Za-z0-9_]{1,15}", table):
@@ -170,7 +172,7 @@ def _parsed(path: Path, number: int, line: bytes) -> _Operation:
         raise _fault(
             path,
             number,
-            "the key begins with !, as only the keys of Keydrome's own checks may: use other keys",
+            "the key begins with !, which is reserved for the keys of Keydrome's own checks: use other keys",
         )
     payload = (match["values"] or b"").rstrip()[:_PAYLOAD_BYTES_MAX]
     if b"\0" in line:
@@ -184,6 +186,11 @@ def _parsed(path: Path, number: int, line: bytes) -> _Operation:
 
 def _fault(path: Path, number: int, what: str) -> UsageError:
     return UsageError(f"{display_name(path.name)}, line {number}: {what}")
+
+
+def _shown(line: bytes) -> str:
+    """Return the beginning of a line in quotes, for a message."""
+    return printable(repr(line[:_SHOWN_BYTES].decode(errors="replace")))
 
 
 def _escaped(text: bytes) -> bytes:

@@ -230,19 +230,19 @@ def _introduction(name: str, request: Request, debugged: Debugged) -> list[str]:
         f"{request.benchmark.name}/{request.instance}, {request.scale.value} scale, seed {seed}"
     )
     lines = [
-        "debug: NOT JUDGED, NOT JAILED: the library has all your rights, and no result is compared",
+        "debug: NOT JUDGED, NOT JAILED: the library has all your rights, and its results are not checked",
         f"plays: {name} on {played}",
-        f"in:    {debugged.plan.parent}",
+        f"folder: {debugged.plan.parent}",
         f"again: {shlex.join(debugged.command(None))}",
-        f"gdb:   {shlex.join(debugged.command(Tool.GDB))}",
+        f"gdb: {shlex.join(debugged.command(Tool.GDB))}",
     ]
     if not debugged.runtimes:
         lines.append(f"valgrind: {shlex.join(debugged.command(Tool.VALGRIND))}")
     if debugged.has_thread_sanitizer:
         lines.append(
             "note: the thread sanitizer does not see how Keydrome's own code orders threads. In a benchmark that "
-            "orders its threads, such as `scenarios`, it can report races that do not exist: use ycsb or isolation "
-            "instead"
+            "orders its threads, such as `scenarios`, the sanitizer can report races that do not exist: use ycsb or "
+            "isolation instead"
         )
     return lines
 
@@ -252,10 +252,10 @@ def _ending(status: int, debugged: Debugged, tool: Tool | None) -> str:
         return "debug: the session ended; nothing was judged"
     if tool is Tool.STACK and status == _GDB_NO_EXIT:
         return (
-            "debug: a signal stopped the process. Its name and the stack of the stopped thread are above, then the "
-            "stacks of all threads. If that stack does not show your library, the library has probably damaged memory "
-            "earlier, or two threads have used it at the same time: build it with -fsanitize=address or "
-            "-fsanitize=thread, and play the session without --tool"
+            "debug: a signal stopped the process. Above are the name of the signal, the stack of the stopped thread, "
+            "and the stacks of all threads. If the stack of the stopped thread does not show your library, an earlier "
+            "call has probably damaged memory, or two threads have used the same memory at once. To find out, build "
+            "the library with -fsanitize=address or -fsanitize=thread, and play the session without --tool"
         )
     if tool is not None:
         return f"debug: {tool.value} ended with status {status}: see its output above; nothing was judged"
@@ -266,5 +266,9 @@ def _ending(status: int, debugged: Debugged, tool: Tool | None) -> str:
         )
     if status == _COULD_NOT_PLAY:
         return "debug: the session could not be played; the reason is printed above"
-    told = "see the report of the sanitizer above" if debugged.runtimes else "the library ended it"
+    told = (
+        "see the report of the sanitizer above"
+        if debugged.runtimes
+        else "the library ended the process, for example with exit()"
+    )
     return f"debug: the process ended with status {status}: {told}"

@@ -122,8 +122,8 @@ _RULES: tuple[tuple[str, Callable[[Path], str], Callable[[str], bool], str], ...
         _steal,
         lambda found: _number(found) <= 100 * _STEAL_MAX,
         (
-            f"other virtual machines use the same CPUs (at most {100 * _STEAL_MAX:g} % is fine): use a dedicated host "
-            "or bare metal"
+            f"other virtual machines use the same CPUs (up to {100 * _STEAL_MAX:g} % of the CPU time is fine): use a "
+            "dedicated host or bare metal"
         ),
     ),
     (
@@ -142,14 +142,14 @@ _RULES: tuple[tuple[str, Callable[[Path], str], Callable[[str], bool], str], ...
         "hyper-threads",
         lambda root: {"0": "off", "1": "on"}[_file(f"{_CPU}/smt/active")(root)],
         lambda found: found == "off",
-        f"echo off > /{_CPU}/smt/control, or nosmt on the kernel's command line",
+        f"echo off > /{_CPU}/smt/control, or add nosmt to the kernel's command line",
     ),
     (
         "isolated CPUs",
         _isolated,
         lambda found: found != "none",
         (
-            "isolcpus=2-N nohz_full=2-N rcu_nocbs=2-N on the kernel's command line (N is the last CPU), and "
+            "add isolcpus=2-N nohz_full=2-N rcu_nocbs=2-N to the kernel's command line (N is the last CPU), and set "
             "KEYDROME_CPUS=2-N for the worker"
         ),
     ),
@@ -157,7 +157,7 @@ _RULES: tuple[tuple[str, Callable[[Path], str], Callable[[str], bool], str], ...
         "clock source",
         _file("sys/devices/system/clocksource/clocksource0/current_clocksource"),
         lambda found: found == "tsc",
-        "clocksource=tsc tsc=reliable on the kernel's command line, if the processor's counter has a constant rate",
+        "add clocksource=tsc tsc=reliable to the kernel's command line, if /proc/cpuinfo has the flag constant_tsc",
     ),
     (
         "transparent huge pages",
@@ -171,7 +171,7 @@ _RULES: tuple[tuple[str, Callable[[Path], str], Callable[[str], bool], str], ...
         lambda found: found == "2",
         "sysctl kernel.randomize_va_space=2, because sessions are independent only if each has a new memory layout",
     ),
-    ("swap", _swap, lambda found: found == "none", "swapoff -a, and no swap in /etc/fstab"),
+    ("swap", _swap, lambda found: found == "none", "swapoff -a, and remove swap from /etc/fstab"),
     (
         "NUMA balancing",
         _file("proc/sys/kernel/numa_balancing"),

@@ -147,9 +147,7 @@ def _add_list(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_json(parser: argparse.ArgumentParser, what: str) -> None:
-    help_text = (
-        f"write the {what} as JSON; - is standard output, and the text then goes to standard error"
-    )
+    help_text = f"write the {what} as JSON to FILE; if FILE is -, to standard output, and the text to standard error"
     parser.add_argument("--json", metavar="FILE", type=output_path, help=help_text)
 
 
@@ -170,7 +168,8 @@ def _add_scale_and_seed(parser: argparse.ArgumentParser, scale: Scale) -> None:
     parser.add_argument(
         "--seed",
         metavar="S",
-        help="seed of the first session: 16 hexadecimal digits as printed, or a number; default: a random seed",
+        help="seed of the first session: 16 hexadecimal digits as printed, or a number below 2^64; default: a random "
+        "seed",
     )
 
 
@@ -212,7 +211,8 @@ def _add_operations(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--benchmark",
         metavar="B",
-        help=f"`keydrome list` prints the names; default: {DEFAULT_BENCHMARK}, or {TRACE_BENCHMARK} with --trace",
+        help="name of the benchmark to run; `keydrome list` prints the names; "
+        f"default: {DEFAULT_BENCHMARK}, or {TRACE_BENCHMARK} with --trace",
     )
     parser.add_argument(
         "--instance",
@@ -264,7 +264,7 @@ def _add_bench(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         type=positive,
         default=3,
-        help="number of sessions, each with fresh processes and a seed of its own; default: 3",
+        help="number of sessions; each session has new processes and a different seed; default: 3",
     )
     parser.add_argument(
         "--record",
@@ -292,7 +292,8 @@ def _add_bench(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--at-capacity",
         action="store_true",
-        help="first measure the highest throughput, then time the library at fractions of it (benchmark open_loop)",
+        help="first measure the highest throughput of the library, then time the library at fractions of this value; "
+        "needs a benchmark with arrival rates, such as open_loop",
     )
     _add_verified(parser)
     parser.add_argument(
@@ -307,7 +308,7 @@ def _add_debug(parser: argparse.ArgumentParser) -> None:
     parser.description = (
         "Play one session in a process that a debugger or a sanitizer can watch. NOT JUDGED, NOT JAILED: the library "
         "runs with all your rights. It may be built with -fsanitize=address or -fsanitize=thread "
-        "(docs/how-to/debug-a-library.md). Returns 0 if every call returned, 1 if not, 2 after an error."
+        "(docs/how-to/debug-a-library.md). Exit status: 0 if every call returned, 1 if not, 2 after an error."
     )
     _add_library(parser)
     _add_scale_and_seed(parser, Scale.SMOKE)
@@ -335,7 +336,8 @@ def _add_compare(parser: argparse.ArgumentParser) -> None:
         "--markdown",
         metavar="FILE",
         type=output_path,
-        help="write the tables and the conditions of the measurement as Markdown, for a report; - is standard output",
+        help="write the tables and the conditions of the measurement as Markdown to FILE, for a report; if FILE is -, "
+        "to standard output",
     )
     _add_workload(parser)
     parser.add_argument(
@@ -358,7 +360,8 @@ def _add_compare(parser: argparse.ArgumentParser) -> None:
         metavar="PERCENT",
         type=percent,
         default=100 * (MARGIN_RATIO - 1),
-        help="libraries count as equal if their results differ by less; state the margin with the result; default: 3",
+        help="libraries count as equal if their results differ by less than PERCENT (0.1 to 100); if you publish the "
+        "result, state this margin too; default: 3",
     )
     parser.add_argument(
         "--keep-same",
@@ -409,13 +412,13 @@ def _add_convert_ycsb(parser: argparse.ArgumentParser) -> None:
         "printed",
         metavar="RUN",
         type=Path,
-        help="what `ycsb run basic` has printed to standard output",
+        help="a file with what `ycsb run basic` has printed to standard output",
     )
     parser.add_argument(
         "--load",
         metavar="LOAD",
         type=Path,
-        help="what `ycsb load basic` has printed; these records are loaded before the clock starts",
+        help="a file with what `ycsb load basic` has printed; these records are loaded before the clock starts",
     )
     parser.add_argument(
         "--threads",

@@ -51,8 +51,8 @@ def run(options: argparse.Namespace) -> int:
     for benchmark, versions in mixed_versions(results).items():
         print(
             f"keydrome: the results come from versions {', '.join(map(str, versions))} of the benchmark {benchmark}. "
-            "These versions play different operations, so each gets plots of its own: to compare the results, repeat "
-            "those of the older versions",
+            "These versions play different operations, so each version gets separate plots: to compare the results, "
+            "repeat the runs that used older versions",
             file=sys.stderr,
         )
     drawn = 0

@@ -152,16 +152,18 @@ def compare(original: Original, verdict: Verdict, summary: Summary) -> Compariso
         )
         if not same_class:
             lines.append(
-                f"machine: {original.machine_class} in the bundle, {here} here: ratios of different machine classes "
-                "may differ"
+                f"machine: {original.machine_class} in the bundle, {here} here: the ratios are not compared, because "
+                "ratios of different machine classes may differ"
             )
         elif overlapping is None:
             lines.append("too few sessions for intervals, so the ratios cannot be compared")
         else:
-            lines.append(f"the intervals {'overlap' if overlapping else 'do not overlap'}")
+            lines.append(
+                f"the intervals of the two ratios {'overlap' if overlapping else 'do not overlap'}"
+            )
     why_not = "" if same_verdict else "the verdicts differ"
     if same_verdict and same_class and overlapping is False:
-        why_not = "the intervals do not overlap, although the machines are of the same class"
+        why_not = "the intervals of the two ratios do not overlap, although the machines are of the same class"
     lines.append(
         f"the replay does not confirm the run, because {why_not}"
         if why_not
@@ -214,8 +216,8 @@ def _request(
         )
     if not original.seeds:
         raise UsageError(
-            "the bundle has no seeds: only the owner of the run and organisers get them. Log in as one of them and "
-            "download the bundle again"
+            "the bundle has no seeds: only the owner of the run and organisers get a bundle with seeds. Log in as the "
+            "owner or as an organiser, and download the bundle again"
         )
     return Request(
         benchmark=benchmark,

@@ -76,7 +76,8 @@ def _show(score: SuiteScore, stream: TextIO) -> None:
             *(f"{value:.3f}" for value in (one.score, one.low, one.high)),
         )
     speeds = Table(
-        title="Speed on each instance: times as fast as the control library", title_justify="left"
+        title="Speed on each instance, divided by the speed of the control library",
+        title_justify="left",
     )
     speeds.add_column("instance", overflow="fold")
     speeds.add_column("blocks", justify="right")
@@ -101,9 +102,9 @@ def _notes(score: SuiteScore) -> Iterator[str]:
         "Libraries whose ranks overlap may be equally fast."
     )
     for instance, reason in score.left_out.items():
-        yield f"{instance} is left out: {reason}; the instance counts after a comparison in which every library passes"
+        yield f"{instance} is left out: {reason}; to count it, repeat the comparison on it with libraries that all pass"
     if score.provisional:
         yield (
             "An instance in the table has fewer than 11 blocks, so the intervals are rough: "
-            "compare on it with more blocks (--sessions)."
+            "repeat the comparison on this instance with --sessions 11 or more."
         )

@@ -120,7 +120,7 @@ class WitnessFolder:
                 lines += ["", heading(finding), "", finding.detail]
         lines += [
             "",
-            "Every finding, with the files that show it (several may have one cause):",
+            "Every finding, with the files that show it (several findings may have the same cause):",
             "",
         ]
         for finding in findings:
@@ -133,7 +133,7 @@ class WitnessFolder:
             "  .svg      the same as a picture: open it in a browser",
             "  .c        a program that makes the same calls; its first lines say how to compile it",
             "  .json     the report of a session, with every finding",
-            "  .history  all calls of a round: build/release/bin/certify FILE judges it again",
+            "  .history  all calls of a round: build/release/bin/certify FILE judges these calls again",
             "",
         ]
         if self.histories_left_out:

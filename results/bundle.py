@@ -130,7 +130,7 @@ def read_bundle(data: bytes, public_key: str | None = None) -> Bundle:
     wrong = sorted(name for name in found | digests if found.get(name) != digests.get(name))
     if wrong:
         raise BundleError(
-            f"{', '.join(wrong)}: not the content that was signed: the bundle was changed after it was made; "
+            f"files were changed, added or removed after the bundle was signed ({', '.join(wrong)}): "
             f"{_DOWNLOAD_AGAIN}"
         )
     if public_key is not None and signed_by != public_key:

@@ -221,8 +221,8 @@ def _check_alike(results: Sequence[InstanceSpeeds]) -> None:
             known, other = identities.setdefault(name, (identity, one))
             if known != identity:
                 raise MixedResultsError(
-                    f"{name} is not the same in {one.instance} and in {other.instance}: its file or its configuration "
-                    "differs. Compare the same file under the same configuration on both instances"
+                    f"the library {name} is not the same in {one.instance} and in {other.instance}: its file or its "
+                    "configuration differs. Compare the same file under the same configuration on both instances"
                 )
 
 

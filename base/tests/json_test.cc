@@ -47,7 +47,8 @@ TEST(Json, SaysWhatAMemberMustBe) {
   EXPECT_EQ(parsed->int_member("a").value(), 1);
   EXPECT_EQ(parsed->int_member("b").error().message, "b: is \"x\", but must be an integer");
   EXPECT_EQ(parsed->string_member("a").error().message, "a: is 1, but must be a string");
-  EXPECT_EQ(parsed->string_member("c").error().message, "c: this field is missing; add it");
+  EXPECT_EQ(parsed->string_member("c").error().message,
+            "c: this field is missing; add it, with a string as its value");
   const Result<Json> nested = Json::parse(R"({"list": [1], "object": {"a": 1}})");
   ASSERT_TRUE(nested.ok());
   EXPECT_EQ(nested->int_member("list").error().message,
@@ -68,11 +69,13 @@ TEST(Json, SaysWhyAFileCannotBeRead) {
   const auto message = [](const char* path) { return Json::parse_file(path).error().message; };
   EXPECT_EQ(message("/nowhere/at/all.json"),
             "/nowhere/at/all.json: cannot read the file (No such file or directory): give a JSON "
-            "file that you may read");
-  EXPECT_EQ(message("/"),
-            "/: cannot read the file (Is a directory): give a JSON file that you may read");
+            "file that is readable and not empty");
+  EXPECT_EQ(
+      message("/"),
+      "/: cannot read the file (Is a directory): give a JSON file that is readable and not empty");
   EXPECT_EQ(message("/dev/null"),
-            "/dev/null: cannot read the file (it is empty): give a JSON file that you may read");
+            "/dev/null: cannot read the file (it is empty): give a JSON file that is readable and "
+            "not empty");
 }
 
 }  // namespace

@@ -47,14 +47,14 @@ def _problem(found: Mapping[str, Any], settings: Settings) -> str | None:
     )
     for name in found:
         if name not in rules and name not in _OLD_NAMES:
-            return f"there is no field {name!r}; {_suggested(name, rules)}"
+            return f"the field {name!r} is unknown; {_suggested(name, rules)}"
     for old, new in _OLD_NAMES.items():
         if old in found and new in found:
             return f"the field {old!r} is the old name of {new!r}, and the file has both; remove {old!r}"
     current = {_OLD_NAMES.get(name, name): value for name, value in found.items()}
     for name in schema["required"]:
         if name not in current:
-            return f"the field {name!r} is missing; add it"
+            return f"the field {name!r} is missing; add it, {_allowed(rules[name])}"
     wrong = (_wrong(name, value, rules[name]) for name, value in current.items())
     return next(filter(None, wrong), None) or _contradiction(current)
 
@@ -73,8 +73,15 @@ def _wrong(name: str, value: object, rule: Mapping[str, Any]) -> str | None:
             f"the field {name!r} has the value {value!r}; it must consist of {rule['description']}"
         )
     if rule.get("minLength") and not value:
-        return f"the field {name!r} is empty; give it a text"
+        return f"the field {name!r} is empty; it must be a text of at least one character"
     return None
+
+
+def _allowed(rule: Mapping[str, Any]) -> str:
+    """Return which values a field may have."""
+    if "enum" in rule:
+        return f"with one of the values {', '.join(map(repr, rule['enum']))}"
+    return f"with {rule.get('description', _TYPES[rule['type']][1])} as its value"
 
 
 def _shown(value: object) -> str:

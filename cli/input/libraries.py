@@ -134,8 +134,8 @@ def chosen_configuration(
     """Return the configuration from LIB:CONFIG or from --config. Raises UsageError if both are given."""
     if named.configuration is not None and option is not None:
         raise UsageError(
-            f"the library has the configuration {named.configuration!r} after its colon, and --config gives "
-            f"{option!r}: give only one of them"
+            f"LIB:CONFIG gives the configuration {named.configuration!r}, and --config gives {option!r}: give only one "
+            "of them"
         )
     return find_configuration(named.configuration or option, settings)
 
@@ -154,8 +154,8 @@ def check_isolates(configuration: dict[str, Any] | None) -> None:
         return
     raise UsageError(
         f"the configuration {configuration.get('name', '')!r} adds no transactions, so there is no isolation that "
-        "`keydrome check` could judge: choose a configuration with another concurrency "
-        f"(for example --config {DEFAULT_CONFIGURATION}). To time the structure alone: "
+        "`keydrome check` could judge: choose a configuration that adds transactions, for example "
+        f"--config {DEFAULT_CONFIGURATION}. To time the structure alone: "
         "keydrome bench LIB --config bare --benchmark ycsb -p auto_commit=1 --threads 1"
     )
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from cli.input.values import UsageError
 from results.result_files import BENCH_SCHEMA, COMPARE_SCHEMA
 from runner.strict import StrictError, parse_object
-from runner.text import display_name
+from runner.text import display_name, printable
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -33,8 +33,10 @@ def read_result(path: Path, schemas: Path) -> dict[str, Any]:
         raise UsageError(f"{error}: give a file that bench or compare wrote with --json") from error
     schema = _SCHEMAS.get(str(result.get("schema")))
     if schema is None:
+        found = printable(repr(result.get("schema"))[:80]) if "schema" in result else "missing"
         raise UsageError(
-            f"{name}: not a result of bench or compare; give a file that they wrote with --json"
+            f"{name}: not a result of bench or compare, because its field 'schema' is {found}: give a file that bench "
+            "or compare wrote with --json"
         )
     rules = parse_object((schemas / schema).read_bytes(), schema)
     fault = next(Draft202012Validator(rules).iter_errors(result), None)

@@ -105,7 +105,7 @@ def _ratios(outcome: Outcome) -> Iterator[tuple[str, str]]:
         note = f"; {counted(repeated, 'noisy session')} repeated" if repeated > 0 else ""
         yield (
             "each",
-            f"{shown}{more}{note} (--seed {sessions[0].seed} plays the same operations again)",
+            f"per session: {shown}{more}{note} (--seed {sessions[0].seed} plays the same operations again)",
         )
 
 
@@ -167,8 +167,8 @@ def _audit_line(audit: Audit) -> str:
         )
     if not audit.pairs:
         return (
-            "audit: the two modes cannot be compared, because each thread needs two CPUs that no other process uses: "
-            "lower --threads, or stop other programs"
+            "audit: timed and verified mode cannot be compared, because each thread needs two CPUs that no other "
+            "process uses: lower --threads, or stop other programs"
         )
     text = (
         f"audit: verified mode adds {audit.candidate_added_ns:,.0f} ns per call to the library, "

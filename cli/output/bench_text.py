@@ -145,8 +145,8 @@ def slowest_transactions(session: Session) -> str:
     name = max(slower, key=lambda one: slower[one])
     ours = next(one for one in session.candidate.latency if one.transaction_class == name)
     return (
-        f"{100 * slower[name] / sum(slower.values()):.0f} % of the additional time is in transactions of the class "
-        f"{printable(name)} (mean {_mean_us(ours):,.1f} us, control {theirs[name]:,.1f} us). "
+        f"{100 * slower[name] / sum(slower.values()):.0f} % of the additional time, compared with the control, is in "
+        f"transactions of the class {printable(name)} (mean {_mean_us(ours):,.1f} us, control {theirs[name]:,.1f} us). "
     )
 
 
@@ -273,7 +273,9 @@ def noise_text(noise: Noise, sessions: tuple[Session, ...], metric: str) -> str:
     if noise.steal_percent > _STEAL_PERCENT_MAX:
         facts.append(f"{noise.steal_percent:.1f} % of the time taken by other virtual machines")
     if change is not None:
-        facts.append(f"the control's result differed by a factor of up to {change:.2f}")
+        facts.append(
+            f"the control's results differed between sessions by a factor of up to {change:.2f}"
+        )
     if noise.neighbours:
         facts.append(
             f"{noise.neighbours} other Keydrome run{'s' if noise.neighbours > 1 else ''} at the same time, "

@@ -64,7 +64,11 @@ def sanitizer_session(given: str, sanitizer: str, session: str) -> str:
 
 def with_sanitizer(given: str, sanitizer: str, session: str, finds: str, *, cpp: bool) -> str:
     """Return the sentence with both commands. `finds` says what they do, for example "name the write"."""
-    sources = "SOURCES: your files" if cpp else "SOURCES: your files; c++ for C++"
+    sources = (
+        "SOURCES: your source files"
+        if cpp
+        else "SOURCES: your source files; for C++, replace cc by c++"
+    )
     return (
         f"`{sanitizer_build(given, sanitizer, cpp=cpp)}` ({sources}) and then "
         f"`{sanitizer_session(given, sanitizer, session)}` {finds}"

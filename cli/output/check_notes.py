@@ -81,7 +81,7 @@ def _files(tally: Tally, witness: WitnessFolder | None) -> Iterator[str]:
 
 def _crash_notes(tally: Tally) -> Iterator[str]:
     if tally.replays.printed and _has(tally, CRASHED):
-        yield f"printed: {printable(tally.replays.printed)}"
+        yield f"the library printed: {printable(tally.replays.printed)}"
     session, passes_alone = tally.replays.ended, tally.alone_passed is not False
     crash = next((one for one in tally.findings.values() if crashes(one)), None)
     if crash is not None and calls_inside(crash):

@@ -135,7 +135,7 @@ def _reach(one: Forecast, family: int, wanted: int) -> str:
     requested = f"the {counted(wanted, 'requested block')}"
     margin = reachable_margin(one.scatter, family, wanted)
     if margin is None:
-        return f"{requested} can show nothing, because more are needed"
+        return f"{requested} cannot show a difference or equality: raise --sessions"
     text = f"{requested} can show equality within about {_percent(margin)}"
     if margin > _MARGIN_MAX:
         text = f"{requested} cannot show equality within {PERCENT_MAX:g} %, the largest --margin"

@@ -64,7 +64,7 @@ def _conditions(compared: Compared) -> Iterator[str]:
         ("Keydrome", f"version {version('keydrome')}"),
         ("parameters", ", ".join(f"{name} {value}" for name, value in played.items())),
         ("checks", "none (--plain)" if request.plain else "on"),
-        ("sessions", f"{len(compared.counted)} count, {compared.wanted} were requested"),
+        ("sessions", f"{len(compared.counted)} are valid, {compared.wanted} were requested"),
         ("margin", f"{100 * (compared.margin_ratio - 1):g} %"),
         *compare_text.conditions(compared),
         *(_library(library) for library in compared.libraries),

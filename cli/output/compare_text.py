@@ -177,12 +177,14 @@ def legend(compared: Compared) -> Iterator[str]:
         f"ratio is within its interval with a probability of {coverage:.1f} %."
     )
     yield (
-        f"p: the p-values of three claims: the two differ at all, differ by more than {margin} (--margin), or by "
-        f"less. A value of at most {SIGNIFICANCE:g} shows its claim; all are Holm-corrected for the number of pairs."
+        "p differ, p apart, p equal: the p-values of the claims that the two libraries differ at all, differ by more "
+        f"than {margin} (--margin), or differ by less. A value of at most {SIGNIFICANCE:g} shows the claim. All values "
+        "are Holm-corrected for the number of pairs."
     )
     yield (
-        f"result: apart means that the blocks show a difference of more than {margin}; equal, of less. Ahead means "
-        "that they show a difference, but not whether it is more; undecided, that they show none of these."
+        f"result: apart means that the blocks show a difference of more than {margin}. Equal means that they "
+        f"exclude a difference of more than {margin}. Ahead means that they show a difference, but not whether it is "
+        f"larger than {margin}. Undecided means that they show none of these."
     )
 
 
@@ -200,8 +202,8 @@ def notes(compared: Compared) -> Iterator[str]:
         yield f"{name} is excluded: {reason}"
     if blocks.floor:
         yield (
-            f"{FLOOR}, the library that does nothing, has no time ({blocks.floor}); so it is unknown whether a large "
-            "part of a library's time is the harness's own"
+            f"{FLOOR}, the library that does nothing, has no time ({blocks.floor}); so it is unknown whether the "
+            "harness (the code that makes the calls) takes a large part of a library's time"
         )
     for name in compared.values:
         if compared.harness_bound(name):

@@ -73,11 +73,11 @@ def meaning(finding: Finding, given: str, *, alone_passed: bool | None = None) -
     calls = "; ".join(f"{call}: {_threads(threads)}" for call, threads in by_call.items())
     yield f"{counted(len(inside), 'thread')} were inside the library at once ({calls})."
     if alone_passed is False:
-        yield "With one thread (suite differential) the library failed too, so fix that first."
+        yield "With one thread (suite differential) the library failed too, so find that fault first."
         return
-    alone = "With one thread (suite differential) it passed. " if alone_passed else ""
+    alone = "With one thread (suite differential) the library passed. " if alone_passed else ""
     if is_heap_damaged(finding):
-        yield f"{alone}Two threads that use the same memory without a lock can also do this (a data race)."
+        yield f"{alone}Two threads that use the same memory without a lock can also damage the heap (a data race)."
         return
     yield (
         f"{alone}A crash that needs two threads at once is usually a data race: two threads use the "
@@ -85,7 +85,7 @@ def meaning(finding: Finding, given: str, *, alone_passed: bool | None = None) -
     )
     if alone_passed is None:
         alone = f"{keydrome_command()} check {given} --suite differential"
-        yield f"`{alone}` plays one thread alone, which this run did not."
+        yield f"This run did not include the suite with one thread; `{alone}` plays it."
 
 
 def _end_of_process(finding: Finding) -> Iterator[str]:
@@ -138,8 +138,8 @@ def find_leak(given: str, session: str, *, cpp: bool = False) -> str:
     finds = "list the memory that was never freed, with the stack of each allocation"
     return (
         f"{with_sanitizer(given, 'address', session, finds, cpp=cpp)}; "
-        f"`{listed}` needs no new build, and also lists what the library still reaches, such as a list that only "
-        "grows (the largest last)"
+        f"`{listed}` needs no new build, and also lists memory to which the library still has pointers, such as a "
+        "list that only grows (the largest blocks last)"
     )
 
 
@@ -176,7 +176,8 @@ def crash_file(
     what = "a data race" if is_race(finding) else "the write that damages memory"
     lines += [
         "",
-        f"To find {what}, build the library with a sanitizer (SOURCES: your files; c++ for C++):",
+        f"To find {what}, build the library with a sanitizer",
+        "(SOURCES: your source files; for C++, replace cc by c++):",
         "",
         f"  {sanitizer_build(given, sanitizer, cpp=False)}",
         f"  {sanitizer_session(given, sanitizer, session)}",

@@ -54,8 +54,8 @@ def how_to_debug(library: str, report: Report, seed: str, overrides: Mapping[str
         return how_to_profile(library, report, seed, overrides, "slow")
     if report.verdict is Verdict.TIMED_OUT:
         return (
-            f"`{played} --tool gdb` plays the session without a jail: while it takes too long, Ctrl-C stops it, and "
-            "`thread apply all backtrace` shows its calls"
+            f"`{played} --tool gdb` plays the session without a jail. When the session hangs, press Ctrl-C; then "
+            "`thread apply all backtrace` shows the calls of all threads"
         )
     return ""
 

@@ -89,7 +89,7 @@ def test_a_library_that_passed_fits_one_screen(passed: Outcome) -> None:
     headings = [found[1] for line in lines if (found := re.match(r"(\w+):", line))]
     assert headings == ["score", "each", "ran", "speed", "right", "noise", "next", "more"]
     assert lines[-1] == "btree.so, this run's own checks: passed"
-    assert "each: 0.769, 1.538, 1.154 (--seed 00000000000000aa plays" in text
+    assert "each: per session: 0.769, 1.538, 1.154 (--seed 00000000000000aa plays" in text
 
 
 def test_a_narrow_terminal_leaves_out_the_phases(passed: Outcome) -> None:

@@ -150,7 +150,7 @@ def test_noise_in_words() -> None:
         assert noise_text(noise, same, "total_ms").startswith("noisy machine")
     text = noise_text(QUIET, sessions((10.0, 10.0), (10.0, 12.0)), "total_ms")
     assert text.startswith("noisy machine")
-    assert "the control's result differed by a factor of up to 1.20" in text
+    assert "the control's results differed between sessions by a factor of up to 1.20" in text
     assert "1 other Keydrome run at the same time" in noise_text(
         replace(QUIET, neighbours=1), same, "total_ms"
     )
@@ -204,7 +204,8 @@ def test_a_slow_library_learns_which_transactions_are_slow() -> None:
         control=replace(session.control, latency=theirs),
     )
     assert slowest_transactions(both) == (
-        "100 % of the additional time is in transactions of the class update (mean 11.0 us, control 1.0 us). "
+        "100 % of the additional time, compared with the control, is in transactions of the class update "
+        "(mean 11.0 us, control 1.0 us). "
     )
     assert slowest_transactions(replace(both, control=None)) == ""
 

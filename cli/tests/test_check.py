@@ -280,7 +280,7 @@ def test_a_crash_shows_its_session_and_what_was_printed(settings: Settings) -> N
     session = Session("00000000000000aa", candidate_first=True, candidate=report, control=None)
     tally.add("unit", SeriesResult(Verdict.CRASHED, "why", (crash,), (session,)), FACTS)
     lines = said(settings, tally)
-    assert "printed: free(): invalid pointer" in lines
+    assert "the library printed: free(): invalid pointer" in lines
     text = " ".join(lines)
     assert "SIGABRT inside of free or malloc means that the heap was damaged earlier" in text
     assert "-fsanitize=address" in text

@@ -220,7 +220,7 @@ def test_the_columns_are_explained_and_the_conditions_are_named() -> None:
         "smoke scale: total_ms, less is better",
         "not the medians. x control: divided by the result of the control, a fixed library",
         "ratio: total_ms of the first divided by that of the second",
-        "differ by more than 3 % (--margin), or by less",
+        "differ by more than 3 % (--margin), or differ by less",
         f"seed: {SEEDS[0]} (--seed",
         "jail: weak",
     ):
@@ -253,7 +253,7 @@ def test_the_markdown_has_the_tables_of_the_screen_and_the_conditions() -> None:
         ", Linux ",
         "- Keydrome: version ",
         "- parameters: ",
-        "- sessions: 7 count, 7 were requested",
+        "- sessions: 7 are valid, 7 were requested",
         "- margin: 3 %",
         "- machine: ",
         f"- seed: {SEEDS[0]} ",
@@ -327,7 +327,7 @@ def test_the_margin_is_stated(capsys: pytest.CaptureFixture[str]) -> None:
         one.values["b:rw"] = one.values["a"]
     text = " ".join(shown(value).split())
     capsys.readouterr()
-    assert "differ by more than 10 % (--margin), or by less" in text
+    assert "differ by more than 10 % (--margin), or differ by less" in text
     assert compare_json(value)["rules"]["margin_ratio"] == 1.1
 
 

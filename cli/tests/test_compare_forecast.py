@@ -88,7 +88,7 @@ def test_what_too_few_blocks_show_is_said() -> None:
     (line,) = lines(made(5, {"a": 0.0, "b": 0.8}), 100, 1.03, 2.0)
     assert ", and 100 blocks" not in line
     (line,) = lines(made(5, {"a": 0.0, "b": 0.01}), 5, 1.03, 2.0)
-    assert "the 5 requested blocks can show nothing, because more are needed" in line
+    assert "the 5 requested blocks cannot show a difference or equality: raise --sessions" in line
 
 
 def test_the_forecast_is_printed_once_and_not_after_the_last_block(

@@ -97,15 +97,21 @@ def test_operations_of_a_key_stay_with_one_thread(
     [
         (b"", "no line is an operation of YCSB"),
         (b"[READ], Operations, 1\n", "no line is an operation of YCSB"),
-        (b"READ t k [ <all fields>]\nStarting test.\n", "run.txt, line 2: YCSB's binding basic"),
-        (b"READ t k 5 [ f ]\n", "run.txt, line 1: YCSB's binding basic prints no such line"),
-        (b"SCAN t k [ f ]\n", "run.txt, line 1: YCSB's binding basic prints no such line"),
-        (b"READ t\n", "run.txt, line 1: YCSB's binding basic prints no such line"),
-        (b"\xff\xfe\x00\n", "run.txt, line 1: YCSB's binding basic prints no such line"),
+        (
+            b"READ t k [ <all fields>]\nStarting test.\n",
+            "run.txt, line 2: `ycsb run basic` and `ycsb load basic` print no line such as 'Starting",
+        ),
+        (b"READ t k 5 [ f ]\n", "print no line such as 'READ t k 5 [ f ]': redirect only"),
+        (b"SCAN t k [ f ]\n", "print no line such as 'SCAN t k [ f ]': redirect only"),
+        (b"READ t\n", "print no line such as 'READ t': redirect only"),
+        (
+            b"\xff\xfe\x00\n",
+            "run.txt, line 1: `ycsb run basic` and `ycsb load basic` print no line",
+        ),
         (b"DELETE t " + b"k" * 129, "line 1: the key has 129 bytes, but at most 128 are"),
         (
             b"DELETE t !k",
-            "line 1: the key begins with !, as only the keys of Keydrome's own checks",
+            "line 1: the key begins with !, which is reserved for the keys of Keydrome's own checks",
         ),
         (b"DELETE my-table k\n", "line 1: the table my-table becomes an index, whose name must"),
         (b"INSERT t k [ f=\x00 ]\n", "line 1: a key or value contains a zero byte"),
@@ -121,7 +127,7 @@ def test_other_lines_are_refused_with_their_number(
 def test_wrong_options_are_refused(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     run = b"READ t k [ <all fields>]\n"
     error = converted(tmp_path, capfd, run, load=run)
-    assert "load.txt, line 1: a load only inserts, but this line is READ" in error
+    assert "load.txt, line 1: a load only inserts, but this line has the operation READ" in error
     assert "at most 1,024 threads" in converted(tmp_path, capfd, run, "--threads", "1025")
     assert main(["convert-ycsb", str(tmp_path / "none")]) == 2
     assert "none: cannot read the file (No such file or directory): give" in capfd.readouterr().err

@@ -50,14 +50,14 @@ def test_two_threads_inside_the_library_look_like_a_race() -> None:
         "A crash that needs two threads at once is usually a data race"
     )
     assert text.endswith(
-        "`keydrome check ./mine.so --suite differential` plays one thread alone, which this run did not."
+        "This run did not include the suite with one thread; `keydrome check ./mine.so --suite differential` plays it."
     )
 
 
 @pytest.mark.parametrize(
     ("passed", "words", "race"),
     [
-        (True, "With one thread (suite differential) it passed. A crash", True),
+        (True, "With one thread (suite differential) the library passed. A crash", True),
         (False, "failed too", False),
     ],
 )
@@ -116,14 +116,17 @@ def test_a_damaged_heap_is_not_called_a_race_among_threads(symbol: str) -> None:
     text = said(replace(TWO, detail=detail), alone_passed=True)
     assert "the heap was damaged earlier" in text
     assert "usually a data race" not in text
-    assert "With one thread (suite differential) it passed. Two threads that use" in text
+    assert "With one thread (suite differential) the library passed. Two threads that use" in text
 
 
 def test_the_commands_name_the_users_file_and_the_session_that_crashed() -> None:
     session = "--benchmark scenarios --instance crowds --scale smoke --seed 1"
     text = find_race("dir/mine.so --config rw", session)
     assert "`cc -g -O1 -shared -fPIC -fsanitize=thread -I " in text
-    assert "SOURCES -o ./mine-tsan.so` (SOURCES: your files; c++ for C++)" in text
+    assert (
+        "SOURCES -o ./mine-tsan.so` (SOURCES: your source files; for C++, replace cc by c++)"
+        in text
+    )
     assert f"`keydrome debug ./mine-tsan.so --config rw {session}`" in text
     text = find_damage("dir/mine.so", session, cpp=True)
     assert "`c++ -std=c++20 -g -O1 -shared -fPIC -fsanitize=address -I " in text

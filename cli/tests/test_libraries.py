@@ -87,11 +87,11 @@ VALID = {
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ({"lokc": "rw"}, "there is no field 'lokc'; did you mean 'lock'?"),
-        ({"cntrol": "occ"}, "there is no field 'cntrol'; did you mean 'concurrency'?"),
+        ({"lokc": "rw"}, "the field 'lokc' is unknown; did you mean 'lock'?"),
+        ({"cntrol": "occ"}, "the field 'cntrol' is unknown; did you mean 'concurrency'?"),
         (
             {"zzz": 1},
-            "there is no field 'zzz'; choose one of: name, title, description, strategy, ",
+            "the field 'zzz' is unknown; choose one of: name, title, description, strategy, ",
         ),
         ({"title": None}, "the field 'title' is missing"),
         ({"title": 5}, "the field 'title' has the value 5; it must be a text"),

@@ -58,9 +58,21 @@ def summary(low: float, ratio: float, high: float) -> Summary:
 @pytest.mark.parametrize(
     ("changes", "verdict", "here", "confirmed", "sentence"),
     [
-        ({}, Verdict.PASSED, (0.55, 0.6, 0.7), True, "the intervals overlap"),
-        ({}, Verdict.PASSED, (0.61, 0.7, 0.8), False, "the intervals do not overlap"),
-        ({}, Verdict.PASSED, (0.1, 0.2, 0.39), False, "because the intervals do not overlap"),
+        ({}, Verdict.PASSED, (0.55, 0.6, 0.7), True, "the intervals of the two ratios overlap"),
+        (
+            {},
+            Verdict.PASSED,
+            (0.61, 0.7, 0.8),
+            False,
+            "the intervals of the two ratios do not overlap",
+        ),
+        (
+            {},
+            Verdict.PASSED,
+            (0.1, 0.2, 0.39),
+            False,
+            "because the intervals of the two ratios do not overlap",
+        ),
         ({}, Verdict.FAILED, (0.4, 0.5, 0.6), False, "verdict: passed in the bundle, failed here"),
         ({}, Verdict.FAILED, (0.1, 0.2, 0.39), False, "not confirm the run, because the verdicts"),
         (
@@ -97,7 +109,7 @@ def test_a_replay_is_compared(
     [
         (
             {"seeds": []},
-            "the bundle has no seeds: only the owner of the run and organisers get them",
+            "only the owner of the run and organisers get a bundle with seeds",
         ),
         ({"request__benchmark": "sigmod2099"}, "there is no benchmark 'sigmod2099'"),
         ({"request__benchmark_version": 1}, "the run used version 1 of the benchmark sigmod"),
