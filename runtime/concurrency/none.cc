@@ -49,7 +49,7 @@ std::unique_ptr<ClientConcurrency> NoConcurrency::make_client() {
         warned_of_thread_,
         "the calls of a second thread return FAILURE, because the concurrency \"none\" adds no "
         "locks, and the structure does not have the capability KEYDROME_THREAD_SAFE. Use one "
-        "thread (--threads 1), or a configuration with another concurrency.");
+        "thread (--threads 1), or a configuration with locks (for example --config exclusive).");
     return nullptr;
   }
   return client;
@@ -63,7 +63,7 @@ bool NoConcurrency::may_change(const Transaction& transaction) {
       warned_of_change_,
       "a change inside a transaction returns FAILURE, because the concurrency \"none\" could "
       "not undo the change. Make changes with auto-commit calls (ycsb: -p auto_commit=1), or use a "
-      "configuration with another concurrency.");
+      "configuration with transactions (for example --config exclusive).");
   return false;
 }
 
