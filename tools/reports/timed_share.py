@@ -152,7 +152,7 @@ def main() -> int:
     state = options.state
     known = json.loads(state.read_text()) if state and state.is_file() else {}
     rows = {name: Times(**row) for name, row in known.items()}
-    sys.stdout.write(f"in seconds: | instance | {' | '.join(_COLUMNS)} |\n")
+    sys.stdout.write(f"columns, with times in seconds: | instance | {' | '.join(_COLUMNS)} |\n")
     for name in instances():
         if name in rows or (options.only and name not in options.only):
             continue
