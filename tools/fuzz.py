@@ -62,7 +62,8 @@ def search(target: Target, seconds: int) -> bool:
         print(f"{target.name}: {tried} inputs in {seconds} s, no failure", flush=True)
         return True
     print(
-        f"{target.name}: FAILED with the input in {broken}: fix the fault, then add the input to {target.corpus}\n"
+        f"{target.name}: FAILED on an input, the newest file in {broken}: fix the fault, then copy this file to "
+        f"{target.corpus}\n"
         f"{done.stderr[-2000:]}",
         flush=True,
     )

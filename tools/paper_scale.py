@@ -103,9 +103,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     rows = current(read_rows(state))
     targets = sorted(find_targets(options.scale, options.only), key=_size)
     if not targets:
-        names = " or ".join(options.only) or "any name"
+        names = f" with the name {' or '.join(options.only)}" if options.only else ""
         sys.stderr.write(
-            f"no instance of the name {names} has the scale {options.scale.value}; `keydrome list` shows all\n"
+            f"no instance{names} has the scale {options.scale.value}; `keydrome list` shows all names\n"
         )
         return 2
     if options.list:
@@ -151,7 +151,8 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument(
         "--state",
         type=output_path,
-        help=f"JSON file of the results; default: {RESULTS.relative_to(ROOT)} at paper scale, otherwise in var/",
+        help=f"JSON file of the results; default: {RESULTS.relative_to(ROOT)} at paper scale, otherwise "
+        "var/paper-scale-SCALE.json",
     )
     parser.add_argument("--write", action="store_true", help=f"write {PAGE.relative_to(ROOT)}")
     return parser.parse_args(arguments)

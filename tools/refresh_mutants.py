@@ -29,7 +29,8 @@ def main() -> int:
             text = refreshed(patch)
         except subprocess.CalledProcessError as error:
             sys.stderr.write(
-                f"{patch.name} does not apply to its source; edit it by hand:\n{error.stdout}\n"
+                f"the patch {patch.name} does not apply to the source that it names; edit the patch by hand:\n"
+                f"{error.stdout}\n"
             )
             failed += 1
             continue

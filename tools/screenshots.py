@@ -132,7 +132,7 @@ def main() -> int:
     visit = Visit(arguments.url.rstrip("/"), arguments.user, password)
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(**launch_options())  # type: ignore[arg-type] # sets two of many options
-        print(f"{take(browser, visit, arguments.folder)} pictures in {arguments.folder}")
+        print(f"wrote {take(browser, visit, arguments.folder)} pictures to {arguments.folder}")
     return 0
 
 

@@ -31,7 +31,7 @@ def main() -> None:
             statements, seconds = ask(options.repetitions)
             value = f"{statements} SQL statements, {seconds * 1000:.0f} ms"
             first = options.sizes[0]
-            target = f"as many statements as with {first}" if size != first else ""
+            target = f"as many SQL statements as with {first} runs" if size != first else ""
             rows.append(Row(f"board page, {size:,} runs", value, target))
     publish("The board page", rows, options.json)
 
@@ -90,7 +90,8 @@ def ask(repetitions: int) -> tuple[int, float]:
         times.append(time.perf_counter() - begin)
         if answer.status_code != 200:  # noqa: PLR2004 - HTTP's OK
             raise SystemExit(
-                f"the board page returned HTTP status {answer.status_code} instead of 200; the error is printed above"
+                f"the board page returned HTTP status {answer.status_code} instead of 200: "
+                "correct the error that is printed above"
             )
         if answer.content.count(b"/runs/") < TOP:
             raise SystemExit(

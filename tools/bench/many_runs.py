@@ -96,7 +96,10 @@ def fill(runs: int, users: int) -> int:
         _batch(range(first, last), site)
         done = last * (1 + len(gates))
         rate = done / (time.monotonic() - begin)
-        print(f"{done:,} of {wanted * (1 + len(gates)):,} runs, {rate:,.0f} a second", flush=True)
+        print(
+            f"wrote {done:,} of {wanted * (1 + len(gates)):,} runs, {rate:,.0f} a second",
+            flush=True,
+        )
     _write_entries(site.boards, site.best)
     _finish()
     return wanted * (1 + len(gates))
@@ -325,7 +328,7 @@ def main() -> None:
         )
     begin = time.monotonic()
     written = fill(options.runs, options.users)
-    print(f"{written:,} runs in {time.monotonic() - begin:.0f} s")
+    print(f"wrote {written:,} runs in {time.monotonic() - begin:.0f} s")
 
 
 if __name__ == "__main__":

@@ -34,7 +34,7 @@ def main() -> None:
         added = measure(options.repetitions)
     value = f"{median(added):.2f} s ({min(added):.2f} to {max(added):.2f}, {len(added)} runs)"
     row = Row(
-        "claim to recorded result, beyond the lifetime of the jails",
+        "time from the claim of a run to its recorded result, without the lifetime of the jails",
         value,
         f"under {TARGET_S:.0f} s",
         measured=median(added),
@@ -84,8 +84,8 @@ def timed_runs(worker: Worker, reports: list[RunReport]) -> float:
         begin = time.perf_counter()
         if not worker.run_one():
             raise SystemExit(
-                "the queue became empty before the worker claimed the run of sigmod2009; its submission or its "
-                "correctness runs failed: read the messages above"
+                "the queue became empty before the worker claimed the run of sigmod2009, so the submission "
+                "or a correctness run failed: read the messages above"
             )
         seconds = time.perf_counter() - begin
         sides = [

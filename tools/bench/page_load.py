@@ -73,7 +73,8 @@ def main() -> None:
                 found = measure(url, paths, cookie)
                 rows.append(
                     Row(
-                        f"{name}{', no copies' if cookie else ''}, {size:,} runs, {CLIENTS} clients: p50 and p99",
+                        f"{name}{', without stored copies' if cookie else ''}, {size:,} runs, {CLIENTS} clients: "
+                        "median and p99 of the response times",
                         f"{found.quantile(0.5):.0f} and {found.quantile(0.99):.0f} ms, "
                         f"{len(found.times_ms) / SECONDS:.0f} requests/s, {found.statements} SQL statements",
                         f"p99 below {TARGET_MS:.0f} ms",
@@ -186,8 +187,9 @@ def measure(url: str, paths: Sequence[str], cookie: str) -> Measured:
         one.join()
     if problems:
         raise SystemExit(
-            f"{len(problems)} clients failed, so there are no figures. The first failed with: {problems[0]}. "
-            "If the server printed an error above, fix it, then start this program again."
+            f"{len(problems)} of {CLIENTS} clients failed, so there are no figures. "
+            f"The first failed with: {problems[0]}. If the server printed an error above, correct the error, "
+            "then start this program again."
         )
     return Measured(sorted(times), statements)
 

@@ -88,10 +88,17 @@ def main() -> None:
     parser.add_argument(
         "--runs", type=int, default=100_000, help="number of runs in the queue; default: 100000"
     )
-    parser.add_argument("--seconds", type=float, default=60.0, help="how long the workers work")
-    parser.add_argument("--run-seconds", type=float, default=20.0, help="mean time of a run")
     parser.add_argument(
-        "--beat-seconds", type=float, default=1.0, help="seconds between heartbeats"
+        "--seconds",
+        type=float,
+        default=60.0,
+        help="how many seconds the workers work under each load; default: 60",
+    )
+    parser.add_argument(
+        "--run-seconds", type=float, default=20.0, help="mean seconds of a run; default: 20"
+    )
+    parser.add_argument(
+        "--beat-seconds", type=float, default=1.0, help="seconds between heartbeats; default: 1"
     )
     parser.add_argument("--json", type=output_path, help="also write the figures to this file")
     parser.add_argument("--role", choices=[MEASURE, WORK], default=MEASURE, help=argparse.SUPPRESS)
@@ -228,7 +235,7 @@ def process_queue(load: Load) -> Seen:
     busy = search_ms()
     said = [json.loads(worker.communicate()[0]) for worker in workers]
     if any(worker.returncode for worker in workers):
-        raise SystemExit("a process of simulated workers failed; its error message is above")
+        raise SystemExit("a process that simulates workers failed: read its error message above")
     Run.objects.filter(state__in=ACTIVE_STATES).update(
         state="done", verdict="passed", lease_until=None
     )
@@ -349,7 +356,8 @@ class Simulated:
             taken = time.perf_counter() - begin
             if run is None:
                 raise SystemExit(
-                    "the queue became empty before the seconds of --seconds had passed: give --runs a larger number"
+                    f"the queue became empty before {self.load.seconds:g} s (--seconds) had passed: "
+                    "give a larger number of runs with --runs"
                 )
             self.claims.append(
                 {"run": run.pk, "attempt": run.attempt, "ms": taken * 1000, "at": lived}
@@ -378,8 +386,8 @@ def rows(options: argparse.Namespace, seen: list[Seen], few: float, many: float)
     twice = len(claims) - len({c["run"] for c in claims}) + sum(c["attempt"] != 1 for c in claims)
     if twice:
         raise SystemExit(
-            f"runs were claimed twice ({twice} times), but only one worker may execute a run: "
-            "fix claim() in leaderboard/queue/claims.py"
+            f"{twice} of {len(claims):,} claims took a run that a worker had already claimed, but only one worker may "
+            "execute a run: fix claim() in leaderboard/queue/claims.py"
         )
     return [
         *(row for each in seen for row in rows_of(each)),
@@ -392,7 +400,7 @@ def rows(options: argparse.Namespace, seen: list[Seen], few: float, many: float)
         ),
         *(
             Row(
-                f"search for lost runs, and {s.load.workers:,} runs at work, {s.load.way}",
+                f"search for lost runs, while {s.load.workers:,} workers work {s.load.way}",
                 f"{s.search_ms:.1f} ms",
             )
             for s in seen
@@ -405,9 +413,7 @@ def rows_of(seen: Seen) -> list[Row]:
     load = seen.load
     times = quantiles([c["ms"] for c in seen.claims if c["at"] > load.seconds / 3], n=100)
     shape = f"{load.workers:,} workers {load.way}"
-    per_second = (
-        f"{len(seen.claims) / load.seconds:.0f} claims/s, {seen.beats / load.seconds:.0f} beats/s"
-    )
+    per_second = f"{len(seen.claims) / load.seconds:.0f} claims/s, {seen.beats / load.seconds:.0f} heartbeats/s"
     target = f"below {CLAIM_TARGET_MS} ms" if load.way == IN_TURN else ""
     return [
         Row(f"{shape}: load", per_second),

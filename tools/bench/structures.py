@@ -58,7 +58,7 @@ def run(library: list[str], seed: str) -> dict[str, float]:
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         if done.returncode != 0:
             raise SystemExit(
-                f"{library} did not pass, so there are no times:\n{done.stdout[-2000:]}{done.stderr[-2000:]}"
+                f"{' '.join(library)} did not pass, so there are no times:\n{done.stdout[-2000:]}{done.stderr[-2000:]}"
             )
         metrics: dict[str, float] = json.loads(path.read_text())["sessions"][0]["candidate"][
             "metrics"
@@ -75,7 +75,11 @@ def rows(times: dict[str, list[float]], lost: dict[str, float]) -> list[Row]:
     for name in ("btree, rw", "btree, exclusive"):
         ratios = [slow / fast for slow, fast in zip(times["berkeley"], times[name], strict=True)]
         value = f"{median(ratios):.1f} ({min(ratios):.1f} to {max(ratios):.1f})"
-        row = Row(f"berkeley / {name}, same seed", value, f"at least {TARGET:.0f}")
+        row = Row(
+            f"total time of berkeley / total time of {name}, same seed",
+            value,
+            f"at least {TARGET:.0f}",
+        )
         found.append(replace(row, measured=median(ratios), at_least=TARGET))
     return found
 

@@ -55,7 +55,8 @@ def _parser() -> argparse.ArgumentParser:
         "instance",
         metavar="BENCHMARK/INSTANCE",
         nargs="?",
-        help="only for a board, which needs it: the instance that it ranks, such as ycsb/a",
+        help="required for a board, refused for other kinds: the instance on which the board ranks libraries, "
+        "such as ycsb/a",
     )
     return parser
 

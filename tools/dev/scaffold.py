@@ -51,7 +51,7 @@ def new(kind: str, name: str, instance: str | None = None) -> int:
     words = board_words(name, instance) if kind == "board" else {}
     if kind != "board" and instance is not None:
         raise StepError(
-            f"only a board takes BENCHMARK/INSTANCE, not a {kind}: leave {instance!r} out"
+            f"only the kind board takes BENCHMARK/INSTANCE, not the kind {kind}: leave {instance!r} out"
         )
     existing = [path for path in files if path.exists()]
     if existing:
@@ -80,13 +80,14 @@ def board_words(name: str, instance: str | None) -> dict[str, str]:
     timed = [one for one, manifest in manifests.items() if manifest["kind"] == "performance"]
     if instance is None:
         raise StepError(
-            f"a board ranks libraries by an instance of a benchmark: ./dev new board {name} BENCHMARK/INSTANCE, "
-            f"for example ycsb/a; the benchmarks are: {', '.join(timed)}"
+            "the instance on which the board ranks libraries is missing: write "
+            f"`./dev new board {name} BENCHMARK/INSTANCE`, for example `./dev new board {name} ycsb/a`; "
+            f"the benchmarks are: {', '.join(timed)}"
         )
     benchmark, _, chosen = instance.partition("/")
     if benchmark not in timed:
         raise StepError(
-            f"{benchmark!r} is not a benchmark that measures speed; these are: {', '.join(timed)}"
+            f"{benchmark!r} is not a benchmark that measures speed; choose from: {', '.join(timed)}"
         )
     instances = manifests[benchmark]["instances"]
     if chosen not in instances:

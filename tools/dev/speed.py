@@ -60,7 +60,7 @@ def bench() -> int:
         except StepError as error:
             failed.append(str(error))
             sections.append(
-                f"## Not measured: {name}\n\nThe program failed; `./dev bench` printed how to see why.\n"
+                f"## Not measured: {name}\n\nThe program failed. To see why, run it alone: `{' '.join(command)}`\n"
             )
     FIGURES.write_text("\n".join([_head(), *sections]))
     print(f"\nwrote {FIGURES.relative_to(ROOT)}", *failed, sep="\n")

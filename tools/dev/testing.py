@@ -325,7 +325,8 @@ def _counted(report: Path, action: Callable[[], None]) -> Outcome:
         return Outcome(
             failed=1,
             message=complaint
-            or f"the suite ended without writing the report {report}; read the log with the same name",
+            or f"the suite ended without writing the report {report}; "
+            f"read the log {report.with_suffix('.log')}",
         )
     ends = _ends(report.with_suffix(".log"))
     for case in ET.parse(report).getroot().iter("testcase"):  # noqa: S314 - our own file

@@ -230,8 +230,9 @@ def main() -> int:
             is_good = result.is_good(machine)
             good = good and is_good
             results[machine.name] = result
+            wrong = f"NOT AS EXPECTED (expected: level {machine.level}, no failed test), read {log}"
             print(
-                f"{machine.name:7} {'ok' if is_good else 'NOT AS EXPECTED, read ' + str(log)}: level"
+                f"{machine.name:7} {'ok' if is_good else wrong}: level"
                 f" {result.facts.get('level', 'none')}, missing {result.facts.get('missing', '') or 'nothing'},"
                 f" {result.passed} passed, {result.failed} failed, {result.seconds:.0f} s",
                 flush=True,

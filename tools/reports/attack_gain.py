@@ -33,8 +33,8 @@ if TYPE_CHECKING:
 # The player, the program that calls the library, gets its operations through shared memory, the ring. Each payload
 # begins with a tag, a unique number. For each call the player reports a word: result code, tag and four bytes of text.
 READS = {
-    "looks_ahead": "reads the next gets in the ring and searches for eight keys at once",
-    "skips_unmarked": "skips gets whose record the player neither keeps nor reports, as the ring shows",
+    "looks_ahead": "reads the next gets in shared memory and searches for eight keys at once",
+    "skips_unmarked": "skips gets whose record the player neither keeps nor reports, as shared memory shows",
     "skips_by_address": "skips gets whose buffer and stack frame have the usual addresses",
     "skips_by_rhythm": "skips gets that come soon after the beginning of the transaction",
     "skips_new_keys": "skips a thread's first get of each key that has not changed",
@@ -62,7 +62,9 @@ COMPARISONS = {
     # All threads write the same keys.
     "shared": Comparison(
         "reads_shared_copies",
-        {"reads_own_copies": "answers gets from a copy of the thread's own, without a lock"},
+        {
+            "reads_own_copies": "answers gets from a private copy of the records in each thread, without a lock"
+        },
         "ycsb",
         "int64_a",
         {"threads": 2, "records": 200_000, "operations_per_thread": 200_000},
@@ -105,7 +107,7 @@ def table(comparison: Comparison, reports: dict[str, list[Report]]) -> str:
     """Return the table in Markdown. The times are measured outside the library's process."""
     honest = [report.metrics["total_ms"] for report in reports[comparison.honest]]
     lines = [
-        "| attack | what the library does | verdict | honest time / time |",
+        "| attack | what the library does | verdict | time of the honest library / time of this library |",
         "|---|---|---|---|",
     ]
     for name, does in comparison.attacks.items():

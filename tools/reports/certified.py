@@ -101,7 +101,8 @@ def main() -> int:
     parser.add_argument(
         "--state",
         type=output_path,
-        help="JSON file to continue from; false alarms are kept next to it",
+        help="JSON file that keeps the results, so that a later start continues from them; reports of false alarms "
+        "are written to its folder",
     )
     parser.add_argument("--write", action="store_true", help=f"write {PAGE.relative_to(ROOT)}")
     options = parser.parse_args()
@@ -138,7 +139,7 @@ def _run(library: Library, tally: Tally, state: Path | None) -> None:
     elif result.verdict in FAULTS_OF_LIBRARY:
         tally.alarms += 1
         sys.stdout.write(
-            f"\nFALSE ALARM: {library.name}, seed {gate.seed}, {gate.overrides}: {result.reason}; "
+            f"\nFALSE ALARM: {library.name}, seed {gate.seed}, parameters {gate.overrides}: {result.reason}; "
             "the checker or the library is wrong, so find out which one, and fix it\n"
         )
         if state is not None:
@@ -148,7 +149,8 @@ def _run(library: Library, tally: Tally, state: Path | None) -> None:
     else:
         tally.undecided += 1
         sys.stdout.write(
-            f"\nthe checker could not judge {library.name}, seed {gate.seed}, {gate.overrides}: {result.reason}\n"
+            f"\nthe checker could not judge {library.name}, seed {gate.seed}, parameters {gate.overrides}, and the run "
+            f"does not count: {result.reason}\n"
         )
     tally.seconds += time.monotonic() - start
 

@@ -112,7 +112,7 @@ def main() -> int:
     parser.add_argument(
         "--state",
         type=output_path,
-        help="JSON file with the results so far; they are not measured again",
+        help="JSON file that keeps the results, so that a later start continues from them",
     )
     options = parser.parse_args()
     existing = {one.name: one for one in libraries()}
@@ -128,7 +128,9 @@ def main() -> int:
                 known[one.name] = measure(one, scale)
                 _save(options.state, measured)
             row = rows.setdefault(scale, {})[one.name] = known[one.name]
-            mark = f"; TOO LONG: {GOALS[scale].text}" if row.is_late(GOALS[scale]) else ""
+            mark = (
+                f"; TOO LONG, the goal is {GOALS[scale].text}" if row.is_late(GOALS[scale]) else ""
+            )
             sys.stdout.write(
                 f"{one.name}, {scale}: {row.verdict}, {row.wall_s:.1f} s, CPU {row.cpu_s:.1f} s{mark}\n"
             )

@@ -118,12 +118,12 @@ def main() -> int:
         default=Scale.SMOKE.value,
         help="size of the suites; default: smoke",
     )
-    parser.add_argument("--mutants", help="numbers separated by commas; default: all")
+    parser.add_argument("--mutants", help="numbers of mutants, separated by commas; default: all")
     parser.add_argument("--write", action="store_true", help=f"write {PAGE.relative_to(ROOT)}")
     parser.add_argument(
         "--state",
         type=output_path,
-        help="JSON file with the results so far; they are not run again",
+        help="JSON file that keeps the results, so that a later start continues from them",
     )
     options = parser.parse_args()
     numbers = {int(n) for n in options.mutants.split(",")} if options.mutants else None
@@ -178,11 +178,16 @@ def _run(mutants: list[dict[str, Any]], wanted: Wanted, state: Path | None) -> d
             if state is not None:
                 everything = known | {str(n): asdict(row) for n, row in rows.items()}
                 write_file(state, json.dumps(everything))
-        mark = "ok" if is_found(mutant, kills) else "MISSED"
-        names = ", ".join(sorted(kills.names)) or "nothing"
+        mark = "found" if is_found(mutant, kills) else "MISSED"
+        names = ", ".join(sorted(kills.names)) or "none"
+        gate = (
+            f"; the gate found it with {kills.gate_found} of {len(kills.gate)} seeds"
+            if kills.gate
+            else ""
+        )
         sys.stdout.write(
-            f"{done} of {len(mutants)}, {time.monotonic() - started:.0f} s: M{mutant['number']} {mark}: {names};"
-            f" gate {kills.gate_found} of {len(kills.gate)}\n"
+            f"{done} of {len(mutants)}, after {time.monotonic() - started:.0f} s: "
+            f"mutant M{mutant['number']} {mark}; findings: {names}{gate}\n"
         )
         sys.stdout.flush()
     return rows
@@ -362,7 +367,7 @@ def _gate_lines(mutants: list[dict[str, Any]], rows: dict[int, Kills], scale: Sc
         "Only the run that mutants.json names for them refuses them, and this run is not a part of the gate: it has",
         "other parameters, or is a recorded run of a timed benchmark.",
         "",
-        "| mutant | seeds | refused | in the limit | by | slowest s | limit s |",
+        "| mutant | seeds | refused | in the limit | by | slowest, s | limit, s |",
         "|---|---|---|---|---|---|---|",
     ]
     for mutant in mutants:

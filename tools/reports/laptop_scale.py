@@ -84,7 +84,9 @@ def main() -> int:
         help="only this benchmark; give the option once for each",
     )
     parser.add_argument(
-        "--state", type=output_path, help="JSON file to continue from; updated after each instance"
+        "--state",
+        type=output_path,
+        help="JSON file that keeps the results, so that a later start continues from them",
     )
     parser.add_argument("--write", action="store_true", help=f"write {PAGE.relative_to(ROOT)}")
     options = parser.parse_args()
@@ -106,7 +108,9 @@ def main() -> int:
             name = f"{benchmark.name}/{instance}"
             if name not in rows:
                 rows[name] = [_cell(benchmark, instance, library) for library in LIBRARIES]
-                sys.stdout.write(f"{name}: {' | '.join(map(str, rows[name]))}\n")
+                cells = zip(LIBRARIES, rows[name], strict=True)
+                listed = "; ".join(f"{library.name}: {cell}" for library, cell in cells)
+                sys.stdout.write(f"{name}: {listed}\n")
                 sys.stdout.flush()
             if state:
                 everything = {

@@ -80,16 +80,20 @@ def main() -> int:
         "--windows",
         type=int,
         default=STEP_WINDOWS,
-        help="number of windows that compare with slowed libraries",
+        help=f"number of windows that compare slowed libraries; default: {STEP_WINDOWS}",
     )
     parser.add_argument(
         "--rounds",
         type=int,
         default=BOARD_ROUNDS,
-        help="number of windows on each board's instance",
+        help=f"number of windows on each board's instance; default: {BOARD_ROUNDS}",
     )
-    parser.add_argument("--scale", default="laptop", help="scale of all windows")
-    parser.add_argument("--state", type=output_path, help="JSON file to continue from")
+    parser.add_argument("--scale", default="laptop", help="scale of all windows; default: laptop")
+    parser.add_argument(
+        "--state",
+        type=output_path,
+        help="JSON file that keeps the results, so that a later start continues from them",
+    )
     parser.add_argument("--write", action="store_true", help=f"write {PAGE.relative_to(ROOT)}")
     options = parser.parse_args()
     known: dict[str, list[Blocks]] = {}
@@ -100,7 +104,9 @@ def main() -> int:
         windows = known.setdefault(name, [])
         if len(windows) >= wanted[:number].count(name):
             continue
-        sys.stdout.write(f"window {number} of {len(wanted)}: {name}\n")
+        sys.stdout.write(
+            f"window {number} of {len(wanted)}: {'slowed libraries' if name == STEPS else name}\n"
+        )
         sys.stdout.flush()
         windows.append(measure(name, options.scale))
         if options.state:

@@ -93,19 +93,27 @@ def main() -> int:
     """Measure, or read what an earlier run measured; return 0."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument(
-        "--counts", type=int, nargs="+", default=list(COUNTS), help="numbers of integer keys"
+        "--counts",
+        type=int,
+        nargs="+",
+        default=list(COUNTS),
+        help=f"numbers of integer keys; default: {' '.join(map(str, COUNTS))}",
     )
     parser.add_argument(
         "--string-counts",
         type=int,
         nargs="+",
         default=list(STRING_COUNTS),
-        help="numbers of string keys",
+        help=f"numbers of string keys; default: {' '.join(map(str, STRING_COUNTS))}",
     )
     parser.add_argument(
         "--rounds", type=int, default=5, help="how often to measure each loop; default: 5"
     )
-    parser.add_argument("--state", type=output_path, help="JSON file to continue from")
+    parser.add_argument(
+        "--state",
+        type=output_path,
+        help="JSON file that keeps the results, so that a later start continues from them",
+    )
     parser.add_argument("--write", action="store_true", help=f"write {PAGE.relative_to(ROOT)}")
     options = parser.parse_args()
     known: list[dict[str, Any]] = []

@@ -129,21 +129,30 @@ def main() -> int:
         help="only this BENCHMARK/INSTANCE; give the option once for each",
     )
     parser.add_argument(
-        "--sessions", type=int, default=SESSIONS, help=f"sessions of a series; default: {SESSIONS}"
+        "--sessions",
+        type=int,
+        default=SESSIONS,
+        help=f"number of sessions of a series; default: {SESSIONS}",
     )
     parser.add_argument(
         "--scale", type=Scale, default=Scale.LAPTOP, help="size of the sessions; default: laptop"
     )
-    parser.add_argument("--state", type=output_path, help="JSON file to continue from")
+    parser.add_argument(
+        "--state",
+        type=output_path,
+        help="JSON file that keeps the results, so that a later start continues from them",
+    )
     parser.add_argument("--write", action="store_true", help=f"write {PAGE.relative_to(ROOT)}")
     options = parser.parse_args()
     if unknown := set(options.only) - set(instances()):
         parser.error(
-            f"--only: this page has no instance {', '.join(sorted(unknown))}; it has {', '.join(instances())}"
+            f"--only: {PAGE.relative_to(ROOT)} has no instance {', '.join(sorted(unknown))}; "
+            f"choose from {', '.join(instances())}"
         )
     state = options.state
     known = json.loads(state.read_text()) if state and state.is_file() else {}
     rows = {name: Times(**row) for name, row in known.items()}
+    sys.stdout.write(f"columns, with times in seconds: | instance | {' | '.join(_COLUMNS)} |\n")
     for name in instances():
         if name in rows or (options.only and name not in options.only):
             continue

@@ -99,10 +99,13 @@ def test_board(root: Path) -> None:
 @pytest.mark.parametrize(
     ("instance", "words"),
     [
-        (None, "BENCHMARK/INSTANCE, for example ycsb/a; the benchmarks are: affinity, open_loop"),
+        (
+            None,
+            "for example `./dev new board my_thing ycsb/a`; the benchmarks are: affinity, open_loop",
+        ),
         (
             "isolation/isolation",
-            "'isolation' is not a benchmark that measures speed; these are: affinity",
+            "'isolation' is not a benchmark that measures speed; choose from: affinity",
         ),
         ("affinity", "affinity has no instance ''; its instances are: "),
         ("affinity/none", "affinity has no instance 'none'; its instances are: "),
@@ -115,7 +118,7 @@ def test_a_board_needs_an_instance(root: Path, instance: str | None, words: str)
 
 
 def test_only_a_board_takes_an_instance(root: Path) -> None:
-    with pytest.raises(StepError, match="only a board takes BENCHMARK/INSTANCE"):
+    with pytest.raises(StepError, match="only the kind board takes BENCHMARK/INSTANCE"):
         scaffold.new("index", NAME, "ycsb/a")
     assert not (root / "indexes").exists()
 

@@ -61,7 +61,9 @@ def repeat(request: UserRequest, slug: str) -> HttpResponse:
     if runs:
         messages.success(request, f"Queued {counted(len(runs), 'run')}.")
     else:
-        messages.info(request, "No run was queued, because all missing runs are in the queue.")
+        messages.info(
+            request, "No run was queued, because all missing runs are already in the queue."
+        )
     return redirect("boards:staged", board.slug)
 
 

@@ -83,7 +83,7 @@ def _to_export(request: HttpRequest) -> RunComparison:
     if len(ids) < RUNS_MIN:
         raise _WrongRunsError(
             f"You chose {counted(len(ids), 'run')}, and a comparison needs at least {RUNS_MIN}. "
-            f"Choose {RUNS_MIN} to {RUNS_MAX} runs, for example runs=47,59."
+            f"Choose {RUNS_MIN} to {RUNS_MAX} runs by their numbers in the address, for example ?runs=47,59."
         )
     return _found(ids, request)
 

@@ -51,7 +51,9 @@ class ShownForm(forms.Form):
         help_text="Contestants see the title from now on, so it must not reveal what is secret.",
         error_messages={"required": "Enter a title for the hidden instance."},
     )
-    counts = forms.BooleanField(label="The combined score counts it", required=False, initial=True)
+    counts = forms.BooleanField(
+        label="The combined score counts this instance", required=False, initial=True
+    )
     publish_at = forms.DateTimeField(
         label="Public at (UTC)",
         required=False,
@@ -145,7 +147,7 @@ class ChangeForm(ShownForm):
 
     reason = forms.CharField(
         max_length=REASON_MAX,
-        help_text="The audit log gets this reason.",
+        help_text="The audit log keeps this reason.",
         error_messages={"required": "Give a reason, which the audit log keeps."},
     )
 

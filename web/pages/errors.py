@@ -62,7 +62,8 @@ def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
         request,
         404,
         "Page not found",
-        "The page does not exist, was deleted, or belongs to another account. If it belongs to yours, log in first.",
+        "The page does not exist, was deleted, or belongs to another account. If the page belongs to "
+        "your account, log in first.",
     )
 
 

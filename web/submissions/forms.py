@@ -81,8 +81,9 @@ class UploadForm(forms.Form):
         required=False,
         widget=Choices,
         help_text="Only for a bare structure (keydrome/structure.h), a data structure without locks and transactions. "
-        "A configuration says how Keydrome adds them. Each one that you choose makes a submission and board entries of "
-        "its own. All of them together count as one library towards a board's limit of libraries per user.",
+        "A configuration says how Keydrome adds them. Each configuration that you choose makes a "
+        "separate submission with separate board entries. These submissions together count as one library towards a "
+        "board's limit of libraries per user.",
     )
     all_configurations = forms.BooleanField(required=False)
 
@@ -108,7 +109,9 @@ class UploadForm(forms.Form):
         ]
         self.fields[
             "all_configurations"
-        ].label = f"All that isolate transactions: {', '.join(catalogue.isolating())}"
+        ].label = (
+            f"All configurations that isolate transactions: {', '.join(catalogue.isolating())}"
+        )
 
     @property
     def chosen_configurations(self) -> list[str]:

@@ -82,7 +82,7 @@ def test_only_the_owner_of_all_runs_and_organisers_may_queue(
     assert olga.post(PATH, form(near)).status_code == 302
     assert Run.objects.filter(state="queued").count() == 2
     # The sessions that the organiser queued count towards the quota of the runs' owner.
-    assert "you can queue 576 more within 24 hours" in text(alice, address(near))
+    assert "your limit allows 576 more sessions within 24 hours" in text(alice, address(near))
 
 
 def test_the_quota_counts_sessions_of_repeated_runs(

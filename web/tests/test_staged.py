@@ -50,7 +50,7 @@ def test_an_organiser_repeats_the_runs_compares_and_switches(
     assert "Queued 1 run." in text_after(olga, f"{STAGED}repeat/")
     page = text(olga, STAGED)
     assert "The runs of the entry have not ended yet." in page
-    assert "All runs that are missing are in the queue." in page
+    assert "All missing runs are already in the queue." in page
     assert "Queue the missing runs" not in page
     finish_all()
     again = Run.objects.latest("pk")

@@ -63,7 +63,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument(
         "--state",
         type=output_path,
-        help="JSON file with results of earlier cases, which are not run again",
+        help="JSON file that keeps the results; a case whose result it contains is not run again",
     )
     return parser.parse_args()
 
@@ -128,7 +128,7 @@ def _run(
 
 def _show(rows: list[tuple[Case, Got]], faults: list[str]) -> None:
     """Print the table of all cases, then all differences from the expected results."""
-    table = Table("case", "attack", "expected", "got", "s")
+    table = Table("case", "attack", "expected", "got", "time, s")
     for case, got in rows:
         expected = f"see {case.proof}" if case.proof else case.expected
         style = "red" if got.faults else ""

@@ -93,12 +93,10 @@ class Chain:
         run = self._run(Case("E05", "an honest library", library="faulty/honest"))
         if run.verdict == Verdict.PASSED and run.eligible:
             return []
-        return [
-            (
-                f"an honest library did not pass, or is not ranked: it is {run.verdict or run.state}: "
-                f"{run.reason or run.why_not}"
-            )
-        ]
+        passed = run.verdict == Verdict.PASSED
+        got = "is not ranked" if passed else f"has the verdict {run.verdict or run.state}"
+        because = run.reason or run.why_not
+        return [f"an honest library must pass and be ranked, but its run {got}: {because}"]
 
     def _run(self, case: Case) -> Run:
         """Upload the library of a case, let the worker execute its run, and return the stored run."""
@@ -189,7 +187,10 @@ class Chain:
         if fine:
             return []
         return [
-            f"a jail with only the player ended with exit code {done.returncode}: {done.stdout}{done.stderr}"
+            (
+                "a jail with only the player must end with exit code 0 and print status:exited, "
+                f"but this jail ended with exit code {done.returncode} and printed: {done.stdout}{done.stderr}"
+            )
         ]
 
 
@@ -224,7 +225,8 @@ def _judge(case: Case, run: Run) -> list[str]:
     attempts = 0 if run.verdict == Verdict.REFUSED else 1
     if (run.state, run.attempt) != (State.DONE, attempts):
         faults.append(
-            f"the run has the state {run.state} and attempt number {run.attempt} instead of done and {attempts}"
+            f"the run has the state {run.state} and attempt number {run.attempt} "
+            f"instead of the state done and attempt number {attempts}"
         )
     if run.verdict != Verdict.PASSED and (
         run.eligible or BoardEntry.objects.filter(run=run).exists()

@@ -59,7 +59,7 @@ def main() -> int:
         done = _wait_for_the_end(people, hits)
         wanted = [name for person in people for name in person.wanted]
         found = faults(hits, wanted, site.logs) + (
-            [] if done else ["the queue was not empty in time"]
+            [] if done else [f"some runs had not ended {QUIET_SECONDS:.0f} s after the last kill"]
         )
         text = _report(options, hits, found, time.monotonic() - begin)
         if found:
@@ -73,16 +73,21 @@ def main() -> int:
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument(
-        "--submissions", type=int, default=20, help="number of uploads; each has about ten runs"
+        "--submissions",
+        type=int,
+        default=20,
+        help="number of uploads, each with about ten runs; default: 20",
     )
     parser.add_argument("--users", type=int, default=3, help="number of users; default: 3")
     parser.add_argument("--workers", type=int, default=4, help="number of workers; default: 4")
     parser.add_argument(
         "--slot",
         type=int,
-        help="first of the numbers that give each worker's jail its own user (default: free numbers)",
+        help="slot of the first worker; the other workers use the next slots; default: free slots",
     )
-    parser.add_argument("--every", type=float, default=3.0, help="mean seconds between two kills")
+    parser.add_argument(
+        "--every", type=float, default=3.0, help="mean seconds between two kills; default: 3"
+    )
     parser.add_argument(
         "--seed",
         type=int,
@@ -121,7 +126,7 @@ def _storm(site: Site, people: list[Contestant], options: argparse.Namespace) ->
             hit = strike(site, target, options.workers, options.slot, chance)
             if hit is not None:
                 hits.append(hit)
-                print(f"{len(hits)}: {hit.target}, {hit.state}", flush=True)
+                print(f"disturbance {len(hits)}: {hit.target}; state: {hit.state}", flush=True)
                 break
             time.sleep(0.05)
         if options.state:
@@ -185,7 +190,7 @@ def _report(options: argparse.Namespace, hits: list[Hit], found: list[str], seco
             f"(the lease, {LEASE_SECONDS} s)."
         ),
         "",
-        "| killed | state | run | attempt ended after | the run ended |",
+        "| killed | state | run | attempt ended after | the run ended as |",
         "|---|---|---|---|---|",
     ]
     return "\n".join([*head, *(_row(hit, runs) for hit in hits), ""])
@@ -210,7 +215,7 @@ def _keep_logs(logs: Path) -> None:
     kept.mkdir(parents=True, exist_ok=True)
     for log in logs.glob("*.log"):
         (kept / log.name).write_bytes(log.read_bytes())
-    print(f"logs: {kept}")
+    print(f"the logs are in {kept}")
 
 
 if __name__ == "__main__":

@@ -70,7 +70,7 @@ def _runs(hits: list[Hit]) -> list[str]:
             )
         elif run.attempt > 1 + lost[run.pk] and not _whole_site_was_hit(hits):
             found.append(
-                f"run {run.pk} had {run.attempt} attempts, but only {lost[run.pk]} were killed"
+                f"run {run.pk} had {run.attempt} attempts, but the number of killed attempts is {lost[run.pk]}"
             )
         elif run.verdict == "passed" and run.pk not in details:
             found.append(f"run {run.pk} has a verdict but no stored result")
@@ -93,19 +93,32 @@ def _records(logs: Path) -> list[str]:
         for run_id, attempt, _verdict in RECORDED.findall(log.read_text(errors="replace")):
             said[int(run_id)] += 1
             if attempts.get(int(run_id)) != int(attempt):
-                found.append(f"run {run_id}: attempt {attempt} was recorded but is not the last")
+                found.append(
+                    f"run {run_id}: the result of attempt {attempt} was recorded, "
+                    f"but the last attempt is number {attempts.get(int(run_id))}"
+                )
     if not said:
         found.append("no worker logged a recorded result, so double recording cannot be checked")
-    return [*found, *(f"run {pk} was recorded {n} times" for pk, n in said.items() if n > 1)]
+    return [
+        *found,
+        *(f"the result of run {pk} was recorded {n} times" for pk, n in said.items() if n > 1),
+    ]
 
 
 def _recovery(hits: list[Hit]) -> list[str]:
     """Return the leases of killed workers that did not expire in time. A lease is the right to execute a run."""
     limit = LEASE_SECONDS + SWEEP_SECONDS + LOOK_SECONDS
     return [
-        f"run {hit.run_id} was held for {hit.recovered_seconds or float('inf'):.0f} s by a killed {hit.target}"
+        f"a killed {hit.target} held run {hit.run_id} {_held(hit)}, but at most {limit:.0f} s are allowed"
         for hit in hits
         if hit.target == "worker"
         and hit.run_id is not None
         and (hit.recovered_seconds is None or hit.recovered_seconds > limit)
     ]
+
+
+def _held(hit: Hit) -> str:
+    """Return how long the run of a killed process stayed claimed."""
+    if hit.recovered_seconds is None:
+        return "until the end of the storm"
+    return f"for {hit.recovered_seconds:.0f} s"

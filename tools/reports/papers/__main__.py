@@ -53,7 +53,11 @@ def main() -> int:
         default=Scale.LAPTOP,
         help="size of the sessions; default: laptop",
     )
-    parser.add_argument("--state", type=output_path, help="JSON file to continue from")
+    parser.add_argument(
+        "--state",
+        type=output_path,
+        help="JSON file that keeps the results, so that a later start continues from them",
+    )
     parser.add_argument("--write", action="store_true", help=f"write {page.PAGE.relative_to(ROOT)}")
     options = parser.parse_args()
     experiments = [one for one in load() if not options.only or one.id in options.only]
@@ -87,7 +91,7 @@ def _play(
         key = _key(experiment, repetition, library.name, point)
         if key in numbers:
             continue
-        done = f"{experiment.id}, repetition {repetition + 1}: {number} of {len(turns)}"
+        done = f"{experiment.id}, repetition {repetition + 1}: session {number} of {len(turns)}"
         sys.stdout.write(f"\r{done}, {library.name} at {point.label}".ljust(79))
         sys.stdout.flush()
         numbers[key] = _number(experiment, library, point, scale, repetition)

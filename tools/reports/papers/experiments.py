@@ -99,7 +99,10 @@ def _experiment(entry: dict[str, Any], libraries: Mapping[str, Library]) -> Expe
     words = {key: " ".join(entry[key].split()) for key in ("title", "source", "says", "here")}
     base = Base(entry["base"].get("library"), entry["base"].get("point"))
     if base.library is not None and base.library not in entry["libraries"]:
-        message = f"experiments.toml: {entry['id']} does not list its base {base.library} in `libraries`; add it there"
+        message = (
+            f"experiments.toml: the base of {entry['id']} is {base.library}, but its `libraries` do not contain "
+            f"{base.library}; add {base.library} to `libraries`"
+        )
         raise ValueError(message)
     return Experiment(
         id=entry["id"],

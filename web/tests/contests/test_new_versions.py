@@ -127,7 +127,7 @@ def test_the_board_keeps_all_teams_until_the_new_version_is_live(
     assert played.shown() == (played.old, ["Larch", "Heron"])
     sentence = (
         f"Version {played.new} of the benchmark is being run for the entries; this board shows version {played.old} "
-        "until an organiser makes it live."
+        f"until an organiser makes version {played.new} live."
     )
     assert sentence in text(client, PRELIMINARY1)
     assert f"version {played.old}; version {played.new} is being run" in text(client, CUP)
@@ -244,7 +244,7 @@ def test_a_hidden_instance_switches_when_all_entries_have_been_judged(
     assert (version, sorted(names)) == (played.old, ["Heron", "Larch"])
     jury = played.cup.browser("jury")
     page = text(jury, f"{CUP}boards/{hidden.slug}/?live=1")
-    assert f"this board shows version {played.old} until all of them have been run again" in page
+    assert f"this board shows version {played.old} until all entries have been run again" in page
     played.finish_runs_of(played.larch)
     version, names = played.shown(hidden.slug)
     assert (version, sorted(names)) == (played.new, ["Heron", "Larch"])
