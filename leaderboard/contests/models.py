@@ -231,8 +231,8 @@ class Invitation(models.Model):
 class PlayedIn(models.TextChoices):
     """The phases in which entries play a hidden instance."""
 
-    ALL = "all", "all phases: every ranked entry plays it"
-    FINALS = "finals", "the finals: the best entries of each team play it"
+    ALL = "all", "all phases: every ranked entry plays this instance"
+    FINALS = "finals", "the finals: the best entries of each team play this instance"
 
 
 class SeedPolicy(models.TextChoices):
