@@ -109,9 +109,7 @@ class Submission(models.Model):
     size_bytes = models.BigIntegerField()
     kind = models.CharField(max_length=10, choices=Kind.choices)
     configuration = models.CharField(
-        max_length=64,
-        blank=True,
-        help_text="name of the configuration under which a structure runs; empty for a whole library",
+        max_length=64, blank=True, help_text="of a structure; empty for a whole library"
     )
     upload = models.ForeignKey(
         "self",
@@ -123,8 +121,7 @@ class Submission(models.Model):
     )
     facts = models.JSONField(default=dict, help_text="what the inspection of the file found")
     trusted = models.BooleanField(
-        default=False,
-        help_text="reference library of the site: may link shared objects that contestants' libraries may not",
+        default=False, help_text="reference library: may link shared objects that others may not"
     )
     reference = models.BooleanField(
         default=False,
@@ -197,8 +194,7 @@ class Run(models.Model):
     state = models.CharField(max_length=10, choices=State.choices, default=State.QUEUED)
     priority = models.SmallIntegerField(default=0, help_text="runs with a lower number start first")
     virtual_time = models.BigIntegerField(
-        default=0,
-        help_text="order among runs of the same priority; a smaller number starts first (queue/fairness.py)",
+        default=0, help_text="order among runs of the same priority: the smallest number is first"
     )
     not_before = models.DateTimeField(null=True, blank=True)
     wanted_class = models.CharField(
@@ -212,14 +208,10 @@ class Run(models.Model):
     lease_until = models.DateTimeField(null=True, blank=True)
     heartbeat_at = models.DateTimeField(null=True, blank=True)
     cancel_requested_at = models.DateTimeField(null=True, blank=True)
-    progress = models.FloatField(
-        default=0.0, help_text="share of the work that is done, from 0 to 1"
-    )
+    progress = models.FloatField(default=0.0, help_text="share of the work done, from 0 to 1")
     progress_note = models.CharField(max_length=200, blank=True)
     live = models.JSONField(
-        null=True,
-        blank=True,
-        help_text="throughput of the running session over time (live_curve.py)",
+        null=True, blank=True, help_text="throughput of the running session over time"
     )
 
     # The result.
@@ -227,9 +219,7 @@ class Run(models.Model):
     reason = models.TextField(blank=True, help_text="why the run did not pass, for its owner")
     jail_level = models.CharField(max_length=8, blank=True)
     score = models.FloatField(
-        null=True,
-        blank=True,
-        help_text="median, over all sessions, of the library's result divided by the control's",
+        null=True, blank=True, help_text="median of the sessions: result / the control's result"
     )
     score_low = models.FloatField(null=True, blank=True)
     score_high = models.FloatField(null=True, blank=True)
@@ -240,16 +230,13 @@ class Run(models.Model):
     transactions_planned = models.BigIntegerField(null=True, blank=True)
     provisional = models.BooleanField(default=False)
     decisive_findings = models.JSONField(
-        default=list,
-        help_text="names of the findings that refused the library; stale_read is listed even if it was only a warning",
+        default=list, help_text="names of the required findings, and stale_read also as a warning"
     )
     why_excluded = models.TextField(
         blank=True,
         help_text="why the machine of the run was excluded from ranking when the run ended; empty: it was not excluded",
     )
-    eligible = models.BooleanField(
-        default=False, help_text="whether at least one board may rank the run"
-    )
+    eligible = models.BooleanField(default=False, help_text="whether a board may rank the run")
     ranked_on = models.JSONField(
         default=list, help_text="names of the boards that may rank the run, as in their addresses"
     )
@@ -355,9 +342,7 @@ class RunDetail(models.Model):
     sessions = models.JSONField(
         default=list, help_text="list of {seed, candidate_first, candidate, control, ratio}"
     )
-    ratios = models.JSONField(
-        default=list, help_text="for each session, the library's result divided by the control's"
-    )
+    ratios = models.JSONField(default=list, help_text="of each session: result / the control's")
     series = models.JSONField(
         default=dict,
         help_text="throughput and latency of the session whose time is nearest the median",
@@ -457,9 +442,7 @@ class BoardEntry(models.Model):
     )
     blob_sha256 = models.CharField(max_length=64)
     configuration = models.CharField(max_length=64, blank=True)
-    score = models.FloatField(
-        help_text="median, over all sessions of all runs, of the library's result divided by the control's"
-    )
+    score = models.FloatField(help_text="median of all sessions: result / the control's result")
     score_low = models.FloatField()
     score_high = models.FloatField()
     ratios = models.JSONField(default=list)
@@ -469,17 +452,14 @@ class BoardEntry(models.Model):
         help_text="beyond the limit per user; ranked only for viewers who may not see all better entries of the user",
     )
     audited = models.BooleanField(
-        default=False,
-        help_text="whether this file passed an audit on the board's benchmark instance",
+        default=False, help_text="whether this file passed an audit on the board's instance"
     )
     advisories = models.JSONField(
         default=list,
         help_text="advisory findings about this binary that the board shows: list of {name, text, run}",
     )
     position = models.PositiveIntegerField(
-        null=True,
-        blank=True,
-        help_text="place by median score; 1 is the best; empty: the board does not show the entry",
+        null=True, blank=True, help_text="place by median score, 1 is the best; empty: not shown"
     )
     rank_low = models.PositiveIntegerField(null=True, blank=True)
     rank_high = models.PositiveIntegerField(null=True, blank=True)

@@ -183,9 +183,8 @@ class Checker {
     if (seen.transaction == kUpdateSubscriberData) {
       if ((seen.result != 0) == books_.is_loaded(kFacility, seen.row)) return;
       return find("impossible_result", kFacility, seen.row,
-                  seen.result != 0
-                      ? "does not exist, but an update_subscriber_data transaction committed"
-                      : "existed, but an update_subscriber_data transaction did not find it");
+                  seen.result != 0 ? "does not exist, but update_subscriber_data committed"
+                                   : "existed, but update_subscriber_data did not find it");
     }
     if (seen.transaction == kGetNewDestination) return check_destinations(seen);
     const std::span<const Change> changes = books_.changes_of(kForwarding, seen.row);

@@ -98,9 +98,7 @@ class Splitter {
     if (!check_index(position, event)) return false;
     const bool is_long = event.duration == kEventLongDuration;
     if (event.end < before_ || (!is_long && event.end < event.duration)) {
-      return refuse(
-          position,
-          "the times of the log go backwards here; the log is damaged, so record another run");
+      return refuse(position, "the times go backwards; the log is damaged, so record another run");
     }
     if (!is_documented(call, event.code)) {
       add_violation("undocumented_code", Severity::kRequired, position);
@@ -114,10 +112,8 @@ class Splitter {
   bool check_index(uint32_t position, const Event& event) {
     const EventCall call = call_of(event);
     if (handle_of(event) != 0 && !has_handle(call)) {
-      return refuse(
-          position,
-          "the log names a handle for a call that takes none; the log is damaged, so record "
-          "another run");
+      return refuse(position,
+                    "a call without a handle has one; the log is damaged, so record another run");
     }
     const bool has_index = has_handle(call) || call == EventCall::kCreate;
     if (has_index && event.index >= history_.indexes.size()) {

@@ -449,8 +449,7 @@ int run(const Subjects& subjects, const std::string& json_path) {
   Bench bare_bench(subjects.bare);
   measure(bare_bench, b);
   Json figures = Json::Array{};
-  std::printf("%-50s %8s %8s %8s\n", "median CPU time per call, in ns", "whole", "beyond",
-              "/floor");
+  std::printf("%-50s %8s %8s %8s\n", "median CPU ns per call", "whole", "beyond", "/floor");
   print(a, figures);
   print(b, figures);
   return write_figures(json_path,
@@ -460,10 +459,8 @@ int run(const Subjects& subjects, const std::string& json_path) {
 player::IndexApi load(const std::string& path, const std::string& configuration) {
   const LoadedLibrary library = load_library(path.c_str(), configuration.c_str());
   if (library.status == kLoadOk) return library.api;
-  std::fprintf(
-      stderr,
-      "harness_cost: cannot load %s: %s; build it with ./dev build, or name another library\n",
-      path.c_str(), library.reason.c_str());
+  std::fprintf(stderr, "harness_cost: cannot load %s: %s; run ./dev build, or name another file\n",
+               path.c_str(), library.reason.c_str());
   std::exit(2);
 }
 
@@ -471,8 +468,8 @@ const KeydromeStructureTable* load_structure(const std::string& path) {
   void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   void* symbol = library == nullptr ? nullptr : dlsym(library, "keydrome_structure");
   if (symbol == nullptr) {
-    std::fprintf(stderr, "harness_cost: cannot load %s: %s; build it with ./dev build\n",
-                 path.c_str(), dlerror());
+    std::fprintf(stderr, "harness_cost: cannot load %s: %s; run ./dev build\n", path.c_str(),
+                 dlerror());
     std::exit(2);
   }
   return reinterpret_cast<decltype(&keydrome_structure)>(symbol)();
