@@ -468,8 +468,7 @@ const KeydromeStructureTable* load_structure(const std::string& path) {
   void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   void* symbol = library == nullptr ? nullptr : dlsym(library, "keydrome_structure");
   if (symbol == nullptr) {
-    std::fprintf(stderr, "harness_cost: cannot load %s: %s; run ./dev build\n", path.c_str(),
-                 dlerror());
+    std::fprintf(stderr, "harness_cost: cannot load %s; run ./dev build\n", dlerror());
     std::exit(2);
   }
   return reinterpret_cast<decltype(&keydrome_structure)>(symbol)();

@@ -17,9 +17,9 @@
 
 namespace keydrome::runtime {
 
-// The pairs of one index, sorted unless the structure is unordered. Parameters and results are those of structure.h. The structure's
-// capabilities say which calls may run in parallel, and the concurrency control prevents all other
-// calls from running in parallel.
+// The pairs of one index, sorted unless the structure is unordered. Parameters and results are
+// those of structure.h. The structure's capabilities say which calls may run in parallel, and the
+// concurrency control prevents all other calls from running in parallel.
 //
 // The operations are function pointers, as in structure.h. They usually point to the structure's
 // own functions, so that an operation costs one indirect call. A strategy may also pass functions
