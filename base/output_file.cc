@@ -64,8 +64,8 @@ bool is_proc_folder(const std::string& folder) {
 }
 
 // Returns true if the folder is shared as /tmp is: every user may create files, and it has the
-// sticky bit. The link must also belong neither to this user nor to the owner of the folder. Returns
-// true as well if the folder cannot be examined. The kernel's rule protected_symlinks
+// sticky bit. The link must also belong neither to this user nor to the owner of the folder.
+// Returns true as well if the folder cannot be examined. The kernel's rule protected_symlinks
 // (proc_sys_fs(5)) forbids following such a link.
 bool is_strangers_link(const struct stat& link, const std::string& folder) {
   struct stat place{};

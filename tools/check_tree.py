@@ -19,6 +19,7 @@ from tree.named_files import check_named_files
 from tree.open_ends import check_open_ends
 from tree.prefetches import check_prefetches
 from tree.sizes import (
+    check_comment_lines,
     check_files,
     check_folders,
     check_native_classes,
@@ -37,6 +38,7 @@ CHECKS: tuple[Callable[[Tree], list[str]], ...] = (
     check_directions,
     check_architecture,
     check_files,
+    check_comment_lines,
     check_folders,
     check_native_classes,
     check_python,

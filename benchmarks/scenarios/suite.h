@@ -38,7 +38,7 @@ class Suite {
   // as they found (growth/growth.h). Must be called after generate().
   void judge_memory(const script::Outcome& outcome, std::span<const workload::PhaseMeasures> phases,
                     judge::Findings& findings) const;
-  // Adds the metric growth_per_transaction: the largest such growth, in bytes per transaction, or 0.
+  // Adds the metric growth_per_transaction: the largest such growth in bytes per transaction, or 0.
   void measure_memory(const script::Outcome& outcome,
                       std::span<const workload::PhaseMeasures> phases,
                       workload::Metrics& metrics) const;

@@ -26,8 +26,8 @@ enum Interaction : uint32_t {
 };
 
 // The transaction classes, by which the report groups latencies. Some interactions share a class,
-// because a script can have only seven classes in addition to "check". BestSellers, the longest interaction, and BuyConfirm, the
-// one with most writes, have classes of their own.
+// because a script can have only seven classes in addition to "check". BestSellers, the longest
+// interaction, and BuyConfirm, the one with most writes, have classes of their own.
 inline constexpr std::array kClasses = {"home", "search",      "best_sellers",    "product_detail",
                                         "cart", "buy_confirm", "orders_and_admin"};
 inline constexpr std::array<uint32_t, kInteractions> kClassOf = {0, 1, 2, 3, 1, 1, 4,

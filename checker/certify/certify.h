@@ -20,8 +20,8 @@
 // second judgement finds a serial order, and certify() reports only stale reads.
 //
 // If a thread had several open handles of an index, certify() can judge the history twice. It first
-// assumes that each handle has its own cursor. If this does not certify the history, it assumes that
-// the handles of an index share a cursor. The contract allows both.
+// assumes that each handle has its own cursor. If this does not certify the history, it assumes
+// that the handles of an index share a cursor. The contract allows both.
 //
 // Cost for a million transactions of about 11 operations: about two seconds of CPU time, and 0.7 GB
 // including the history (docs/reference/figures.md).

@@ -119,8 +119,8 @@ class DependencyFinder {
 
   // Handles a getNext that started a second scan after DB_END: it returned the first record again.
   // This breaks only an advisory promise of the contract, which causes a warning. The case is
-  // unclear if the transaction itself inserted the record under the cursor's key. The first scan may
-  // then have returned this record already or not, so no record between the two is required.
+  // unclear if the transaction itself inserted the record under the cursor's key. The first scan
+  // may then have returned this record already or not, so no record between the two is required.
   void start_again(const Event& event, Cursor& at, Bound bound) {
     const bool is_unclear =
         bound.cell == at.cell && cursors_.notes.is_optional(at.position, bound.element);

@@ -34,11 +34,12 @@ constexpr std::size_t kDeletersMax = 4000;
 // excludes the first case, find_dependencies() gives an edge from the deleter to the reader.
 // Without real time this edge may be wrong, so it goes to `doubtful`.
 //
-// An open element is a record whose deleter is not known, so the checker has chosen one for the time
-// being. If `as_chosen` is true, the edges between readers and the chosen deleters of open elements
-// are doubtful. If `as_chosen` is false, the only edges collected for an open element lead from its
-// inserter to its readers. For other records, an edge from a deleter to a reader is left out if the
-// deleter had returned before the reader began, because add_real_time() adds the same edge.
+// An open element is a record whose deleter is not known, so the checker has chosen one for the
+// time being. If `as_chosen` is true, the edges between readers and the chosen deleters of open
+// elements are doubtful. If `as_chosen` is false, the only edges collected for an open element lead
+// from its inserter to its readers. For other records, an edge from a deleter to a reader is left
+// out if the deleter had returned before the reader began, because add_real_time() adds the same
+// edge.
 class EdgeSink : public DependencySink {
  public:
   EdgeSink(const Context& context, bool as_chosen) : context_(context), as_chosen_(as_chosen) {}
@@ -96,8 +97,8 @@ Windows late_windows(const std::vector<GraphEdge>& edges,
     }
   }
   Windows windows;
-  // By transaction: the latest begin of the transactions with an edge to it. The begin of a late one
-  // is that of its window.
+  // By transaction: the latest begin of the transactions with an edge to it. The begin of a late
+  // one is that of its window.
   std::vector<uint64_t> earliest(count, 0);
   for (const uint32_t number : order) {
     uint64_t begin = committed[number].begin;

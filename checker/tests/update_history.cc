@@ -1,5 +1,6 @@
 // Implements update_history.h: makes a random history of updates. Plays its transactions one after
-// the other, in the order of the times that they were given, on a list with the payload of each key.
+// the other, in the order of the times that they were given, on a list with the payload of each
+// key.
 #include "checker/tests/update_history.h"
 
 #include <algorithm>

@@ -27,8 +27,8 @@ namespace keydrome {
 class Phases {
  public:
   // Maps the ring and the outcome, which all phases use, and fixes the mappings (mseal) so that the
-  // library cannot replace them. Exits the process if it cannot map them. `channel` must outlive the
-  // object.
+  // library cannot replace them. Exits the process if it cannot map them. `channel` must outlive
+  // the object.
   Phases(RefereeChannel& channel, const UniqueFd& ring, const UniqueFd& outcome);
 
   // Plays the phase that begins with the message GO, which the channel has just received. After an

@@ -22,9 +22,9 @@ namespace keydrome {
 namespace {
 
 // A transaction that does not commit is given up after this many attempts, but not before this time
-// has passed: on a busy machine, the thread that holds a lock may have to wait for a processor. After
-// the first transaction that was given up, the time no longer counts, so that a library that commits
-// nothing fails soon.
+// has passed: on a busy machine, the thread that holds a lock may have to wait for a processor.
+// After the first transaction that was given up, the time no longer counts, so that a library that
+// commits nothing fails soon.
 constexpr int kAttemptsMax = 10000;
 constexpr std::chrono::seconds kTimeMin{2};
 std::atomic<bool> gave_up = false;

@@ -11,8 +11,8 @@
 enum child_report_kind {
   REPORT_FAILED = 1, /* a setup step failed; `text` says which */
   /* The setup of init is complete, so the parent may freeze it. A frozen init must not outlive its
-   * parent or block the jail's slot (--slot). So init now dies with its parent, and does not hold the
-   * lock on the slot. */
+   * parent or block the jail's slot (--slot). So init now dies with its parent, and does not hold
+   * the lock on the slot. */
   REPORT_ENTERED,
   REPORT_ENDED /* the program has ended, and all processes that it left are dead */
 };

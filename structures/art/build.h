@@ -1,6 +1,6 @@
-// Makes leaves (one pair), pages and word pages (2 to 32 pairs) and nodes of the adaptive radix tree, from lists
-// of pairs or of children. Other threads cannot see a new node until a slot of the tree contains a
-// link to it.
+// Makes leaves (one pair), pages and word pages (2 to 32 pairs) and nodes of the adaptive radix
+// tree, from lists of pairs or of children. Other threads cannot see a new node until a slot of the
+// tree contains a link to it.
 #pragma once
 
 #include <cstdint>

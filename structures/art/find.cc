@@ -50,8 +50,8 @@ int copy_word(uint64_t word, KeydromeBuffer& payload) {
   return 1;
 }
 
-// The functions find_in... copy the smallest payload of the key and return 1 if the leaf or page has
-// the key. Otherwise they return 0.
+// The functions find_in... copy the smallest payload of the key and return 1 if the leaf or page
+// has the key. Otherwise they return 0.
 
 [[gnu::always_inline]] inline int find_in_words(const Words& words, uint64_t key,
                                                 KeydromeBuffer& payload) {

@@ -1,5 +1,5 @@
-// Page: a leaf of the adaptive radix tree with 2 to 32 pairs of any size. A word page (words.h) takes
-// its place if all keys and payloads have 8 bytes.
+// Page: a leaf of the adaptive radix tree with 2 to 32 pairs of any size. A word page (words.h)
+// takes its place if all keys and payloads have 8 bytes.
 //
 // Lazy expansion means that a subtree of one pair has no nodes. Pages extend this rule to subtrees
 // of up to 32 pairs (S. Heinz, J. Zobel, H. Williams, "Burst Tries", 2002). The layout of a page,

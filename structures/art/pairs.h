@@ -12,8 +12,8 @@
 
 namespace keydrome::art {
 
-// A *word leaf* has a key and a payload of 8 bytes each. The thread that has locked the owner of the
-// leaf may replace the payload in place. Other threads must therefore read the payload by
+// A *word leaf* has a key and a payload of 8 bytes each. The thread that has locked the owner of
+// the leaf may replace the payload in place. Other threads must therefore read the payload by
 // word_payload().
 inline bool is_word_leaf(Link link) {
   return link.kind() == Kind::kLeaf && link.key_size() == kWordBytes &&

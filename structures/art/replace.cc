@@ -10,8 +10,8 @@ int Tree::replace(const Pair& before, const Pair& now) {
 }
 
 // Replaces the pair in one leaf or page. If the key is not spread, this leaf or page has all pairs
-// of the key. So one store, of a payload or of a new leaf or page, removes the old pair and adds the
-// new one.
+// of the key. So one store, of a payload or of a new leaf or page, removes the old pair and adds
+// the new one.
 int Tree::try_replace(const Pair& before, const Pair& now, bool alone) {
   Found found;
   if (!find_pair(before, found)) return 0;

@@ -23,8 +23,8 @@
 // A writer locks the *owner* of the slot that it changes: the node that contains the slot, or the
 // tree if the slot is that of the root. To replace a node, the writer also locks this node. The
 // writer then checks that the slot still has the link that it found before. If not, it starts
-// again. A word page has a lock of its own. A writer that changes only the page needs no other lock,
-// and a writer that replaces the page takes this lock after that of the owner.
+// again. A word page has a lock of its own. A writer that changes only the page needs no other
+// lock, and a writer that replaces the page takes this lock after that of the owner.
 //
 // A *spread* key needs more: its payloads are in several leaves and pages. Only nodes whose depth
 // is greater than the size of the key divide its payloads. A writer that changes a link in such a

@@ -16,9 +16,9 @@ inline uint32_t likely_pairs(Link link) {
   return link.kind() == Kind::kPage ? link.page_pairs() : 1;
 }
 
-// The pairs of a leaf or page. If `first` is true, the walk begins in it, at the pair with the index
-// Walk::first_in(). The index is not stored here, because it changes if another thread inserts a
-// pair into a word page.
+// The pairs of a leaf or page. If `first` is true, the walk begins in it, at the pair with the
+// index Walk::first_in(). The index is not stored here, because it changes if another thread
+// inserts a pair into a word page.
 struct Stretch {
   Link link;
   bool first;
@@ -27,13 +27,13 @@ struct Stretch {
 // A walk is a local variable of one call.
 class Walk {
  public:
-  // Moves to the first pair >= the probe, or > the probe if `after` is true. The probe must exist as
-  // long as the walk.
+  // Moves to the first pair >= the probe, or > the probe if `after` is true. The probe must exist
+  // as long as the walk.
   Walk(const Slot& root, const Pair& probe, bool after);
 
   // Stores up to `most` stretches and returns their number. Stops earlier if the stretches probably
-  // have at least `pairs` pairs. The next call continues after them. Returns 0 only after the last pair.
-  // Prefetches the pairs, but does not read them.
+  // have at least `pairs` pairs. The next call continues after them. Returns 0 only after the last
+  // pair. Prefetches the pairs, but does not read them.
   uint32_t collect(Stretch* stretches, uint32_t most, uint32_t pairs);
 
   // Returns the index of the first pair of a stretch that belongs to the walk. It may be the number

@@ -1,5 +1,5 @@
-// Defines `the_case` of one hostile library: its id, the moments at which it attacks, and its attack function. CMake
-// compiles this file once per library and passes these values as macros.
+// Defines `the_case` of one hostile library: its id, the moments at which it attacks, and its
+// attack function. CMake compiles this file once per library and passes these values as macros.
 #include "tests/hostile/attack.h"
 
 namespace hostile {

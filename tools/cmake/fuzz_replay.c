@@ -1,4 +1,5 @@
-/* Passes the contents of files to a fuzz target, in builds without libFuzzer. Usage: TARGET FILE... */
+/* Passes the contents of files to a fuzz target, in builds without libFuzzer.
+   Usage: TARGET FILE... */
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>

@@ -48,6 +48,13 @@ def test_long_file_with_a_reason(make: MakeTree) -> None:
     assert sizes.check_files(tree) == []
 
 
+def test_long_comment_line(make: MakeTree) -> None:
+    tree = make({"base/x.h": f"// {'x' * 97}\n // {'x' * 97}\nint {'y' * 120};\n"})
+    assert sizes.check_comment_lines(tree) == [
+        "base/x.h:2: this comment line has 101 columns, but at most 100 are allowed: wrap it"
+    ]
+
+
 def test_long_python_function(make: MakeTree) -> None:
     tree = make({"runner/long.py": "def f():\n" + "    pass\n" * 60})
     assert sizes.check_python(tree) == [

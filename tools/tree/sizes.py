@@ -25,6 +25,7 @@ FUNCTION_LINES_MAX = 60
 CLASS_LINES_MAX = 200
 FOLDER_SOURCES_MAX = 25
 README_LINES_MAX = 60
+COMMENT_COLUMNS_MAX = 100  # of C and C++, whose formatter does not wrap comments
 # A table that `./dev tables` writes does not count as lines of a README, because such a table has a line for each
 # folder.
 GENERATED = re.compile(r"<!-- table .*?<!-- end of table -->", re.DOTALL)
@@ -74,6 +75,17 @@ def check_files(tree: Tree) -> list[str]:
                 "`LIMIT: reason` at its top"
             )
     return complaints
+
+
+def check_comment_lines(tree: Tree) -> list[str]:
+    """Return the comment lines of C and C++ that are too long."""
+    return [
+        f"{name}:{number}: this comment line has {len(line)} columns, but at most {COMMENT_COLUMNS_MAX} are "
+        "allowed: wrap it"
+        for name in tree.having(".c", ".cc", ".h")
+        for number, line in enumerate(tree.text(name).splitlines(), start=1)
+        if len(line) > COMMENT_COLUMNS_MAX and line.lstrip().startswith(("//", "/*", "*"))
+    ]
 
 
 def check_python(tree: Tree) -> list[str]:

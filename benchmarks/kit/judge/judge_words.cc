@@ -152,8 +152,8 @@ class HiddenGets {
  public:
   explicit HiddenGets(uint32_t hidden_bits = 0) : hidden_bits_(hidden_bits) {}
 
-  // Notes the word of an op. Returns false if the op is a hidden get that did not ask for the key of
-  // the program.
+  // Notes the word of an op. Returns false if the op is a hidden get that did not ask for the key
+  // of the program.
   bool ask(const format::Op& op, uint64_t word) {
     if (op.code != format::OpCode::kGet || (op.flags & format::kHidden) == 0) [[likely]]
       return true;

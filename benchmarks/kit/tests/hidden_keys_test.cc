@@ -76,8 +76,8 @@ TEST(HiddenKeys, ARepeatedTransactionAsksForTheSameKeys) {
   EXPECT_GT(overwritten, 0u);
 }
 
-// A wrong answer makes the later keys wrong, too. The answers for these keys are not reported. If the
-// calls are logged, the log is not called forged because of the wrong keys.
+// A wrong answer makes the later keys wrong, too. The answers for these keys are not reported. If
+// the calls are logged, the log is not called forged because of the wrong keys.
 TEST(HiddenKeys, AnswersForWrongKeysAreNotReported) {
   script::Script script = long_transactions(false);
   script::record_all(script);

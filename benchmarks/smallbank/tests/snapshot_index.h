@@ -2,12 +2,12 @@
 // write the same record, the first commits, and the commit of the second returns DEADLOCK. The
 // library loses no update, but is not serialisable.
 //
-// The library supports only what SmallBank needs without the extra transactions that check a library
-// (stripes and canaries): one payload per key, no negative integer keys, and cursors that are moved
-// only by getNext.
+// The library supports only what SmallBank needs without the extra transactions that check a
+// library (stripes and canaries): one payload per key, no negative integer keys, and cursors that
+// are moved only by getNext.
 //
-// Thread safety: one mutex guards each call that uses shared data. A get first yields the processor, so that transactions
-// overlap on any machine.
+// Thread safety: one mutex guards each call that uses shared data. A get first yields the
+// processor, so that transactions overlap on any machine.
 #pragma once
 
 #include <sched.h>

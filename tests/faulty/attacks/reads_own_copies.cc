@@ -1,8 +1,8 @@
-// Attack: answers gets from a copy of each thread's own, without a lock. A transaction takes the lock
-// of all data only when it writes, scans, or reads a key that the thread has never seen. So its gets
-// may return records that another thread has replaced since.
-// Passes timed runs, because some order of the transactions explains each result for itself. Must be
-// found by: the suite scenarios (docs/decisions/0024-shared-reads-without-times.md).
+// Attack: answers gets from a copy of each thread's own, without a lock. A transaction takes the
+// lock of all data only when it writes, scans, or reads a key that the thread has never seen. So
+// its gets may return records that another thread has replaced since. Passes timed runs, because
+// some order of the transactions explains each result for itself. Must be found by: the suite
+// scenarios (docs/decisions/0024-shared-reads-without-times.md).
 //
 // KEYDROME_SHARED_COPIES builds the honest library `reads_shared_copies` from the same source: all
 // threads use one copy, and every transaction holds the lock. The difference between the times of

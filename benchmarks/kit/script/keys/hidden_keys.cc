@@ -32,8 +32,8 @@ bool has_hidden_gets(const Script& script) {
   });
 }
 
-// The op that inserts a key, by number of the key. Null if no op has inserted the key, and &kChanged
-// if other ops change its records, too. Aborted changes do not count.
+// The op that inserts a key, by number of the key. Null if no op has inserted the key, and
+// &kChanged if other ops change its records, too. Aborted changes do not count.
 using Inserts = std::vector<const Op*>;
 constexpr Op kChanged;
 
@@ -68,8 +68,8 @@ Inserts inserts_of(const Script& script) {
   return inserts;
 }
 
-// Returns the word of a get of the record that this op inserts. REQUIRES: the window lies inside the
-// payload.
+// Returns the word of a get of the record that this op inserts. REQUIRES: the window lies inside
+// the payload.
 uint64_t word_of(const Script& script, const Op& insert, uint32_t window) {
   std::array<char, MAX_PAYLOAD_LEN + 1> payload{};
   format::write_tag(insert.argument, payload.data());
