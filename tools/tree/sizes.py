@@ -25,7 +25,8 @@ FUNCTION_LINES_MAX = 60
 CLASS_LINES_MAX = 200
 FOLDER_SOURCES_MAX = 25
 README_LINES_MAX = 60
-COMMENT_COLUMNS_MAX = 100  # of C and C++, whose formatter does not wrap comments
+# For C and C++, because clang-format does not wrap comments.
+COMMENT_COLUMNS_MAX = 100
 # A table that `./dev tables` writes does not count as lines of a README, because such a table has a line for each
 # folder.
 GENERATED = re.compile(r"<!-- table .*?<!-- end of table -->", re.DOTALL)
