@@ -165,7 +165,7 @@ def _subjects(
     """
     found: list[_Subject] = []
     taken = {CONTROL, FLOOR}
-    seen: dict[tuple[str, str], str] = {}
+    seen: dict[tuple[str, str], str] = {}  # what the user wrote for the first of several equal ones
     read: set[Path] = set()
     for number, text in enumerate(options.libraries):
         named = find_runnable(text, settings)
@@ -177,12 +177,12 @@ def _subjects(
             subject = _subject(file, chosen, request, settings)
             key = (file.digest, json.dumps(subject.library.configuration, sort_keys=True))
             if key in seen and not options.keep_same:
-                same = f"{subject.library.name} and {seen[key]} are the same library"
+                same = f"{text} has the same content and configuration as {seen[key]}"
                 _note(f"{same}, so only {seen[key]} is compared (--keep-same compares both)")
                 continue
             name = _free_name(subject.library.name, taken)
             taken.add(name)
-            seen.setdefault(key, name)
+            seen.setdefault(key, text)
             found.append(replace(subject, library=replace(subject.library, name=name)))
     return found
 

@@ -187,7 +187,7 @@ class Run(models.Model):
         null=True,
         blank=True,
         related_name="runs",
-        help_text="the hidden instance of a contest that the run plays; empty: it plays an instance of the manifest",
+        help_text="the contest's hidden instance that the run plays; empty: it plays a public instance",
     )
 
     # The queue entry.

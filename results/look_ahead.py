@@ -108,8 +108,8 @@ def look_ahead_finding(suite: str, audit: Audit) -> Finding | None:
         f"Verified mode adds {audit.candidate_added_ns:,.0f} ns to each call to the library and "
         f"{audit.control_added_ns:,.0f} ns to each call to the control library. The difference is "
         f"{audit.excess_ns:,.0f} ns, {audit.share:.0%} of the library's {audit.candidate_timed_ns:,.0f} ns per call. "
-        "The library may read its next calls in the memory of its caller. A processor that overlaps independent calls "
-        "of an honest library has the same effect. Read the source or the machine code to decide "
-        "which of the two is the cause."
+        "A library that reads its next calls in the memory of its caller loses this much, because verified mode hides "
+        "them. An honest library can lose as much if the processor overlaps its independent calls. Read the source or "
+        "the machine code to decide which of the two is the cause. This warning does not change the verdict."
     )
     return Finding(suite, LOOK_AHEAD, Severity.ADVISORY, detail)

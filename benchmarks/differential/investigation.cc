@@ -345,7 +345,7 @@ class Investigation {
     std::string name = "crashed", reason = "the call ended the process (" + stop + ")";
     if (stop == "hang") {
       name = "timed_out";
-      reason = "the call did not return";
+      reason = "this call did not return, but every call must return in time";
     } else if (stop == "exception") {
       name = stop;
       reason = "an exception left the library";

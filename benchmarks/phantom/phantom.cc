@@ -149,8 +149,8 @@ class PassJudge {
 
   void report(const char* name, const std::string& what) {
     reported_ = true;
-    findings_.required(name,
-                       "pass " + std::to_string(number_) + " of the reading transaction " + what);
+    findings_.required(name, "a transaction reads the whole index several times; pass " +
+                                 std::to_string(number_) + " " + what);
   }
 
   // The loaded records and the writer's records, as the tags (unique numbers) of their payloads.

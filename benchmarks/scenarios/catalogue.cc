@@ -249,11 +249,14 @@ Result<Scenario> parse_scenario(const Json& json) {
 Result<std::vector<Scenario>> parse_scenarios(std::string_view text) {
   const Result<Json> json = Json::parse(text);
   if (!json) return json.error();
-  const Json* list = json->find("scenarios");
-  if (list == nullptr) return Error{"scenarios: this field is missing; add it"};
-  if (!list->is_array()) return wrong_type("scenarios", *list, "a list");
   const Result<std::string> instance = json->string_member("instance");
-  if (!instance) return instance.error();
+  if (!instance) return Error{"a file of scenarios: " + instance.error().message};
+  const Json* list = json->find("scenarios");
+  if (list == nullptr) {
+    return Error{"the file of the instance " + *instance +
+                 " has no field \"scenarios\"; add it (a list of scenarios)"};
+  }
+  if (!list->is_array()) return wrong_type("scenarios", *list, "a list");
   std::vector<Scenario> scenarios;
   for (const Json& entry : list->as_array()) {
     Result<Scenario> scenario = parse_scenario(entry);

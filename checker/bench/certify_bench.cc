@@ -2,8 +2,8 @@
 // certify() needs for synthetic histories, by default of a million transactions.
 //
 // certify() decides whether a recorded history of transactions is right (checker/certify/
-// certify.h). A shape is a kind of history. For example, "int64, 16 threads, 2 x 1,000 keys" has
-// two indexes of 1,000 keys each. The program runs each shape three times and prints a line for
+// certify.h). A shape is a kind of history. For example, "int64, 16 threads, 2 indexes of 1,000
+// keys" has 1,000 keys in each index. The program runs each shape three times and prints a line for
 // each run:
 // - the shape
 // - committed transactions
@@ -105,20 +105,21 @@ Json run_all(uint32_t transactions) {
   SyntheticOptions options;
   options.transactions = transactions;
   Json rows;
-  Json integers = run("int64, 4 threads, 2 x 1,000 keys", "at most 2 s and 1 GB", options);
+  Json integers =
+      run("int64, 4 threads, 2 indexes of 1,000 keys", "at most 2 s CPU and 1,000 MiB", options);
   integers["at_most"] = kIntegersMaxS;
   options.type = VARCHAR;
-  Json words =
-      run("varchar, 4 threads, 2 x 1,000 keys", "at most three times the int64 time", options);
+  Json words = run("varchar, 4 threads, 2 indexes of 1,000 keys",
+                   "at most three times the int64 time", options);
   words["at_most"] = 3 * integers["measured"].as_number();
   rows.push_back(std::move(integers));
   rows.push_back(std::move(words));
   options.type = INT;
   options.keys = 100;
-  rows.push_back(run("int64, 4 threads, 2 x 100 keys", "", options));
+  rows.push_back(run("int64, 4 threads, 2 indexes of 100 keys", "", options));
   options.threads = 16;
   options.keys = 1000;
-  rows.push_back(run("int64, 16 threads, 2 x 1,000 keys", "", options));
+  rows.push_back(run("int64, 16 threads, 2 indexes of 1,000 keys", "", options));
   options.threads = 8;
   options.indexes = 50;
   options.keys = 100'000;

@@ -63,9 +63,9 @@ class Explainer {
       default:
         return about(
             call, "wrong_delete",
-            exists
-                ? "a record that the call names exists, so deleteRecord must return SUCCESS"
-                : "no record that the call names exists, so deleteRecord must not return SUCCESS",
+            exists ? "the record exists, so deleteRecord must return SUCCESS"
+                   : "the record does not exist, so deleteRecord must return KEY_NOTFOUND or "
+                     "ENTRY_DNE",
             bound.element != kNoNumber ? bound.element : trace_.record_under(bound.cell, model_));
     }
   }

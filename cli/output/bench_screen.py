@@ -136,7 +136,7 @@ def _left_out(outcome: Outcome) -> Iterator[str]:
         if used is not None:
             yield used.text()
     level = outcome.result.jail_level
-    if level is not None and level != JailLevel.FULL.value:
+    if level and level != JailLevel.FULL.value:  # empty: no session was played
         yield f"jail: {level}: the library could use more of this machine than in a full jail"
     if _has_times(outcome):
         yield "--details prints every number, the latencies and the sessions; --json FILE keeps them"

@@ -385,7 +385,7 @@ def test_the_same_file_twice_is_nothing_to_compare(
     copy = tmp_path / "copy.so"
     copy.write_bytes(good_library.read_bytes())
     text = failing(capsys, good_library, copy)
-    assert f"copy and {good_library.stem} are the same library, so only" in text
+    assert f"{copy} has the same content and configuration as {good_library}, so only" in text
     assert f"needs at least two different libraries, and only {good_library.stem} is left: " in text
     assert "name a file twice and give --keep-same" in text
 

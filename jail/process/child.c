@@ -201,7 +201,7 @@ void child_run(const struct options* options, const struct cgroups* cgroups,
     die_step("cannot set the host name inside the jail (sethostname)");
   }
   if (setsid() < 0) {
-    die_step("cannot start a session inside the jail (setsid)");
+    die_step("cannot detach the jailed process from the terminal of its caller (setsid)");
   }
   const struct program program = {.options = options,
                                   .descriptor = options->check ? -1 : open_program(options)};

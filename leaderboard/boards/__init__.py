@@ -147,7 +147,7 @@ def _wrong_values(data: dict[str, Any]) -> list[str]:
         or not data["scales"]
         or not set(data["scales"]) <= {s.value for s in Scale}
     ):
-        allowed["scales"] = f"a list with at least one of {', '.join(Scale)}"
+        allowed["scales"] = f"a list that is not empty and contains only {', '.join(Scale)}"
     if not _are_names(data["machines"]) or not data["machines"]:
         allowed["machines"] = 'a list of machine classes, or ["*"] for all classes'
     choices = {"direction": DIRECTIONS, "family": tuple(FAMILIES), "jail_level": JAIL_LEVELS}

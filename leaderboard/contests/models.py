@@ -155,7 +155,7 @@ class Official(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"{self.role} {self.user_id} of contest {self.contest_id}"
+        return f"user {self.user_id} as {self.role} in contest {self.contest_id}"
 
 
 def new_token() -> str:

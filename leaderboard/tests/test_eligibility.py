@@ -312,7 +312,7 @@ def test_a_board_is_read_from_its_folder() -> None:
         ({"per_user": True}, "the field 'per_user' has the value true; it must be a whole number"),
         (
             {"scales": ["huge"]},
-            r'has the value \["huge"\]; it must be a list with at least one of smoke, laptop, paper',
+            r'has the value \["huge"\]; it must be a list that is not empty and contains only smoke, laptop, paper',
         ),
         ({"scales": []}, r"the field 'scales' has the value \[\]"),
         (

@@ -101,10 +101,10 @@ def ask_referee(command: str, path: Path, settings: Settings) -> UserFile:
     try:
         facts = parse_object(ended.stdout, "the referee's answer")
     except StrictError as error:
-        detail = printable(ended.stderr.strip()) or str(error)
+        detail = printable(ended.stderr.strip()) or f"its exit status is {ended.returncode}"
         raise RequestError(
-            f"--{command} {path}: the referee could not read the file ({detail}): give another file, or run ./dev "
-            "build if the referee is of another version"
+            f"--{command} {path}: Keydrome's referee gave no usable answer about the file ({detail}): run again with "
+            "more free memory; if this happens again, run ./dev build, or give another file"
         ) from error
     # The referee has accepted the file, so it is a regular file, and reading it ends.
     return UserFile(command, absolute, _digest(command, absolute), facts)

@@ -114,7 +114,7 @@ def test_a_referee_that_ends_otherwise_is_reported(tmp_path: Path) -> None:
     keys = tmp_path / "keys"
     keys.write_text("a\n")
     settings = _settings(tmp_path, "echo 'killed' >&2; exit 9")
-    with pytest.raises(RequestError, match=r"could not read the file \(killed\)"):
+    with pytest.raises(RequestError, match=r"no usable answer about the file \(killed\)"):
         inspect_keys(keys, settings)
     with pytest.raises(RequestError, match="embedded null byte"):
         inspect_keys(Path("a\0b"), settings)

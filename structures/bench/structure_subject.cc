@@ -94,7 +94,10 @@ void StructureSubject::create() {
 
 void StructureSubject::clear() {
   table_.destroy(instance_);
-  if (arena_->blocks() != 0) stop("destroy did not retire all memory of the instance");
+  if (arena_->blocks() != 0) {
+    stop("destroy did not retire " + std::to_string(arena_->blocks()) +
+         " blocks of memory; it must retire all memory of the instance");
+  }
   create();
 }
 
@@ -193,7 +196,10 @@ void StructureSubject::update(std::string_view key, uint64_t payload) {
     const uint64_t now = payload ^ kUpdateBit;
     const int replaced = table_.replace(instance_, bytes_of(key), bytes_of(payload), bytes_of(now));
     if (replaced == 1) return;
-    if (replaced != 0) stop("replace by a new payload returned neither 1 nor 0");
+    if (replaced != 0) {
+      stop("replace returned " + std::to_string(replaced) +
+           ", but must return 1 (the pair was replaced) or 0 (the old pair does not exist)");
+    }
     payload = payload_of(key);
   }
 }

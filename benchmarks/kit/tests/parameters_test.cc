@@ -55,7 +55,7 @@ TEST(Manifest, RefusesMistakes) {
     return parsed.ok() ? std::string("no error") : parsed.error().message;
   };
   EXPECT_EQ(error_of([](Json& json) { json["colour"] = 1; }),
-            "manifest: the member colour is unknown: remove it, or correct its name to one of "
+            "benchmark.json: the member colour is unknown: remove it, or correct its name to one of "
             "description, instances, kind, limits, metric, name, own_metrics, parameters, source, "
             "title, version");
   EXPECT_EQ(error_of([](Json& json) { json["instances"]["small"]["trace"] = 1; }),

@@ -172,7 +172,7 @@ Result<void> parse_head(const Json& json, Manifest& manifest) {
 }
 
 Result<Manifest> parse_checked(const Json& json) {
-  if (Result<void> fine = check_members(json, "manifest",
+  if (Result<void> fine = check_members(json, "benchmark.json",
                                         {"name", "version", "kind", "title", "description",
                                          "source", "instances", "parameters", "metric", "limits"},
                                         {"own_metrics"});

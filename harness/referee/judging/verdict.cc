@@ -337,7 +337,9 @@ void add_session_findings(const script::Script& script, const SessionResult& res
   add_account_findings(result, findings);
   add_freeze_findings(result, findings);
   if (result.stop == StopReason::kViolation) findings.required("protocol_violation", result.detail);
-  if (result.stop == StopReason::kException) findings.required("exception", result.detail);
+  if (result.stop == StopReason::kException) {
+    findings.required("exception", result.detail + (result.hang.empty() ? "" : "\n" + result.hang));
+  }
   if (result.stop == StopReason::kBadOutcome) findings.required("outcome_mismatch", result.detail);
   add_end_finding(script, result, findings);
   if (result.stop != StopReason::kLoadFailed) return;

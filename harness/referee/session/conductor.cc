@@ -295,7 +295,8 @@ class Conductor {
     result_.slow = watch != nullptr && (late || is_advancing(script_, *phase, *watch, times));
     if (explains) result_.hang = hang_evidence(inputs, looks, result_.slow);
     // The player has exited, but what its threads wrote is still in the shared memory.
-    if (result_.stop == StopReason::kClosed) result_.hang = crash_evidence(inputs);
+    const bool died = result_.stop == StopReason::kClosed || result_.stop == StopReason::kException;
+    if (died) result_.hang = crash_evidence(inputs);
     if (!ran_out || phase == nullptr) return;
     result_.detail += late           ? just_begun_text(times)
                       : result_.slow ? pace_text(*phase, *watch, times)

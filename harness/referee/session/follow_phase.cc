@@ -69,7 +69,7 @@ class PhaseFollower {
     if (message.status == kDoneException) {
       return {StopReason::kException,
               "a function of the library threw an exception" + where +
-                  "; this function must catch all exceptions and return FAILURE"};
+                  "; every function must catch its exceptions and return FAILURE"};
     }
     return {StopReason::kPlayerFailed, "the player failed" + where};
   }

@@ -183,14 +183,15 @@ def _report(options: argparse.Namespace, hits: list[Hit], found: list[str], seco
         (
             f"Wrong after the storm: {'; '.join(found) or 'nothing'}.\n\n"
             "Each row is one disturbance: a killed process, the deletion of all messages in Redis, or repeated\n"
-            "wake-ups (messages that tell workers to look for runs). The last three columns\n"
+            "wake-ups (messages that tell workers to look for runs). *At that moment* is what the killed process was\n"
+            "doing, or what was deleted or sent. The last three columns\n"
             "concern the run on which the killed process was working. They are empty if there was none.\n"
             "*Attempt ended after* is the time from the kill to the end of the killed attempt in the database.\n"
             "It is long for a killed worker, because first its right to execute the run must expire\n"
             f"(the lease, {LEASE_SECONDS} s)."
         ),
         "",
-        "| killed | state | run | attempt ended after | the run ended as |",
+        "| disturbance | at that moment | run | attempt ended after | the run ended as |",
         "|---|---|---|---|---|",
     ]
     return "\n".join([*head, *(_row(hit, runs) for hit in hits), ""])

@@ -78,12 +78,12 @@ class Follower {
     bool has_slots = false;
   };
 
-  // Consumes the next event, which must be the call `wanted`, and returns its result code. After
-  // stop(), returns SUCCESS.
+  // Consumes the next event, which must be the call `wanted`. Returns its code, or SUCCESS if stopped.
   uint32_t take(const Call& wanted) {
     if (stopped_) return SUCCESS;
     if (position_ == result_.events.size()) {
-      stop(result_.reported->events_full != 0 ? "" : "the log has fewer calls than the program");
+      const std::string end = "the log ends too soon, after call " + std::to_string(position_);
+      stop(result_.reported->events_full != 0 ? "" : end);
       return SUCCESS;
     }
     const Event& event = result_.events[position_++];
