@@ -78,7 +78,7 @@ class Follower {
     bool has_slots = false;
   };
 
-  // Consumes the next event, which must be the call `wanted`. Returns its code, or SUCCESS if stopped.
+  // Consumes the next event, which must be `wanted`. Returns its code, or SUCCESS if stopped.
   uint32_t take(const Call& wanted) {
     if (stopped_) return SUCCESS;
     if (position_ == result_.events.size()) {
