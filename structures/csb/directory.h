@@ -60,11 +60,16 @@ class Directory {
   // Computes the heads of all levels from the fences.
   void fill_heads();
 
+  // Returns the leaf of the probe.
+  Leaf* find(const Probe& probe) const {
+    const uint64_t head = head_for(probe);
+    return find_in(bottom_node(head), head, probe);
+  }
   Place locate(const Probe& probe) const {
     const uint64_t head = head_for(probe);
     return locate_in(bottom_node(head), head, probe);
   }
-  // The two steps of `locate`, for batches. bottom_node() returns a node of level 0.
+  // The two steps of `find`, for batches. bottom_node() returns a node of level 0.
   uint64_t head_for(const Probe& probe) const;
   uint32_t bottom_node(uint64_t head) const {
     uint32_t node = 0;
@@ -73,7 +78,12 @@ class Directory {
     __builtin_prefetch(&leaves_[node * kFanout]);
     return node;
   }
-  Place locate_in(uint32_t node, uint64_t head, const Probe& probe) const;
+  Leaf* find_in(uint32_t node, uint64_t head, const Probe& probe) const {
+    const uint32_t slot = settle(step(0, node, head), head, probe);
+    // The usual case. The bit costs less than a search of the pending list.
+    if (!is_followed(slot)) return leaves_[slot];
+    return locate_pending(slot, probe).leaf;
+  }
 
   uint32_t slots() const { return slots_; }
   uint32_t levels() const { return levels_; }
@@ -93,8 +103,10 @@ class Directory {
   void count_dead() { ++dead_; }
   bool has_many_dead() const { return dead_ > changes_max_; }
 
-  // Returns true if all levels agree with the fences. For check().
+  // Return true if all levels agree with the fences, and all bits with the pending list. For
+  // check().
   bool has_right_heads() const;
+  bool has_right_bits() const;
 
  private:
   // 8^11 slots are more than a 32-bit number can count.
@@ -114,8 +126,19 @@ class Directory {
     static_assert(kFanout == 8);
     return std::min(node * kFanout + smaller, sizes_[level]) - 1;
   }
+  // Returns the last slot whose fence is not larger than the probe. `slot` must be the last slot
+  // whose head is not larger than `head`.
+  uint32_t settle(uint32_t slot, uint64_t head, const Probe& probe) const {
+    return heads_[0][slot] == head ? settle_equal(slot, head, probe) : slot;
+  }
+  uint32_t settle_equal(uint32_t slot, uint64_t head, const Probe& probe) const;
+  Place locate_in(uint32_t node, uint64_t head, const Probe& probe) const {
+    return locate_pending(settle(step(0, node, head), head, probe), probe);
+  }
+  Place locate_pending(uint32_t slot, const Probe& probe) const;
+  // A slot is *followed* if pending slots belong after it.
+  bool is_followed(uint32_t slot) const { return (followed_[slot / 64] >> slot % 64 & 1) != 0; }
   uint64_t head_of_fence(uint32_t slot) const;
-  uint32_t settle(uint32_t slot, uint64_t head, const Probe& probe) const;
 
   uint32_t slots_ = 0;
   uint32_t levels_ = 0;
@@ -129,7 +152,8 @@ class Directory {
   Record** fences_ = nullptr;
   Leaf** leaves_ = nullptr;
   Pending* pending_ = nullptr;
-  uint32_t* afters_ = nullptr;  // not in pending_, because every search reads some of them
+  uint32_t* afters_ = nullptr;    // not in pending_, because a search reads more of them
+  uint64_t* followed_ = nullptr;  // one bit for each slot: the slot is followed
 };
 
 }  // namespace keydrome::csb
