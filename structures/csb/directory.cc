@@ -6,6 +6,9 @@
 #include <algorithm>
 #include <new>
 
+#include "structures/csb/lookup.h"
+#include "structures/csb/search.h"
+
 namespace keydrome::csb {
 namespace {
 
@@ -115,8 +118,7 @@ uint64_t Directory::head_of_fence(uint32_t slot) const {
 
 // If the probe's key does not begin with the bytes that all fences share, returns the smallest or
 // the largest head. Fences with an equal head are then compared in full.
-uint64_t Directory::head_for(const Probe& probe) const {
-  if (skipped_ == 0) return probe.head;
+uint64_t Directory::head_after_skipped(const Probe& probe) const {
   const uint32_t size = std::min(skipped_, probe.key_size);
   const int order = size == 0 ? 0 : std::memcmp(probe.key, fences_[1]->key(), size);
   if (order > 0) return UINT64_MAX;
@@ -138,6 +140,12 @@ uint32_t Directory::settle_equal(uint32_t slot, uint64_t head, const Probe& prob
     }
   }
   return low - 1;
+}
+
+Leaf* Directory::find(const Probe& probe) const { return Lookup<SearchPlain>::leaf(*this, probe); }
+
+Place Directory::locate(const Probe& probe) const {
+  return locate_pending(Lookup<SearchPlain>::slot(*this, probe), probe);
 }
 
 // Finds the last pending slot whose fence is not larger than the pair. `slot` must be the directory

@@ -60,29 +60,33 @@ class Directory {
   // Computes the heads of all levels from the fences.
   void fill_heads();
 
-  // Returns the leaf of the probe.
-  Leaf* find(const Probe& probe) const {
-    const uint64_t head = head_for(probe);
-    return find_in(bottom_node(head), head, probe);
+  Leaf* find(const Probe& probe) const;    // returns the leaf to which the probe belongs
+  Place locate(const Probe& probe) const;  // the same, and where the leaf is in the directory
+
+  // The steps of `find`, for lookup.h.
+
+  uint64_t head_for(const Probe& probe) const {
+    return skipped_ == 0 ? probe.head : head_after_skipped(probe);
   }
-  Place locate(const Probe& probe) const {
-    const uint64_t head = head_for(probe);
-    return locate_in(bottom_node(head), head, probe);
+  // Returns the heads of a node, at the beginning of a cache line.
+  const uint64_t* node(uint32_t level, uint32_t number) const {
+    return heads_[level] + number * kFanout;
   }
-  // The two steps of `find`, for batches. bottom_node() returns a node of level 0.
-  uint64_t head_for(const Probe& probe) const;
-  uint32_t bottom_node(uint64_t head) const {
-    uint32_t node = 0;
-    for (uint32_t level = levels_ - 1; level > 0; --level) node = step(level, node, head);
-    __builtin_prefetch(&heads_[0][node * kFanout]);
-    __builtin_prefetch(&leaves_[node * kFanout]);
-    return node;
+  // Returns the number of heads of a level.
+  uint32_t size(uint32_t level) const { return sizes_[level]; }
+  // Returns the last slot whose fence is not larger than the probe. `slot` must be the last slot
+  // whose head is not larger than `head`.
+  uint32_t settle(uint32_t slot, uint64_t head, const Probe& probe) const {
+    return heads_[0][slot] == head ? settle_equal(slot, head, probe) : slot;
   }
-  Leaf* find_in(uint32_t node, uint64_t head, const Probe& probe) const {
-    const uint32_t slot = settle(step(0, node, head), head, probe);
+  // Returns the leaf of a probe. `slot` is what settle() has returned.
+  Leaf* leaf_of(uint32_t slot, const Probe& probe) const {
     // The usual case. The bit costs less than a search of the pending list.
     if (!is_followed(slot)) return leaves_[slot];
     return locate_pending(slot, probe).leaf;
+  }
+  [[gnu::always_inline]] void prefetch_leaf_of(uint32_t slot) const {
+    __builtin_prefetch(&leaves_[slot]);
   }
 
   uint32_t slots() const { return slots_; }
@@ -114,27 +118,8 @@ class Directory {
 
   Directory() = default;
 
-  // Returns the last head of the node that is not larger than `head`, as an index into the level.
-  // The first head of a node is never larger. Unused heads have the largest value, so a search for
-  // this value also counts them; std::min corrects this.
-  uint32_t step(uint32_t level, uint32_t node, uint64_t head) const {
-    const uint64_t* heads = heads_[level] + node * kFanout;
-    // Has no loop, and no branches that depend on the data.
-    const auto counts = [&](uint32_t i) { return static_cast<uint32_t>(heads[i] <= head); };
-    const uint32_t smaller = counts(0) + counts(1) + counts(2) + counts(3) + counts(4) + counts(5) +
-                             counts(6) + counts(7);
-    static_assert(kFanout == 8);
-    return std::min(node * kFanout + smaller, sizes_[level]) - 1;
-  }
-  // Returns the last slot whose fence is not larger than the probe. `slot` must be the last slot
-  // whose head is not larger than `head`.
-  uint32_t settle(uint32_t slot, uint64_t head, const Probe& probe) const {
-    return heads_[0][slot] == head ? settle_equal(slot, head, probe) : slot;
-  }
+  uint64_t head_after_skipped(const Probe& probe) const;
   uint32_t settle_equal(uint32_t slot, uint64_t head, const Probe& probe) const;
-  Place locate_in(uint32_t node, uint64_t head, const Probe& probe) const {
-    return locate_pending(settle(step(0, node, head), head, probe), probe);
-  }
   Place locate_pending(uint32_t slot, const Probe& probe) const;
   // A slot is *followed* if pending slots belong after it.
   bool is_followed(uint32_t slot) const { return (followed_[slot / 64] >> slot % 64 & 1) != 0; }

@@ -1,6 +1,8 @@
 // Implements scan(), find() and find_batch() of Tree (tree.h), which change nothing.
 #include <algorithm>
 
+#include "structures/csb/lookup.h"
+#include "structures/csb/search.h"
 #include "structures/csb/tree.h"
 
 namespace keydrome::csb {
@@ -32,27 +34,6 @@ class Cursor {
   const Leaf* leaf_;
   uint32_t index_;
 };
-
-int answer(Cursor cursor, const Probe& key, KeydromeBuffer& payload) {
-  if (!cursor.has_pair()) return 0;
-  const Leaf& leaf = cursor.leaf();
-  const Entry& entry = leaf.entries[cursor.index()];
-  if (!entry.has_key(leaf.kind, key)) return 0;
-  copy_payload(view_of(entry.payload_bytes(leaf.kind)), payload);
-  return 1;
-}
-
-// Copies the payload of an entry with the key, if the leaf has one and contains word pairs.
-// Otherwise returns false.
-bool answer_words(const Leaf& leaf, uint64_t head, KeydromeBuffer& payload) {
-  if (leaf.kind != Kind::kWords) return false;
-  const uint32_t index = leaf.first_head(head);
-  const Entry& entry = leaf.entries[index];
-  if (index >= leaf.count || entry.head != head) return false;
-  std::memcpy(payload.data, &entry.payload, kWordBytes);
-  payload.size = kWordBytes;
-  return true;
-}
 
 // Adds the pairs of a leaf from `index` on, until the run is full. Returns false if it is.
 bool add_words(const Leaf& leaf, uint32_t& index, KeydromeRun& run) {
@@ -107,53 +88,22 @@ int Tree::scan(KeydromeBytes key, KeydromeBytes payload, bool after,
   return 0;
 }
 
-int Tree::find(KeydromeBytes key, KeydromeBytes after, KeydromeBuffer& payload) const noexcept {
-  const Probe from = Probe::of(key, after);
-  const Leaf* leaf = directory_->find(from);
-  leaf->prefetch();
-  if (after.data == nullptr && answer_words(*leaf, from.head, payload)) return 1;
-  return answer(Cursor(leaf, from, after.data != nullptr), from, payload);
+int find_from(const Leaf& from, const Probe& key, bool after, KeydromeBuffer& payload) {
+  Cursor cursor(&from, key, after);
+  if (!cursor.has_pair()) return 0;
+  const Leaf& leaf = cursor.leaf();
+  const Entry& entry = leaf.entries[cursor.index()];
+  if (!entry.has_key(leaf.kind, key)) return 0;
+  copy_payload(view_of(entry.payload_bytes(leaf.kind)), payload);
+  return 1;
 }
 
-// Runs groups of kTogether lookups step by step: while one lookup waits for memory, the others use
-// the processor.
+int Tree::find(KeydromeBytes key, KeydromeBytes after, KeydromeBuffer& payload) const noexcept {
+  return Lookup<SearchPlain>::find(*directory_, key, after, payload);
+}
+
 void Tree::find_batch(uint32_t count, KeydromeLookup* lookups) const noexcept {
-  constexpr uint32_t kTogether = 16;
-  for (uint32_t begin = 0; begin < count; begin += kTogether) {
-    const uint32_t group = std::min(kTogether, count - begin);
-    struct Step {
-      Probe key;
-      uint64_t head;
-      uint32_t node;
-      const Leaf* leaf;
-    };
-    std::array<Step, kTogether> steps;
-    for (uint32_t i = 0; i < group; ++i) {
-      Step& step = steps[i];
-      step.key = Probe::of(lookups[begin + i].key, {nullptr, 0});
-      step.head = directory_->head_for(step.key);
-      step.node = directory_->bottom_node(step.head);
-    }
-    for (uint32_t i = 0; i < group; ++i) {
-      Step& step = steps[i];
-      step.leaf = directory_->find_in(step.node, step.head, step.key);
-      __builtin_prefetch(step.leaf);
-    }
-    for (uint32_t i = 0; i < group; ++i) steps[i].leaf->prefetch_group(steps[i].key.head);
-    for (uint32_t i = 0; i < group; ++i) {
-      const Leaf& leaf = *steps[i].leaf;
-      if (leaf.kind == Kind::kWords) continue;
-      const uint32_t index = leaf.first_head(steps[i].key.head);
-      if (index < leaf.count) __builtin_prefetch(leaf.entries[index].record);
-    }
-    for (uint32_t i = 0; i < group; ++i) {
-      KeydromeLookup& lookup = lookups[begin + i];
-      const Step& step = steps[i];
-      lookup.found = answer_words(*step.leaf, step.key.head, lookup.payload)
-                         ? 1
-                         : answer(Cursor(step.leaf, step.key, false), step.key, lookup.payload);
-    }
-  }
+  Lookup<SearchPlain>::find_batch(*directory_, count, lookups);
 }
 
 }  // namespace keydrome::csb

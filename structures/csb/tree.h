@@ -42,6 +42,9 @@ class Tree {
   int check() const;                                                        // check.cc
   uint64_t statistic(uint32_t which) const;                                 // check.cc
 
+ protected:
+  const Directory& directory() const { return *directory_; }
+
  private:
   // Everything that a split needs: the entry of the new pair, a record for the fence, and a leaf.
   struct Parts {

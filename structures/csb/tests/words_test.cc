@@ -169,7 +169,7 @@ TEST(CsbWords, RandomChangesAreThoseOfTheModel) {
     std::mt19937_64 random(keys);
     const auto payload = [&] {
       const uint64_t number = random() % 40;
-      return number == 0 ? big_endian(random() % 5, random() % 10) : word(random() % 5);
+      return number == 0 ? std::string(random() % 10, 'p') : word(random() % 5);
     };
     for (uint32_t i = 0; i < kChanges; ++i) {
       const uint64_t number = random() % keys;
