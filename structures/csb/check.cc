@@ -1,5 +1,5 @@
 // Implements check() and statistic() of Tree (tree.h). check() tests the invariants of the
-// cache-conscious tree, and statistic() counts leaves and records.
+// cache-conscious tree, and statistic() counts leaves and pairs.
 #include "structures/csb/tree.h"
 
 namespace keydrome::csb {
@@ -10,28 +10,33 @@ namespace {
 // its leaf (directory.h).
 enum Broken {
   kNone,
-  kLeafCount,       // a leaf has more records than it has room for
+  kLeafCount,       // a leaf has more pairs than it has room for
   kEmptyLeaf,       // a leaf other than the last one is empty
   kHead,            // a head in a leaf is wrong
-  kOrder,           // records are not ascending
-  kPlace,           // the search for a record leads to another leaf
+  kKind,            // a leaf has word pairs (entry.h), although keys have other sizes
+  kOrder,           // pairs are not ascending
+  kPlace,           // the search for a pair leads to another leaf
   kFenceOrder,      // fences are not ascending
   kLeafOrder,       // the list of leaves and the slots do not agree
+  kDirectoryBits,   // the bits of the directory do not agree with its pending list
   kDirectoryHeads,  // the heads of the directory are not those of the fences
 };
 
-// Checks one leaf. `before` is the previous record, or nullptr if there is none.
-Broken check_leaf(const Directory& directory, const Leaf& leaf, const Record* before) {
+// Checks one leaf. `before` is the previous leaf, which has pairs, or nullptr if there is none.
+// `best` is the kind of a leaf without pairs (tree.h).
+Broken check_leaf(const Directory& directory, const Leaf& leaf, const Leaf* before, Kind best) {
   if (leaf.count > Leaf::kCapacity) return kLeafCount;
-  if (leaf.count == 0 && leaf.next != nullptr) return kEmptyLeaf;
+  if (leaf.count == 0 && leaf.next() != nullptr) return kEmptyLeaf;
+  if (leaf.kind == Kind::kWords && best != Kind::kWords) return kKind;
   if (!leaf.has_right_groups()) return kHead;
   for (uint32_t i = 0; i < leaf.count; ++i) {
-    const Record& record = *leaf.entries[i].record;
-    const Probe probe = Probe::of(record);
-    if (leaf.entries[i].head != probe.head) return kHead;
-    if (before != nullptr && compare(*before, probe) >= 0) return kOrder;
-    if (directory.locate(probe).leaf != &leaf) return kPlace;
-    before = &record;
+    const StoredPair pair(leaf.kind, leaf.entries[i]);
+    if (leaf.entries[i].head != pair->head) return kHead;
+    if (i > 0 && leaf.compare_at(i - 1, *pair) >= 0) return kOrder;
+    if (i == 0 && before != nullptr && before->compare_at(before->count - 1, *pair) >= 0) {
+      return kOrder;
+    }
+    if (directory.locate(*pair).leaf != &leaf || directory.find(*pair) != &leaf) return kPlace;
   }
   return kNone;
 }
@@ -45,11 +50,11 @@ class SlotWalk {
   // the leaf of the previous slot or the next leaf.
   Broken add(const Record* fence, const Leaf* leaf) {
     if (fence_ != nullptr && compare(*fence_, Probe::of(*fence)) > 0) return kFenceOrder;
-    if (leaf != leaf_) leaf_ = leaf_->next;
+    if (leaf != leaf_) leaf_ = leaf_->next();
     fence_ = fence;
     return leaf == leaf_ && leaf != nullptr ? kNone : kLeafOrder;
   }
-  bool is_at_end() const { return leaf_->next == nullptr; }
+  bool is_at_end() const { return leaf_->next() == nullptr; }
 
  private:
   const Leaf* leaf_;
@@ -70,19 +75,20 @@ Broken check_slots(const Directory& directory, const Leaf* first) {
     if (broken != kNone) return broken;
   }
   if (item != directory.pending_count() || !walk.is_at_end()) return kLeafOrder;
+  if (!directory.has_right_bits()) return kDirectoryBits;
   return directory.has_right_heads() ? kNone : kDirectoryHeads;
 }
 
 }  // namespace
 
 int Tree::check() const {
-  const Record* before = nullptr;
+  const Leaf* before = nullptr;
   uint32_t leaves = 0;
-  for (const Leaf* leaf = first_; leaf != nullptr; leaf = leaf->next) {
-    const Broken broken = check_leaf(*directory_, *leaf, before);
+  for (const Leaf* leaf = first_; leaf != nullptr; leaf = leaf->next()) {
+    const Broken broken = check_leaf(*directory_, *leaf, before, kind_);
     if (broken != kNone) return broken;
-    if (leaf->count > 0) before = leaf->entries[leaf->count - 1].record;
-    if (leaf->next == nullptr && leaf != last_) return kLeafOrder;
+    if (leaf->next() == nullptr && leaf != last_) return kLeafOrder;
+    before = leaf;
     ++leaves;
   }
   return leaves == leaves_ ? check_slots(*directory_, first_) : kLeafOrder;
@@ -100,7 +106,7 @@ uint64_t Tree::statistic(uint32_t which) const {
     case KEYDROME_STATISTIC_SLOTS:
       return uint64_t{leaves_} * Leaf::kCapacity;
     case KEYDROME_STATISTIC_SLOTS_USED:
-      for (const Leaf* leaf = first_; leaf != nullptr; leaf = leaf->next) used += leaf->count;
+      for (const Leaf* leaf = first_; leaf != nullptr; leaf = leaf->next()) used += leaf->count;
       return used;
     default:
       return 0;

@@ -6,6 +6,9 @@
 #include <algorithm>
 #include <new>
 
+#include "structures/csb/lookup.h"
+#include "structures/csb/search.h"
+
 namespace keydrome::csb {
 namespace {
 
@@ -43,6 +46,8 @@ Directory* Directory::create(const Memory& memory, uint32_t slots) {
   const size_t leaves_at = reserve(slots * sizeof(Leaf*));
   const size_t pending_at = reserve(plan.changes_max_ * sizeof(Pending));
   const size_t afters_at = reserve(plan.changes_max_ * sizeof(uint32_t));
+  const size_t followed_words = (slots + 63) / 64;
+  const size_t followed_at = reserve(followed_words * sizeof(uint64_t));
 
   auto* block = static_cast<uint8_t*>(memory.allocate(plan.bytes_, kAlignment));
   if (block == nullptr) return nullptr;
@@ -54,6 +59,8 @@ Directory* Directory::create(const Memory& memory, uint32_t slots) {
   directory->leaves_ = reinterpret_cast<Leaf**>(block + leaves_at);
   directory->pending_ = reinterpret_cast<Pending*>(block + pending_at);
   directory->afters_ = reinterpret_cast<uint32_t*>(block + afters_at);
+  directory->followed_ = reinterpret_cast<uint64_t*>(block + followed_at);
+  std::fill_n(directory->followed_, followed_words, 0);
   return directory;
 }
 
@@ -66,7 +73,8 @@ void Directory::fill_heads() {
   if (slots_ > 1) {  // fences are sorted, so all share the bytes that the first and the last share
     const Record& first = *fences_[1];
     const Record& last = *fences_[slots_ - 1];
-    const uint32_t size = std::min(first.key_size, last.key_size);
+    uint32_t size = std::min(first.key_size, last.key_size);
+    if (size <= sizeof(uint64_t)) size = 0;  // a head has the whole key
     while (skipped_ < size && first.key()[skipped_] == last.key()[skipped_]) ++skipped_;
   }
   for (uint32_t slot = 0; slot < slots_; ++slot) heads_[0][slot] = head_of_fence(slot);
@@ -92,6 +100,15 @@ bool Directory::has_right_heads() const {
   return true;
 }
 
+bool Directory::has_right_bits() const {
+  for (uint32_t slot = 0, item = 0; slot < slots_; ++slot) {
+    const bool expected = item < pending_count_ && afters_[item] == slot;
+    if (is_followed(slot) != expected) return false;
+    while (item < pending_count_ && afters_[item] == slot) ++item;
+  }
+  return true;
+}
+
 // Fence 0 has no record, because it is smaller than all pairs.
 uint64_t Directory::head_of_fence(uint32_t slot) const {
   if (slot == 0) return 0;
@@ -101,8 +118,7 @@ uint64_t Directory::head_of_fence(uint32_t slot) const {
 
 // If the probe's key does not begin with the bytes that all fences share, returns the smallest or
 // the largest head. Fences with an equal head are then compared in full.
-uint64_t Directory::head_for(const Probe& probe) const {
-  if (skipped_ == 0) return probe.head;
+uint64_t Directory::head_after_skipped(const Probe& probe) const {
   const uint32_t size = std::min(skipped_, probe.key_size);
   const int order = size == 0 ? 0 : std::memcmp(probe.key, fences_[1]->key(), size);
   if (order > 0) return UINT64_MAX;
@@ -110,10 +126,8 @@ uint64_t Directory::head_for(const Probe& probe) const {
   return head_of(probe.key + skipped_, probe.key_size - skipped_);
 }
 
-// Returns the last slot whose fence is not larger than the probe. `slot` must be the last slot
-// whose head is not larger than `head`.
-uint32_t Directory::settle(uint32_t slot, uint64_t head, const Probe& probe) const {
-  if (slot == 0 || heads_[0][slot] != head || compare(*fences_[slot], probe) <= 0) return slot;
+uint32_t Directory::settle_equal(uint32_t slot, uint64_t head, const Probe& probe) const {
+  if (slot == 0 || compare(*fences_[slot], probe) <= 0) return slot;
   const uint64_t* heads = heads_[0];
   auto low = static_cast<uint32_t>(std::lower_bound(heads + 1, heads + slot, head) - heads);
   uint32_t high = slot;
@@ -128,11 +142,15 @@ uint32_t Directory::settle(uint32_t slot, uint64_t head, const Probe& probe) con
   return low - 1;
 }
 
-// First finds the directory slot of the pair, and then the last pending slot whose fence is not
-// larger than the pair. Few directory slots are followed by pending slots, so most searches of the
-// pending list read no fence. The loop over `afters_` has no branches that depend on the data.
-Place Directory::locate_in(uint32_t node, uint64_t head, const Probe& probe) const {
-  const uint32_t slot = settle(step(0, node, head), head, probe);
+Leaf* Directory::find(const Probe& probe) const { return Lookup<SearchPlain>::leaf(*this, probe); }
+
+Place Directory::locate(const Probe& probe) const {
+  return locate_pending(Lookup<SearchPlain>::slot(*this, probe), probe);
+}
+
+// Finds the last pending slot whose fence is not larger than the pair. `slot` must be the directory
+// slot of the pair. The loop over `afters_` has no branches that depend on the data.
+Place Directory::locate_pending(uint32_t slot, const Probe& probe) const {
   uint32_t item = 0;
   // Finds the first pending slot whose pending_after() is not smaller than the slot of the pair.
   for (uint32_t size = pending_count_; size > 0;) {
@@ -155,13 +173,20 @@ void Directory::insert_pending(uint32_t item, uint32_t after, const Pending& pen
   std::copy_backward(afters_ + item, afters_ + pending_count_, afters_ + pending_count_ + 1);
   pending_[item] = pending;
   afters_[item] = after;
+  followed_[after / 64] |= uint64_t{1} << after % 64;
   ++pending_count_;
 }
 
 void Directory::erase_pending(uint32_t item) {
+  const uint32_t after = afters_[item];
   std::copy(pending_ + item + 1, pending_ + pending_count_, pending_ + item);
   std::copy(afters_ + item + 1, afters_ + pending_count_, afters_ + item);
   --pending_count_;
+  const auto is_same = [&](uint32_t other) {
+    return other < pending_count_ && afters_[other] == after;
+  };
+  if (is_same(item) || (item > 0 && is_same(item - 1))) return;
+  followed_[after / 64] &= ~(uint64_t{1} << after % 64);
 }
 
 }  // namespace keydrome::csb

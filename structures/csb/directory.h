@@ -14,14 +14,16 @@
 //   leaves    L0 L1 L2 L2 L4 L5 ..    slot 3 is dead: its leaf was merged into L2
 //
 // Such arrays cannot grow in the middle. If a leaf splits, the fence of its new right half goes
-// into the sorted list of pending slots, and each search also searches this list. If a leaf is
+// into the sorted list of pending slots. A search that ends at a directory slot which pending slots
+// follow also searches this list; a bit of each directory slot says so. If a leaf is
 // merged, its slot becomes dead, and refers to the leaf that has taken the pairs. If there are too
 // many pending or dead slots, Tree::rebuild makes a new directory. The limit is about 4 *
 // sqrt(slots). A larger limit would make each change slower, and a smaller one would cause more
 // rebuilds.
 //
 // Heads start after the bytes that all fences share. So keys with a long common prefix seldom need
-// a full comparison.
+// a full comparison. Keys of at most eight bytes need no such skip, because a head has all of them.
+// lookup.h searches the directory.
 //
 // Thread safety: the const functions only read.
 #pragma once
@@ -60,20 +62,34 @@ class Directory {
   // Computes the heads of all levels from the fences.
   void fill_heads();
 
-  Place locate(const Probe& probe) const {
-    const uint64_t head = head_for(probe);
-    return locate_in(bottom_node(head), head, probe);
+  Leaf* find(const Probe& probe) const;    // returns the leaf to which the probe belongs
+  Place locate(const Probe& probe) const;  // the same, and where the leaf is in the directory
+
+  // The steps of `find`, for lookup.h.
+
+  uint64_t head_for(const Probe& probe) const {
+    return skipped_ == 0 ? probe.head : head_after_skipped(probe);
   }
-  // The two steps of `locate`, for batches. bottom_node() returns a node of level 0.
-  uint64_t head_for(const Probe& probe) const;
-  uint32_t bottom_node(uint64_t head) const {
-    uint32_t node = 0;
-    for (uint32_t level = levels_ - 1; level > 0; --level) node = step(level, node, head);
-    __builtin_prefetch(&heads_[0][node * kFanout]);
-    __builtin_prefetch(&leaves_[node * kFanout]);
-    return node;
+  // Returns the heads of a node, at the beginning of a cache line.
+  const uint64_t* node(uint32_t level, uint32_t number) const {
+    return heads_[level] + number * kFanout;
   }
-  Place locate_in(uint32_t node, uint64_t head, const Probe& probe) const;
+  // Returns the number of heads of a level.
+  uint32_t size(uint32_t level) const { return sizes_[level]; }
+  // Returns the last slot whose fence is not larger than the probe. `slot` must be the last slot
+  // whose head is not larger than `head`.
+  uint32_t settle(uint32_t slot, uint64_t head, const Probe& probe) const {
+    return heads_[0][slot] == head ? settle_equal(slot, head, probe) : slot;
+  }
+  // Returns the leaf of a probe. `slot` is what settle() has returned.
+  Leaf* leaf_of(uint32_t slot, const Probe& probe) const {
+    // The usual case. The bit costs less than a search of the pending list.
+    if (!is_followed(slot)) return leaves_[slot];
+    return locate_pending(slot, probe).leaf;
+  }
+  [[gnu::always_inline]] void prefetch_leaf_of(uint32_t slot) const {
+    __builtin_prefetch(&leaves_[slot]);
+  }
 
   uint32_t slots() const { return slots_; }
   uint32_t levels() const { return levels_; }
@@ -93,8 +109,10 @@ class Directory {
   void count_dead() { ++dead_; }
   bool has_many_dead() const { return dead_ > changes_max_; }
 
-  // Returns true if all levels agree with the fences. For check().
+  // Return true if all levels agree with the fences, and all bits with the pending list. For
+  // check().
   bool has_right_heads() const;
+  bool has_right_bits() const;
 
  private:
   // 8^11 slots are more than a 32-bit number can count.
@@ -102,20 +120,12 @@ class Directory {
 
   Directory() = default;
 
-  // Returns the last head of the node that is not larger than `head`, as an index into the level.
-  // The first head of a node is never larger. Unused heads have the largest value, so a search for
-  // this value also counts them; std::min corrects this.
-  uint32_t step(uint32_t level, uint32_t node, uint64_t head) const {
-    const uint64_t* heads = heads_[level] + node * kFanout;
-    // Has no loop, and no branches that depend on the data.
-    const auto counts = [&](uint32_t i) { return static_cast<uint32_t>(heads[i] <= head); };
-    const uint32_t smaller = counts(0) + counts(1) + counts(2) + counts(3) + counts(4) + counts(5) +
-                             counts(6) + counts(7);
-    static_assert(kFanout == 8);
-    return std::min(node * kFanout + smaller, sizes_[level]) - 1;
-  }
+  uint64_t head_after_skipped(const Probe& probe) const;
+  uint32_t settle_equal(uint32_t slot, uint64_t head, const Probe& probe) const;
+  Place locate_pending(uint32_t slot, const Probe& probe) const;
+  // A slot is *followed* if pending slots belong after it.
+  bool is_followed(uint32_t slot) const { return (followed_[slot / 64] >> slot % 64 & 1) != 0; }
   uint64_t head_of_fence(uint32_t slot) const;
-  uint32_t settle(uint32_t slot, uint64_t head, const Probe& probe) const;
 
   uint32_t slots_ = 0;
   uint32_t levels_ = 0;
@@ -129,7 +139,8 @@ class Directory {
   Record** fences_ = nullptr;
   Leaf** leaves_ = nullptr;
   Pending* pending_ = nullptr;
-  uint32_t* afters_ = nullptr;  // not in pending_, because every search reads some of them
+  uint32_t* afters_ = nullptr;    // not in pending_, because a search reads more of them
+  uint64_t* followed_ = nullptr;  // one bit for each slot: the slot is followed
 };
 
 }  // namespace keydrome::csb

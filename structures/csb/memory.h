@@ -1,4 +1,4 @@
-// Memory: makes and frees the leaves and records of the tree. It takes memory from the
+// Memory: makes and frees the leaves, entries and records of the tree. It takes memory from the
 // KeydromeEnvironment (keydrome/structure.h), which the caller of `create` provides.
 #pragma once
 
@@ -7,6 +7,7 @@
 #include <new>
 
 #include "keydrome/structure_class.h"
+#include "structures/csb/entry.h"
 #include "structures/csb/leaf.h"
 #include "structures/csb/record.h"
 
@@ -18,9 +19,9 @@ class Memory : public StructureMemory {
   using StructureMemory::StructureMemory;
 
   // Makes an empty leaf. Returns nullptr if out of memory.
-  Leaf* make_leaf() const {
+  Leaf* make_leaf(Kind kind) const {
     void* memory = allocate(sizeof(Leaf), alignof(Leaf));
-    return memory == nullptr ? nullptr : new (memory) Leaf;
+    return memory == nullptr ? nullptr : new (memory) Leaf(kind);
   }
   void drop(Leaf* leaf) const { retire(leaf, sizeof(Leaf), alignof(Leaf)); }
 
@@ -36,6 +37,21 @@ class Memory : public StructureMemory {
     return record;
   }
   void drop(Record* record) const { retire(record, record->bytes(), alignof(Record)); }
+
+  // Makes an entry with a copy of the pair. Returns false if out of memory.
+  bool make_entry(Kind kind, const Probe& pair, Entry& entry) const {
+    if (kind == Kind::kWords) {
+      entry = Entry::of_words(pair);
+      return true;
+    }
+    Record* record = make_record(pair);
+    if (record == nullptr) return false;
+    entry = Entry::of_record(record);
+    return true;
+  }
+  void drop(Kind kind, const Entry& entry) const {
+    if (kind == Kind::kRecords) drop(entry.record);
+  }
 };
 
 }  // namespace keydrome::csb

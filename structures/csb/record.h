@@ -79,6 +79,10 @@ inline int compare_keys(const Record& record, const Probe& probe) {
   return compare(record.key(), record.key_size, probe.key, probe.key_size);
 }
 
+inline bool has_equal_key(const Probe& a, const Probe& b) {
+  return compare(a.key, a.key_size, b.key, b.key_size) == 0;
+}
+
 // Compares a record with a probe. The result has the same meaning as for two strings.
 inline int compare(const Record& record, const Probe& probe) {
   const int order = compare_keys(record, probe);

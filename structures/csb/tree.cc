@@ -5,10 +5,11 @@
 
 namespace keydrome::csb {
 
-Tree::Tree(const KeydromeEnvironment& environment, const KeydromeSetup&)
+Tree::Tree(const KeydromeEnvironment& environment, const KeydromeSetup& setup)
     : memory_(environment),
+      kind_(setup.key_bytes == kWordBytes ? Kind::kWords : Kind::kRecords),
       directory_(Directory::create(memory_, 1)),
-      first_(memory_.make_leaf()),
+      first_(memory_.make_leaf(kind_)),
       last_(first_) {
   if (directory_ == nullptr || first_ == nullptr) {
     if (directory_ != nullptr) Directory::destroy(memory_, directory_);
@@ -22,8 +23,8 @@ Tree::Tree(const KeydromeEnvironment& environment, const KeydromeSetup&)
 
 Tree::~Tree() {
   for (Leaf* leaf = first_; leaf != nullptr;) {
-    Leaf* next = leaf->next;
-    for (uint32_t i = 0; i < leaf->count; ++i) memory_.drop(leaf->entries[i].record);
+    Leaf* next = leaf->next();
+    for (uint32_t i = 0; i < leaf->count; ++i) memory_.drop(leaf->kind, leaf->entries[i]);
     memory_.drop(leaf);
     leaf = next;
   }

@@ -42,23 +42,54 @@ class Tree {
   int check() const;                                                        // check.cc
   uint64_t statistic(uint32_t which) const;                                 // check.cc
 
+ protected:
+  const Directory& directory() const { return *directory_; }
+
  private:
-  // Everything that a split needs: a record of the new pair, a record for the fence, and a leaf.
+  // Everything that a split needs: the entry of the new pair, a record for the fence, and a leaf.
   struct Parts {
-    Record* record;
+    Entry entry;
     Record* fence;
     Leaf* leaf;
   };
 
+  // Where a split cuts a full leaf to insert a pair at `index`. If pairs are inserted in ascending
+  // order, the leaf stays full, and the new leaf gets only the new pair.
+  struct Cut {
+    Cut(const Leaf& leaf, uint32_t at)
+        : index(at),
+          is_append(at == leaf.count),
+          kept(is_append ? leaf.count : leaf.count / 2),
+          is_left(!is_append && index <= kept) {}
+    uint32_t index;
+    bool is_append;
+    uint32_t kept;  // pairs that stay in the leaf
+    bool is_left;   // the new pair belongs to the leaf, as its last pair if index == kept
+  };
+
   bool rebuild();
-  bool reserve(const Probe& pair, const Probe& fence_pair, Parts& parts);
+  Record* make_fence(const Leaf& leaf, const Cut& cut, const Probe& pair) const;
+  bool reserve(const Leaf& leaf, const Cut& cut, const Probe& pair, Parts& parts);
+  void add_slot(const Leaf* left, Leaf* right, Record* fence);
   int add(const Probe& pair);
   int remove(const Probe& pair);
   int insert(Leaf* leaf, uint32_t index, const Probe& pair);
+  int insert_into_words(Leaf* leaf, uint32_t index, const Probe& pair);
   int split_and_insert(Leaf* leaf, uint32_t index, const Probe& pair);
+  static constexpr int kElsewhere = 3;  // a result of replace_in
+  int replace_in(Leaf* leaf, uint32_t index, const Probe& now);
   void merge_next(const Place& place);
 
+  // The best kind for a leaf that contains only this pair, or no pair.
+  Kind kind_for(const Probe& pair) const {
+    return pair.payload_size == kWordBytes ? kind_ : Kind::kRecords;
+  }
+  bool to_records(Leaf& leaf);                  // kinds.cc
+  void to_words(Leaf& leaf);                    // kinds.cc
+  bool have_one_kind(Leaf& leaf, Leaf& other);  // kinds.cc
+
   Memory memory_;
+  const Kind kind_;  // of empty leaves; only a tree whose keys all have eight bytes has word pairs
   Directory* directory_;
   Leaf* first_;
   Leaf* last_;

@@ -132,9 +132,9 @@ INSTANTIATE_TEST_SUITE_P(All, KeyShapes,
 TEST(Csb, AscendingPairsFillTheLeaves) {
   WatchedEnvironment environment;
   Structure structure(table(), environment);
-  const uint32_t pairs = 64 * 1000 / kLess;
+  const uint32_t pairs = Leaf::kCapacity * 1000 / kLess;
   for (uint32_t i = 0; i < pairs; ++i) structure.put({big_endian(i, 4), ""});
-  EXPECT_EQ(statistic(structure, KEYDROME_STATISTIC_NODES), pairs / 64);
+  EXPECT_EQ(statistic(structure, KEYDROME_STATISTIC_NODES), pairs / Leaf::kCapacity);
   EXPECT_EQ(statistic(structure, KEYDROME_STATISTIC_SLOTS_USED), pairs);
 }
 
@@ -216,7 +216,7 @@ TEST(Csb, CheckSeesDamage) {
   for (uint32_t i = 0; i < 5000; ++i) structure.put({big_endian(i * 2654435761u, 4), ""});
   ASSERT_EQ(structure.check(), 0);
   auto& leaf = *static_cast<Leaf*>(watch.leaf);
-  ASSERT_NE(leaf.next, nullptr);
+  ASSERT_NE(leaf.next(), nullptr);
   const auto expect_damage = [&](const char* what, auto damage) {
     alignas(Leaf) char copy[sizeof(Leaf)];
     std::memcpy(copy, &leaf, sizeof copy);
@@ -228,9 +228,9 @@ TEST(Csb, CheckSeesDamage) {
   expect_damage("a group", [&] { --leaf.group_heads[1]; });
   expect_damage("an order", [&] { std::swap(leaf.entries[1], leaf.entries[2]); });
   expect_damage("an entry less", [&] { --leaf.count; });
-  expect_damage("a lost leaf", [&] { leaf.next = leaf.next->next; });
+  expect_damage("a lost leaf", [&] { leaf.next() = leaf.next()->next(); });
   expect_damage("a record of another leaf",
-                [&] { leaf.entries[leaf.count - 1] = leaf.next->entries[0]; });
+                [&] { leaf.entries[leaf.count - 1] = leaf.next()->entries[0]; });
   EXPECT_EQ(structure.check(), 0);
 }
 
