@@ -28,8 +28,8 @@ inline uint32_t share_of(uint64_t low, uint64_t head, uint64_t high) {
   return static_cast<uint32_t>(std::min(part / whole, 1.0) * kShares);
 }
 
-// The pairs of a page of numbers near the guessed place. With 66 pairs in a leaf and random keys, a
-// guess is wrong by more than half a window once in about twenty searches.
+// The pairs of a page of numbers near the guessed place. If keys are random, a key is outside of
+// its window in about one search of forty.
 struct Window {
   static constexpr uint32_t kPairs = 15;
 

@@ -69,7 +69,7 @@ struct Page {
 // The head of a key is its first eight bytes after the prefix, padded with zeros, as a big-endian
 // number. An inner page always has 97 heads, so the loops of its search have a constant length. The
 // unused ones are as large as the upper bound. If all keys and payloads of a leaf have eight bytes,
-// each pair is the bytes of the key and of the payload, so both are usually in one cache line. A
+// its pairs are these 16 bytes each. So a key and its payload are usually in one cache line. A
 // record is the size of the key, the size of the payload, the key, and the payload. The last record
 // is the upper bound of the page, if there is one.
 struct Base : Page {

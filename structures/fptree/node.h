@@ -8,8 +8,8 @@
 //
 // A pair may be in any slot of the leaf. So each fingerprint has a *home*: two cache lines of
 // entries, in which a pair is put if a slot is free there. A search asks for the first line of the
-// leaf and for the home at the same time, and usually waits for memory once. With one line, which
-// has four slots, four times as many pairs would find their home full.
+// leaf and for the home at the same time, and usually waits for memory once. About one pair of nine
+// finds its home full; with homes of one line, it would be one of five.
 //
 // The children of an inner node have ascending ranges of pairs. A *fence* is the boundary between
 // two neighbouring nodes. It consists of a *head*, the first eight bytes of a key, and, if needed,
