@@ -38,16 +38,23 @@ class Writer {
   Writer(Base& base, uint32_t first_record) : base_(base), at_(first_record) {}
 
   void add(uint32_t index, const Pair& pair, Slot* child) {
-    store_big(const_cast<char*>(base_.head_bytes(index)),
-              load_head(reinterpret_cast<const uint8_t*>(pair.key.data()),
-                        static_cast<uint32_t>(pair.key.size()), base_.prefix));
     if (base_.has_numbers) {
-      std::memcpy(const_cast<char*>(base_.value_bytes(index)), pair.payload.data(), Base::kHead);
+      char* number = const_cast<char*>(base_.number(index));
+      std::memcpy(number, pair.key.data(), Base::kHead);
+      std::memcpy(number + Base::kHead, pair.payload.data(), Base::kHead);
       return;
     }
+    const_cast<uint64_t*>(base_.heads())[index] =
+        load_head(reinterpret_cast<const uint8_t*>(pair.key.data()),
+                  static_cast<uint32_t>(pair.key.size()), base_.prefix);
     if (base_.level > 0) const_cast<Slot**>(base_.children())[index] = child;
     const_cast<uint16_t*>(base_.offsets())[index] = static_cast<uint16_t>(at_);
     add_record(pair);
+  }
+  // Fills the unused heads of an inner page.
+  void fill() {
+    auto* heads = const_cast<uint64_t*>(base_.heads());
+    std::fill(heads + base_.count, heads + Base::kInnerHeads, base_.unused_head());
   }
   void add_high(const Pair& pair) {
     if (!base_.has_numbers) {
@@ -119,7 +126,8 @@ Base* Builder::base(uint32_t level, const Entries& entries, uint32_t from, uint3
   const uint32_t count = to - from;
   const Sizes sizes(entries, from, to);
   const bool has_numbers = level == 0 && sizes.are_numbers;
-  const uint32_t arrays = (has_numbers || level > 0 ? 2 : 1) * Base::kHead * count;
+  const uint32_t arrays = level > 0 ? Base::kHead * (Base::kInnerHeads + count)
+                                    : (has_numbers ? Base::kNumber : Base::kHead) * count;
   const uint32_t offsets = has_numbers ? 0 : count + (end.has_high ? 1 : 0);
   const auto first_record =
       static_cast<uint32_t>(sizeof(Base) + arrays + sizeof(uint16_t) * offsets);
@@ -142,6 +150,7 @@ Base* Builder::base(uint32_t level, const Entries& entries, uint32_t from, uint3
   for (uint32_t i = from; i < to; ++i) {
     writer.add(i - from, entries.pairs[i], level > 0 ? entries.children[i] : nullptr);
   }
+  if (level > 0) writer.fill();
   if (end.has_high) writer.add_high(end.high);
   return made;
 }
@@ -152,9 +161,9 @@ Delta* Builder::delta(Kind kind, const Probe& probe) const {
   if (memory == nullptr) return nullptr;
   auto* made = new (memory) Delta{{kind, 0, 0, 0},
                                   nullptr,
+                                  {},
                                   nullptr,
                                   probe.head,
-                                  {},
                                   static_cast<uint8_t>(pair.key.size()),
                                   static_cast<uint8_t>(pair.payload.size())};
   copy(pair, reinterpret_cast<char*>(made + 1));
@@ -166,7 +175,7 @@ void Delta::put_before(const Page& page) {
   base = &base_of(page);
   deltas = page.deltas + 1;
   count = kind == Kind::kInsert ? page.count + 1 : page.count - 1;
-  if (page.kind != Kind::kBase) std::memcpy(marks, bwtree::delta(page).marks, page.deltas);
+  if (page.kind != Kind::kBase) std::memcpy(marks, bwtree::delta(page).marks, sizeof marks);
   marks[page.deltas] = mark_of(head);
 }
 
@@ -174,11 +183,6 @@ Removed* Builder::removed(Slot* left, const Page* frozen) const {
   void* memory = memory_.allocate(sizeof(Removed), alignof(Removed));
   if (memory == nullptr) return nullptr;
   return new (memory) Removed{{Kind::kRemoved, frozen->level, 0, 0}, left, frozen};
-}
-
-Slot* Builder::slot(const Page* page) const {
-  void* memory = memory_.allocate(sizeof(Slot), alignof(Slot));
-  return memory == nullptr ? nullptr : new (memory) Slot{page};
 }
 
 void Builder::drop(const Page* page) const {
@@ -203,10 +207,6 @@ void Builder::drop_delta(const Delta* delta) const {
 
 void Builder::drop_removed(const Page* removed) const {
   retire(&bwtree::removed(*removed), sizeof(Removed));
-}
-
-void Builder::drop(Slot* slot) const {
-  if (slot != nullptr) retire(slot, sizeof(Slot));
 }
 
 }  // namespace keydrome::bwtree

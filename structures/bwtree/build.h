@@ -7,6 +7,7 @@
 
 #include "keydrome/structure_class.h"
 #include "structures/bwtree/page.h"
+#include "structures/bwtree/slots.h"
 
 namespace keydrome::bwtree {
 
@@ -48,14 +49,20 @@ class Builder {
   // yet linked to a page; Delta::put_before() does this.
   Delta* delta(Kind kind, const Probe& pair) const;
   Removed* removed(Slot* left, const Page* frozen) const;
-  Slot* slot(const Page* page) const;
+  Slot* slot(const Page* page) { return slots_.make(page); }
 
   // Retires a page with its deltas. Of a removed page, also retires the frozen contents. Ignores
   // nullptr.
   void drop(const Page* page) const;
   void drop_delta(const Delta* delta) const;
   void drop_removed(const Page* mark) const;  // without what is frozen
-  void drop(Slot* slot) const;
+  void drop(Slot* slot) const {
+    if (slot != nullptr) slots_.drop(slot);
+  }
+  // Drops a slot that no other thread knows. Ignores nullptr.
+  void undo(Slot* slot) {
+    if (slot != nullptr) slots_.undo(slot);
+  }
 
  private:
   template <class Kept>
@@ -64,6 +71,7 @@ class Builder {
   }
 
   const StructureMemory memory_;
+  Slots slots_{memory_};
 };
 
 }  // namespace keydrome::bwtree

@@ -18,7 +18,7 @@ int Tree::change(Kind kind, const Probe& pair) {
   for (SpinWait wait;; wait.once()) {
     const Place leaf = locate(pair, 0);
     if (leaf.is_frozen()) continue;
-    if (contains(*leaf.page, pair) == (kind == Kind::kInsert)) {
+    if (contains(*leaf.page, pair, leaf.share) == (kind == Kind::kInsert)) {
       build_.drop_delta(made);
       return 0;
     }
@@ -71,6 +71,7 @@ bool Tree::rebuild(Slot& slot, const Page& leaf) {
 bool Tree::exchange(Slot& slot, const Page& before, const Page& now) {
   const Page* expected = &before;
   const bool is_done = slot.page.compare_exchange_strong(expected, &now);
+  if (is_done && now.level == 0) slot.hint.store(hint_of(base(now)), std::memory_order_relaxed);
   build_.drop(is_done ? &before : &now);
   return is_done;
 }

@@ -41,6 +41,9 @@ int broken_heads(const Base& contents) {
                                     static_cast<uint32_t>(key.size()), contents.prefix);
     if (contents.head(i) != head) return kWrongHead;
   }
+  for (uint32_t i = contents.count; contents.level > 0 && i < Base::kInnerHeads; ++i) {
+    if (contents.head(i) != contents.unused_head()) return kWrongHead;
+  }
   return contents.has_high && contents.high_head != head_of(contents.high().key) ? kWrongHead : 0;
 }
 

@@ -3,9 +3,13 @@
 // (page.h).
 #include "structures/bwtree/cursor.h"
 
+#include "structures/bwtree/search.h"
+
 namespace keydrome::bwtree {
 
-Cursor::Cursor(const Page& leaf, const Probe& probe, Only only) : base_(&base_of(leaf)) {
+Cursor::Cursor(const Page& leaf, const Probe& probe, Only only, uint32_t share)
+    : base_(&base_of(leaf)) {
+  if (only == Only::kAll) ask(*base_);
   const bool has_changes =
       leaf.kind != Kind::kBase && (only == Only::kAll || delta(leaf).may_have(probe.head));
   for (const Page* page = &leaf; has_changes && page != base_; page = delta(*page).next) {
@@ -14,7 +18,7 @@ Cursor::Cursor(const Page& leaf, const Probe& probe, Only only) : base_(&base_of
       continue;
     if (change.head >= probe.head && compare(change.pair(), probe) >= 0) add(change);
   }
-  at_ = pairs_before(*base_, probe, false);
+  at_ = pairs_before(*base_, probe, false, share);
   for (uint32_t i = 0; i < count_; ++i) {
     Change& change = changes_[i];
     const Pair pair = change.delta->pair();
@@ -64,8 +68,7 @@ bool Cursor::emit_numbers(uint32_t to, KeydromeRun& run) {
   for (const uint32_t end = at_ + count; at_ < end; ++at_) {
     record[0] = kSize;
     record[1] = kSize;
-    std::memcpy(record + 2, base_->head_bytes(at_), kSize);
-    std::memcpy(record + 2 + kSize, base_->value_bytes(at_), kSize);
+    std::memcpy(record + 2, base_->number(at_), 2 * kSize);
     record += kRecord;
   }
   run.size += count * kRecord;

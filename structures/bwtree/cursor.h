@@ -5,6 +5,7 @@
 
 #include <cstdint>
 
+#include "structures/bwtree/guess.h"
 #include "structures/bwtree/page.h"
 
 namespace keydrome::bwtree {
@@ -15,9 +16,10 @@ enum class Only : uint8_t { kAll, kKey };
 class Cursor {
  public:
   // With Only::kKey, the cursor visits the pairs with the probe's key, and maybe others after them.
-  // It ignores the deltas of other keys, so it sorts few deltas. REQUIRES: the leaf is not a
+  // It ignores the deltas of other keys, so it sorts few deltas. `share` is a guess where the
+  // position is (guess.h). REQUIRES: the leaf is not a
   // removed one, i.e. not being merged (Kind::kRemoved).
-  Cursor(const Page& leaf, const Probe& probe, Only only);
+  Cursor(const Page& leaf, const Probe& probe, Only only, uint32_t share = kShareUnknown);
 
   // Returns false after the last pair.
   bool next(Pair& pair);

@@ -13,6 +13,7 @@
 #include <algorithm>
 
 #include "structures/bwtree/latch.h"
+#include "structures/bwtree/search.h"
 #include "structures/bwtree/tree.h"
 
 namespace keydrome::bwtree {

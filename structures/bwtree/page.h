@@ -38,6 +38,8 @@ struct Base;
 // runtime frees retired memory only after the call.
 struct Slot {
   std::atomic<const Page*> page;
+  // Where the base of a leaf is (guess.h). It may be out of date, so it is only for prefetching.
+  std::atomic<uint64_t> hint = 0;
 };
 
 enum class Kind : uint8_t {
@@ -60,14 +62,16 @@ struct Page {
 // Sorted pairs. In an inner page, each pair is the lower bound of the pairs below a child. Memory
 // after the struct:
 //
-//     inner page        heads, children, offsets, records
-//     page of numbers   heads, values, upper bound
+//     inner page        97 heads, children, offsets, records
+//     page of numbers   pairs, upper bound
 //     any other leaf    heads, offsets, records
 //
-// The head of a key is its first eight bytes after the prefix, in their order, padded with zeros.
-// If all keys and payloads of a leaf have eight bytes, its heads are the keys, and its values the
-// payloads. A record is the size of the key, the size of the payload, the key, and the payload. The
-// last record is the upper bound of the page, if there is one.
+// The head of a key is its first eight bytes after the prefix, padded with zeros, as a big-endian
+// number. An inner page always has 97 heads, so the loops of its search have a constant length. The
+// unused ones are as large as the upper bound. If all keys and payloads of a leaf have eight bytes,
+// its pairs are these 16 bytes each. So a key and its payload are usually in one cache line. A
+// record is the size of the key, the size of the payload, the key, and the payload. The last record
+// is the upper bound of the page, if there is one.
 struct Base : Page {
   Slot* right;         // the next page of the level, or nullptr
   uint64_t high_head;  // the head of the upper bound, as a number; only if has_high
@@ -76,32 +80,43 @@ struct Base : Page {
   bool has_high;
   bool has_numbers;
 
-  static constexpr uint32_t kHead = 8;  // bytes of a head, child or value
+  static constexpr uint32_t kHead = 8;  // bytes of a head or child, and of each part of a number
+  static constexpr uint32_t kNumber = 2 * kHead;  // bytes of a pair in a page of numbers
+  static constexpr uint32_t kInnerHeads = kPairsMax + 1;
 
-  const char* head_bytes(uint32_t index) const {
-    return reinterpret_cast<const char*>(this + 1) + size_t{kHead} * index;
+  const char* content() const { return reinterpret_cast<const char*>(this + 1); }
+  // REQUIRES: no page of numbers.
+  const uint64_t* heads() const { return reinterpret_cast<const uint64_t*>(content()); }
+  // REQUIRES: a page of numbers.
+  const char* number(uint32_t index) const { return content() + size_t{kNumber} * index; }
+  uint64_t head(uint32_t index) const {
+    return has_numbers ? load_big(number(index)) : heads()[index];
   }
-  uint64_t head(uint32_t index) const { return load_big(head_bytes(index)); }
-  const char* value_bytes(uint32_t index) const { return head_bytes(count + index); }
-  Slot* const* children() const { return reinterpret_cast<Slot* const*>(head_bytes(count)); }
+  Slot* const* children() const {
+    return reinterpret_cast<Slot* const*>(content() + size_t{kHead} * kInnerHeads);
+  }
   // The offsets of the records from the beginning of the base. REQUIRES: no page of numbers.
   const uint16_t* offsets() const {
-    return reinterpret_cast<const uint16_t*>(head_bytes(level > 0 ? 2 * count : count));
+    const uint32_t before = level > 0 ? kInnerHeads + count : count;
+    return reinterpret_cast<const uint16_t*>(content() + size_t{kHead} * before);
   }
   // Returns where the record of a pair begins. For `count`, returns where the records of all pairs
   // end; there the upper bound begins, if there is one. A page of numbers has no other record.
   uint32_t record_at(uint32_t index) const {
-    if (has_numbers) return sizeof(Base) + 2 * kHead * count;
+    if (has_numbers) return sizeof(Base) + kNumber * count;
     return index < count || has_high ? offsets()[index] : bytes;
   }
   Pair pair(uint32_t index) const {
     if (has_numbers && index < count) {
-      return {{head_bytes(index), kHead}, {value_bytes(index), kHead}};
+      return {{number(index), kHead}, {number(index) + kHead, kHead}};
     }
     const char* record = reinterpret_cast<const char*>(this) + record_at(index);
     const auto key = static_cast<uint8_t>(record[0]);
     return {{record + 2, key}, {record + 2 + key, static_cast<uint8_t>(record[1])}};
   }
+  // The head of unused places in an inner page. A search never counts it, because the position is
+  // before the upper bound.
+  uint64_t unused_head() const { return has_high && prefix == 0 ? high_head : ~uint64_t{0}; }
   // REQUIRES: has_high. All pairs of the page are smaller.
   Pair high() const { return pair(count); }
   // Returns true if a position belongs to a page further to the right.
@@ -122,16 +137,27 @@ inline uint8_t mark_of(uint64_t head) {
 // `marks` has a byte for the key of this delta and for those of all older ones. So a search for one
 // key usually reads the newest delta and the base, but no delta between them.
 struct Delta : Page {
-  const Page* next;  // older delta, or base
+  // The first eight marks and what is before them are in one cache line more often than the rest.
   const Base* base;
-  uint64_t head;  // of the key
   uint8_t marks[kDeltasMax];
+  const Page* next;  // older delta, or base
+  uint64_t head;     // of the key
   uint8_t key_size;
   uint8_t payload_size;
 
-  // Returns false if neither this delta nor an older one has a key with this head.
+  // Returns false if neither this delta nor an older one has a key with this head. Looks at eight
+  // marks at once. An unused mark is 0, so it may cause a false result, but seldom.
   bool may_have(uint64_t key_head) const {
-    return std::memchr(marks, mark_of(key_head), deltas) != nullptr;
+    constexpr uint64_t kOnes = 0x0101010101010101;
+    const uint64_t wanted = kOnes * mark_of(key_head);
+    uint64_t zeros = 0;
+    for (uint32_t at = 0; at < deltas; at += sizeof wanted) {
+      uint64_t eight;
+      std::memcpy(&eight, marks + at, sizeof eight);
+      eight ^= wanted;
+      zeros |= (eight - kOnes) & ~eight & kOnes << 7;  // not 0 if one of the eight bytes is 0
+    }
+    return zeros != 0;
   }
 
   // Sets everything that depends on the page that the delta changes.
@@ -154,16 +180,6 @@ struct Removed : Page {
   const Page* frozen;
 };
 
-// Prefetches the beginning of a base: usually all heads, and most values or offsets.
-[[gnu::always_inline]] inline void ask(const Base* base) {
-  constexpr uint32_t kLine = 64;
-  constexpr uint32_t kLines = 16;
-#pragma GCC unroll 16
-  for (uint32_t line = 0; line < kLines; ++line) {
-    __builtin_prefetch(reinterpret_cast<const char*>(base) + kLine * line);
-  }
-}
-
 inline const Base& base(const Page& page) { return static_cast<const Base&>(page); }
 inline const Delta& delta(const Page& page) { return static_cast<const Delta&>(page); }
 inline const Removed& removed(const Page& page) { return static_cast<const Removed&>(page); }
@@ -174,17 +190,8 @@ inline const Base& base_of(const Page& page) {
   return content.kind == Kind::kBase ? base(content) : *delta(content).base;
 }
 
-// Returns the number of pairs of a base that are before the position. If `with_equal` is true, also
-// counts a pair for which compare() with the position returns 0 (pair.h).
-uint32_t pairs_before(const Base& base, const Probe& probe, bool with_equal);
-
-// Returns the child that has the pairs after the position. REQUIRES: the page is an inner one.
-inline uint32_t child_index(const Base& inner, const Probe& probe) {
-  const uint32_t before = pairs_before(inner, probe, true);
-  return before == 0 ? 0 : before - 1;
-}
-
-// Returns true if the leaf contains the pair. The leaf is not a removed one.
-bool contains(const Page& leaf, const Probe& pair);
+// Returns true if the leaf contains the pair. The leaf is not a removed one. `share` is a guess where
+// the pair is (guess.h).
+bool contains(const Page& leaf, const Probe& pair, uint32_t share);
 
 }  // namespace keydrome::bwtree

@@ -1,5 +1,6 @@
 // Splits pages of the Bw-tree (tree.h) that have too many pairs or children (kPairsMax).
 #include "structures/bwtree/latch.h"
+#include "structures/bwtree/search.h"
 #include "structures/bwtree/tree.h"
 
 namespace keydrome::bwtree {
@@ -34,7 +35,7 @@ bool Tree::split(Slot& slot, const Page& page) {
     add_child(lower->high(), upper_slot, level + 1);
     return true;
   }
-  build_.drop(upper_slot);
+  build_.undo(upper_slot);
   build_.drop(upper);
   return lower != nullptr;
 }
@@ -61,9 +62,9 @@ bool Tree::grow(const Page& page) {
     now = build_.base(level + 1, halves, 0, halves.count, {});
     if (now != nullptr && exchange(root_, page, *now)) return true;
   }
-  build_.drop(lower_slot);
+  build_.undo(lower_slot);
   build_.drop(lower);
-  build_.drop(upper_slot);
+  build_.undo(upper_slot);
   build_.drop(upper);
   return now != nullptr;
 }

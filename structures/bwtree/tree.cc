@@ -5,8 +5,20 @@
 
 #include "base/hash.h"
 #include "structures/bwtree/cursor.h"
+#include "structures/bwtree/search.h"
 
 namespace keydrome::bwtree {
+
+namespace {
+
+// Returns true if the answer to find() is the first pair of the base with the key, if there is one:
+// the leaf has numbers, and no delta has the key.
+bool is_plain(const Page& leaf, const Base& contents, const Probe& probe) {
+  return contents.has_numbers && probe.key.size() == Base::kHead && !probe.after &&
+         (leaf.kind == Kind::kBase || !delta(leaf).may_have(probe.head));
+}
+
+}  // namespace
 
 Tree::Tree(const KeydromeEnvironment& environment, const KeydromeSetup&)
     : build_(environment), root_{build_.base(0, Entries{}, 0, 0, {})} {
@@ -32,16 +44,22 @@ Tree::~Tree() {
 
 Tree::Place Tree::locate_from(const Slot* from, const Probe& probe, uint32_t level) {
   Slot* slot = const_cast<Slot*>(from);
+  uint32_t share = kShareUnknown;
   for (;;) {
-    const Place place = place_of(slot, probe);
+    Place place = place_of(slot, probe);
     const Base& contents = base_of(*place.page);
-    ask(&contents);
     if (contents.ends_before(probe)) {
       slot = contents.right;
+      share = 0;
     } else if (contents.level == level) {
+      place.share = share;
       return place;
     } else {
-      slot = contents.children()[child_index(contents, probe)];
+      const uint32_t child = child_index(contents, probe);
+      slot = contents.children()[child];
+      if (contents.level > 1) continue;
+      share = share_of(contents.heads()[child], probe.head, contents.heads()[child + 1]);
+      ask(*slot, share);
     }
   }
 }
@@ -87,11 +105,17 @@ uint64_t Tree::collect(const Probe& probe, KeydromeBuffer& payload, int& found) 
   uint64_t seen = 0;
   const Probe end{.key = probe.key, .payload = {}, .past_key = true, .head = probe.head};
   for (Place place = locate(probe, 0);;) {
-    Cursor cursor(*place.page, probe, Only::kKey);
-    Pair pair;
-    found = cursor.next(pair) && pair.key == probe.key ? 1 : 0;
-    if (found == 1) copy_payload(pair.payload, payload);
     const Base& contents = base_of(*place.page);
+    if (is_plain(*place.page, contents, probe)) {
+      const uint32_t at = numbers_below(contents, probe.head, place.share);
+      found = at < contents.count && load_big(contents.number(at)) == probe.head ? 1 : 0;
+      if (found == 1) copy_payload({contents.number(at) + Base::kHead, Base::kHead}, payload);
+    } else {
+      Cursor cursor(*place.page, probe, Only::kKey, place.share);
+      Pair pair;
+      found = cursor.next(pair) && pair.key == probe.key ? 1 : 0;
+      if (found == 1) copy_payload(pair.payload, payload);
+    }
     const bool is_last = found == 1 || !contents.ends_before(end);
     if (is_last && seen == 0) return 0;
     seen = hash_mix(seen, hash_mix(reinterpret_cast<uintptr_t>(place.watched),

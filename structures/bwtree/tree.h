@@ -24,6 +24,7 @@
 
 #include "keydrome/structure_class.h"
 #include "structures/bwtree/build.h"
+#include "structures/bwtree/guess.h"
 #include "structures/bwtree/page.h"
 
 namespace keydrome::bwtree {
@@ -56,6 +57,7 @@ class Tree {
     // unless the page is frozen.
     const Slot* watched;
     const Page* seen;
+    uint32_t share = kShareUnknown;  // a guess where the position is in the page (guess.h)
 
     // Returns true if the page is being merged, so that nothing can change it.
     bool is_frozen() const { return watched != slot; }
@@ -92,7 +94,7 @@ class Tree {
   const Page* freeze(Slot& right, Slot* left);
   bool absorb(Slot* left, Slot* right, const Page& frozen);
 
-  const Builder build_;
+  Builder build_;
   Slot root_;  // has the highest level, and never moves
   std::atomic<bool> latch_ = false;
 };

@@ -21,6 +21,7 @@ class Tree::Checker {
     const auto& inner = *static_cast<const Inner*>(node);
     if (inner.level != level || inner.count > Inner::kFences) return kLevel;
     if (level == tree_.height_ && inner.count == 0) return kLevel;
+    if (!inner.has_right_lasts()) return kFenceOrder;
     Fence before;
     for (uint32_t i = 0; i < inner.count; ++i) {
       const Fence fence = inner.fence(i);

@@ -17,7 +17,7 @@ int Tree::put(KeydromeBytes key, KeydromeBytes payload) noexcept {
   const Probe probe = Probe::of(key, payload);
   const uint8_t print = probe.print(narrow_);
   Path path = path_to(probe);
-  __builtin_prefetch(&path.leaf->entries[Leaf::home_of(print)], 1);
+  path.leaf->ask_home(print);
   if (slot_of(*path.leaf, probe, print) != kNone) return 0;
   Entry entry;
   uint8_t mark = 0;

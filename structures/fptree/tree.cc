@@ -29,15 +29,6 @@ void Tree::drop_subtree(void* node, uint32_t level) {
   memory_.drop(inner);
 }
 
-Leaf* Tree::locate(const Probe& probe) const {
-  void* node = root_;
-  for (uint32_t level = height_; level > 0; --level) {
-    const auto* inner = static_cast<Inner*>(node);
-    node = inner->children[inner->child_for(probe, narrow_)];
-  }
-  return static_cast<Leaf*>(node);
-}
-
 Tree::Path Tree::path_to(const Probe& probe) const {
   Path path;
   path.depth = height_;

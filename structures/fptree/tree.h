@@ -54,7 +54,14 @@ class Tree {
   // Checks a subtree.
   class Checker;
 
-  Leaf* locate(const Probe& probe) const;
+  [[gnu::always_inline]] Leaf* locate(const Probe& probe) const {
+    void* node = root_;
+    for (uint32_t level = height_; level > 0; --level) {
+      const auto* inner = static_cast<Inner*>(node);
+      node = inner->children[inner->child_for(probe, narrow_)];
+    }
+    return static_cast<Leaf*>(node);
+  }
   Path path_to(const Probe& probe) const;
   uint32_t slot_of(const Leaf& leaf, const Probe& probe, uint8_t print) const;
   const Entry* answer(const Leaf& leaf, const Probe& probe, uint8_t print, bool after,

@@ -114,6 +114,68 @@ TEST_P(Widths, ReplaceMovesAPairToItsLeaf) {
 
 INSTANTIATE_TEST_SUITE_P(NarrowAndWide, Widths, testing::Values(8u, 0u));
 
+// A search in an inner node must find the same child as a search from left to right, however many
+// fences the node has.
+TEST(Inner, FindsTheChildAfterInsertionsAndRemovals) {
+  std::mt19937_64 random(11);  // NOLINT(bugprone-random-generator-seed): the same order each time
+  Inner node;
+  node.children[0] = &node;
+  const auto expect_right_children = [&](const Inner& inner) {
+    ASSERT_TRUE(inner.has_right_lasts());
+    for (uint32_t i = 0; i < inner.count; ++i) {
+      for (const uint64_t head : {inner.heads[i] - 1, inner.heads[i], inner.heads[i] + 1}) {
+        const auto end = inner.heads.begin() + inner.count;
+        const auto expected =
+            std::upper_bound(inner.heads.begin(), end, head) - inner.heads.begin();
+        ASSERT_EQ(inner.child_for({head, {}, {}}, true), expected) << inner.count;
+      }
+    }
+    EXPECT_EQ(inner.child_for({0, {}, {}}, true), 0u);
+    EXPECT_EQ(inner.child_for({UINT64_MAX, {}, {}}, true), inner.count);
+  };
+  const auto add = [&] {
+    const uint64_t head = 10 + random() % (UINT64_MAX - 20);
+    node.insert(node.child_for({head, {}, {}}, true), {head, nullptr}, &node);
+    expect_right_children(node);
+  };
+  while (!node.is_full()) add();
+  while (node.count > 20) {
+    const auto index = static_cast<uint32_t>(random() % node.count);
+    node.remove(index, index + 1);
+    expect_right_children(node);
+  }
+  while (!node.is_full()) add();
+  Inner half;
+  node.split(31, half);
+  EXPECT_EQ(node.count, 31u);
+  EXPECT_EQ(half.count, 31u);
+  expect_right_children(node);
+  expect_right_children(half);
+}
+
+// Lookups take a short way if a leaf has only payloads of eight bytes. They must find the smallest
+// payload of a key before, while and after the leaf has others.
+TEST(FpTree, FindsTheSmallestPayloadOfEightBytes) {
+  WatchedEnvironment environment;
+  Structure structure(table(), environment, 8);
+  std::mt19937_64 random(7);  // NOLINT(bugprone-random-generator-seed): the same order each time
+  Model model;
+  for (uint32_t round = 0; round < 30'000; ++round) {
+    const std::string key = big_endian(random() % 400 * 0x9E3779B97F4A7C15u, 8);
+    const bool is_other = round / 5000 % 2 == 1 && random() % 50 == 0;
+    const std::string payload = is_other ? "other" : big_endian(random() % 4, 8);
+    if (random() % 2 == 0) {
+      ASSERT_EQ(structure.put({key, payload}), model.insert({key, payload}).second ? 1 : 0);
+    } else {
+      ASSERT_EQ(structure.del({key, payload}), static_cast<int>(model.erase({key, payload})));
+    }
+    const auto first = model.lower_bound({key, ""});
+    const bool has_key = first != model.end() && first->first == key;
+    ASSERT_EQ(structure.find(key), has_key ? std::optional(first->second) : std::nullopt) << round;
+  }
+  EXPECT_EQ(structure.check(), 0);
+}
+
 // Stores the address of the first leaf that was allocated.
 struct LeafWatch {
   void* leaf = nullptr;
