@@ -116,6 +116,12 @@ def test_a_refusal_is_reported_in_the_form_and_on_the_pages(alice: Client, world
     alert = refusal_of(alice, answer)
     assert "mine<b>.so was refused and did not run." in alert
     assert "The file is not an ELF file; it looks like a script: build a shared object:" in alert
+    assert "Correct the file or your choices below" in alert
+    # The name of a refused file must not claim that it is a whole library.
+    for page in ("/submissions/", f"/submissions/{Submission.objects.get().pk}/"):
+        shown = alice.get(page).content.decode()
+        assert "unknown kind" in shown
+        assert "whole library" not in shown
 
 
 def test_after_a_refusal_the_form_is_as_it_was(alice: Client, bob: Client, world: World) -> None:
