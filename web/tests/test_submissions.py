@@ -299,6 +299,7 @@ def test_the_run_page_tells_required_and_advisory_findings_apart(
     assert "<td><strong>get(&#34;a&#34;, 39)</strong></td>" in page
     assert "4 more calls that the finding does not depend on" in page
     assert "int main(void)" in page
+    assert 'href="/docs/how-to/read-a-witness.html"' in page
 
 
 def test_a_finding_of_several_lines_keeps_them(alice: Client, world: World) -> None:
