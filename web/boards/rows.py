@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from django.urls import reverse
 
+from leaderboard.models import Kind
 from leaderboard.ranking.board_result import result, shown_as
 from web import jinja
 
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
     from leaderboard.board_page import Standings
     from leaderboard.boards import Board
-    from leaderboard.models import BoardEntry
+    from leaderboard.models import BoardEntry, Submission
 
 WHOLE_LIBRARY = "whole library"
 
@@ -31,6 +32,17 @@ def entry_name(file_name: str, configuration: str) -> tuple[str, str]:
     """
     name = jinja.printable(file_name)
     return name.removesuffix(".so") or name, configuration or WHOLE_LIBRARY
+
+
+def submission_name(submission: Submission) -> tuple[str, str]:
+    """Return the two parts of a submission's name: like `entry_name`, but says what a refused file is.
+
+    A refused file can be a bare structure without a configuration, or neither a structure nor a library.
+    """
+    name, variant = entry_name(submission.file_name, submission.configuration)
+    if not submission.configuration and submission.kind != Kind.INDEX:
+        variant = submission.get_kind_display()
+    return name, variant
 
 
 @dataclass(frozen=True, slots=True)

@@ -106,7 +106,8 @@ def verdict(found: RunComparison, columns: Sequence[Column]) -> str:
         return f"All these runs are equal within {_MARGIN}."
     else:
         others = [pair.second if pair.first == best else pair.first for pair in level]
-        names = ", ".join(called(by_name[name]) for name in (best, *others))
+        *first, last = (called(by_name[name]) for name in (best, *others))
+        names = f"{', '.join(first)} and {last}"
         text = f"No single run is best: the sessions do not separate {names}."
     forecasts = [pair.more_sessions for pair in undecided]
     if not undecided:

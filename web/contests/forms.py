@@ -80,11 +80,12 @@ class ContestForm(forms.ModelForm):  # type: ignore[type-arg] # generic only in 
             "published": "Published",
         }
         help_texts: ClassVar = {
+            "freezes_at": "To leave out a phase, give it the same date as the next.",
             "machine_class": "The machine class whose results count, written as on the status page. "
             "If the field is empty, the class with the most runs counts.",
-            "runs_private": "Until the results, only a team itself sees its runs.",
+            "runs_private": "Until the results, only a team itself and the officials see its runs.",
             "wants_source": "Teams hand in the source code of their entries for the finals.",
-            "published": "Until the contest is published, only its organisers see it.",
+            "published": "Until the contest is published, only its officials see it.",
         }
         error_messages: ClassVar = {name: {"invalid": NO_DATE} for name in _DATES}
         widgets: ClassVar = {

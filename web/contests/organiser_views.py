@@ -64,6 +64,7 @@ def new(request: UserRequest) -> HttpResponse:
         raise Http404
     form, saved = _saved_contest(request, None)
     if saved:
+        messages.success(request, "The contest is created.")
         return redirect("contests:front", form.instance.slug)
     return render(request, "contests/edit.html", {"form": form, "contest": None})
 

@@ -18,8 +18,9 @@ from leaderboard import catalogue, queries, services, submission_page
 from leaderboard.my_submissions import my_submissions
 from leaderboard.queue import quotas
 from leaderboard.submissions import files
+from runner.terms import Verdict
 from web import jinja
-from web.boards.rows import entry_name
+from web.boards.rows import submission_name
 from web.http import fragment, number, private_file
 from web.submissions.forms import UploadForm
 from web.submissions.limits import count_upload, too_many_uploads
@@ -115,7 +116,7 @@ def _table(request: UserRequest) -> dict[str, Any]:
     return {
         "page": page,
         "title_of": catalogue.title_of,
-        "entry_name": entry_name,
+        "submission_name": submission_name,
         "configurations": {
             row.submission.pk: row.submission.configuration
             for upload in page.uploads
@@ -153,7 +154,7 @@ def detail(request: HttpRequest, pk: int) -> HttpResponse:
     found = submission_page.submission_detail(pk, request.user)
     if found is None:
         raise Http404
-    name, variant = entry_name(found.row.submission.file_name, found.row.submission.configuration)
+    name, variant = submission_name(found.row.submission)
     gates = [
         run
         for run in (*found.row.gate_runs, *(run for run in found.row.audits if run.is_gate))
@@ -165,7 +166,7 @@ def detail(request: HttpRequest, pk: int) -> HttpResponse:
         "name": name,
         "variant": variant,
         "gates": gates,
-        "passed": sum(state == queries.GATE_PASSED for state in found.row.gates.values()),
+        "passed": sum(run.verdict == Verdict.PASSED for run in found.row.gate_runs),
         "targets": [(timed.run.benchmark, timed.run.instance) for timed in found.timed],
         "title_of": catalogue.title_of,
         "history": [(one, submission_page.scores(one)) for one in found.history],

@@ -155,6 +155,8 @@ def test_home_shows_the_best_and_the_news(
     assert "New unit tests" in page
     assert "<strong>stricter</strong>" in page
     assert page.count("<b>mine</b> · whole library") == 2  # who leads, and the recent runs
+    assert "Speed and its interval as a plot" in page  # the table has speeds, not ratios
+    assert 'href="/docs/tutorial/first-submission.html"' in page
 
 
 def test_files_are_those_of_the_repository(client: Client) -> None:

@@ -30,7 +30,7 @@ def test_gates_are_listed_once_and_benchmarks_have_their_ranks(
         page = client.get(f"/submissions/{submission.pk}/").content.decode()
     for gate in submission.runs.filter(kind="correctness"):
         assert page.count(f'href="/runs/{gate.pk}/"') == 1
-    gates = submission.runs.filter(kind="correctness").values("benchmark").distinct().count()
+    gates = submission.runs.filter(kind="correctness").count()  # as many as the list below has
     assert f"{gates} of {gates} passed." in page
     for slug in ("preliminary1", "preliminary2"):
         assert f'1 on <a href="/boards/{slug}/">' in page

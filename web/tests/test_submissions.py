@@ -116,6 +116,12 @@ def test_a_refusal_is_reported_in_the_form_and_on_the_pages(alice: Client, world
     alert = refusal_of(alice, answer)
     assert "mine<b>.so was refused and did not run." in alert
     assert "The file is not an ELF file; it looks like a script: build a shared object:" in alert
+    assert "Correct the file or your choices below" in alert
+    # The name of a refused file must not claim that it is a whole library.
+    for page in ("/submissions/", f"/submissions/{Submission.objects.get().pk}/"):
+        shown = alice.get(page).content.decode()
+        assert "unknown kind" in shown
+        assert "whole library" not in shown
 
 
 def test_after_a_refusal_the_form_is_as_it_was(alice: Client, bob: Client, world: World) -> None:
@@ -293,6 +299,7 @@ def test_the_run_page_tells_required_and_advisory_findings_apart(
     assert "<td><strong>get(&#34;a&#34;, 39)</strong></td>" in page
     assert "4 more calls that the finding does not depend on" in page
     assert "int main(void)" in page
+    assert 'href="/docs/how-to/read-a-witness.html"' in page
 
 
 def test_a_finding_of_several_lines_keeps_them(alice: Client, world: World) -> None:

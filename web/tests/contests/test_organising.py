@@ -196,6 +196,7 @@ def test_the_sites_organiser_creates_a_contest_and_owns_it(cup: Cup, olga: Clien
         "quota_frozen": "2",
     }
     assert olga.post("/contests/new", values)["Location"] == "/contests/spring/"
+    assert "The contest is created." in olga.get("/contests/spring/").content.decode()
     spring = Contest.objects.get(slug="spring")
     assert spring.boards == ["preliminary1", "ycsb_a"]
     assert set(spring.guests.all()) == {cup.world.alice, cup.world.bob}
@@ -241,6 +242,8 @@ def test_the_form_of_a_contest_shows_its_boards_at_once(cup: Cup) -> None:
     for browser in (cup.browser("staff").get, cup.browser("staff").post):
         page = browser("/contests/new").content.decode()
         assert re.search(r"<details open>\s*<summary>Boards", page)
+        assert "To leave out a phase, give it the same date as the next." in page
+        assert 'href="/docs/how-to/run-a-contest.html"' in page
 
 
 def test_the_overview_says_the_phase(cup: Cup) -> None:
