@@ -95,8 +95,8 @@ struct alignas(64) Leaf {
     return group * kGroup + SearchPlain::below(&entries[group * kGroup], head);
   }
 
-  // Prefetches all cache lines of the leaf, so that a search does not wait for group_heads first and
-  // then for a group.
+  // Prefetches all cache lines of the leaf, so that a search does not wait for group_heads first
+  // and then for a group.
   [[gnu::always_inline]] void prefetch() const {
     const auto* bytes = reinterpret_cast<const char*>(this);
 #pragma GCC unroll 17  // fewer instructions, so more lookups overlap

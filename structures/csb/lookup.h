@@ -1,6 +1,6 @@
 // Lookup: searches the directory for a leaf, and a leaf for the smallest payload of a key. `Search`
-// does the comparisons inside a node or a group of a leaf (search.h, search_avx512.h). All functions
-// are templates, so each kind of processor has its own copies.
+// does the comparisons inside a node or a group of a leaf (search.h, search_avx512.h). All
+// functions are templates, so each kind of processor has its own copies.
 #pragma once
 
 #include <algorithm>
