@@ -58,17 +58,22 @@ bool Table::read(const Probe& probe, const Bytes* after, KeydromeBuffer& payload
   }
 }
 
-// Handles the most frequent read with few instructions: the key is in the home line, i.e. the first
-// line of its bucket, and its payload is in the entry itself. Returns false if this is not the
-// case, or if another thread changes the bucket.
+// Handles the most frequent read with few instructions: the payload of the key is in the entry
+// itself. Returns false if this is not the case, or if another thread changes the bucket. Just
+// before the table grows, one key in nine is not in the first line of its bucket.
 [[gnu::always_inline]] inline bool Table::read_inline(uint64_t word,
                                                       KeydromeBuffer& payload) const {
   const Line* home = home_of(bucket_of(Probe::hash_of_word(word), buckets()));
   const uint32_t version = home->version.load(std::memory_order_acquire);
-  const uint32_t matches = home->matches(word);
-  if (matches == 0) return false;
+  const Line* line = home;
+  uint32_t matches = line->matches(word);
+  while (matches == 0) {
+    line = line->read_next();
+    if (line == nullptr) return false;
+    matches = line->matches(word);
+  }
   const auto slot = static_cast<uint32_t>(std::countr_zero(matches));
-  const Content content{home->read_word(slot), Line::mark_in(home->read_marks(), slot)};
+  const Content content{line->read_word(slot), Line::mark_in(line->read_marks(), slot)};
   if (content.kind() != Kind::kInline || (version & Line::kLocked) != 0 ||
       !is_unchanged(*home, version)) {
     return false;
