@@ -81,8 +81,8 @@ Abilities StructureSubject::abilities() const {
           .thread_safe = has(KEYDROME_THREAD_SAFE)};
 }
 
-void StructureSubject::stop(const char* what) const {
-  stop_at_wrong_result(std::string("the structure ") + table_.name, what);
+void StructureSubject::stop(const std::string& what) const {
+  stop_at_wrong_result(std::string("the structure ") + table_.name, what.c_str());
 }
 
 void StructureSubject::create() {

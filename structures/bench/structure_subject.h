@@ -37,7 +37,7 @@ class StructureSubject : public Subject {
  private:
   void create();
   // Ends the program: the structure has returned a wrong result.
-  [[noreturn]] void stop(const char* what) const;
+  [[noreturn]] void stop(const std::string& what) const;
   uint64_t payload_of(std::string_view key) const;
   void update(std::string_view key, uint64_t payload);
 

@@ -190,8 +190,8 @@ inline const Base& base_of(const Page& page) {
   return content.kind == Kind::kBase ? base(content) : *delta(content).base;
 }
 
-// Returns true if the leaf contains the pair. The leaf is not a removed one. `share` is a guess where
-// the pair is (guess.h).
+// Returns true if the leaf contains the pair. The leaf is not a removed one. `share` is a guess
+// where the pair is (guess.h).
 bool contains(const Page& leaf, const Probe& pair, uint32_t share);
 
 }  // namespace keydrome::bwtree

@@ -65,9 +65,9 @@ Tree::Place Tree::locate_from(const Slot* from, const Probe& probe, uint32_t lev
 }
 
 // Finds the pairs of a removed page. A merge (merge.cc) first marks the page as removed and freezes
-// its contents, and then, in step 2, adds the pairs to the page to its left. Until step 2 the frozen
-// contents are valid. After step 2, the page to the left, or a page between the two, contains the
-// pairs.
+// its contents, and then, in step 2, adds the pairs to the page to its left. Until step 2 the
+// frozen contents are valid. After step 2, the page to the left, or a page between the two,
+// contains the pairs.
 Tree::Place Tree::left_of(Slot* slot, const Page* page, const Probe& probe) {
   while (page->is_removed()) {
     Slot* left = removed(*page).left;
