@@ -15,6 +15,7 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods, require_safe
 
 from leaderboard import catalogue, queries, services, submission_page
+from leaderboard.compared_runs import RUNS_MAX
 from leaderboard.my_submissions import my_submissions
 from leaderboard.queue import quotas
 from leaderboard.submissions import files
@@ -122,6 +123,7 @@ def _table(request: UserRequest) -> dict[str, Any]:
             for upload in page.uploads
             for row in upload.rows
         },
+        "compared_max": RUNS_MAX,
         "before": before,
         "unfinished": unfinished,
         "announce": request.GET.get("seen", str(unfinished)) != str(unfinished),

@@ -50,7 +50,9 @@ def test_a_run_without_an_end_has_no_bundle(alice: Client, world: World) -> None
     assert alice.get(f"/runs/{run.pk}/bundle.zip").status_code == 404
     assert "signed bundle" not in alice.get(f"/runs/{run.pk}/").content.decode()
     finish_all()
-    assert "signed bundle" in alice.get(f"/runs/{run.pk}/").content.decode()
+    page = alice.get(f"/runs/{run.pk}/").content.decode()
+    assert "signed bundle" in page
+    assert 'href="/bundle-key.txt"' in page
 
 
 def test_the_bundle_of_a_deleted_run_is_for_organisers_only(

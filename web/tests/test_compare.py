@@ -70,7 +70,7 @@ def test_unrelated_runs_are_not_paired_and_the_page_says_so(
 ) -> None:
     page = text(client, address(unrelated))
     assert "The ratios cannot be paired, because the runs have different seeds" in page
-    names = "quick (run {0.pk}) and near (run {1.pk})".format(*unrelated)
+    names = "quick (run {.pk}) and near (run {.pk})".format(*unrelated[:2])
     assert f"No single run is best: the sessions do not separate {names}." in page
     assert "more sessions of each run would decide" in page
     found = client.get(address(unrelated, ".json")).json()

@@ -44,6 +44,8 @@ def test_configurations_of_an_upload_share_its_row(alice: Client, world: World) 
     page = alice.get("/submissions/").content.decode()
     assert page.count("<tr") == 2
     assert "best: rw" in page
+    compared = "%2C".join(str(run_of(submission).pk) for submission in (second, first))
+    assert f'href="/compare/?runs={compared}">Compare the configurations</a>' in page
     detail = alice.get(f"/submissions/{second.pk}/").content.decode()
     assert f'<a href="/submissions/{first.pk}/">occ</a>' in detail
     # After one configuration is deleted, the row still shows the other one. One button deletes both.

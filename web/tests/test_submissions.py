@@ -300,6 +300,9 @@ def test_the_run_page_tells_required_and_advisory_findings_apart(
     assert "4 more calls that the finding does not depend on" in page
     assert "int main(void)" in page
     assert 'href="/docs/how-to/read-a-witness.html"' in page
+    # A page can have several witnesses, and screen readers need a name of its own for each region.
+    assert 'aria-label="Picture of the transactions, proof 1"' in page
+    assert 'aria-label="Calls, proof 1"' in page
 
 
 def test_a_finding_of_several_lines_keeps_them(alice: Client, world: World) -> None:
