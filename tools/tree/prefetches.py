@@ -44,8 +44,7 @@ def _at_risk(code: str) -> list[tuple[int, str]]:
     return [
         (code.count("\n", 0, found.start("name")) + 1, found["name"])
         for found in FUNCTION.finditer(code)
-        if _only_prefetches(_body(code, found.end()))
-        and not INLINED.search(found["head"])
+        if _only_prefetches(_body(code, found.end())) and not INLINED.search(found["head"])
     ]
 
 
