@@ -16,7 +16,8 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     commands.add_parser(
         "up",
-        help="set up everything, start the site, run the reference libraries and show the leaderboards",
+        help="set up everything, start the site (its port: KEYDROME_PORT, 8000 or the next free one), "
+        "run the reference libraries and show the leaderboards",
     )
     commands.add_parser("down", help="stop what `up` started")
     commands.add_parser(
