@@ -94,7 +94,9 @@ def figures(run: Run, detail: RunDetail, own_metrics: Iterable[OwnMetric]) -> li
         found.append(Figure("Time (ms)", jinja.milliseconds(run.total_ms)))
     labels = {metric.name: metric_label(metric) for metric in METRICS}
     for name in _COLUMNS:
-        if getattr(run, name) is not None:
+        # A correctness run has no transactions that the benchmark counts.
+        counts = name != "transactions_completed" or run.transactions_planned != 0
+        if counts and getattr(run, name) is not None:
             found.append(Figure(labels[name], jinja.number(getattr(run, name))))
     counted = [session for session in _stored(detail) if not session.discarded]
     shown = [

@@ -48,6 +48,15 @@ def test_a_metric_of_one_benchmark_is_shown_with_its_own_label() -> None:
     assert figure == figures.Figure("Inserts, 1/s", f"12{jinja.NARROW_SPACE}346")
 
 
+@pytest.mark.parametrize(("planned", "labels"), [(0, []), (8, ["Transactions completed"])])
+def test_completed_transactions_are_shown_only_if_some_were_planned(
+    planned: int, labels: list[str]
+) -> None:
+    run = Run(transactions_completed=0, transactions_planned=planned)
+    found = figures.figures(run, RunDetail(sessions=[]), ())
+    assert [figure.label for figure in found] == labels
+
+
 def test_the_final_scan_of_the_control_is_shown_next_to_the_candidates() -> None:
     def run_of(us: int) -> Report:
         return replace(report(), metrics={"final_scan_cpu_us": us})
