@@ -154,7 +154,7 @@ def test_the_front_page_says_who_may_enter(cup: Cup, client: Client) -> None:
     Contest.objects.update(admission="guests", team_size=1, sign_up_closed=True, runs_private=True)
     assert (
         "Only users whom the organisers have named may enter, each alone. The contest takes no new teams now: "
-        "the organisers have closed the sign-up. Until the results, only a team itself sees its runs."
+        "the organisers have closed the sign-up. Until the results, only a team itself and the officials see its runs."
     ) in page()
     assert "Log in to enter" not in page()
 
