@@ -80,6 +80,7 @@ class Writer {
 struct Sizes {
   uint32_t records = 0;  // bytes of all records
   size_t longest = 0;    // bytes of the longest key
+  size_t prefix = 0;     // leading bytes that all keys share; 0 if all keys are short
   bool are_numbers = true;
 
   Sizes(const Entries& entries, uint32_t from, uint32_t to) {
@@ -89,6 +90,8 @@ struct Sizes {
       longest = std::max(longest, pair.key.size());
       if (pair.key.size() != Base::kHead || pair.payload.size() != Base::kHead) are_numbers = false;
     }
+    if (longest > Base::kHead)
+      prefix = common_bytes(entries.pairs[from].key, entries.pairs[to - 1].key);
   }
 };
 
@@ -136,14 +139,11 @@ Base* Builder::base(uint32_t level, const Entries& entries, uint32_t from, uint3
   void* memory = memory_.allocate(bytes, alignof(Base));
   if (memory == nullptr) return nullptr;
 
-  const uint32_t prefix = count > 0 && sizes.longest > Base::kHead
-                              ? common_bytes(entries.pairs[from].key, entries.pairs[to - 1].key)
-                              : 0;
   Base* made = new (memory) Base{{Kind::kBase, static_cast<uint8_t>(level), 0, count},
                                  end.right,
                                  end.has_high ? head_of(end.high.key) : 0,
                                  bytes,
-                                 static_cast<uint8_t>(prefix),
+                                 static_cast<uint8_t>(sizes.prefix),
                                  end.has_high,
                                  has_numbers};
   Writer writer(*made, first_record);

@@ -29,13 +29,12 @@ Broken check_leaf(const Directory& directory, const Leaf& leaf, const Leaf* befo
   if (leaf.count == 0 && leaf.next() != nullptr) return kEmptyLeaf;
   if (leaf.kind == Kind::kWords && best != Kind::kWords) return kKind;
   if (!leaf.has_right_groups()) return kHead;
-  for (uint32_t i = 0; i < leaf.count; ++i) {
+  const Leaf* left = before;  // the leaf of the pair before the current one
+  for (uint32_t i = 0; i < leaf.count; ++i, left = &leaf) {
     const StoredPair pair(leaf.kind, leaf.entries[i]);
     if (leaf.entries[i].head != pair->head) return kHead;
-    if (i > 0 && leaf.compare_at(i - 1, *pair) >= 0) return kOrder;
-    if (i == 0 && before != nullptr && before->compare_at(before->count - 1, *pair) >= 0) {
-      return kOrder;
-    }
+    const uint32_t last = i == 0 && before != nullptr ? before->count - 1 : i - 1;
+    if (left != nullptr && left->compare_at(last, *pair) >= 0) return kOrder;
     if (directory.locate(*pair).leaf != &leaf || directory.find(*pair) != &leaf) return kPlace;
   }
   return kNone;

@@ -19,7 +19,6 @@ from leaderboard.compared_runs import RUNS_MAX
 from leaderboard.my_submissions import my_submissions
 from leaderboard.queue import quotas
 from leaderboard.submissions import files
-from runner.terms import Verdict
 from web import jinja
 from web.boards.rows import submission_name
 from web.http import fragment, number, private_file
@@ -168,7 +167,7 @@ def detail(request: HttpRequest, pk: int) -> HttpResponse:
         "name": name,
         "variant": variant,
         "gates": gates,
-        "passed": sum(run.verdict == Verdict.PASSED for run in found.row.gate_runs),
+        "passed": sum(run.verdict == "passed" for run in found.row.gate_runs),
         "targets": [(timed.run.benchmark, timed.run.instance) for timed in found.timed],
         "title_of": catalogue.title_of,
         "history": [(one, submission_page.scores(one)) for one in found.history],

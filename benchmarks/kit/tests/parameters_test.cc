@@ -54,10 +54,11 @@ TEST(Manifest, RefusesMistakes) {
     const Result<workload::Manifest> parsed = workload::Manifest::parse(json.dump());
     return parsed.ok() ? std::string("no error") : parsed.error().message;
   };
-  EXPECT_EQ(error_of([](Json& json) { json["colour"] = 1; }),
-            "benchmark.json: the member colour is unknown: remove it, or correct its name to one of "
-            "description, instances, kind, limits, metric, name, own_metrics, parameters, source, "
-            "title, version");
+  EXPECT_EQ(
+      error_of([](Json& json) { json["colour"] = 1; }),
+      "benchmark.json: the member colour is unknown: remove it, or correct its name to one of "
+      "description, instances, kind, limits, metric, name, own_metrics, parameters, source, "
+      "title, version");
   EXPECT_EQ(error_of([](Json& json) { json["instances"]["small"]["trace"] = 1; }),
             "instances.small: trace is 1, but must be true or false");
   EXPECT_EQ(error_of([](Json& json) { json["version"] = 0; }),

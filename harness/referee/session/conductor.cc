@@ -113,6 +113,13 @@ PhaseTimes times_of(const JailOptions& options, uint64_t start_ns) {
           .stuck_ns = options.plan.limits.phase_timeout_ms * kNsPerMs / 2};
 }
 
+// Returns the end of a sentence that says how far the phase was when a time limit passed.
+std::string progress_text(const script::PhaseScript& phase, const PhaseWatch& watch,
+                          const PhaseTimes& times, bool late, bool slow) {
+  if (late) return just_begun_text(times);
+  return slow ? pace_text(phase, watch, times) : unfinished_threads(phase, watch);
+}
+
 // Returns the number of the operation that each thread has reached. The player wrote the positions,
 // so the referee does not trust them. They show which calls preceded a crash (crash_program.h).
 // They decide something only in advisory instances (parameter sets of a benchmark for which a
@@ -297,10 +304,8 @@ class Conductor {
     // The player has exited, but what its threads wrote is still in the shared memory.
     const bool died = result_.stop == StopReason::kClosed || result_.stop == StopReason::kException;
     if (died) result_.hang = crash_evidence(inputs);
-    if (!ran_out || phase == nullptr) return;
-    result_.detail += late           ? just_begun_text(times)
-                      : result_.slow ? pace_text(*phase, *watch, times)
-                                     : unfinished_threads(*phase, *watch);
+    if (ran_out && phase != nullptr)
+      result_.detail += progress_text(*phase, *watch, times, late, result_.slow);
   }
 
   // Stores the phase and a checked copy of its outcome (the results of its operations).
