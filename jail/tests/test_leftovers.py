@@ -53,7 +53,7 @@ def test_leftover_process_is_reported(jails: Jails, stray: subprocess.Popen[byte
     assert outcome.code == 2
     assert outcome.meta["left"] == "processes"
     assert outcome.meta["status"] == "failed"
-    assert f"processes {stray.pid} (sleep)" in outcome.meta["error"]
+    assert f"the processes: {stray.pid} (sleep)" in outcome.meta["error"]
     assert "exit_code" not in outcome.meta
 
 
