@@ -108,7 +108,7 @@ def test_a_profile_names_the_slow_call_and_the_slow_function(tmp_path: Path) -> 
     slow = (INSERT, f"{SLOW}\n{INSERT}\n  wastes_time();")
     ended = debug(compiled(tmp_path, slow), "--tool", "perf", var=tmp_path)
     assert ended.returncode == 0, ended.stdout + ended.stderr
-    assert re.search(r"by call:\n  insertRecord ", ended.stdout)
+    assert re.search(r"time that its calls waited:\n  insertRecord ", ended.stdout)
     assert re.search(r"by function:\n +[\d.]+% +mine\.so +\[\.\] wastes_time\n", ended.stdout)
     assert "callers: perf report -i " in ended.stdout
 
