@@ -273,13 +273,10 @@ def noise_text(noise: Noise, sessions: tuple[Session, ...], metric: str) -> str:
     if noise.steal_percent > _STEAL_PERCENT_MAX:
         facts.append(f"{noise.steal_percent:.1f} % of the time taken by other virtual machines")
     if change is not None:
-        facts.append(
-            f"the control's results differed between sessions by a factor of up to {change:.2f}"
-        )
+        facts.append(f"the control's sessions differ by a factor of up to {change:.2f}")
     if noise.neighbours:
         facts.append(
-            f"{noise.neighbours} other Keydrome run{'s' if noise.neighbours > 1 else ''} at the same time, "
-            "which can make the measured times longer"
+            f"{noise.neighbours} other Keydrome run{'s' if noise.neighbours > 1 else ''} at the same time"
         )
     return f"{'noisy' if is_noisy else 'quiet'} machine: {'; '.join(facts)}"
 

@@ -150,7 +150,7 @@ def test_noise_in_words() -> None:
         assert noise_text(noise, same, "total_ms").startswith("noisy machine")
     text = noise_text(QUIET, sessions((10.0, 10.0), (10.0, 12.0)), "total_ms")
     assert text.startswith("noisy machine")
-    assert "the control's results differed between sessions by a factor of up to 1.20" in text
+    assert "the control's sessions differ by a factor of up to 1.20" in text
     assert "1 other Keydrome run at the same time" in noise_text(
         replace(QUIET, neighbours=1), same, "total_ms"
     )
