@@ -14,8 +14,12 @@ class TreeAvx512 : public Tree {
  public:
   using Tree::Tree;
 
+  // These hide the functions of Tree on purpose: a table of contract B is made for one class, and
+  // virtual functions would make each lookup slower.
+  // NOLINTBEGIN(bugprone-derived-method-shadowing-base-method)
   int find(KeydromeBytes key, KeydromeBytes after, KeydromeBuffer& payload) const noexcept;
   void find_batch(uint32_t count, KeydromeLookup* lookups) const noexcept;
+  // NOLINTEND(bugprone-derived-method-shadowing-base-method)
 };
 
 }  // namespace keydrome::csb
