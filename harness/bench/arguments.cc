@@ -10,6 +10,17 @@
 
 namespace keydrome {
 
+namespace {
+
+Error unexpected(const std::string& argument, std::size_t words_max) {
+  std::string allowed = "no argument is allowed";
+  if (words_max == 1) allowed = "at most 1 argument is allowed";
+  if (words_max > 1) allowed = "at most " + std::to_string(words_max) + " arguments are allowed";
+  return Error{"unexpected argument \"" + argument + "\": besides --json FILE, " + allowed};
+}
+
+}  // namespace
+
 Result<BenchArguments> parse_bench_arguments(const std::vector<std::string>& arguments,
                                              std::size_t words_max) {
   BenchArguments parsed;
@@ -21,11 +32,7 @@ Result<BenchArguments> parse_bench_arguments(const std::vector<std::string>& arg
     } else if (argument.starts_with('-')) {
       return Error{"unknown option \"" + argument + "\""};
     } else if (parsed.words.size() == words_max) {
-      const std::string allowed =
-          words_max == 0   ? "no argument is allowed"
-          : words_max == 1 ? "at most 1 argument is allowed"
-                           : "at most " + std::to_string(words_max) + " arguments are allowed";
-      return Error{"unexpected argument \"" + argument + "\": besides --json FILE, " + allowed};
+      return unexpected(argument, words_max);
     } else {
       parsed.words.push_back(argument);
     }

@@ -47,7 +47,10 @@ class Lock {
       if (state == kObsolete) return false;
     }
   }
-  void unlock() { state_.store(kFree, std::memory_order_release); }
+  // An exchange instead of a store: the processor completes all earlier stores before it, and so
+  // before the next load of this thread. Otherwise two threads could each change a page, and each
+  // could then miss the change of the other, which is not linearizable.
+  void unlock() { state_.exchange(kFree, std::memory_order_seq_cst); }
   // Only the thread that holds the lock and has taken the node out of the tree may call this
   // function.
   void make_obsolete() { state_.store(kObsolete, std::memory_order_release); }

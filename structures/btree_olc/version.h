@@ -48,10 +48,16 @@ class Version {
     }
   }
   // For the thread that has the latch. If `changed` is true, readers that have read the old version
-  // begin again.
+  // begin again. Then an exchange takes the place of a store: the processor completes all earlier
+  // stores before it, and so before the next load of this thread. Otherwise two threads could each
+  // change a leaf, and each could then miss the change of the other.
   void unlatch(bool changed) {
     const uint64_t word = word_.load(std::memory_order_relaxed) & ~kLatched;
-    word_.store(changed ? word + kChange : word, std::memory_order_release);
+    if (changed) {
+      word_.exchange(word + kChange, std::memory_order_seq_cst);
+    } else {
+      word_.store(word, std::memory_order_release);
+    }
   }
   void make_obsolete() { word_.store(kObsolete, std::memory_order_release); }
 
@@ -74,7 +80,8 @@ class TreeLatch {
     }
     Held(const Held&) = delete;
     Held& operator=(const Held&) = delete;
-    ~Held() { latch_.is_taken_.store(false, std::memory_order_release); }
+    // An exchange for the same reason as in Version::unlatch().
+    ~Held() { latch_.is_taken_.exchange(false, std::memory_order_seq_cst); }
 
    private:
     TreeLatch& latch_;

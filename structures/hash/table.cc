@@ -56,9 +56,16 @@ Table::Locked Table::lock(uint64_t hash) const {
   }
 }
 
-// If nothing has changed, restores the old version, so that readers need not repeat.
+// If nothing has changed, restores the old version, so that readers need not repeat. After a change,
+// an exchange takes the place of a store: the processor completes all earlier stores before it, and
+// so before the next load of this thread. Otherwise two threads could each change a bucket, and each
+// could then miss the change of the other.
 void Table::unlock(const Locked& locked, bool changed) {
-  locked.home->version.store(locked.version + (changed ? 2 : 0), std::memory_order_release);
+  if (changed) {
+    locked.home->version.exchange(locked.version + 2, std::memory_order_seq_cst);
+  } else {
+    locked.home->version.store(locked.version, std::memory_order_release);
+  }
 }
 
 Table::Place Table::locate(const Locked& locked, const Probe& probe) const {

@@ -2,6 +2,7 @@
 // parameters of a session from an instance, a scale and the user's overrides.
 #include "benchmarks/kit/workload/parameters.h"
 
+#include <algorithm>
 #include <array>
 #include <set>
 
@@ -26,11 +27,12 @@ Result<void> check_members(const Json& json, const std::string& place,
   if (!json.is_object()) return wrong_type(place, json, "a JSON object");
   std::set<std::string, std::less<>> known = required;
   known.insert(optional.begin(), optional.end());
-  for (const auto& [key, value] : json.as_object()) {
-    if (known.contains(key)) continue;
+  const auto unknown = std::ranges::find_if(
+      json.as_object(), [&](const auto& member) { return !known.contains(member.first); });
+  if (unknown != json.as_object().end()) {
     std::string names;
     for (const std::string& name : known) names += (names.empty() ? "" : ", ") + name;
-    return at(place, "the member " + key +
+    return at(place, "the member " + unknown->first +
                          " is unknown: remove it, or correct its name to one of " + names);
   }
   for (const std::string& key : required) {
