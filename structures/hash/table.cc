@@ -56,10 +56,10 @@ Table::Locked Table::lock(uint64_t hash) const {
   }
 }
 
-// If nothing has changed, restores the old version, so that readers need not repeat. After a change,
-// an exchange takes the place of a store: the processor completes all earlier stores before it, and
-// so before the next load of this thread. Otherwise two threads could each change a bucket, and each
-// could then miss the change of the other.
+// If nothing has changed, restores the old version, so that readers need not repeat. After a
+// change, an exchange takes the place of a store: the processor completes all earlier stores before
+// it, and so before the next load of this thread. Otherwise two threads could each change a bucket,
+// and each could then miss the change of the other.
 void Table::unlock(const Locked& locked, bool changed) {
   if (changed) {
     locked.home->version.exchange(locked.version + 2, std::memory_order_seq_cst);
