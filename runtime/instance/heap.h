@@ -3,9 +3,10 @@
 //
 // A block is the memory of one allocation. The caller of `retire` names the block's size and
 // alignment, so blocks need no headers. Small blocks have one of about a hundred sizes (size
-// classes). The heap cuts them from spans of 64 KiB, and the spans from chunks of 2 MiB, and keeps
-// free blocks in a list per class. Large blocks come from the C library. The heap keeps the chunks
-// until it is destroyed.
+// classes). The heap cuts them from spans of 8 to 64 KiB, and the spans from chunks of 2 MiB, and
+// keeps free blocks in a list per class. Large blocks come from the C library. The heap keeps the
+// chunks until it is destroyed. All chunks but the first few are on huge pages if the kernel allows
+// it.
 //
 // Thread safety: any thread may call any function. Each thread uses one of several shards, each
 // with a lock and lists of its own, so that threads seldom wait for each other.
@@ -53,7 +54,9 @@ class Heap {
   static constexpr size_t kSmallMin = sizeof(void*) * 2;  // a free block holds a Free
   static constexpr size_t kSmallMax = 8192;
   static constexpr uint32_t kBatch = 64;
-  static constexpr size_t kSpan = size_t{64} << 10;
+  // Sizes of spans. All are multiples of kSpanMin, so every span is aligned to kSpanMin.
+  static constexpr size_t kSpanMin = kSmallMax;
+  static constexpr size_t kSpanMax = size_t{64} << 10;
   static constexpr size_t kChunk = size_t{2} << 20;
 
   // A thread holds this lock for about ten instructions. A thread that finds it taken yields,
@@ -77,6 +80,7 @@ class Heap {
   struct Class {
     Free* list = nullptr;
     uint32_t listed = 0;
+    size_t bytes = 0;  // of all spans
     uint8_t* at = nullptr;
     uint8_t* end = nullptr;
   };
@@ -96,7 +100,7 @@ class Heap {
   void* take(Shard& shard, size_t number);
   Free* take_batch(size_t number);
   void give_away(Class& blocks, size_t number);
-  uint8_t* take_span();
+  bool take_span(Class& blocks);
 
   KeydromeEnvironment environment_;
   const std::unique_ptr<Shard[]> shards_;

@@ -69,6 +69,17 @@ TEST(Heap, FreedBlocksAreGivenOutAgain) {
   EXPECT_EQ(heap.bytes(), 0u);
 }
 
+// Many threads that use many sizes take little memory, because the first span of a size is small.
+TEST(Heap, AFewBlocksOfManySizesTakeLittleMemory) {
+  Heap heap;
+  for (int i = 0; i < 16; ++i) {  // each new thread has another shard
+    std::thread([&] {
+      for (size_t size = 16; size <= 8192; size += 64) heap.allocate(size, 8);
+    }).join();
+  }
+  EXPECT_LE(heap.chunk_bytes(), uint64_t{16} << 20);
+}
+
 TEST(Heap, MemoryIsBoundedIfOneThreadAllocatesAndAnotherFrees) {
   constexpr int kRounds = 200, kBlocks = 1000;
   Heap heap;
