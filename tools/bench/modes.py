@@ -9,32 +9,26 @@ ratio are measured within a minute, under the same noise of the machine. Needs r
 
 from __future__ import annotations
 
-import random
-import sys
 from statistics import median, quantiles
 
 from tools.bench.figures import Row, parse_arguments, publish
-from tools.bench.structures import LIBRARIES, run
+from tools.bench.reference_libraries import Session, in_turn
 
 REPETITIONS = 15
 AT_MOST = 1.05
 LIBRARY = "btree, rw"
-MODES = {"ranked": [], "plain": ["--plain"]}
 
 
 def main() -> None:
     """Measure the ratio ranked / plain, and publish its median and quartiles."""
     options = parse_arguments(__doc__, REPETITIONS)
-    ratios = []
-    for repetition in range(options.repetitions):
-        order = list(MODES)
-        random.Random(repetition).shuffle(order)  # noqa: S311 - an order, not a secret
-        times = {
-            mode: run([*LIBRARIES[LIBRARY], *MODES[mode]], f"{repetition + 1:016x}")["total_ms"]
-            for mode in order
-        }
-        ratios.append(times["ranked"] / times["plain"])
-        sys.stdout.write(f"  time with the checks / time without them: {ratios[-1]:.3f}\n")
+    found = in_turn(
+        {"ranked": Session(LIBRARY), "plain": Session(LIBRARY, plain=True)}, options.repetitions
+    )
+    ratios = [
+        ranked["total_ms"] / plain["total_ms"]
+        for ranked, plain in zip(found["ranked"], found["plain"], strict=True)
+    ]
     low, _, high = quantiles(ratios, n=4)
     value = f"{median(ratios):.3f} (quartiles {low:.3f} to {high:.3f}, {len(ratios)} pairs)"
     figure = f"{LIBRARY}: time with the checks / time without them, same seed"

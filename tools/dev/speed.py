@@ -36,7 +36,7 @@ PROGRAMS = {
     "certify": [str(RELEASE / "bin" / "certify_bench")],
     "jail": [str(PYTHON), "jail/bench/latency.py"],
     "phases": [str(RELEASE / "bin" / "phase_cost")],
-    "structures": [str(PYTHON), "-m", "tools.bench.structures"],
+    "reference libraries": [str(PYTHON), "-m", "tools.bench.reference_libraries"],
     "modes": [str(PYTHON), "-m", "tools.bench.modes"],
     "overhead": [str(PYTHON), "-m", "tools.bench.overhead"],
     "queue": [str(PYTHON), "-m", "tools.bench.queue_scale"],
