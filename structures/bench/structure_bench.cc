@@ -8,7 +8,7 @@
 //       --rounds N           repetitions of each loop (default: 5)
 //       --operations N       operations of a loop (default: 300000)
 //       --threads N          threads of the loops with several threads (default: 2)
-//       --huge-pages         gives the structures huge pages
+//       --huge-pages         measures each structure a second time, on huge pages
 //       --without-peers      measures only the structures
 //       --json FILE          writes the results as JSON (version 1)
 //
@@ -137,9 +137,11 @@ std::vector<Maker> makers(const Options& options,
   }
   for (const KeydromeStructureTable* table : tables) {
     if (!fits(*table, integers)) continue;
-    found.push_back([=, huge_pages = options.huge_pages] {
-      return std::make_unique<StructureSubject>(*table, integers, huge_pages);
-    });
+    for (const bool huge_pages : {false, true}) {
+      if (huge_pages && !options.huge_pages) continue;
+      found.push_back(
+          [=] { return std::make_unique<StructureSubject>(*table, integers, huge_pages); });
+    }
   }
   return found;
 }

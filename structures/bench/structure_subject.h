@@ -22,7 +22,9 @@ class StructureSubject : public Subject {
   StructureSubject(const KeydromeStructureTable& table, bool integers, bool huge_pages);
   ~StructureSubject() override { table_.destroy(instance_); }
 
-  std::string name() const override { return table_.name; }
+  std::string name() const override {
+    return table_.name + std::string(huge_pages_ ? ", huge pages" : "");
+  }
   Abilities abilities() const override;
   void load(const Keys& keys) override;
   void clear() override;

@@ -14,7 +14,8 @@ class Figure(Enum):
 
     The figure is the speed of the first loop divided by that of the second. Without a second loop, it is the speed
     divided by that of the peer, the container from a package (such as Abseil) with which the page compares the
-    structure. Figures of memory have no loop (""). The page of tools/reports/structures.py explains the loops.
+    structure. HUGE_PAGES divides the speed on huge pages by that of the same structure on small pages. Figures of
+    memory have no loop (""). The page of tools/reports/structures.py explains the loops.
     """
 
     INSERT = "insert", "insert", None
@@ -30,6 +31,7 @@ class Figure(Enum):
         "mixed_threads",
         "mixed_threads_1",
     )
+    HUGE_PAGES = "batch on huge pages / batch", "batch", None
     BYTES = "bytes per key", "", None
     MEMORY = "bytes per key / the peer's", "", None
 
@@ -82,6 +84,7 @@ _BTREE = (
     Goal("btree", Figure.MEMORY, 1.0),
     Goal("btree", Figure.BATCH, 3.3, count_min=10_000_000),
     Goal("btree", Figure.BATCH_CHAINED, 5.0, count_min=10_000_000),
+    Goal("btree", Figure.HUGE_PAGES, 1.1, count_min=10_000_000),
     *_scaling("btree"),
     *_scaling("btree_olc"),
     Goal("btree", Figure.LOOKUP, 3.2, SHORT + LONG),
@@ -101,6 +104,7 @@ _ART = (
     Goal("art", Figure.BYTES, 42),
     Goal("art", Figure.BATCH, 2.7, count_min=10_000_000),
     Goal("art", Figure.BATCH_CHAINED, 5.0, count_min=10_000_000),
+    Goal("art", Figure.HUGE_PAGES, 1.1, count_min=10_000_000),
     *_scaling("art"),
     Goal("art", Figure.LOOKUP, 3.2, SHORT + LONG),
     Goal("art", Figure.CHAINED, 2.2, SHORT),

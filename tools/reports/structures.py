@@ -2,9 +2,10 @@
 
 A structure is one of Keydrome's data structures, in the folder structures. The program structure_bench
 (structures/bench) times all structures in turn with Abseil's B-tree, std::map and oneTBB's hash map (the peers). This
-program runs structure_bench for integer keys and for sets of strings. `--write` writes docs/reference/structures.md,
-which shows the ratios to the peers, and says of each goal whether it is met. Install libabsl-dev and libtbb-dev before
-the build. Run the program alone on the machine.
+program runs structure_bench for integer keys and for sets of strings. With many keys it measures only the structures
+that have goals, because the slow structures would take hours. `--write` writes docs/reference/structures.md, which
+shows the ratios to the peers, and says of each goal whether it is met. Install libabsl-dev and libtbb-dev before the
+build. Run the program alone on the machine.
 """
 
 from __future__ import annotations
@@ -30,8 +31,12 @@ PAGE = ROOT / "docs" / "reference" / "structures.md"
 BUILT = ROOT / "build" / "release"
 VERSION = 1  # of the format in which structure_bench writes its results
 STRINGS = ("ycsb", "email", "url", "random", "prefix")
-COUNTS = (100_000, 1_000_000)
-STRING_COUNTS = (1_000_000,)
+COUNTS = (100_000, 1_000_000, 10_000_000)
+STRING_COUNTS = (100_000, 1_000_000, 5_000_000)
+MANY = 5_000_000  # from here on, only structures with goals, and MANY_ROUNDS rounds at most
+MANY_ROUNDS = 3
+HUGE_PAGES_COUNT = 10_000_000  # from here on, integer keys are also measured on huge pages
+ON_HUGE_PAGES = "{}, huge pages"  # structure_bench's name of a structure on huge pages
 ORDERED_PEER, UNORDERED_PEER = "absl::btree_map", "tbb::concurrent_hash_map"
 _LOOPS = {
     "insert": "insert", "lookup": "lookup", "chained": "chained", "batch": "batch", "zipf": "zipf",
@@ -74,6 +79,8 @@ class Run:
                 return None
             return float(subject["resident_bytes_per_key"] / peer["resident_bytes_per_key"])
         loop, base = figure.loops
+        if figure is Figure.HUGE_PAGES:
+            return ratio(subject, loop, self.subjects.get(ON_HUGE_PAGES.format(name)), loop)
         return ratio(
             self.subjects.get(self.reference(name)) if base is None else subject,
             base or loop,
@@ -82,9 +89,11 @@ class Run:
         )
 
 
-def ratio(slow: Subject | None, slow_loop: str, fast: Subject, fast_loop: str) -> float | None:
+def ratio(
+    slow: Subject | None, slow_loop: str, fast: Subject | None, fast_loop: str
+) -> float | None:
     """Return how many times as fast the second loop is as the first one: the median over the rounds."""
-    if slow is None or slow_loop not in slow or fast_loop not in fast:
+    if slow is None or fast is None or slow_loop not in slow or fast_loop not in fast:
         return None
     return median(a / b for a, b in zip(slow[slow_loop], fast[fast_loop], strict=True))
 
@@ -134,12 +143,15 @@ def main() -> int:
     return 0
 
 
-def libraries() -> list[str]:
-    """Return the files of all structures that store pairs."""
+def libraries(keys: str, count: int) -> list[str]:
+    """Return the files of all structures that store pairs; from MANY keys on, of those with goals."""
     manifests = sorted((ROOT / "structures").glob("*/structure.json"))
     names = [
         path.parent.name for path in manifests if not json.loads(path.read_text()).get("baseline")
     ]
+    if count >= MANY:
+        wanted = {goal.structure for goal in GOALS if goal.applies(keys, count)}
+        names = [name for name in names if name in wanted]
     return [str(BUILT / "lib" / "structures" / f"{name}.so") for name in names]
 
 
@@ -148,7 +160,10 @@ def measure(keys: str, count: int, rounds: int) -> list[dict[str, Any]]:
     with tempfile.TemporaryDirectory() as folder:
         written = Path(folder) / "bench.json"
         command = [str(BUILT / "bin" / "structure_bench"), "--keys", keys, "--counts", str(count)]
-        command += ["--rounds", str(rounds), "--json", str(written), *libraries()]
+        command += ["--rounds", str(rounds if count < MANY else min(rounds, MANY_ROUNDS))]
+        if keys == "int" and count >= HUGE_PAGES_COUNT:
+            command.append("--huge-pages")
+        command += ["--json", str(written), *libraries(keys, count)]
         if subprocess.run(command, cwd=ROOT, check=False).returncode != 0:
             raise SystemExit(
                 f"structure_bench failed for {count:,} keys of the set {keys}: read its message above"
@@ -181,9 +196,10 @@ def page(runs: list[Run], rounds: int) -> str:
         "Structures implement contract B, Keydrome's interface of a data structure. They are called through a table",
         "of functions, with keys and payloads as bytes. The containers from packages (the *peers*) are compiled into",
         "the measuring program, and their keys are native integers or C++ strings. Payloads have 8 bytes. Structures",
-        f"and peers run in turn in one process, for {rounds} rounds. Each loop uses new random keys of those that are",
-        "stored, but all scans of a round begin at the same keys. Times are CPU times. Comparisons of 2 threads and",
-        "1 thread use wall-clock times.",
+        "and peers run in turn in one process. Each loop uses new random keys of those that are stored, but all scans",
+        "of a round begin at the same keys. Times are CPU times. Comparisons of 2 threads and 1 thread use wall-clock",
+        f"times. A table has {rounds} rounds. A table of {MANY:,} keys or more has {min(rounds, MANY_ROUNDS)} rounds,",
+        "and shows only the structures that have goals.",
         "",
         f"A ratio is the time of `{ORDERED_PEER}` divided by the time of the structure. If it is above 1, the",
         f"structure is faster. Structures without order are compared with `{UNORDERED_PEER}`. The rows of the",
@@ -203,7 +219,8 @@ def page(runs: list[Run], rounds: int) -> str:
         "",
         "Most goals are ratios as in the tables below. Some goals compare a structure with itself: *2 threads /",
         "1 thread* is its throughput with two threads divided by that with one. *Batch / the structure's own lookup*",
-        "is its throughput in batches divided by that in a plain loop.",
+        "is its throughput in batches divided by that in a plain loop. *Batch on huge pages / batch* is its throughput",
+        "in batches if its memory is on pages of 2 MiB, divided by that with pages of 4 KiB.",
         "",
         *_goals(runs),
         "",

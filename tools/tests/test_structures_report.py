@@ -6,7 +6,16 @@ The page shows ratios to the peers, goals that are met or missed, and what a str
 from __future__ import annotations
 
 from tools.reports.structure_goals import GOALS, Figure, Goal
-from tools.reports.structures import ORDERED_PEER, UNORDERED_PEER, Run, page, ratio
+from tools.reports.structures import (
+    MANY,
+    ON_HUGE_PAGES,
+    ORDERED_PEER,
+    UNORDERED_PEER,
+    Run,
+    libraries,
+    page,
+    ratio,
+)
 
 
 def subject(ns: float, *, peer: bool = False, ordered: bool = True) -> dict[str, object]:
@@ -43,6 +52,22 @@ def test_the_order_decides_the_peer() -> None:
     assert RUN.figure("btree", Figure.MEMORY) == 20 / 30
     assert RUN.figure("hash", Figure.BYTES) == 8
     assert RUN.figure("btree", Figure.SCALING) == 1.0
+
+
+def test_huge_pages_are_compared_with_small_ones() -> None:
+    batches = {"batch": [30.0, 40.0, 60.0]}
+    huge = {"batch": [20.0, 20.0, 40.0]}
+    subjects = {"btree": {**subject(200), **batches}, "art": {**subject(200), **batches}}
+    subjects[ON_HUGE_PAGES.format("btree")] = {**subject(200), **huge}
+    run = Run(keys="int", count=10_000_000, subjects=subjects, load=1.0)
+    assert run.figure("btree", Figure.HUGE_PAGES) == 1.5
+    assert run.figure("art", Figure.HUGE_PAGES) is None
+
+
+def test_with_many_keys_only_structures_with_goals_are_measured() -> None:
+    few, many = libraries("int", 1_000_000), libraries("int", MANY)
+    assert set(many) < set(few)
+    assert {name.rpartition("/")[2] for name in libraries("ycsb", MANY)} == {"art.so", "btree.so"}
 
 
 def test_the_page_says_which_goals_are_missed() -> None:
