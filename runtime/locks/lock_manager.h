@@ -34,11 +34,14 @@
 // while the queue is empty takes only the lock's own mutex.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
 
+#include "base/cache_line.h"
+#include "base/spin_lock.h"
 #include "base/thread_annotations.h"
 
 namespace keydrome::runtime {
@@ -148,7 +151,7 @@ class Lock {
   void enqueue(Waiter& waiter, bool upgrade) KEYDROME_REQUIRES(mutex_);
   void dequeue(const Waiter& waiter) KEYDROME_REQUIRES(mutex_);
 
-  Mutex mutex_;
+  SpinLock mutex_;
   std::vector<Holder> holders_ KEYDROME_GUARDED_BY(mutex_);
   Waiter* queue_ KEYDROME_GUARDED_BY(mutex_) = nullptr;
 };
@@ -181,7 +184,7 @@ class LockManager {
   // Returns whether this owner, and whether any other owner, holds the lock at this moment.
   LockView view(const LockOwner& owner, Lock& lock);
   void release_all(LockOwner& owner);
-  LockStatistics statistics() const { return {locks_, waits_, waiting_, deadlocks_}; }
+  LockStatistics statistics() const;
 
  private:
   class WakeList;
@@ -206,7 +209,9 @@ class LockManager {
   Mutex graph_mutex_;
   uint64_t last_age_ KEYDROME_GUARDED_BY(graph_mutex_) = 0;
   uint64_t last_visit_ KEYDROME_GUARDED_BY(graph_mutex_) = 0;
-  std::atomic<uint64_t> locks_ = 0;
+  // Number of locks that were released. A waiter's address selects the element to which its thread
+  // adds, so that threads seldom write the same cache line.
+  std::array<Padded<std::atomic<uint64_t>>, 16> locks_{};
   std::atomic<uint64_t> waits_ = 0;
   // Number of waiting threads, without those that have been invited, granted the lock or made
   // victims but have not run since. Changes under graph_mutex_.
