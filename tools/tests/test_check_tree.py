@@ -234,12 +234,15 @@ def test_open_end(make: MakeTree) -> None:
 
 def test_rooms_need_a_page(make: MakeTree) -> None:
     pages = {f"{room}/README.md": "# room\n" for room in sizes.ROOMS}
+    pages["README.md"] = "line\n" * 100
     assert sizes.check_readmes(make(pages)) == []
     del pages["jail/README.md"]
     pages["api/README.md"] = "line\n" * 61
+    pages["README.md"] += "line\n"
     assert sizes.check_readmes(make(pages)) == [
+        "README.md has 101 lines, but at most 100 are allowed; shorten it",
         "api/README.md has 61 lines, but at most 60 are allowed; shorten it",
-        "jail/README.md is missing; every top-level folder needs one",
+        "jail/README.md is missing; the root and every top-level folder need one",
     ]
 
 
