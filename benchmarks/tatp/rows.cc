@@ -143,7 +143,8 @@ class Checker {
     if (table == kFacility) accept(Column::kData, kDataA);
     if (found == wanted) return;
     find("changed_column", table, row,
-         "has a column with a wrong value: it must be the loaded value or that of the last change");
+         "has a wrong column: its text is \"" + std::string(found) + "\", but must be \"" + wanted +
+             "\", which has the loaded values and those of the last change");
   }
 
   void check_subscriber(uint32_t row, std::span<const Change> changes) {

@@ -279,7 +279,9 @@ class ThreadReadBacks {
       if (place < sample.size()) return sample;
       place -= sample.size();
     }
-    fail(KEYDROME_HERE, "an extra read of earlier records found no record to read");
+    fail(
+        KEYDROME_HERE,
+        "the workload adds a read of earlier records to a phase, but the phase has no such record");
   }
 
   script::ScriptBuilder& script_;
