@@ -1,5 +1,5 @@
 // The ends of messages about a state that only an error in Keydrome's own code causes. A user
-// cannot mend such a state, so the messages ask for a report.
+// cannot repair such a state, so the messages ask for a report.
 #pragma once
 
 namespace keydrome {

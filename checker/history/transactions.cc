@@ -89,19 +89,17 @@ class Splitter {
     if (call > EventCall::kDeleteKey)
       return refuse(position, "the call has the unknown number " + std::to_string(event.call) +
                                   "; the log is damaged, so record another run");
-    if (is_auto_commit(event) && !is_data_call(call)) {
+    if (is_auto_commit(event) && !is_data_call(call))
       return refuse(position,
                     "the log marks this call as auto-commit, but only get, getNext, insertRecord "
                     "and deleteRecord can be auto-commit calls; the log is damaged, so record "
                     "another run");
-    }
     if (!check_index(position, event)) return false;
     const bool is_long = event.duration == kEventLongDuration;
-    if (event.end < before_ || (!is_long && event.end < event.duration)) {
+    if (event.end < before_ || (!is_long && event.end < event.duration))
       return refuse(position,
                     "the call ends before the previous call of the thread or begins before time 0, "
                     "which is impossible; the log is damaged, so record another run");
-    }
     if (!is_documented(call, event.code)) {
       add_violation("undocumented_code", Severity::kRequired, position);
     } else if (event.code == FAILURE && is_data_call(call)) {

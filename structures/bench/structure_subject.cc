@@ -128,7 +128,7 @@ uint64_t StructureSubject::payload_of(std::string_view key) const {
   KeydromeBytes found{}, payload{};
   keydrome_run_read(&run, 0, &found, &payload);
   if (found.size != key.size() || std::memcmp(found.data, key.data(), key.size()) != 0) {
-    stop("scan from an inserted key returned another key first");
+    stop("scan from an inserted key returned another key first, but must return this key");
   }
   return number_in(payload.data);
 }

@@ -279,9 +279,7 @@ class ThreadReadBacks {
       if (place < sample.size()) return sample;
       place -= sample.size();
     }
-    fail(
-        KEYDROME_HERE,
-        "the workload adds a read of earlier records to a phase, but the phase has no such record");
+    fail(KEYDROME_HERE, "a read of earlier records was added to a phase without such records");
   }
 
   script::ScriptBuilder& script_;
