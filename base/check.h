@@ -10,6 +10,8 @@
 #include <cstdlib>
 #include <string_view>
 
+#include "base/keydrome_error.h"
+
 namespace keydrome {
 
 struct Here {
@@ -19,9 +21,8 @@ struct Here {
 
 // Prints `what` with its file and line, and aborts the process.
 [[noreturn]] inline void fail(Here here, std::string_view what) {
-  std::fprintf(stderr,
-               "%s:%d: check failed: %.*s; this is an error of Keydrome: please report this line\n",
-               here.file, here.line, static_cast<int>(what.size()), what.data());
+  std::fprintf(stderr, "%s:%d: check failed: %.*s; %s\n", here.file, here.line,
+               static_cast<int>(what.size()), what.data(), kRepeatThenReport);
   std::abort();
 }
 

@@ -93,12 +93,13 @@ std::string without_code(std::string_view message) {
 }
 
 Error missing(std::string_view key, const std::string& wanted) {
-  return Error{std::string(key) + ": this field is missing; add it, with " + wanted +
+  return Error{"the field " + std::string(key) + " is missing; add it, with " + wanted +
                " as its value"};
 }
 
 Error wrong_type(std::string_view key, const Json& value, const std::string& wanted) {
-  return Error{std::string(key) + ": is " + value.brief() + ", but must be " + wanted};
+  return Error{"the field " + std::string(key) + " is " + value.brief() + ", but must be " +
+               wanted};
 }
 
 }  // namespace
@@ -119,12 +120,13 @@ Result<Json> Json::parse(std::string_view text) {
           return duplicates(depth, event, at);
         });
     if (duplicates.first()) {
-      return Error{"not valid JSON: an object has the key \"" + *duplicates.first() +
+      return Error{"the text is not valid JSON: an object has the key \"" + *duplicates.first() +
                    "\" twice: remove one of the two"};
     }
     return from_library(parsed);
   } catch (const Library::exception& failure) {
-    return Error{"not valid JSON: " + without_code(failure.what()) + ": correct the text"};
+    return Error{"the text is not valid JSON: " + without_code(failure.what()) +
+                 ": correct the text"};
   }
 }
 

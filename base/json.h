@@ -59,7 +59,8 @@ class Json {
   // Returns the member of an object, or nullptr if this value is not an object or lacks the member.
   const Json* find(std::string_view key) const;
 
-  // Return the member of an object, or an error such as "seed: is 12, but must be a string".
+  // Return the member of an object, or an error such as "the field seed is 12, but must be a
+  // string".
   Result<std::string> string_member(std::string_view key) const;
   Result<int64_t> int_member(std::string_view key) const;
 

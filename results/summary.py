@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from statistics import NormalDist, fmean, geometric_mean, median, stdev
 from typing import TYPE_CHECKING, Any
 
+from runner.terms import REPORT_ERROR
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
@@ -137,9 +139,7 @@ def median_interval(values: Sequence[float], confidence: float = CONFIDENCE) -> 
     """
     ordered = sorted(values)
     if not ordered:
-        raise ValueError(
-            "there are no values to take the median of; this is an error of Keydrome: please report it"
-        )
+        raise ValueError(f"there are no values to take the median of; {REPORT_ERROR}")
     count = len(ordered)
     best = 1
     while 2 * (best + 1) <= count + 1 and _coverage(count, best + 1) >= confidence:

@@ -21,7 +21,7 @@ from typing import Any
 
 from runner.report import AuditPair, Finding, Report, Throughput
 from runner.strict import ObjectReader, StrictError, flat_facts, parse_object
-from runner.terms import JailLevel, Scale, Verdict
+from runner.terms import REPORT_ERROR, JailLevel, Scale, Verdict
 
 JOB_SCHEMA = "keydrome.job.v1"
 RUN_REPORT_SCHEMA = "keydrome.run-report.v1"
@@ -322,4 +322,4 @@ class RunReport:
 
 def _check(condition: object, message: str) -> None:
     if not condition:
-        raise StrictError(f"{message}; this is an error of Keydrome: please report it")
+        raise StrictError(f"{message}; {REPORT_ERROR}")

@@ -21,6 +21,7 @@ from runner.contract import Cancelled, RefereeError
 from runner.report import REPORT_SCHEMA, Report
 from runner.settings import BUILD_FIRST
 from runner.strict import StrictError, parse_object
+from runner.terms import REPEAT_THEN_REPORT, REPORT_ERROR
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -196,8 +197,7 @@ class _Watch:
         stream = self._process.stdout
         if stream is None:
             raise RefereeError(
-                "Keydrome's referee was started without a pipe for its output; this is an error of Keydrome: please "
-                "report it"
+                f"Keydrome's referee was started without a pipe for its output; {REPORT_ERROR}"
             )
         last_read = time.monotonic()
         with selectors.DefaultSelector() as selector:
@@ -220,8 +220,7 @@ class _Watch:
             return self._process.wait(self._silence_seconds)
         except subprocess.TimeoutExpired as error:
             raise RefereeError(
-                "Keydrome's referee closed its output but did not exit, and was stopped: this is an error of Keydrome; "
-                "please report it"
+                f"Keydrome's referee closed its output but did not exit, and was stopped; {REPEAT_THEN_REPORT}"
             ) from error
 
     def _read(self, data: bytes) -> None:
@@ -274,13 +273,13 @@ def _read_report(path: Path, plan: dict[str, Any], settings: Settings) -> Report
     try:
         if path.stat().st_size > REPORT_BYTES_MAX:
             raise RefereeError(
-                f"the report of Keydrome's referee is larger than the limit of {REPORT_BYTES_MAX >> 20} MiB: this is "
-                "an error of Keydrome; please report it"
+                f"the report of Keydrome's referee is larger than the limit of {REPORT_BYTES_MAX >> 20} MiB; "
+                f"{REPORT_ERROR}"
             )
         value = parse_object(path.read_bytes(), "report")
     except (OSError, StrictError) as error:
         raise RefereeError(
-            f"Keydrome's referee wrote no usable report ({error}): this is an error of Keydrome; please report it"
+            f"Keydrome's referee wrote no usable report ({error}); {REPEAT_THEN_REPORT}"
         ) from error
     violation = validate_report(value, settings.root)
     if violation:
@@ -291,7 +290,7 @@ def _read_report(path: Path, plan: dict[str, Any], settings: Settings) -> Report
         if value.get(name, False) != plan[name]:
             raise RefereeError(
                 f"the report of Keydrome's referee belongs to another session: its {name} is {value.get(name)!r}, but "
-                f"the plan has {plan[name]!r}; this is an error of Keydrome: please report it"
+                f"the plan has {plan[name]!r}; {REPORT_ERROR}"
             )
     try:
         return Report.from_json(value)

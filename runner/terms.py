@@ -7,6 +7,12 @@ from __future__ import annotations
 
 from enum import StrEnum
 
+# The ends of messages about a state that only an error in Keydrome's own code causes. A user cannot repair such a
+# state, so the messages ask for a report. base/keydrome_error.h has the same texts. The first is for a state that the
+# same input causes each time, and the second for a state that may depend on time or chance.
+REPORT_ERROR = "this is an error of Keydrome: please report this message"
+REPEAT_THEN_REPORT = "this is an error of Keydrome: repeat the run, and please report this message if it appears again"
+
 
 class Verdict(StrEnum):
     """How a run ended.

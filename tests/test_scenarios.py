@@ -91,7 +91,8 @@ def test_wrong_libraries_are_named(name: str, finding: str, tmp_path: Path) -> N
     told = [f["detail"] for f in findings if f["severity"] == "required"]
     assert all(detail.startswith("S") for detail in told), told
     assert any(
-        "\nrecords before (key = payload): " in detail and "\nT1 " in detail for detail in told
+        "\nrecords before (key = payload): " in detail and "\nthread 0 " in detail
+        for detail in told
     ), told
 
 

@@ -45,24 +45,26 @@ TEST(Json, SaysWhatAMemberMustBe) {
   const Result<Json> parsed = Json::parse(R"({"a":1,"b":"x"})");
   ASSERT_TRUE(parsed.ok());
   EXPECT_EQ(parsed->int_member("a").value(), 1);
-  EXPECT_EQ(parsed->int_member("b").error().message, "b: is \"x\", but must be an integer");
-  EXPECT_EQ(parsed->string_member("a").error().message, "a: is 1, but must be a string");
+  EXPECT_EQ(parsed->int_member("b").error().message,
+            "the field b is \"x\", but must be an integer");
+  EXPECT_EQ(parsed->string_member("a").error().message, "the field a is 1, but must be a string");
   EXPECT_EQ(parsed->string_member("c").error().message,
-            "c: this field is missing; add it, with a string as its value");
+            "the field c is missing; add it, with a string as its value");
   const Result<Json> nested = Json::parse(R"({"list": [1], "object": {"a": 1}})");
   ASSERT_TRUE(nested.ok());
   EXPECT_EQ(nested->int_member("list").error().message,
-            "list: is an array, but must be an integer");
+            "the field list is an array, but must be an integer");
   EXPECT_EQ(nested->int_member("object").error().message,
-            "object: is an object, but must be an integer");
+            "the field object is an object, but must be an integer");
 }
 
 TEST(Json, SaysWhereTextIsNotJson) {
   const std::string message = Json::parse("{").error().message;
-  EXPECT_TRUE(message.starts_with("not valid JSON: parse error at line 1, column 2: ")) << message;
+  EXPECT_TRUE(message.starts_with("the text is not valid JSON: parse error at line 1, column 2: "))
+      << message;
   EXPECT_TRUE(message.ends_with(": correct the text")) << message;
   EXPECT_EQ(Json::parse(R"({"a":1,"a":2})").error().message,
-            "not valid JSON: an object has the key \"a\" twice: remove one of the two");
+            "the text is not valid JSON: an object has the key \"a\" twice: remove one of the two");
 }
 
 TEST(Json, SaysWhyAFileCannotBeRead) {

@@ -348,7 +348,7 @@ class Investigation {
       reason = "this call did not return, but every call must return in time";
     } else if (stop == "exception") {
       name = stop;
-      reason = "an exception left the library";
+      reason = "this call threw an exception, but every call must catch its exceptions";
     }
     return {.name = std::move(name),
             .stop = stop,

@@ -115,24 +115,24 @@ class PassJudge {
     if (reported_) return;
     if (seen.size() != records.size()) {
       return report("duplicate_record",
-                    "returned one record twice: each pass must return each record once");
+                    "the pass returned one record twice: each pass must return each record once");
     }
     if (!std::ranges::includes(seen, old_)) {
       return report("missing_record",
-                    "did not return a record that was inserted before this transaction began and "
-                    "that no transaction deleted");
+                    "the pass did not return a record that was inserted before this transaction "
+                    "began and that no transaction deleted");
     }
     std::set<uint32_t> written;
     std::ranges::set_intersection(seen, new_, std::inserter(written, written.end()));
     if (number_ == 1) return first_pass(std::move(written));
     if (!std::ranges::includes(first_, written)) {
       return report("phantom",
-                    "returned a record that the first pass had not returned: all passes must "
-                    "return the same records");
+                    "the pass returned a record that the first pass had not returned: all passes "
+                    "must return the same records");
     }
     if (written != first_) {
       report("non_repeatable_read",
-             "did not return a record that the first pass had returned: all passes must "
+             "the pass did not return a record that the first pass had returned: all passes must "
              "return the same records");
     }
   }
@@ -141,7 +141,7 @@ class PassJudge {
   void first_pass(std::set<uint32_t> written) {
     first_ = std::move(written);
     if (first_.empty() || first_ == new_) return;
-    report("torn_transaction", "returned " + std::to_string(first_.size()) + " of the " +
+    report("torn_transaction", "the pass returned " + std::to_string(first_.size()) + " of the " +
                                    std::to_string(new_.size()) +
                                    " records that the writing transaction inserted: it must return "
                                    "all of them or none");
@@ -149,8 +149,9 @@ class PassJudge {
 
   void report(const char* name, const std::string& what) {
     reported_ = true;
-    findings_.required(name, "a transaction reads the whole index several times; pass " +
-                                 std::to_string(number_) + " " + what);
+    findings_.required(name,
+                       "pass " + std::to_string(number_) +
+                           " of a transaction that reads the whole index several times: " + what);
   }
 
   // The loaded records and the writer's records, as the tags (unique numbers) of their payloads.

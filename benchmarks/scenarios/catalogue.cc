@@ -189,13 +189,16 @@ Result<void> check_steps(const Scenario& scenario) {
 
 Result<void> check_whole(const Scenario& scenario) {
   if (scenario.steps.empty() && !scenario.crowd)
-    return Error{"steps: must contain at least one step"};
+    return Error{"steps: the list has no step, but must have at least one; add one"};
   if (scenario.bare && (scenario.sessions != 1 || scenario.indexes > 1)) {
     return Error{"\"bare\": true requires one session and one index, but the scenario has " +
                  (scenario.sessions != 1 ? count_text(scenario.sessions, "session")
                                          : std::to_string(scenario.indexes) + " indexes")};
   }
-  if (scenario.garbage && !scenario.bare) return Error{"\"garbage\": true requires \"bare\": true"};
+  if (scenario.garbage && !scenario.bare)
+    return Error{
+        "\"garbage\" is true, which requires \"bare\": true: add this member, or remove "
+        "\"garbage\""};
   const Result<void> id = check_id(scenario.id);
   return id ? check_steps(scenario) : id;
 }

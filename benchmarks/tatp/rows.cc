@@ -143,7 +143,7 @@ class Checker {
     if (table == kFacility) accept(Column::kData, kDataA);
     if (found == wanted) return;
     find("changed_column", table, row,
-         "has a column with a wrong value: it must be the loaded value or that of the last change");
+         "has the text \"" + std::string(found) + "\", but must have \"" + wanted + '"');
   }
 
   void check_subscriber(uint32_t row, std::span<const Change> changes) {

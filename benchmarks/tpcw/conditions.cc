@@ -5,11 +5,18 @@
 #include <cstdint>
 #include <map>
 #include <set>
+#include <string>
 
 #include "base/count_text.h"
 
 namespace keydrome::tpcw {
 namespace {
+
+std::string list_of(const std::set<int64_t>& numbers) {
+  std::string list;
+  for (const int64_t number : numbers) list += (list.empty() ? "" : ", ") + std::to_string(number);
+  return list;
+}
 
 class Checker {
  public:
@@ -133,9 +140,12 @@ class Checker {
       const bool right = given == books_.new_prices.end() ? item.price == wanted->second.price
                                                           : given->second.contains(item.price);
       if (!right) {
-        report("item_price", "the price" + which + " is " + std::to_string(item.price) +
-                                 ", but must be the price that the last committed change set or, "
-                                 "if no transaction changed it, the loaded price");
+        report("item_price",
+               "the price" + which + " is " + std::to_string(item.price) + ", but must be " +
+                   (given == books_.new_prices.end()
+                        ? "the loaded price, " + std::to_string(wanted->second.price) +
+                              ", because no committed transaction changed it"
+                        : "a price that a committed transaction set: " + list_of(given->second)));
       }
       expect("index_agreement", item.date, wanted->second.date, "the date" + which);
     }
@@ -160,7 +170,8 @@ class Checker {
   void agree(Table table, bool agrees) {
     if (agrees) return;
     report("index_agreement", "the index " + std::string(kTableSpecs[table].name) +
-                                  " must have exactly one correct entry per row, but does not");
+                                  " lacks entries or has wrong ones: it must have exactly one "
+                                  "correct entry for each row of its table");
   }
 
   void secondary_indices() {

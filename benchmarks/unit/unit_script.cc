@@ -124,12 +124,12 @@ void UnitScript::payloads_and_duplicates(script::ThreadBuilder& out) {
   out.insert(kFirst, a, a1_, format::kEvidence);
   require(out, "insert", "an insert of a new pair must succeed", {only(SUCCESS)});
   out.get(kFirst, a, format::kEvidence);
-  require(out, "read_own_insert", "a transaction reads a record that it inserted",
+  require(out, "read_own_insert", "a transaction must read a record that it inserted",
           {one_of(a, {a1_})});
   out.next(kFirst, 1, format::kEvidence);
-  require(out, "end_of_index", "after the last record, getNext returns DB_END", {only(DB_END)});
+  require(out, "end_of_index", "after the last record, getNext must return DB_END", {only(DB_END)});
   out.next(kFirst, 1, format::kEvidence);
-  advise(out, "end_is_sticky", "after DB_END, getNext returns DB_END again", {only(DB_END)});
+  advise(out, "end_is_sticky", "after DB_END, getNext should return DB_END again", {only(DB_END)});
   out.insert(kFirst, a, a1_, format::kEvidence);
   require(out, "duplicate_insert", "an existing pair must not be inserted again",
           {only(ENTRY_EXISTS)});
@@ -139,9 +139,11 @@ void UnitScript::payloads_and_duplicates(script::ThreadBuilder& out) {
   out.insert(kFirst, c, c1_, format::kEvidence);
   require(out, "insert", "an insert of a new pair must succeed", {only(SUCCESS)});
   out.get(kFirst, a, format::kEvidence);
-  require(out, "read_payloads", "get returns one of the key's payloads", {one_of(a, {a1_, a2_})});
+  require(out, "read_payloads", "get must return one of the key's payloads",
+          {one_of(a, {a1_, a2_})});
   out.next(kFirst, 3, format::kEvidenceAll);
-  require(out, "read_payloads", "getNext returns the other payload, then the next key, then DB_END",
+  require(out, "read_payloads",
+          "getNext must return the other payload, then the next key, then DB_END",
           {one_of(a, {a1_, a2_}), one_of(c, {c1_}), only(DB_END)});
   out.commit();
 }
@@ -162,24 +164,26 @@ void UnitScript::deletes(script::ThreadBuilder& out) {
   require(out, "delete_pair_twice", "a second delete of the same pair must fail",
           {either(only(ENTRY_DNE), only(KEY_NOTFOUND))});
   out.get(kFirst, b, format::kEvidence);
-  require(out, "other_payload_stays", "the other payload of the key remains", {one_of(b, {b2})});
+  require(out, "other_payload_stays", "the other payload of the key must remain",
+          {one_of(b, {b2})});
   out.next(kFirst, 1, format::kEvidence);
-  require(out, "other_payload_stays", "getNext does not return the deleted payload",
+  require(out, "other_payload_stays", "getNext must not return the deleted payload",
           {one_of(c, {c1_})});
   out.insert(kFirst, b, b1, format::kEvidence);
   require(out, "insert_again", "an insert of a deleted pair must succeed", {only(SUCCESS)});
   out.delete_key(kFirst, b, format::kEvidence);
   require(out, "delete_key", "a delete of all payloads of a key must succeed", {only(SUCCESS)});
   out.get(kFirst, b, format::kEvidence);
-  require(out, "delete_key", "a deleted key is not found", {only(KEY_NOTFOUND)});
+  require(out, "delete_key", "a deleted key must not be found", {only(KEY_NOTFOUND)});
   out.next(kFirst, 1, format::kEvidence);
   require(out, "next_after_miss",
-          "after a get of a missing key, getNext returns the first key after it",
+          "after a get of a missing key, getNext must return the first key after it",
           {one_of(c, {c1_})});
   out.delete_key(kFirst, b, format::kEvidence);
   require(out, "delete_missing_key", "a delete of a missing key must fail", {only(KEY_NOTFOUND)});
   out.get(kFirst, a, format::kEvidence);
-  require(out, "delete_key", "other keys remain", {one_of(a, {a1_, a2_})});
+  require(out, "delete_key", "a delete of one key must leave the other keys",
+          {one_of(a, {a1_, a2_})});
   out.commit();
 }
 
@@ -189,30 +193,31 @@ void UnitScript::cursors(script::ThreadBuilder& out) {
                               only(DB_END)};
   out.begin(format::Kind::kScript, check_);
   out.next_to_end(kFirst, kRecordsMax, format::kEvidenceAll);
-  require(out, "scan_from_start", "without an earlier read, getNext begins with the first record",
-          all);
+  require(out, "scan_from_start",
+          "without an earlier read, getNext must begin with the first record", all);
   out.commit();
   out.begin(format::Kind::kScript, check_);
   out.next(kFirst, 1, format::kEvidence);
-  require(out, "scan_per_transaction", "a new transaction begins with the first record again",
+  require(out, "scan_per_transaction",
+          "getNext in a new transaction must begin with the first record again",
           {one_of(a, {a1_, a2_})});
   out.get(kFirst, c, format::kEvidence);
   out.next(kFirst, 1, format::kEvidence);
-  require(out, "get_moves_cursor", "getNext continues from the key of the last get",
+  require(out, "get_moves_cursor", "getNext must continue from the key of the last get",
           {only(DB_END)});
   out.get(kFirst, b, format::kEvidence);
-  require(out, "get_missing", "a missing key is not found", {only(KEY_NOTFOUND)});
+  require(out, "get_missing", "a missing key must not be found", {only(KEY_NOTFOUND)});
   out.next_to_end(kFirst, kRecordsMax, format::kEvidenceAll);
   require(out, "next_after_miss",
-          "after a get of a missing key, getNext returns the first key after it",
+          "after a get of a missing key, getNext must return the first key after it",
           {one_of(c, {c1_}), only(DB_END)});
   out.get(kFirst, keys_[kEmpty], format::kEvidence);
   require(out, "get_empty_key",
-          "the empty string is a key that was never inserted, so get does not find it",
+          "the empty string is a key that was never inserted, so get must not find it",
           {only(KEY_NOTFOUND)});
   out.next_to_end(kFirst, kRecordsMax, format::kEvidenceAll);
   require(out, "scan_from_start",
-          "after a get of the empty string, getNext returns all records from the first one on",
+          "after a get of the empty string, getNext must return all records from the first one on",
           all);
   out.commit();
 }
@@ -227,25 +232,27 @@ void UnitScript::cursor_and_writes(script::ThreadBuilder& out) {
   out.get(kFirst, aa, format::kEvidence);
   out.insert(kFirst, b, ahead);
   out.next(kFirst, 1, format::kEvidence);
-  require(out, "insert_ahead", "getNext returns a record inserted ahead of the cursor",
+  require(out, "insert_ahead", "getNext must return a record inserted ahead of the cursor",
           {one_of(b, {ahead})});
   out.insert(kFirst, b, under);
   out.next(kFirst, 1, format::kEvidence);
-  require(out, "insert_under",
-          "after an insert under the current key, getNext returns the new record or the next key",
-          {either(one_of(b, {under}), one_of(c, {c1_}))});
+  require(
+      out, "insert_under",
+      "after an insert under the current key, getNext must return the new record or the next key",
+      {either(one_of(b, {under}), one_of(c, {c1_}))});
   out.get(kFirst, c, format::kEvidence);
   out.next(kFirst, 1, format::kEvidence);
-  require(out, "end_of_index", "after the last record, getNext returns DB_END", {only(DB_END)});
+  require(out, "end_of_index", "after the last record, getNext must return DB_END", {only(DB_END)});
   out.insert(kFirst, d, beyond);
   out.next(kFirst, 1, format::kEvidence);
   advise(out, "insert_beyond_end",
-         "after DB_END, getNext returns a record inserted beyond the last record",
+         "after DB_END, getNext should return a record inserted beyond the last record",
          {one_of(d, {beyond})});
   out.get(kFirst, b, format::kEvidence);
   out.delete_key(kFirst, b);
   out.next(kFirst, 1, format::kEvidence);
-  require(out, "delete_current", "after the delete of its current record, a scan goes forward",
+  require(out, "delete_current",
+          "after the delete of its current record, a scan must return a later record",
           {one_of(c, {c1_})});
   out.abort();
   out.begin(format::Kind::kScript, check_);
@@ -254,7 +261,7 @@ void UnitScript::cursor_and_writes(script::ThreadBuilder& out) {
   out.get(kFirst, b, format::kEvidence);
   out.delete_pair(kFirst, a, a1_);
   out.next(kFirst, 1, format::kEvidence);
-  advise(out, "delete_pair_keeps_cursor", "deleting another pair does not move the cursor",
+  advise(out, "delete_pair_keeps_cursor", "a delete of another pair should not move the cursor",
          {one_of(c, {c1_})});
   out.abort();
 }
@@ -267,23 +274,24 @@ void UnitScript::aborts(script::ThreadBuilder& out) {
   out.delete_key(kFirst, a);
   out.delete_pair(kFirst, c, c1_);
   out.get(kFirst, a, format::kEvidence);
-  require(out, "read_own_delete", "a transaction does not find a key that it deleted",
+  require(out, "read_own_delete", "a transaction must not find a key that it deleted",
           {only(KEY_NOTFOUND)});
   out.next(kFirst, 1, format::kEvidence);
-  require(out, "read_own_delete", "a scan omits records that the transaction deleted",
+  require(out, "read_own_delete", "a scan must omit records that its transaction deleted",
           {one_of(b, {b1})});
   out.abort();
   out.begin(format::Kind::kScript, check_);
   out.get(kFirst, b, format::kEvidence);
-  require(out, "abort_undoes_insert", "an aborted insert leaves no record", {only(KEY_NOTFOUND)});
+  require(out, "abort_undoes_insert", "an aborted insert must leave no record",
+          {only(KEY_NOTFOUND)});
   out.next_to_end(kFirst, kRecordsMax, format::kEvidenceAll);
-  require(out, "abort_undoes_delete", "an aborted delete leaves the record",
+  require(out, "abort_undoes_delete", "an aborted delete must leave the record",
           {one_of(c, {c1_}), only(DB_END)});
   out.get(kFirst, a, format::kEvidence);
-  require(out, "abort_undoes_delete", "an aborted delete leaves both payloads",
+  require(out, "abort_undoes_delete", "an aborted delete must leave both payloads",
           {one_of(a, {a1_, a2_})});
   out.next(kFirst, 1, format::kEvidence);
-  require(out, "abort_undoes_delete", "an aborted delete leaves both payloads",
+  require(out, "abort_undoes_delete", "an aborted delete must leave both payloads",
           {one_of(a, {a1_, a2_})});
   out.commit();
 }
@@ -295,7 +303,7 @@ void UnitScript::large_abort(script::ThreadBuilder& out) {
   out.abort();
   out.begin(format::Kind::kScript, check_);
   out.next(kSecond, 1, format::kEvidence);
-  require(out, "abort_undoes_insert", "many aborted inserts leave no record", {only(DB_END)});
+  require(out, "abort_undoes_insert", "many aborted inserts must leave no record", {only(DB_END)});
   out.commit();
 }
 
@@ -303,26 +311,27 @@ void UnitScript::auto_commits(script::ThreadBuilder& out) {
   const uint32_t a = keys_[kA], b = keys_[kB];
   const script::Payload b1 = payload("auto");
   out.get(kFirst, b, format::kEvidence);
-  require(out, "auto_commit_get", "a get outside a transaction does not find an aborted insert",
+  require(out, "auto_commit_get", "a get outside a transaction must not find an aborted insert",
           {only(KEY_NOTFOUND)});
   out.insert(kFirst, b, b1, format::kEvidence);
-  require(out, "auto_commit_insert", "an insert outside a transaction is committed at once",
+  require(out, "auto_commit_insert", "an insert outside a transaction must be committed at once",
           {only(SUCCESS)});
   out.insert(kFirst, b, b1, format::kEvidence);
   require(out, "auto_commit_insert", "an existing pair must not be inserted again",
           {only(ENTRY_EXISTS)});
   out.get(kFirst, b, format::kEvidence);
-  require(out, "auto_commit_get", "a get outside a transaction finds a committed record",
+  require(out, "auto_commit_get", "a get outside a transaction must find a committed record",
           {one_of(b, {b1})});
   out.next(kFirst, 2, format::kEvidenceAll);
-  require(out, "auto_commit_next", "getNext outside a transaction always returns the first record",
+  require(out, "auto_commit_next",
+          "getNext outside a transaction must always return the first record",
           {one_of(a, {a1_, a2_}), one_of(a, {a1_, a2_})});
   out.delete_key(kFirst, b, format::kEvidence);
-  require(out, "auto_commit_delete", "a delete outside a transaction is committed at once",
+  require(out, "auto_commit_delete", "a delete outside a transaction must be committed at once",
           {only(SUCCESS)});
   out.begin(format::Kind::kScript, check_);
   out.get(kFirst, b, format::kEvidence);
-  require(out, "auto_commit_delete", "a deleted key is not found", {only(KEY_NOTFOUND)});
+  require(out, "auto_commit_delete", "a deleted key must not be found", {only(KEY_NOTFOUND)});
   out.commit();
 }
 
@@ -332,21 +341,22 @@ void UnitScript::handles_in_transactions(script::ThreadBuilder& out) {
   out.begin(format::Kind::kScript, check_);
   out.open(kThird, primary_);
   out.next(kThird, 1, format::kEvidence);
-  require(out, "open_in_transaction", "a transaction can read an index that it has opened itself",
+  require(out, "open_in_transaction",
+          "a transaction must be able to read an index that it has opened itself",
           {one_of(a, {a1_, a2_})});
   out.insert(kThird, b, b1);
   out.close(kThird);
   out.get(kFirst, b, format::kEvidence);
-  require(out, "close_in_transaction", "closing a handle does not undo the transaction's writes",
+  require(out, "close_in_transaction", "closing a handle must not undo the transaction's writes",
           {one_of(b, {b1})});
   out.commit();
   out.begin(format::Kind::kScript, check_);
   out.get(kFirst, b, format::kEvidence);
   require(out, "close_in_transaction",
-          "records written through a handle that was closed are committed", {one_of(b, {b1})});
+          "records written through a handle that was closed must be committed", {one_of(b, {b1})});
   out.open(kThird, primary_);
   out.next(kThird, 1, format::kEvidence);
-  advise(out, "reopen_resets_cursor", "getNext on a new handle begins with the first record",
+  advise(out, "reopen_resets_cursor", "getNext on a new handle should begin with the first record",
          {one_of(a, {a1_, a2_})});
   out.close(kThird);
   out.get(kFirst, c, format::kEvidence);
@@ -368,7 +378,7 @@ void UnitScript::order_of_keys(script::ThreadBuilder& out) {
   sorted.insert(sorted.begin() + 5, one_of(keys_[kC], {c1_}));
   sorted.push_back(only(DB_END));
   out.next_to_end(kFirst, kRecordsMax, format::kEvidenceAll);
-  require(out, "string_order", "strings are ordered by bytes, a prefix before its extension",
+  require(out, "string_order", "strings must be ordered by bytes, a prefix before its extension",
           sorted);
   out.abort();
   out.begin(format::Kind::kScript, check_);
@@ -380,7 +390,7 @@ void UnitScript::order_of_keys(script::ThreadBuilder& out) {
   }
   numbers.push_back(only(DB_END));
   out.next_to_end(kSecond, kRecordsMax, format::kEvidenceAll);
-  require(out, "integer_order", "integers are ordered by value", numbers);
+  require(out, "integer_order", "integers must be ordered by value", numbers);
   out.abort();
 }
 
@@ -396,10 +406,10 @@ void UnitScript::two_indices(script::ThreadBuilder& out) {
     out.yield(kObserved, round + 1, kWaitUs);
     out.insert(kSecond, number, right);
     out.get(kFirst, d, format::kEvidence);
-    require(out, "two_indices", "a transaction reads the record that it wrote in one index",
+    require(out, "two_indices", "a transaction must read the record that it wrote in one index",
             {one_of(d, {left})});
     out.get(kSecond, number, format::kEvidence);
-    require(out, "two_indices", "a transaction reads the record that it wrote in another index",
+    require(out, "two_indices", "a transaction must read the record that it wrote in another index",
             {one_of(number, {right})});
     out.commit();
     out.begin(format::Kind::kScript, check_);
@@ -428,24 +438,24 @@ void UnitScript::secondary_thread(script::ThreadBuilder out) {
   out.open(kFirst, secondary_);
   out.begin(format::Kind::kScript, check_);
   out.get(kFirst, a, format::kEvidence);
-  require(out, "empty_index", "a get finds nothing in an empty index", {only(KEY_NOTFOUND)});
+  require(out, "empty_index", "a get must find nothing in an empty index", {only(KEY_NOTFOUND)});
   out.next(kFirst, 1, format::kEvidence);
-  require(out, "empty_index", "getNext on an empty index returns DB_END", {only(DB_END)});
+  require(out, "empty_index", "getNext on an empty index must return DB_END", {only(DB_END)});
   out.commit();
   out.begin(format::Kind::kScript, check_);
   out.insert(kFirst, c, c1);
   out.get(kFirst, c, format::kEvidence);
-  require(out, "read_own_insert", "a transaction reads a record that it inserted",
+  require(out, "read_own_insert", "a transaction must read a record that it inserted",
           {one_of(c, {c1})});
   out.insert(kFirst, c, c2);
   out.next(kFirst, 1, format::kEvidence);
   require(out, "insert_under",
-          "after an insert under the current key, getNext returns the new record or DB_END",
+          "after an insert under the current key, getNext must return the new record or DB_END",
           {either(one_of(c, {c2}), only(DB_END))});
   out.commit();
   out.begin(format::Kind::kScript, check_);
   out.next_to_end(kFirst, kRecordsMax, format::kEvidenceAll);
-  require(out, "separate_indices", "an index contains its own records and no others",
+  require(out, "separate_indices", "an index must contain its own records and no others",
           {one_of(c, {c1, c2}), one_of(c, {c1, c2}), only(DB_END)});
   out.commit();
   out.close(kFirst);

@@ -289,10 +289,6 @@ class CycleClassifier {
             "(G-single)"};
   }
 
-  static bool is_anti(EdgeKind kind) {
-    return kind == EdgeKind::kReadWrite || kind == EdgeKind::kPredicateWrite;
-  }
-
   // Returns true if the reader saw one record in two states: once before and once after the change
   // of another transaction. `before` and `after` are the kinds of edges that show the two states.
   bool sees_two_states(uint32_t reader, EdgeKind before, EdgeKind after) const {
@@ -398,8 +394,9 @@ std::string place_text(EventRef event) {
   return "thread " + std::to_string(event.thread) + ", event " + std::to_string(event.position);
 }
 
-Violation describe_cycle(const Context& context, const Cycle& cycle) {
-  const Anomaly anomaly = CycleClassifier(context, cycle).name();
+Violation describe_cycle(const Context& context, const Cycle& found) {
+  const Anomaly anomaly = CycleClassifier(context, found).name();
+  const Cycle cycle = about_one_record(context, found, anomaly.name);
   Violation violation;
   violation.name = anomaly.name;
   violation.detail = anomaly.detail;

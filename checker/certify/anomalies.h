@@ -14,7 +14,7 @@
 
 namespace keydrome::certify {
 
-Violation describe_cycle(const Context& context, const Cycle& cycle);
+Violation describe_cycle(const Context& context, const Cycle& found);
 Violation describe_finding(const Context& context, const DirectFinding& finding);
 Violation describe_double_delete(const Context& context, const DoubleDelete& twice);
 Violation describe_call_violation(const history::History& history,

@@ -15,6 +15,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/keydrome_error.h"
 #include "checker/certify/anomalies.h"
 #include "checker/certify/cycles.h"
 #include "checker/certify/open_options.h"
@@ -138,8 +139,10 @@ std::string replay(const Context& context, const Graph& graph) {
   const auto count = static_cast<uint32_t>(context.transactions.committed.size());
   const std::vector<uint32_t> order = order_of(graph, count);
   if (order.size() != graph.size())
-    return "the checker found no complete order of the transactions, although no cycle forbids "
-           "one; this is an error of Keydrome's checker: please report it with the history";
+    return std::string(
+               "the checker found no complete order of the transactions, although no cycle forbids "
+               "one; ") +
+           kReportError + " with the history";
   Model model(context.numbering);
   for (const uint32_t node : order) {
     if (node >= count || !context.rule(kRuleReplay)) continue;

@@ -23,10 +23,6 @@ constexpr std::size_t kMembersMax = 400;
 // Sampler starts its search for short cycles at up to this many nodes of a large component.
 constexpr std::size_t kSampledStarts = 64;
 
-bool is_anti(EdgeKind kind) {
-  return kind == EdgeKind::kReadWrite || kind == EdgeKind::kPredicateWrite;
-}
-
 // Says which kinds of edges a cycle may have. The values are sorted: a cycle of an earlier value
 // breaks a weaker isolation level. The first four are G0, G1c, G-single and G2 of Adya 1999;
 // kRealTime also allows edges of real time.
@@ -236,6 +232,26 @@ class Sampler {
   uint32_t search_ = 0;
 };
 
+// Returns true if two observations prove the anomaly. With `old_state`, a transaction precedes the
+// change of another one; with `new_state`, it follows a change.
+bool prove_anomaly(const Context& context, std::string_view name, const Observation& old_state,
+                   const Observation& new_state) {
+  const bool same_record = old_state.element == new_state.element;
+  if (name == "non_repeatable_read") {
+    return same_record && old_state.kind == EdgeKind::kReadWrite &&
+           new_state.kind == EdgeKind::kPredicateRead;
+  }
+  if (name == "phantom") {
+    return same_record && old_state.kind == EdgeKind::kPredicateWrite &&
+           new_state.kind == EdgeKind::kWriteRead;
+  }
+  // The change of a record is a delete and an insert of another record under the same key.
+  return name == "lost_update" && is_anti(old_state.kind) &&
+         new_state.kind == EdgeKind::kWriteWrite &&
+         context.numbering.element_cells[old_state.element] ==
+             context.numbering.element_cells[new_state.element];
+}
+
 }  // namespace
 
 std::vector<Cycle> pick_cycles(const Context& context, const Graph& graph,
@@ -273,6 +289,27 @@ std::vector<Cycle> pick_cycles(const Context& context, const Graph& graph,
     cycles.push_back(std::move(cycle));
   }
   return cycles;
+}
+
+Cycle about_one_record(const Context& context, Cycle cycle, std::string_view name) {
+  if (cycle.edges.size() != 2) return cycle;
+  if (is_anti(cycle.edges[0].kind) == is_anti(cycle.edges[1].kind)) return cycle;
+  const bool first = is_anti(cycle.edges[0].kind);
+  CycleEdge& anti = cycle.edges[first ? 0 : 1];
+  CycleEdge& flow = cycle.edges[first ? 1 : 0];
+  if (flow.kind == EdgeKind::kRealTime) return cycle;
+  if (prove_anomaly(context, name, anti.observation, flow.observation)) return cycle;
+  for (const Observation& old_state : cycle.observations) {
+    if (old_state.from != anti.from || old_state.to != anti.to) continue;
+    for (const Observation& new_state : cycle.observations) {
+      if (new_state.from != flow.from || new_state.to != flow.to) continue;
+      if (!prove_anomaly(context, name, old_state, new_state)) continue;
+      anti = {anti.from, anti.to, old_state.kind, old_state};
+      flow = {flow.from, flow.to, new_state.kind, new_state};
+      return cycle;
+    }
+  }
+  return cycle;
 }
 
 }  // namespace keydrome::certify

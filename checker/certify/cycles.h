@@ -10,12 +10,19 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
 #include "checker/certify/dependencies.h"
 #include "checker/certify/graph.h"
 
 namespace keydrome::certify {
+
+// Returns true if the edge leads from a transaction that saw an old state of a record to the
+// transaction that changed this state.
+inline bool is_anti(EdgeKind kind) {
+  return kind == EdgeKind::kReadWrite || kind == EdgeKind::kPredicateWrite;
+}
 
 struct CycleEdge {
   uint32_t from;
@@ -46,5 +53,11 @@ std::vector<Cycle> pick_cycles(const Context& context, const Graph& graph,
                                std::vector<std::vector<uint32_t>> components,
                                const std::vector<Observation>& added, std::size_t cycles_max,
                                bool tentative);
+
+// Returns the cycle with both edges about the same record, or for "lost_update" about the same key.
+// Often several calls prove an edge, but the sentence about the anomaly speaks of one record.
+// Returns the cycle unchanged if the anomaly `name` concerns several records, or if the cycle has
+// no such observations.
+Cycle about_one_record(const Context& context, Cycle cycle, std::string_view name);
 
 }  // namespace keydrome::certify

@@ -109,19 +109,20 @@ class HistoryReader {
 
   Result<History> read() {
     if (std::fread(&header_, sizeof header_, 1, file_) != 1)
-      return error("is truncated; copy it again or record another run");
+      return error("the history file is truncated; copy it again or record another run");
     if (std::string_view(header_.magic, sizeof header_.magic) != kMagic) {
-      return error("is not a history file; `keydrome bench --history DIR` writes such files");
+      return error("this is not a history file; `keydrome bench --history DIR` writes such files");
     }
     if (header_.version != kVersion) {
-      return error("has version " + std::to_string(header_.version) +
+      return error("the history file has version " + std::to_string(header_.version) +
                    " of the format; record the run again, because this program reads version " +
                    std::to_string(kVersion));
     }
-    if (std::fseek(file_, 0, SEEK_END) != 0) return error("cannot be read: " + reason());
+    if (std::fseek(file_, 0, SEEK_END) != 0)
+      return error("the history file cannot be read: " + reason());
     if (static_cast<uint64_t>(std::ftell(file_)) != header_.file_bytes) {
-      return error("has " + std::to_string(std::ftell(file_)) + " bytes, but its header states " +
-                   std::to_string(header_.file_bytes) +
+      return error("the history file has " + std::to_string(std::ftell(file_)) +
+                   " bytes, but its header states " + std::to_string(header_.file_bytes) +
                    ", so it is truncated or damaged; copy it again or record another run");
     }
     Result<std::vector<uint64_t>> sizes = read_tables();
@@ -140,18 +141,20 @@ class HistoryReader {
     const uint64_t size = header_.table_bytes;
     if (size < sizeof header_ + 8 || size > header_.file_bytes)
       return error(
-          "is damaged: its header states an impossible size of the tables; copy it again or record "
-          "another run");
+          "the history file is damaged: its header states an impossible size of the tables; copy "
+          "it again or record another run");
     std::string tables(size, '\0');
-    if (std::fseek(file_, 0, SEEK_SET) != 0) return error("cannot be read: " + reason());
+    if (std::fseek(file_, 0, SEEK_SET) != 0)
+      return error("the history file cannot be read: " + reason());
     if (std::fread(tables.data(), size, 1, file_) != 1)
-      return error("is truncated; copy it again or record another run");
+      return error("the history file is truncated; copy it again or record another run");
     uint64_t checksum = 0;
     std::memcpy(&checksum, tables.data() + size - 8, 8);
     tables.resize(size - 8);
     if (hash_bytes(tables) != checksum)
       return error(
-          "is damaged: the checksum of its tables is wrong; copy it again or record another run");
+          "the history file is damaged: the checksum of its tables is wrong; copy it again or "
+          "record another run");
     return tables;
   }
 
@@ -161,8 +164,8 @@ class HistoryReader {
     if (!tables) return tables.error();
     if (header_.ticks_per_s == 0)
       return error(
-          "is damaged: its header says that the clock has 0 ticks per second; copy it again or "
-          "record another run");
+          "the history file is damaged: its header says that the clock has 0 ticks per second; "
+          "copy it again or record another run");
     history_.timestamp_slack = header_.timestamp_slack;
     history_.ticks_per_s = header_.ticks_per_s;
     TableReader reader(std::string_view(*tables).substr(sizeof header_));
@@ -170,7 +173,8 @@ class HistoryReader {
       const auto type = reader.take<uint16_t>();
       if (type > VARCHAR)
         return error(
-            "is damaged: an index has an unknown key type; copy it again or record another run");
+            "the history file is damaged: an index has an unknown key type; copy it again or "
+            "record another run");
       history_.indexes.push_back({static_cast<KeyType>(type), reader.take_short_string()});
     }
     for (uint32_t i = 0; i < header_.truncated_threads && reader.ok(); ++i) {
@@ -185,14 +189,14 @@ class HistoryReader {
       sizes.push_back(reader.take<uint64_t>());
       if (sizes.back() > header_.file_bytes / sizeof(Event))
         return error(
-            "is damaged: its tables state more events for a thread than the file can contain; copy "
-            "it again or record another run");
+            "the history file is damaged: its tables state more events for a thread than the file "
+            "can contain; copy it again or record another run");
       expected += sizes.back() * sizeof(Event) + 8;
     }
     if (!reader.at_end() || expected != header_.file_bytes)
       return error(
-          "is damaged: its tables contradict the sizes in its header; copy it again or record "
-          "another run");
+          "the history file is damaged: its tables contradict the sizes in its header; copy it "
+          "again or record another run");
     return sizes;
   }
 
@@ -201,17 +205,17 @@ class HistoryReader {
     uint64_t checksum = 0;
     if ((size > 0 && std::fread(events.data(), size * sizeof(Event), 1, file_) != 1) ||
         std::fread(&checksum, sizeof checksum, 1, file_) != 1) {
-      return error("is truncated; copy it again or record another run");
+      return error("the history file is truncated; copy it again or record another run");
     }
     if (hash_bytes(bytes_of(events)) != checksum) {
-      return error("is damaged: the checksum of thread " +
+      return error("the history file is damaged: the checksum of thread " +
                    std::to_string(history_.threads.size() - 1) +
                    " is wrong; copy it again or record another run");
     }
     return {};
   }
 
-  Error error(const std::string& what) const { return Error{path_ + " " + what}; }
+  Error error(const std::string& what) const { return Error{path_ + ": " + what}; }
 
   std::FILE* file_;
   const std::string& path_;

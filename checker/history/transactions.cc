@@ -89,17 +89,17 @@ class Splitter {
     if (call > EventCall::kDeleteKey)
       return refuse(position, "the call has the unknown number " + std::to_string(event.call) +
                                   "; the log is damaged, so record another run");
-    if (is_auto_commit(event) && !is_data_call(call)) {
+    if (is_auto_commit(event) && !is_data_call(call))
       return refuse(position,
                     "the log marks this call as auto-commit, but only get, getNext, insertRecord "
                     "and deleteRecord can be auto-commit calls; the log is damaged, so record "
                     "another run");
-    }
     if (!check_index(position, event)) return false;
     const bool is_long = event.duration == kEventLongDuration;
-    if (event.end < before_ || (!is_long && event.end < event.duration)) {
-      return refuse(position, "the times go backwards; the log is damaged, so record another run");
-    }
+    if (event.end < before_ || (!is_long && event.end < event.duration))
+      return refuse(position,
+                    "the call ends before the previous call of the thread or begins before time 0, "
+                    "which is impossible; the log is damaged, so record another run");
     if (!is_documented(call, event.code)) {
       add_violation("undocumented_code", Severity::kRequired, position);
     } else if (event.code == FAILURE && is_data_call(call)) {
@@ -113,7 +113,8 @@ class Splitter {
     const EventCall call = call_of(event);
     if (handle_of(event) != 0 && !has_handle(call)) {
       return refuse(position,
-                    "a call without a handle has one; the log is damaged, so record another run");
+                    "the log gives an index handle to this call, which takes none; the log is "
+                    "damaged, so record another run");
     }
     const bool has_index = has_handle(call) || call == EventCall::kCreate;
     if (has_index && event.index >= history_.indexes.size()) {
@@ -177,8 +178,8 @@ class Splitter {
     if (!open_) {
       if (commits)
         refuse(position,
-               "a commit succeeded without an open transaction; the log is damaged, so record "
-               "another run");
+               "this commit succeeded although no transaction was open; the log is damaged, so "
+               "record another run");
       return;
     }
     transaction_.last = position;
@@ -209,8 +210,8 @@ class Splitter {
       failed_ |= event.code == DEADLOCK;
     } else if (was_carried_out(event)) {
       refuse(position,
-             "the call passes a transaction, but none is open; the log is damaged, so record "
-             "another run");
+             "the call passes a transaction, but the thread has none open; the log is damaged, so "
+             "record another run");
     }
   }
 

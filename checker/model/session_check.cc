@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/keydrome_error.h"
 #include "checker/history/calls.h"
 #include "checker/history/numbering.h"
 #include "checker/history/transactions.h"
@@ -342,10 +343,8 @@ SessionCheck check_session(const History& history) {
   SessionCheck check;
   if (history.threads.size() != 1) {
     check.problem =
-        "the check of a single client needs a history of one thread, but this history "
-        "has " +
-        std::to_string(history.threads.size()) +
-        " threads; this is an error of Keydrome: please report it";
+        "the check of a single client needs a history of one thread, but this history has " +
+        std::to_string(history.threads.size()) + " threads; " + kReportError;
     return check;
   }
   Transactions transactions = split_into_transactions(history);

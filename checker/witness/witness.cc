@@ -108,8 +108,10 @@ constexpr std::array kMeanings = {
             "Two transactions each read a record that the other transaction then changed, and both "
             "committed: in every order, the second transaction should have read the change of the "
             "first"},
-    Meaning{"wrong_insert", "An insert stored a record that already existed"},
-    Meaning{"wrong_order", "A scan went backwards"},
+    Meaning{
+        "wrong_insert",
+        "insertRecord stored a record that already existed, but must return ENTRY_EXISTS for it"},
+    Meaning{"wrong_order", "A scan went backwards: it returned a smaller key after a larger one"},
 };
 
 std::string_view edge_name(EdgeKind kind) {

@@ -13,9 +13,10 @@ namespace keydrome {
 namespace {
 
 Error unexpected(const std::string& argument, std::size_t words_max) {
-  std::string allowed = "no argument is allowed";
-  if (words_max == 1) allowed = "at most 1 argument is allowed";
-  if (words_max > 1) allowed = "at most " + std::to_string(words_max) + " arguments are allowed";
+  std::string allowed = "no argument is allowed: remove it";
+  if (words_max == 1) allowed = "at most 1 argument is allowed: remove one";
+  if (words_max > 1)
+    allowed = "at most " + std::to_string(words_max) + " arguments are allowed: remove one";
   return Error{"unexpected argument \"" + argument + "\": besides --json FILE, " + allowed};
 }
 
@@ -27,10 +28,11 @@ Result<BenchArguments> parse_bench_arguments(const std::vector<std::string>& arg
   for (std::size_t at = 0; at < arguments.size(); ++at) {
     const std::string& argument = arguments[at];
     if (argument == "--json") {
-      if (++at == arguments.size()) return Error{"--json: the name of the file is missing"};
+      if (++at == arguments.size())
+        return Error{"--json: the name of the file is missing; write it after --json"};
       parsed.json_path = arguments[at];
     } else if (argument.starts_with('-')) {
-      return Error{"unknown option \"" + argument + "\""};
+      return Error{"unknown option \"" + argument + "\": the only option is --json FILE"};
     } else if (parsed.words.size() == words_max) {
       return unexpected(argument, words_max);
     } else {

@@ -86,9 +86,11 @@ Cost cost_of(const workload::BenchmarkEntry& entry, const workload::Manifest& ma
 std::string text(const Cost& cost) {
   const auto operations = static_cast<double>(cost.operations);
   char line[160];
-  std::snprintf(line, sizeof line, "%.2f s (%.1f million in %.2f s), %.1f bytes of pools each",
-                cost.each() * kShown, operations / 1e6, cost.seconds,
-                static_cast<double>(cost.pool_bytes) / operations);
+  std::snprintf(
+      line, sizeof line,
+      "%.2f s (measured: %.1f million in %.2f s), %.1f bytes of keys and payloads for each",
+      cost.each() * kShown, operations / 1e6, cost.seconds,
+      static_cast<double>(cost.pool_bytes) / operations);
   return line;
 }
 
@@ -108,7 +110,8 @@ int run(const std::string& json_path, const std::string& only, const std::string
       if (cost.operations >= kOperationsMin && cost.each() > most.each()) most = cost;
     }
     if (most.operations == 0) continue;
-    const std::string figure = "ten million operations of " + manifest.name + " " + most.instance;
+    const std::string figure =
+        "generating ten million operations of " + manifest.name + " " + most.instance;
     std::printf("%-60s %s\n", figure.c_str(), text(most).c_str());
     rows.push_back(Json::Object{{"figure", figure},
                                 {"value", text(most)},

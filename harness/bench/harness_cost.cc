@@ -19,8 +19,7 @@
 // The first row is the average cost of a call in the mix of operations of the SIGMOD 2009 contest:
 // the timed operations of one thread of the benchmark sigmod2009, with the parameters of its
 // instance vary_low and with all checks of the results. The other rows isolate parts of that cost.
-// A recorded call is also written into a log. In rows with the words "recorder idle", the player
-// measures few latencies.
+// A recorded call is also written into a log.
 //
 // Targets on a machine whose floor is 1.5 ns:
 // - An unrecorded call costs at most 5 ns (3.3 times the floor) more than the floor.
@@ -38,7 +37,7 @@
 // through the pointer in the structure's table. The program compares the floor with the time per
 // get of interpreter and runtime together, in the configuration bare, which isolates nothing. So
 // the call from the interpreter to the runtime's get counts as cost of the harness. In the row
-// "transactions of one get", the calls that begin and commit the transaction count as cost, too.
+// "one get in each timed transaction", the calls that begin and commit count as cost, too.
 //
 // A timed call is one whose latency the player measures, by reading the clock. Targets on a machine
 // whose floor is 1.5 ns: a get may exceed the floor by at most
@@ -342,11 +341,11 @@ std::string in_floors(double ns, double floor) {
 
 std::string text_of(const Target& target) {
   char text[96];
-  std::snprintf(text, sizeof text, "<= %.0f ns where the floor is 1.5 ns: %g times", target.ns,
-                target.floors);
+  std::snprintf(text, sizeof text, "at most %g times the floor (%.0f ns if the floor is 1.5 ns)",
+                target.floors, target.ns);
   if (target.goal == 0) return text;
-  char goal[32];
-  std::snprintf(goal, sizeof goal, "; goal %g times", target.goal);
+  char goal[48];
+  std::snprintf(goal, sizeof goal, "; goal: at most %g times the floor", target.goal);
   return std::string(text) + goal;
 }
 
@@ -360,21 +359,21 @@ std::string missed(double floors, const Target& target) {
   const double by = rounded - (on_target ? target.goal : target.floors);
   if (by < 0.05) return "";
   char text[64];
-  std::snprintf(text, sizeof text, "; %s*missed* by %.1f times the floor", on_target ? "goal " : "",
-                by);
+  std::snprintf(text, sizeof text, "; %s *missed* by %.1f times the floor",
+                on_target ? "goal" : "target", by);
   return text;
 }
 
 void print(const Group& group, Json& figures) {
   const double floor = median(group.floor_ns);
   figures.push_back(figure(group.floor_name, in_floors(floor, floor), "-"));
-  std::printf("%-50s %8.2f\n", group.floor_name, floor);
+  std::printf("%-58s %8.2f\n", group.floor_name, floor);
   for (const Row& row : group.rows) {
     const bool recorded = row.unrecorded != nullptr;
     const double ns = median(row.ns);
     const double beyond = ns - (recorded ? median(row.unrecorded->ns) : floor);
-    std::printf("%-50s %8.2f %8.2f %8.1f\n", row.name, ns, beyond, beyond / floor);
-    const std::string prefix = recorded ? "beyond the same unrecorded: " : group.prefix;
+    std::printf("%-58s %8.2f %8.2f %8.1f\n", row.name, ns, beyond, beyond / floor);
+    const std::string prefix = recorded ? "time that recording adds to a call: " : group.prefix;
     const std::string value = in_floors(beyond, floor) + missed(beyond / floor, row.target);
     figures.push_back(figure(prefix + row.name, value, text_of(row.target)));
   }
@@ -392,16 +391,16 @@ std::vector<format::Op> inserts(uint32_t length) {
 std::vector<Row> index_rows(Tables& plain, Tables& contest, const script::Script& contest_script) {
   std::vector<Row> rows(9);
   const std::vector<format::Op>& mix = contest_script.phases.at(kContestPhase).threads.at(0);
-  rows[0] = {"the contest's mix", &contest, mix, call_target(0.9)};
-  rows[1] = {"transactions of 4096 gets (recorder idle)", &plain, gets(4096), call_target(1.0)};
-  rows[2] = {"transactions of 16 gets (each timed)", &plain, gets(16), call_target(1.0)};
-  rows[3] = {"auto-commit gets (one in 61 timed)", &plain, gets(0), call_target(1.0)};
-  rows[4] = {"transactions of a get and 31 getNext", &plain, scans(), call_target(0.5)};
-  rows[5] = {"transactions of 16 inserts (each timed)", &plain, inserts(16), call_target(1.7)};
-  rows[6] = {"transactions of begin and commit alone", &plain, empty_transactions(),
+  rows[0] = {"calls of the contest SIGMOD 2009", &contest, mix, call_target(0.9)};
+  rows[1] = {"4,096 gets in each timed transaction", &plain, gets(4096), call_target(1.0)};
+  rows[2] = {"16 gets in each timed transaction", &plain, gets(16), call_target(1.0)};
+  rows[3] = {"gets outside transactions, one in 61 timed", &plain, gets(0), call_target(1.0)};
+  rows[4] = {"a get and 31 getNext in each timed transaction", &plain, scans(), call_target(0.5)};
+  rows[5] = {"16 inserts in each timed transaction", &plain, inserts(16), call_target(1.7)};
+  rows[6] = {"timed transactions of only begin and commit", &plain, empty_transactions(),
              call_target(2.0)};
-  rows[7] = {"transactions of 16 gets, recorded", &plain, gets(16), kRecordedTarget, &rows[2]};
-  rows[8] = {"transactions of 16 inserts, recorded", &plain, inserts(16), kRecordedTarget,
+  rows[7] = {"16 gets in each transaction, recorded", &plain, gets(16), kRecordedTarget, &rows[2]};
+  rows[8] = {"16 inserts in each transaction, recorded", &plain, inserts(16), kRecordedTarget,
              &rows[5]};
   return rows;
 }
@@ -414,9 +413,9 @@ std::vector<Row> structure_rows(Tables& plain) {
                .target = target,
                .per_operation = true};
   };
-  return {row("B: 4096 gets a transaction (recorder idle)", 4096, {2, 1.3}),
-          row("B: auto-commit gets (one in 61 timed)", 0, {3, 2}),
-          row("B: transactions of one get (each timed)", 1, {17, 11})};
+  return {row("4,096 gets in each timed transaction", 4096, {2, 1.3}),
+          row("gets outside transactions, one in 61 timed", 0, {3, 2}),
+          row("one get in each timed transaction", 1, {17, 11})};
 }
 
 // The measured libraries: indexes/null, structures/null with the runtime, and structures/null
@@ -432,14 +431,14 @@ int run(const Subjects& subjects, const std::string& json_path) {
   const script::Script contest = contest_script();
   Tables contest_tables(contest);
   const std::vector<format::Op> calls = gets(0);
-  Group a{.floor_name = "floor: loop over operations and the call itself",
+  Group a{.floor_name = "floor: loop that only calls a library that does nothing",
           .floor = [&] { return index_floor(subjects.index, calls); },
-          .prefix = "beyond the call: ",
+          .prefix = "time that the harness adds to a call: ",
           .rows = index_rows(plain, contest_tables, contest),
           .floor_ns = {}};
-  Group b{.floor_name = "B, floor: loop over operations and find",
+  Group b{.floor_name = "floor: loop that only calls find of an empty structure",
           .floor = [&] { return structure_floor(*subjects.structure, calls); },
-          .prefix = "beyond find: ",
+          .prefix = "time that harness and runtime add to find: ",
           .rows = structure_rows(plain),
           .floor_ns = {}};
   Bench index_bench(subjects.index);
@@ -449,7 +448,7 @@ int run(const Subjects& subjects, const std::string& json_path) {
   Bench bare_bench(subjects.bare);
   measure(bare_bench, b);
   Json figures = Json::Array{};
-  std::printf("%-50s %8s %8s %8s\n", "median CPU ns per call", "whole", "beyond", "/floor");
+  std::printf("%-58s %8s %8s %8s\n", "median CPU time per call", "total ns", "added ns", "floors");
   print(a, figures);
   print(b, figures);
   return write_figures(json_path,

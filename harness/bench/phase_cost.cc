@@ -7,12 +7,12 @@
 //   phase_cost [--json FILE]      run as root; needs the programs jail, player and driver in the
 //                                 same folder, and ../lib/indexes/null.so
 //
-// Phase: one session has many phases of one thread with nothing to do. The first figure, "GO to
-// DONE", is the time that the referee measures for such a phase. It shows what the protocol adds to
-// a phase: the message GO to the player, the answer DONE, and the thaw and the freeze of the jail,
-// which is frozen between phases. The player's main thread plays the program itself. The second
-// figure, "whole phase", also includes the referee's work between the phases, such as making the
-// inputs.
+// Phase: one session has many phases of one thread with nothing to do. The first figure is the time
+// that the referee measures for such a phase, from the start message (GO) to the answer (DONE). It
+// shows what the protocol adds to a phase: the two messages, and the thaw and the freeze of the
+// jail, which is frozen between phases. The player's main thread plays the program itself. The
+// second figure also includes the referee's work between the phases: it makes the inputs, thaws and
+// freezes the jail, and reads the jail's CPU time and memory.
 //
 // Call: one thread makes reads in one long transaction. In an ordinary session the thread is in the
 // player. In verified mode the thread is in the driver, which calls the library in another process.
@@ -209,7 +209,7 @@ std::string against(double ns, double floor, double goal) {
   std::snprintf(line, sizeof line, "%.1f ns, %.1f times the floor of %.1f ns", ns, floors, floor);
   std::string text = line;
   if (floors - goal < 0.05) return text;
-  std::snprintf(line, sizeof line, "; *missed* by %.1f times the floor", floors - goal);
+  std::snprintf(line, sizeof line, "; goal *missed* by %.1f times the floor", floors - goal);
   return text + line;
 }
 
@@ -220,7 +220,7 @@ std::string text(double value, const char* unit, int digits) {
 }
 
 Json row(const std::string& figure, const std::string& value, const std::string& target) {
-  std::printf("%-60s %s\n", figure.c_str(), value.c_str());
+  std::printf("%-76s %s\n", figure.c_str(), value.c_str());
   return Json::Object{{"figure", figure}, {"value", value}, {"target", target}};
 }
 
@@ -255,21 +255,27 @@ int run(const Paths& paths, const std::string& json_path) {
     limited["at_most"] = at_most_us;
     figures.push_back(std::move(limited));
   };
-  add_limited("phase of one thread, GO to DONE", median(inside[0]), 50);
-  add_limited("whole phase: GO to DONE, inputs, thaw, freeze, cgroup usage", median(all[0]), 400);
-  add("verified: phase of one thread, GO to DONE", median(inside[1]), "us");
-  add("verified: whole phase, as above", median(all[1]), "us");
-  add("get of null, one thread", median(call[0]), "ns");
-  add("verified: get of null, one thread", median(call[1]), "ns");
+  add_limited("empty phase of one thread, from the start message to the answer", median(inside[0]),
+              50);
+  add_limited("empty phase of one thread, with the referee's work before and after it",
+              median(all[0]), 400);
+  add("empty phase in verified mode, from the start message to the answer", median(inside[1]),
+      "us");
+  add("empty phase in verified mode, with the referee's work before and after it", median(all[1]),
+      "us");
+  add("get of a library that does nothing, one thread", median(call[0]), "ns");
+  add("get of a library that does nothing, one thread, verified mode", median(call[1]), "ns");
   const double floor = median(hand_over.floor);
   if (!hand_over.spare.empty()) {
-    figures.push_back(row("hand-over of pieces, a call, with a processor to spare",
-                          against(median(hand_over.spare), floor, kGoalSpare),
-                          "goal 0.8 times the floor"));
+    figures.push_back(
+        row("time per call to pass the operations to the player in parts, one CPU free",
+            against(median(hand_over.spare), floor, kGoalSpare),
+            "goal: at most 0.8 times the floor, the smallest cost of a call"));
   }
-  figures.push_back(row("hand-over of pieces, a call, with all processors busy",
-                        against(median(hand_over.busy), floor, kGoalBusy),
-                        "goal 1.3 times the floor"));
+  figures.push_back(
+      row("time per call to pass the operations to the player in parts, all CPUs busy",
+          against(median(hand_over.busy), floor, kGoalBusy),
+          "goal: at most 1.3 times the floor, the smallest cost of a call"));
   return write_figures(json_path,
                        Json::Object{{"title", "Phases, and verified mode"}, {"rows", figures}});
 }

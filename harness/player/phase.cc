@@ -63,7 +63,7 @@ void Phase::run_thread(uint32_t thread) {
   } catch (const std::exception& error) {
     give_up(kDoneException, error.what());
   } catch (...) {
-    give_up(kDoneException, "its type is not derived from std::exception");
+    give_up(kDoneException, "the type of the exception is not derived from std::exception");
   }
   if (inputs_.pins != nullptr) inputs_.pins->release();
 }

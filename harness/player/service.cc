@@ -10,6 +10,8 @@
 #include <thread>
 #include <vector>
 
+#include "base/keydrome_error.h"
+
 namespace keydrome {
 
 using history::EventCall;
@@ -28,8 +30,7 @@ void Service::serve(PhaseId phase, uint32_t threads, CallWait wait, const Cpus* 
   if (threads > slots_.size())
     give_up(phase, kDonePlayer,
             "the referee asked for " + std::to_string(threads) + " threads, but there are only " +
-                std::to_string(slots_.size()) +
-                " call slots; this is an error of Keydrome: please report it");
+                std::to_string(slots_.size()) + " call slots; " + kReportError);
   std::vector<std::thread> running;
   running.reserve(threads);
   try {
@@ -58,7 +59,7 @@ void Service::run_thread(PhaseId phase, uint32_t number, CallWait wait, const Cp
   } catch (const std::exception& error) {
     give_up(phase, kDoneException, error.what());
   } catch (...) {
-    give_up(phase, kDoneException, "its type is not derived from std::exception");
+    give_up(phase, kDoneException, "the type of the exception is not derived from std::exception");
   }
   if (pins != nullptr) pins->release();
 }

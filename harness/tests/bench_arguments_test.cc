@@ -14,11 +14,13 @@ TEST(BenchArguments, WordsAndAJsonFile) {
 }
 
 TEST(BenchArguments, AnErrorNamesTheArgument) {
-  EXPECT_EQ(parse_bench_arguments({"--jsn", "x"}, 0).error().message, "unknown option \"--jsn\"");
+  EXPECT_EQ(parse_bench_arguments({"--jsn", "x"}, 0).error().message,
+            "unknown option \"--jsn\": the only option is --json FILE");
   EXPECT_EQ(parse_bench_arguments({"--json"}, 0).error().message,
-            "--json: the name of the file is missing");
-  EXPECT_EQ(parse_bench_arguments({"a", "b"}, 1).error().message,
-            "unexpected argument \"b\": besides --json FILE, at most 1 argument is allowed");
+            "--json: the name of the file is missing; write it after --json");
+  EXPECT_EQ(
+      parse_bench_arguments({"a", "b"}, 1).error().message,
+      "unexpected argument \"b\": besides --json FILE, at most 1 argument is allowed: remove one");
 }
 
 }  // namespace

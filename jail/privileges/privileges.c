@@ -50,7 +50,7 @@ static void clear_capabilities(void) {
   }
   if (data[0].permitted || data[1].permitted) {
     die("the jail cleared all capabilities with capset, but the kernel kept %08x%08x, so the jail "
-        "does not run the program; this is an error of Keydrome's jail: please report it",
+        "does not run the program; " PLEASE_REPORT,
         data[1].permitted, data[0].permitted);
   }
 }

@@ -142,7 +142,7 @@ static _Noreturn void reap(pid_t program, int report_fd) {
   }
   if (!ended) {
     die("the jail has lost the program: wait4 found no child process, but the program had not "
-        "ended; this is an error of Keydrome's jail: please report it");
+        "ended; " RETRY_OR_REPORT);
   }
   write_all(report_fd, &report, sizeof report);
   _exit(0);

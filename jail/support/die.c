@@ -58,15 +58,23 @@ void die(const char* format, ...) {
   fail(message);
 }
 
-void die_errno(const char* format, ...) {
-  const char* meaning = strerror(errno);
+/* Writes what failed, and why, into a buffer of kMaxWithReason bytes. Returns the length. */
+__attribute__((format(printf, 3, 0))) static size_t describe(char* message, int error,
+                                                             const char* format,
+                                                             va_list arguments) {
   char what[kMaxMessage];
+  vsnprintf(what, sizeof what, format, arguments);
+  snprintf(message, kMaxWithReason, "%s: %s", what, strerror(error));
+  return strlen(message);
+}
+
+void die_errno(const char* format, ...) {
+  const int error = errno;
   char message[kMaxWithReason];
   va_list arguments;
   va_start(arguments, format);
-  vsnprintf(what, sizeof what, format, arguments);
+  describe(message, error, format, arguments);
   va_end(arguments);
-  snprintf(message, sizeof message, "%s: %s", what, meaning);
   fail(message);
 }
 
@@ -85,18 +93,17 @@ static const char* advice(int error) {
     case ENOSPC:
       return "free memory, or end other processes, and run the jail again";
     default:
-      return "run the jail again; if it fails again, report this message to Keydrome";
+      return "run the jail again, and please report this message to Keydrome if it appears again";
   }
 }
 
 void die_step(const char* format, ...) {
   const int error = errno;
-  char what[kMaxMessage];
   char message[kMaxWithReason];
   va_list arguments;
   va_start(arguments, format);
-  vsnprintf(what, sizeof what, format, arguments);
+  const size_t length = describe(message, error, format, arguments);
   va_end(arguments);
-  snprintf(message, sizeof message, "%s: %s; %s", what, strerror(error), advice(error));
+  snprintf(message + length, sizeof message - length, "; %s", advice(error));
   fail(message);
 }

@@ -21,6 +21,14 @@ void die_set_report_fd(int fd);
  * function. */
 void die_set_clean_up(void (*function)(void));
 
+/* The ends of messages about a state that only an error of the jail's own code causes. The same
+ * input causes a state of the first kind each time. A state of the second kind may depend on
+ * chance. */
+#define PLEASE_REPORT "this is an error of Keydrome's jail: please report this message"
+#define RETRY_OR_REPORT                                                                            \
+  "this is an error of Keydrome's jail: run the jail again, and please report this message if it " \
+  "appears again"
+
 /* Ends the process with EXIT_JAIL_FAILED and a message; die_errno appends the text of errno.
  * die_step also appends what the user can do about this value of errno. It is for system calls that
  * fail only if the machine refuses them or lacks a resource. Control characters in the message

@@ -16,6 +16,8 @@ from itertools import accumulate, count
 from statistics import median
 from typing import TYPE_CHECKING
 
+from runner.terms import REPORT_ERROR
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -120,8 +122,8 @@ def rank_sum(first: Sequence[float], second: Sequence[float]) -> RankSum:
     """Return the test of two samples. Raises ValueError if a sample is empty."""
     if not first or not second:
         raise ValueError(
-            f"the libraries have {len(first)} and {len(second)} values, but each needs at least one; this is an error "
-            "of Keydrome: please report it"
+            f"the libraries have {len(first)} and {len(second)} values, but each needs at least one; "
+            f"{REPORT_ERROR}"
         )
     differences = sorted(x - y for x in first for y in second)
     return RankSum(len(first), len(second), tuple(differences))

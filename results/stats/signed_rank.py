@@ -23,6 +23,8 @@ from itertools import accumulate, combinations_with_replacement
 from statistics import median
 from typing import TYPE_CHECKING
 
+from runner.terms import REPORT_ERROR
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -101,8 +103,8 @@ def signed_rank(differences: Sequence[float]) -> SignedRank:
     """Return the test of the differences. Raises ValueError unless there are 1 to DIFFERENCES_MAX differences."""
     if not 0 < len(differences) <= DIFFERENCES_MAX:
         raise ValueError(
-            f"the comparison has {len(differences)} blocks, but there must be 1 to {DIFFERENCES_MAX}; this is an error "
-            "of Keydrome: please report it"
+            f"the comparison has {len(differences)} blocks, but there must be 1 to {DIFFERENCES_MAX}; "
+            f"{REPORT_ERROR}"
         )
     pairs = combinations_with_replacement(differences, 2)
     return SignedRank(len(differences), tuple(sorted((a + b) / 2 for a, b in pairs)))

@@ -6,6 +6,7 @@
 #include <ctime>
 #include <functional>
 #include <optional>
+#include <string>
 #include <thread>
 
 #include "base/cache_line.h"
@@ -90,7 +91,7 @@ class Measurement {
     const uint64_t begin = cpu_ns();
     const uint64_t sum = body(queries);
     note(subject, loop, cpu_ns() - begin, plan_.operations);
-    check_sum(subject, sum == queries.sum);
+    check_sum(subject, sum, queries.sum);
   }
 
   // All subjects scan from the same keys, so the sums that they return must be equal. Other loops
@@ -103,7 +104,7 @@ class Measurement {
     const uint64_t sum = subject.scan(scans_->queries, kScanLength);
     note(subject, "scan", cpu_ns() - begin, count);
     if (!scans_->sum) scans_->sum = sum;
-    check_sum(subject, sum == *scans_->sum);
+    check_sum(subject, sum, *scans_->sum);
   }
 
   // Measures the time from the first query of any thread to the end of the last thread. No thread
@@ -121,7 +122,7 @@ class Measurement {
       ready.fetch_add(1);
       while (ready.load() < count) std::this_thread::yield();
       begins[number].value = now_ns();
-      check_sum(subject, (subject.*body)(queries[number]) == queries[number].sum);
+      check_sum(subject, (subject.*body)(queries[number]), queries[number].sum);
       ends[number].value = now_ns();
     };
     if (count > 1) subject.begin_threads();
@@ -138,9 +139,11 @@ class Measurement {
     note(subject, loop, end - begin, plan_.operations / count * count);
   }
 
-  static void check_sum(const Subject& subject, bool equal) {
-    if (equal) return;
-    stop_at_wrong_result(subject.name(), "the payloads that it returned have a wrong sum");
+  static void check_sum(const Subject& subject, uint64_t sum, uint64_t wanted) {
+    if (sum == wanted) return;
+    const std::string what = "the sum of the payloads that it returned is " + std::to_string(sum) +
+                             ", but must be " + std::to_string(wanted);
+    stop_at_wrong_result(subject.name(), what.c_str());
   }
 
   void note(const Subject& subject, const char* loop, uint64_t ns, uint64_t operations) {

@@ -233,7 +233,9 @@ int main(int argc, char** argv) {
   }
   keydrome::Json runs = keydrome::Json::Array{};
   const std::vector<Run> planned = plan_runs(options, tables);
-  std::printf("set, keys, subject, ns per operation of each loop, and resident bytes per key\n");
+  std::printf(
+      "columns: set of keys, number of keys, measured structure, ns per operation of each loop, "
+      "and resident bytes per key\n");
   for (const Run& one : planned) runs.push_back(time_loops(one, options.plan));
   keydrome::Json result;
   result["version"] = 1;

@@ -89,7 +89,8 @@ void StructureSubject::create() {
   arena_ = std::make_unique<Arena>(huge_pages_);
   const KeydromeSetup setup{sizeof setup, integers_ ? 8u : 0u, nullptr};
   instance_ = table_.create(arena_->environment(), &setup);
-  if (instance_ == nullptr) stop("create without options returned NULL");
+  if (instance_ == nullptr)
+    stop("create without options returned NULL, but must return an instance");
 }
 
 void StructureSubject::clear() {
@@ -103,9 +104,9 @@ void StructureSubject::clear() {
 
 void StructureSubject::load(const Keys& keys) {
   for (uint64_t i = 0; i < keys.size(); ++i) {
-    if (table_.put(instance_, bytes_of(keys[i]), bytes_of(i)) != 1) {
-      stop("put of a new pair did not return 1");
-    }
+    const int stored = table_.put(instance_, bytes_of(keys[i]), bytes_of(i));
+    if (stored != 1)
+      stop("put of a new pair returned " + std::to_string(stored) + ", but must return 1");
   }
 }
 
@@ -114,9 +115,9 @@ uint64_t StructureSubject::payload_of(std::string_view key) const {
   if (table_.find != nullptr) {
     unsigned char payload[KEYDROME_PAYLOAD_BYTES_MAX];
     KeydromeBuffer buffer{payload, 0, sizeof payload};
-    if (table_.find(instance_, bytes_of(key), {nullptr, 0}, &buffer) != 1) {
-      stop("find of an inserted key did not return 1");
-    }
+    const int found = table_.find(instance_, bytes_of(key), {nullptr, 0}, &buffer);
+    if (found != 1)
+      stop("find of an inserted key returned " + std::to_string(found) + ", but must return 1");
     return number_in(payload);
   }
   unsigned char pair[KEYDROME_RUN_BYTES_MIN];
@@ -127,7 +128,7 @@ uint64_t StructureSubject::payload_of(std::string_view key) const {
   KeydromeBytes found{}, payload{};
   keydrome_run_read(&run, 0, &found, &payload);
   if (found.size != key.size() || std::memcmp(found.data, key.data(), key.size()) != 0) {
-    stop("scan from an inserted key returned another key first");
+    stop("scan from an inserted key returned another key first, but must return this key");
   }
   return number_in(payload.data);
 }
@@ -159,11 +160,10 @@ uint64_t StructureSubject::batch(const Queries& queries) {
                     {payloads[i].data(), 0, KEYDROME_PAYLOAD_BYTES_MAX},
                     0};
     }
-    if (table_.find_batch(instance_, count, lookups.data()) != 0) {
-      stop("find_batch did not return 0");
-    }
+    const int result = table_.find_batch(instance_, count, lookups.data());
+    if (result != 0) stop("find_batch returned " + std::to_string(result) + ", but must return 0");
     for (uint32_t i = 0; i < count; ++i) {
-      if (lookups[i].found != 1) stop("find_batch did not find an inserted key");
+      if (lookups[i].found != 1) stop("find_batch did not find an inserted key, but must find it");
       sum += number_in(payloads[i].data());
     }
   }

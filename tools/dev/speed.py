@@ -164,21 +164,22 @@ around each call to a library, generating and judging operations, the jail (sand
 The machine is virtual and shared, so single times vary. Compare only figures of the same run, by their ratios.
 
 In the first section, the *floor* is the smallest possible cost of a call: a loop that only calls a library that does
-nothing. *Beyond the call* is the time that the player, the program that makes the calls, adds to the floor. Rows with
-*B* measure a data structure (contract B). The player calls it through the runtime, the code that adds transactions to
-it. A target in ns is for a machine whose floor is the one in the column "target". On other machines, compare the
-measured multiple of the floor with the multiple in that column. A *goal* is a stricter value, which a prototype with a
-simpler loop reached.
+nothing. The *harness* here is the player, the program that makes the calls. The player calls a data structure through
+the *runtime*, the code that adds transactions to it. A target in ns is for a machine whose floor is the one in the
+column "target". On other machines, compare the measured multiple of the floor with the multiple in that column. A
+*goal* is a stricter value, which a prototype with a simpler loop reached. A *timed* call or transaction is one whose
+latency the player measures.
 
 A *program* is the list of a thread's operations. In the section on generating programs, a row shows the CPU time for
-ten million operations, and in brackets how many operations were measured, and their time. *Bytes of pools* are the
-bytes per operation in the lists of keys and payloads.
+ten million operations, and in brackets how many operations were measured, and their time. The bytes of keys and
+payloads are the bytes per operation in the lists of keys and payloads.
 
 In *recorded* transactions the player logs every call. These rows show the time beyond the same transactions without a
-log. A *word* is the 8 bytes that describe the result of a call; the judge checks all words after a phase. A *phase* is
-a part of a session, and its clock runs from the message GO until the player has answered DONE and stands still. The
-*inputs* of a phase are the programs of its threads. A thread receives its program in *pieces*, which the referee (the
-trusted process that runs the session) copies to the player while the thread works. *In turn* means one after the other.
+log. The result of a call is a word of 8 bytes; the judge checks all words after a phase. A *phase* is a part of a
+session, and its clock runs from the start message until the player has answered and is frozen. The referee, the
+trusted process that runs the session, makes the programs of a phase before it, and reads the CPU time and memory after
+it. A thread receives its program in parts, which the referee copies to the player while the thread works. *In turn*
+means one after the other.
 """
 
 

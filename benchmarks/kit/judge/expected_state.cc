@@ -51,14 +51,14 @@ std::optional<std::string> ExpectedState::why_not_computed(uint32_t tag,
   auto run = std::upper_bound(runs_.begin(), runs_.end(), tag,
                               [](uint32_t number, const Run& a) { return number < a.first_tag; });
   if (run == runs_.begin() || tag - (run - 1)->first_tag >= (run - 1)->tags) {
-    return "no transaction inserted its payload under this key";
+    return "no transaction inserted the record's payload under this key";
   }
   --run;
   if (run->effect == Effect::kNo && !same_transaction(run->moment, reader)) {
-    return "the transaction that inserted it was aborted (" + describe(run->moment) + ")";
+    return "the transaction that inserted the record was aborted (" + describe(run->moment) + ")";
   }
   if (before(reader, run->moment))
-    return "it was inserted only later (by " + describe(run->moment) + ")";
+    return "the record was inserted only later (by " + describe(run->moment) + ")";
   return std::nullopt;
 }
 
@@ -301,9 +301,10 @@ std::optional<std::string> ExpectedState::why_invisible(const Change& insert,
   const Moment& written = insert.moment;
   const bool own = same_transaction(written, reader);
   if (!own && insert.effect == Effect::kNo) {
-    return "the transaction that inserted it was aborted (" + describe(written) + ")";
+    return "the transaction that inserted the record was aborted (" + describe(written) + ")";
   }
-  if (before(reader, written)) return "it was inserted only later (by " + describe(written) + ")";
+  if (before(reader, written))
+    return "the record was inserted only later (by " + describe(written) + ")";
   const auto done = [&](const Change& change) {
     return change.effect == Effect::kYes || same_transaction(change.moment, reader);
   };
@@ -320,7 +321,7 @@ std::optional<std::string> ExpectedState::why_invisible(const Change& insert,
     }
   }
   if (hides == nullptr) return std::nullopt;
-  return "it had been deleted (by " + describe(hides->moment) + ")";
+  return "the record had been deleted (by " + describe(hides->moment) + ")";
 }
 
 // has_text(text) says whether the payload has the text with this number.
@@ -336,7 +337,7 @@ std::optional<std::string> ExpectedState::why_impossible_if(uint32_t index, uint
       reason = why_invisible(insert, reader);
       possible = !reason;
     } else {
-      reason = "the text of its payload differs from the text that was inserted";
+      reason = "the text of the record's payload differs from the inserted text";
     }
   });
   if (possible) return std::nullopt;
@@ -344,7 +345,7 @@ std::optional<std::string> ExpectedState::why_impossible_if(uint32_t index, uint
     std::optional<std::string> not_computed = why_not_computed(tag, reader);
     if (!not_computed || !reason) return not_computed;
   }
-  if (!reason) reason = "no transaction inserted its payload under this key";
+  if (!reason) reason = "no transaction inserted the record's payload under this key";
   return reason;
 }
 
@@ -353,7 +354,8 @@ std::optional<std::string> ExpectedState::why_impossible(uint32_t index, uint32_
                                                          const Moment& reader) const {
   const std::optional<uint32_t> tag = format::read_tag(payload);
   if (!tag) {
-    return "its payload does not begin with 8 letters from A to P, as every inserted payload does";
+    return "the record's payload does not begin with 8 letters from A to P, as every inserted "
+           "payload does";
   }
   return why_impossible_if(index, rank, *tag, reader, [&](uint32_t text) {
     return payload.substr(format::kTagBytes) == script_->pools.payloads[text];

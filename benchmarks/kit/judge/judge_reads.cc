@@ -119,8 +119,8 @@ class ReadJudge {
     const std::optional<uint32_t> tag = format::read_tag(evidence.payload);
     const std::optional<std::string> reason =
         tag ? expected_.why_not_computed(*tag, groups_.reader().moment)
-            : "its payload does not begin with 8 letters from A to P, as every inserted payload "
-              "does";
+            : "the record's payload does not begin with 8 letters from A to P, as every inserted "
+              "payload does";
     if (!reason) return;
     groups_.report("impossible_record",
                    "a scan returned a record that cannot exist, under a key that a transaction "

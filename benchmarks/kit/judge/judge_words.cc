@@ -326,10 +326,10 @@ class WordJudge {
       record = &insert;
       reason = gives_word(script_, ranks_, insert, !rank, op.payload, word)
                    ? expected_.why_invisible(insert, moment)
-                   : "the text of its payload differs from the text that was inserted";
+                   : "the text of the record's payload differs from the inserted text";
       possible = !reason;
     });
-    if (record == nullptr) reason = "no transaction inserted its payload under this key";
+    if (record == nullptr) reason = "no transaction inserted the record's payload under this key";
     if (reason && expected_.has_computed_keys(index)) {
       reason = expected_.why_not_computed(tag, moment);
       if (!reason && !rank) return;  // the key is unknown

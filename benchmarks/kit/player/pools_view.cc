@@ -7,6 +7,7 @@
 #include <cstring>
 #include <string>
 
+#include "base/keydrome_error.h"
 #include "benchmarks/kit/format/piece.h"
 #include "benchmarks/kit/player/arguments.h"
 #include "keydrome/index.h"
@@ -19,9 +20,8 @@ constexpr const char* kSession = "the session's program that the referee sent to
 constexpr const char* kPiece = "a part of a thread's program that the referee sent to the player";
 
 Error damaged(const std::string& image) {
-  return Error{image +
-               " is damaged: one of its offsets, counts or lengths is out of range; this is "
-               "an error of Keydrome: please report it"};
+  return Error{image + " is damaged: one of its offsets, counts or lengths is out of range; " +
+               kRepeatThenReport};
 }
 
 Error wrong_version(const std::string& image, uint32_t version) {

@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 #include "base/count_text.h"
+#include "base/keydrome_error.h"
 #include "base/parallel.h"
 #include "benchmarks/kit/format/program_walk.h"
 #include "benchmarks/kit/script/word_events.h"
@@ -172,8 +173,8 @@ Result<PhaseOutcome> read_outcome(std::span<const std::byte> image, const Outcom
   if (image.size() < layout.size_bytes)
     return Error{"the shared memory with the library's results has " +
                  std::to_string(image.size()) + " bytes, but the referee created it with " +
-                 std::to_string(layout.size_bytes) +
-                 ", so the results cannot be read; this is an error of Keydrome: please report it"};
+                 std::to_string(layout.size_bytes) + ", so the results cannot be read; " +
+                 kRepeatThenReport};
   const bool recorded = !phase.log_capacity.empty();
   keep_calls = keep_calls && !recorded;
   PhaseOutcome outcome;

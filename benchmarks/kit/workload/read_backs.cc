@@ -279,7 +279,7 @@ class ThreadReadBacks {
       if (place < sample.size()) return sample;
       place -= sample.size();
     }
-    fail(KEYDROME_HERE, "an extra read of earlier records found no record to read");
+    fail(KEYDROME_HERE, "a read of earlier records was added to a phase without such records");
   }
 
   script::ScriptBuilder& script_;

@@ -149,7 +149,7 @@ class BareJudge {
     if (found && result.step->action == Action::kNext) {
       answer = key_text(result.evidence) + " = " + payload_text(result.evidence);
     }
-    return "T1 " + call_text(*result.step) + " -> " + answer;
+    return "thread 0 " + call_text(*result.step) + " -> " + answer;
   }
 
   // Returns a step as a call, such as "insertRecord(1, x)".

@@ -135,7 +135,7 @@ std::vector<ShownCall> shown_calls(const RunLog& log) {
 
 std::string call_text(const Scenario& scenario, const Variant& variant,
                       const Vocabulary& vocabulary, uint32_t session, const Event& event) {
-  return "T" + std::to_string(session + 1) + " " + std::string(call_name(call_of(event))) + "(" +
+  return "thread " + std::to_string(session) + " " + std::string(call_name(call_of(event))) + "(" +
          arguments_text(scenario, variant, vocabulary, event) + ")" +
          (is_auto_commit(event) ? " with auto-commit" : "") + " -> " +
          result_text(variant, vocabulary, event);

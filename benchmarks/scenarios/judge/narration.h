@@ -24,7 +24,8 @@ std::vector<ShownCall> shown_calls(const RunLog& log);
 // Returns the records of an index, as the transaction at the end of the run read them.
 std::vector<history::Event> final_records(const RunLog& log, uint32_t index);
 
-// Returns one call with its result, such as "T1 get(1) -> a".
+// Returns one call with its result, such as "thread 0 get(1) -> a". Thread 0 makes the
+// calls of session 1 of the script.
 std::string call_text(const Scenario& scenario, const Variant& variant,
                       const Vocabulary& vocabulary, uint32_t session, const history::Event& event);
 // Returns the possible results as text, such as "KEY_NOTFOUND or payload a".

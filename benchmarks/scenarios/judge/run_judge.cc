@@ -135,7 +135,8 @@ class RunJudge {
   void judge_codes(const Transactions& transactions) {
     for (const CallViolation& wrong : transactions.call_violations) {
       report(wrong.name, wrong.severity,
-             "keydrome/index.h does not allow this result here: " + text(wrong.event));
+             "the contract (keydrome/index.h) does not allow this result for this call: " +
+                 text(wrong.event));
     }
   }
 

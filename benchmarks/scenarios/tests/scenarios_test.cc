@@ -144,8 +144,9 @@ TEST(Scenarios, NameTheScenarioAndTellTheSteps) {
   const judge::Findings findings = judged("transactions", {.loses_aborted_deletes = true});
   const std::string text = text_of(findings);
   EXPECT_NE(text.find("S52, Abort after a record came and went"), std::string::npos) << text;
-  EXPECT_NE(text.find("T1 deleteRecord(1, a) -> SUCCESS\nT1 abortTransaction() -> SUCCESS"),
-            std::string::npos)
+  EXPECT_NE(
+      text.find("thread 0 deleteRecord(1, a) -> SUCCESS\nthread 0 abortTransaction() -> SUCCESS"),
+      std::string::npos)
       << text;
   EXPECT_NE(text.find("at the end: "), std::string::npos) << text;
 }

@@ -9,6 +9,7 @@
 #include <cstring>
 #include <utility>
 
+#include "base/keydrome_error.h"
 #include "harness/protocol.h"
 #include "harness/referee/judging/account_findings.h"
 #include "harness/referee/judging/crash_program.h"
@@ -202,11 +203,9 @@ std::optional<RunVerdict> decide_by_jail(const SessionResult& result,
                       "repeat the run"};
   }
   if (jail.exit_code != 0) {
-    return RunVerdict{
-        "infrastructure",
-        "the jail exited with code " + std::to_string(jail.exit_code) +
-            " and reported no error; repeat the run, and report this as an error of Keydrome if it "
-            "happens again"};
+    return RunVerdict{"infrastructure", "the jail exited with code " +
+                                            std::to_string(jail.exit_code) +
+                                            " and reported no error; " + kRepeatThenReport};
   }
   const std::string level = jail_level(jail);
   if (rank(level) >= rank(required_level)) return std::nullopt;
