@@ -160,7 +160,7 @@ def _run_suites(check: _Check, library: Path, seed: str, seconds: int) -> Tally:
     machine is too busy. In verified mode, in which a process other than the library's makes every call, the first round
     always runs to its end.
     """
-    tally = Tally(check.given)
+    tally = Tally(check.given, is_ours=check.trusted)
     started = time.monotonic()
     deadline = started + seconds
     with prepared(library) as (settings, folder, file), _progress(seconds) as heartbeat:

@@ -60,6 +60,7 @@ class Tally:
     """The verdict and the findings of all suites that have run so far. `library` is as named on the command line."""
 
     library: str
+    is_ours: bool = False  # a reference library of this build
     verdict: Verdict = Verdict.PASSED
     sessions: int = 0
     stalled: int = 0  # instances in which the library made no progress

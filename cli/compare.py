@@ -22,7 +22,7 @@ from cli.local_jail import check_rights, local_jail
 from cli.machine_noise import settings_of
 from cli.neighbours import Neighbours
 from cli.output.compare_forecast import SESSIONS_MAX, Forecaster
-from cli.output.files import stream_for_people, write_json
+from cli.output.files import check_streams, stream_for_people, write_json
 from cli.output.progress import announce, duration, shown_progress
 from results.compared import Compared, Library, compare_json
 from results.metrics import with_metric
@@ -32,7 +32,7 @@ from runner.contract import RefereeError
 from runner.execute import copy_into
 from runner.inspection.library import LibraryKind, inspect_library
 from runner.manifest import Kind, RequestError
-from runner.output_file import is_standard_output, write_file
+from runner.output_file import write_file
 from runner.request import Loadable, make_loadable
 from runner.settings import load_settings
 from runner.terms import JailLevel
@@ -129,13 +129,7 @@ def _request(options: argparse.Namespace, settings: Settings) -> Request:
             f"--sessions {options.sessions}: at most {SESSIONS_MAX} sessions are allowed: give a smaller number; if "
             f"{SESSIONS_MAX} sessions cannot decide a pair, use a larger --scale or a quieter machine"
         )
-    to_output = [
-        path for path in (options.json, options.markdown) if path and is_standard_output(path)
-    ]
-    if len(to_output) > 1:
-        raise UsageError(
-            "--json and --markdown both go to standard output: name a file for one of them"
-        )
+    check_streams(options)
     benchmark = chosen_benchmark(options, settings)
     if benchmark.kind is Kind.CORRECTNESS:
         raise UsageError(

@@ -244,6 +244,11 @@ def _introduction(name: str, request: Request, debugged: Debugged) -> list[str]:
             "orders its threads, such as `scenarios`, the sanitizer can report races that do not exist: use ycsb or "
             "isolation instead"
         )
+        if request.configuration is not None:
+            lines.append(
+                "note: nor does it see the locks of the runtime, which protect a structure. So it also reports races "
+                "in the structure that do not exist (docs/how-to/debug-a-library.md)"
+            )
     return lines
 
 

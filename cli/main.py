@@ -151,6 +151,13 @@ def _add_json(parser: argparse.ArgumentParser, what: str) -> None:
     parser.add_argument("--json", metavar="FILE", type=output_path, help=help_text)
 
 
+def _add_markdown(parser: argparse.ArgumentParser, what: str) -> None:
+    help_text = (
+        f"write the {what} as Markdown to FILE, for a report; if FILE is -, to standard output"
+    )
+    parser.add_argument("--markdown", metavar="FILE", type=output_path, help=help_text)
+
+
 def _add_common(parser: argparse.ArgumentParser, scale: Scale) -> None:
     _add_scale_and_seed(parser, scale)
     _add_json(parser, "result")
@@ -332,13 +339,7 @@ def _add_compare(parser: argparse.ArgumentParser) -> None:
     )
     _add_common(parser, Scale.SMOKE)
     _add_details(parser)
-    parser.add_argument(
-        "--markdown",
-        metavar="FILE",
-        type=output_path,
-        help="write the tables and the conditions of the measurement as Markdown to FILE, for a report; if FILE is -, "
-        "to standard output",
-    )
+    _add_markdown(parser, "tables and the conditions of the measurement")
     _add_workload(parser)
     parser.add_argument(
         "--config",
@@ -403,6 +404,7 @@ def _add_score(parser: argparse.ArgumentParser) -> None:
         help="a file that compare wrote with --json; one file per instance",
     )
     _add_json(parser, "scores")
+    _add_markdown(parser, "tables")
     parser.set_defaults(run=commands.run_score)
 
 

@@ -5,20 +5,19 @@ An instance is a benchmark with a named set of parameter values. results/suite_s
 
 from __future__ import annotations
 
-from statistics import median
+from dataclasses import replace
 from typing import TYPE_CHECKING, TextIO
 
 from cli.input.read_result import read_result
 from cli.input.values import UsageError
-from cli.output.files import stream_for_people, write_json
-from results.counts import counted
+from cli.output.files import check_streams, stream_for_people, write_json
 from results.result_files import COMPARE_SCHEMA
+from runner.output_file import write_file
 from runner.settings import load_settings
 from runner.text import display_name, printable
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterator
 
     from results.suite_score import SuiteScore
 
@@ -34,6 +33,7 @@ def run(options: argparse.Namespace) -> int:
         combine,
     )
 
+    check_streams(options)
     schemas = load_settings().root / "harness" / "schema"
     results = []
     for path in options.reports:
@@ -48,63 +48,25 @@ def run(options: argparse.Namespace) -> int:
         score = combine(results)
     except MixedResultsError as error:
         raise UsageError(str(error)) from error
-    _show(score, stream_for_people(options.json))
+    _show(score, stream_for_people(options.json, options.markdown))
     if options.json is not None:
         write_json(options.json, score.to_json())
+    if options.markdown is not None:
+        from cli.output.score_text import markdown  # noqa: PLC0415 - only for this option
+
+        write_file(options.markdown, markdown(score))
     return 1 if score.left_out else 0
 
 
 def _show(score: SuiteScore, stream: TextIO) -> None:
-    from rich.table import Table  # noqa: PLC0415 - slow to import
-    from rich.text import Text  # noqa: PLC0415
+    from rich.text import Text  # noqa: PLC0415 - slow to import
 
-    from cli.output import compare_text, table  # noqa: PLC0415
+    from cli.output import compare_table, score_text, table  # noqa: PLC0415 - slow to import
 
-    conditions = ", ".join(f"{what}: {value}" for what, value in score.counted[0].conditions)
-    scores = Table(
-        title=f"Score over {counted(len(score.counted), 'instance')} ({conditions})",
-        title_justify="left",
-    )
-    scores.add_column("rank")
-    scores.add_column("library", overflow="fold")
-    for name in ("score", "from", "to"):
-        scores.add_column(name, justify="right")
-    for one in score.scores:
-        scores.add_row(
-            compare_text.rank_text(one.rank),
-            Text(printable(one.library)),
-            *(f"{value:.3f}" for value in (one.score, one.low, one.high)),
-        )
-    speeds = Table(
-        title="Speed on each instance, divided by the speed of the control library",
-        title_justify="left",
-    )
-    speeds.add_column("instance", overflow="fold")
-    speeds.add_column("blocks", justify="right")
-    for one in score.scores:
-        speeds.add_column(Text(printable(one.library)), justify="right", overflow="fold")
-    for instance in score.counted:
-        speeds.add_row(
-            f"{instance.instance.benchmark}/{instance.instance.instance}",
-            str(instance.blocks),
-            *(f"{median(instance.speeds[one.library]):.3f}" for one in score.scores),
-        )
     out = table.console(stream)
-    out.print(scores)
-    out.print(speeds)
-    for line in _notes(score):
+    for rows in (score_text.scores(score), score_text.speeds(score)):
+        # As the title of a narrow table, this line would be divided into several.
+        out.print(Text(printable(rows.title)), soft_wrap=True)
+        out.print(compare_table.bordered(replace(rows, title="")))
+    for line in score_text.notes(score):
         out.print(Text(printable(line)), soft_wrap=True)
-
-
-def _notes(score: SuiteScore) -> Iterator[str]:
-    yield (
-        "The score is the geometric mean of a library's speeds. From and to are the ends of its 95 % interval. "
-        "Libraries whose ranks overlap may be equally fast."
-    )
-    for instance, reason in score.left_out.items():
-        yield f"{instance} is left out: {reason}; to count it, repeat the comparison on it with libraries that all pass"
-    if score.provisional:
-        yield (
-            "An instance in the table has fewer than 11 blocks, so the intervals are rough: "
-            "repeat the comparison on this instance with --sessions 11 or more."
-        )

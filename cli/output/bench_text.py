@@ -223,19 +223,20 @@ def _certainty(summary: Summary) -> str:
         return ""
     if _is_shown(summary):
         return f"; a {CONFIDENCE:.0%} interval shows the difference".replace("%", " %")
-    few = "one session cannot" if count == 1 else f"{count} sessions cannot"
+    few = "one session is" if count == 1 else f"{count} sessions are"
+    few += " too few to show a difference"
     if interval.coverage >= CONFIDENCE:
-        few = f"{count} sessions do not"
+        few = f"{count} sessions do not show a difference"
     needed = sessions_to_differ(summary.ratios)
     if needed is None and summary.provisional:
         # One outlier among so few sessions can make the estimate arbitrarily large.
         return (
-            f"; {few} show a difference, and they scatter too much to say how many would "
+            f"; {few}, and they scatter too much to say how many would "
             f"(try --sessions {RANKED_SESSIONS_MIN})"
         )
     if needed is None:
-        return f"; {few} show a difference, and {SESSIONS_MAX} sessions probably cannot either"
-    return f"; {few} show a difference, but --sessions {needed} probably can"
+        return f"; {few}, and {SESSIONS_MAX} sessions probably do not show one either"
+    return f"; {few}, but --sessions {needed} probably can"
 
 
 def right(request: Request, verdict: Verdict) -> str:

@@ -1,25 +1,18 @@
-"""Writes the result of `keydrome compare` as Markdown, for a report: the tables of the screen, and the conditions.
-
-The text is GitHub Flavored Markdown, which Pandoc reads too. Names of libraries are escaped, so they show as they are.
-"""
+"""Writes the result of `keydrome compare` as Markdown, for a report: the tables of the screen, and the conditions."""
 
 from __future__ import annotations
 
-import re
 from datetime import UTC, datetime
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
 from cli.output import compare_text
-from runner.text import printable
+from cli.output.markdown_text import bullets, escaped, titled_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from results.compared import Compared, Library
-
-# An underscore inside a word is no emphasis, so names such as hash_ordered stay readable in the source.
-_SPECIAL = re.compile(r"[\\`*|<>\[\]~&]|(?<!\w)_|_(?!\w)")
 
 
 def markdown(compared: Compared, noise: Sequence[str] = ()) -> str:
@@ -27,31 +20,20 @@ def markdown(compared: Compared, noise: Sequence[str] = ()) -> str:
 
     `noise` has the warnings about other work on the machine that the screen showed.
     """
-    tables = [compare_text.libraries(compared)]
+    parts = [titled_table(compare_text.libraries(compared))]
     if compared.comparison is not None:
-        tables.append(compare_text.pairs(compared))
-    parts = [line for rows in tables for line in (f"**{_escaped(rows.title)}**", _table(rows))]
-    if compared.comparison is not None:
-        parts.append(_escaped(compare_text.leaders(compared)))
+        parts.append(titled_table(compare_text.pairs(compared)))
+        parts.append(escaped(compare_text.leaders(compared)))
     warnings = (f"warning: {text}" for text in noise)
-    lines = (*warnings, *compare_text.legend(compared), *compare_text.notes(compared))
-    parts.append("\n".join(f"- {_escaped(line)}" for line in lines))
-    parts += ["**Conditions**", "\n".join(_conditions(compared))]
+    parts.append(
+        bullets((*warnings, *compare_text.legend(compared), *compare_text.notes(compared)))
+    )
+    parts += ["**Conditions**", bullets(_conditions(compared))]
     return "\n\n".join(parts) + "\n"
 
 
-def _table(rows: compare_text.Rows) -> str:
-    rules = ("---:" if is_number else "---" for is_number in rows.numeric)
-    head = [_row(rows.columns), f"|{'|'.join(rules)}|"]
-    return "\n".join([*head, *map(_row, rows.rows)])
-
-
-def _row(cells: tuple[str, ...]) -> str:
-    return f"| {' | '.join(map(_escaped, cells))} |"
-
-
 def _conditions(compared: Compared) -> Iterator[str]:
-    """Yield a list item for each condition under which the numbers were measured."""
+    """Yield a line for each condition under which the numbers were measured."""
     request = compared.request
     played = request.benchmark.resolve(request.instance, request.scale, request.overrides)
     files = [file.text() for file in (request.keys, request.trace) if file is not None]
@@ -70,8 +52,8 @@ def _conditions(compared: Compared) -> Iterator[str]:
         *(_library(library) for library in compared.libraries),
         *_configurations(compared),
     )
-    for line in (*files, *(f"{heading}: {text}" for heading, text in named)):
-        yield f"- {_escaped(line)}"
+    yield from files
+    yield from (f"{heading}: {text}" for heading, text in named)
 
 
 def _library(library: Library) -> tuple[str, str]:
@@ -85,9 +67,3 @@ def _configurations(compared: Compared) -> Iterator[tuple[str, str]]:
     found = {one["name"]: one for library in compared.libraries if (one := library.configuration)}
     for name, configuration in found.items():
         yield f"configuration {name}", str(configuration.get("description", "from a file"))
-
-
-def _escaped(text: str) -> str:
-    """Return the text on one line, without control characters, and with Markdown's special characters escaped."""
-    line = " ".join(printable(text).split())
-    return _SPECIAL.sub(r"\\\g<0>", line)

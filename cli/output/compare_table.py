@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import textwrap
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from rich.table import Table
 from rich.text import Text
@@ -99,7 +99,7 @@ def show_details(out: Console, compared: Compared) -> None:
     """Print the whole comparison. The last line says which library leads, as on one screen."""
     if compared.comparison is not None:
         for rows in (compare_text.libraries(compared), compare_text.pairs(compared)):
-            out.print(_table(rows))
+            out.print(bordered(rows))
     for file in (compared.request.keys, compared.request.trace):
         if file is not None:
             out.print(Text(file.text()), soft_wrap=True)
@@ -110,13 +110,12 @@ def show_details(out: Console, compared: Compared) -> None:
         out.print(Text(printable(compare_text.leaders(compared))), soft_wrap=True)
 
 
-def _table(rows: compare_text.Rows) -> Table:
-    table = Table(title=rows.title, title_justify="left")
+def bordered(rows: compare_text.Rows) -> Table:
+    """Return a table with borders. Columns that are too narrow for their text have several lines."""
+    table = Table(title=printable(rows.title) or None, title_justify="left")
     for name, is_number in zip(rows.columns, rows.numeric, strict=True):
-        if is_number:
-            table.add_column(name, justify="right")
-        else:
-            table.add_column(name, overflow="fold")
+        justify: Literal["left", "right"] = "right" if is_number else "left"
+        table.add_column(Text(printable(name)), justify=justify, overflow="fold")
     for row in rows.rows:
         table.add_row(*(Text(printable(cell)) for cell in row))
     return table

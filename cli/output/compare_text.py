@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from cli.output.compare_forecast import SESSIONS_MAX
 from results.compared import FLOOR_RATIO_MIN, weakest
 from results.counts import counted
+from results.metrics import TOTAL_MS, ranked_by
 from results.stats.family import MARGIN_RATIO, SIGNIFICANCE
 from results.stats.pairs import Relation, sessions_needed
 from results.summary import RANKED_SESSIONS_MIN
@@ -169,8 +170,12 @@ def legend(compared: Compared) -> Iterator[str]:
     coverage = 100 * compared.comparison.pairs[0].coverage
     yield (
         "rank: 1-2 means that the blocks do not show whether the library is first or second. The order follows the "
-        "results within blocks, not the medians. x control: divided by the result of the control, a fixed library that "
-        "runs in every block. x null: the time divided by that of a library that does nothing."
+        "results within blocks, not the medians."
+    )
+    yield (
+        f"median, min, max: {_metric_text(compared)}, in the valid blocks. x control: divided by the result of the "
+        "control, a fixed library that runs in every block. x null: the time divided by that of a library that does "
+        "nothing."
     )
     yield (
         f"ratio: {compared.metric.name} of the first divided by that of the second (Hodges-Lehmann estimate). The true "
@@ -186,6 +191,15 @@ def legend(compared: Compared) -> Iterator[str]:
         f"exclude a difference of more than {margin}. Ahead means that they show a difference, but not whether it is "
         f"larger than {margin}. Undecided means that they show none of these."
     )
+
+
+def _metric_text(compared: Compared) -> str:
+    """Return the name of the metric, and what it measures."""
+    name = compared.metric.name
+    if name == TOTAL_MS:
+        return f"{name}, the wall time of the timed phases"
+    label = ranked_by(name, compared.request.benchmark.own_metrics).label
+    return f"{name}, {label}"
 
 
 def notes(compared: Compared) -> Iterator[str]:

@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     from runner.settings import Settings
 
 MINE = Subject("mine.so under the configuration rw", "./mine.so --config rw")
-ONE = "one session cannot show a difference, but --sessions 6 probably can"
-THREE = "3 sessions cannot show a difference, but --sessions 6 probably can"
+ONE = "one session is too few to show a difference, but --sessions 6 probably can"
+THREE = "3 sessions are too few to show a difference, but --sessions 6 probably can"
 MIXED = "which disagree on the better library"
 QUIET = Noise(load=0.1, steal_percent=0.0, neighbours=0)
 
@@ -91,11 +91,11 @@ def sessions(*times_ms: tuple[float, float], metric: str = "total_ms") -> tuple[
         ),
         (
             [(10.0, 10.2), (10.0, 9.8)],
-            "; 2 sessions cannot show a difference, and they scatter too much to say how many would",
+            "; 2 sessions are too few to show a difference, and they scatter too much to say how many would",
         ),
         (
             [(10.0, 20.0)] * 6 + [(20.0, 10.0)] * 6,
-            "; 12 sessions do not show a difference, and 200 sessions probably cannot either",
+            "; 12 sessions do not show a difference, and 200 sessions probably do not show one either",
         ),
         (
             [(10.0, 20.0)] * 5 + [(20.0, 10.0)] * 2,

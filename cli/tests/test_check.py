@@ -310,3 +310,22 @@ def test_a_library_that_passed_learns_what_was_checked(settings: Settings) -> No
     assert "--scale laptop" in note
     tally.verdict = Verdict.FAILED
     assert not any("checked" in note for note in said(settings, tally))
+
+
+def test_a_library_that_passed_learns_how_to_look_for_races(settings: Settings) -> None:
+    """A data race need not give wrong results, so the commands are printed, not only the name of the tool."""
+    tally = Tally("./mine.so", facts=LibraryFacts(LibraryKind.INDEX, 1))
+    _, note = said(settings, tally)
+    assert note.startswith("race: not every data race shows. To find more: `cc -g -O1 -shared ")
+    assert "-fsanitize=thread" in note
+    assert "`keydrome debug ./mine-tsan.so --benchmark isolation` name both places" in note
+    tally.is_ours = True  # the user does not build it
+    assert len(said(settings, tally)) == 1
+
+
+def test_a_structure_that_passed_is_not_sent_to_the_thread_sanitizer(settings: Settings) -> None:
+    """ThreadSanitizer does not see the locks of the runtime, so it would report races that do not exist."""
+    tally = Tally("./mine.so --config rw", facts=LibraryFacts(LibraryKind.STRUCTURE, 1))
+    _, note = said(settings, tally)
+    assert "structure_contract_test" in note
+    assert "fsanitize" not in note

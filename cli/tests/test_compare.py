@@ -23,6 +23,7 @@ from cli.output.compare_markdown import markdown
 from cli.output.compare_text import verdict
 from results import compared
 from results.compared import Compared, Library, compare_json
+from results.metrics import with_metric
 from runner.blocks import CONTROL, FLOOR, Block, Blocks
 from runner.contract import Progress
 from runner.inspection.key_file import KeyFile, KeyType
@@ -218,7 +219,8 @@ def test_the_columns_are_explained_and_the_conditions_are_named() -> None:
     text = " ".join(shown(example()).split())
     for words in (
         "smoke scale: total_ms, less is better",
-        "not the medians. x control: divided by the result of the control, a fixed library",
+        "not the medians. median, min, max: total_ms, the wall time of the timed phases, in the valid blocks. ",
+        "x control: divided by the result of the control, a fixed library",
         "ratio: total_ms of the first divided by that of the second",
         "differ by more than 3 % (--margin), or differ by less",
         f"seed: {SEEDS[0]} (--seed",
@@ -233,7 +235,7 @@ def test_the_markdown_has_the_tables_of_the_screen_and_the_conditions() -> None:
     rows = [line for line in text.splitlines() if line.startswith("|")]
     assert rows[:2] == [
         "| rank | library | median, ms | min | max | x control | x null |",
-        "|---|---|---:|---:|---:|---:|---:|",
+        "|----|-------|----------:|----:|----:|---------:|------:|",
     ]
     assert [row.split(" | ")[1] for row in rows[2:4]] == ["a", "b:rw"]
     assert rows[4].startswith("| first / second | ratio |")
@@ -263,6 +265,22 @@ def test_the_markdown_has_the_tables_of_the_screen_and_the_conditions() -> None:
     ):
         assert words in text, words
     assert text.endswith("\n")
+
+
+def test_each_rule_of_the_markdown_is_as_long_as_the_widest_cell_of_its_column() -> None:
+    """Pandoc gives a column of a wide table as much of the page as its rule has dashes."""
+    rows = [line for line in markdown(example()).splitlines() if line.startswith("|")][4:]
+    cells = [[cell.strip() for cell in row.strip("|").split("|")] for row in rows]
+    rules = cells.pop(1)
+    for rule, *column in zip(rules, *cells, strict=True):
+        assert len(rule.removesuffix(":")) == max(3, *map(len, column))
+
+
+def test_the_legend_says_what_another_metric_is() -> None:
+    benchmark = with_metric(example().request.benchmark, "throughput_tps")
+    value = replace(example(), request=replace(REQUEST, benchmark=benchmark))
+    text = " ".join(shown(value).split())
+    assert "median, min, max: throughput_tps, transactions per second, in the valid" in text
 
 
 def test_the_markdown_names_the_file_of_keys() -> None:

@@ -127,6 +127,10 @@ def test_results_that_differ_in_threads_show_how_a_library_scales() -> None:
         ("a", 4.0, 500.0, 250.0, 1000.0),
         ("tree:rw", 1.0, 500.0, 250.0, 1000.0),
     )
+    label = picture.draw(LIGHT).axes[0].get_xlabel()
+    assert label == (
+        "threads\na dot for the median of the sessions, bars to the lowest and the highest"
+    )
     names = {row[0] for row in found["sample-small-smoke-latency"].rows}
     assert names == {"a, threads=4", "a, threads=1", "tree:rw, threads=1"}
 

@@ -48,6 +48,48 @@ def test_scores_are_printed_and_written(
     assert "fewer than 11 blocks" in printed
 
 
+def test_the_tables_are_written_as_markdown(
+    files: tuple[Path, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "score.md"
+    assert main(["score", *map(str, files), "--markdown", str(out)]) == 0
+    text = out.read_text(encoding="utf-8")
+    assert text.startswith("**Score over 2 instances (scale: smoke, class of the machine: ")
+    rows = [line for line in text.splitlines() if line.startswith("|")]
+    assert rows[0] == "| rank | library | score | from | to |"
+    assert rows[1] == "|----|-------|-----:|-----:|-----:|"
+    assert rows[4].startswith("| instance | blocks | a | ")
+    assert [row.split(" | ")[0] for row in rows[6:]] == [
+        "| sample/small version 3",
+        "| sample/large version 3",
+    ]
+    assert "\n- The score is the geometric mean of a library's speeds." in text
+    printed = capsys.readouterr().out
+    for cell in rows[2].split("|")[1:-1]:
+        assert cell.strip() in printed
+
+
+def test_markdown_on_standard_output_has_nothing_else_with_it(
+    files: tuple[Path, Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["score", *map(str, files), "--markdown", "-"]) == 0
+    shown = capsys.readouterr()
+    assert shown.out.startswith("**Score over")
+    assert "┃" not in shown.out
+    assert "┃" in shown.err
+    assert main(["score", *map(str, files), "--markdown", "-", "--json", "-"]) == 2
+    assert "both go to standard output" in capsys.readouterr().err
+
+
+def test_the_title_is_one_line(
+    files: tuple[Path, Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["score", *map(str, files)]) == 0
+    title = capsys.readouterr().out.splitlines()[0]
+    assert title.startswith("Score over 2 instances (scale: smoke")
+    assert title.endswith(")")
+
+
 def test_a_left_out_instance_is_named(
     files: tuple[Path, Path], capsys: pytest.CaptureFixture[str]
 ) -> None:

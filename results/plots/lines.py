@@ -131,7 +131,9 @@ def draw_sweep(lines: Sequence[SweepLine], parameter: str, metric: str, look: Lo
             **line_style(number),
         )
     axes.set_xticks(values, [f"{value:,.10g}" for value in values])
-    axes.set_xlabel(parameter)
+    axes.set_xlabel(
+        f"{parameter}\na dot for the median of the sessions, bars to the lowest and the highest"
+    )
     axes.set_ylabel(metric)
     axes.set_ylim(bottom=0)
     axes.yaxis.set_major_formatter("{x:,.10g}")

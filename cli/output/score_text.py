@@ -1,0 +1,77 @@
+"""Says in rows and words what `keydrome score` found, for the screen and for Markdown.
+
+An instance is a benchmark with a named set of parameter values.
+"""
+
+from __future__ import annotations
+
+from statistics import median
+from typing import TYPE_CHECKING
+
+from cli.output.compare_text import Rows, rank_text
+from cli.output.markdown_text import bullets, titled_table
+from results.counts import counted
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from results.suite_score import SuiteScore
+
+
+def scores(score: SuiteScore) -> Rows:
+    """Return one row per library, best first."""
+    conditions = ", ".join(f"{what}: {value}" for what, value in score.counted[0].conditions)
+    rows = (
+        (
+            rank_text(one.rank),
+            one.library,
+            *(f"{value:.3f}" for value in (one.score, one.low, one.high)),
+        )
+        for one in score.scores
+    )
+    return Rows(
+        f"Score over {counted(len(score.counted), 'instance')} ({conditions})",
+        ("rank", "library", "score", "from", "to"),
+        (False, False, True, True, True),
+        tuple(rows),
+    )
+
+
+def speeds(score: SuiteScore) -> Rows:
+    """Return one row per instance, with a column for each library, best first."""
+    names = tuple(one.library for one in score.scores)
+    rows = (
+        (
+            f"{one.instance.benchmark}/{one.instance.instance} version {one.benchmark_version}",
+            str(one.blocks),
+            *(f"{median(one.speeds[name]):.3f}" for name in names),
+        )
+        for one in score.counted
+    )
+    return Rows(
+        "Speed on each instance, divided by the speed of the control library",
+        ("instance", "blocks", *names),
+        (False, True, *(True for _ in names)),
+        tuple(rows),
+    )
+
+
+def notes(score: SuiteScore) -> Iterator[str]:
+    """Yield what the numbers mean, and which instances are left out or have few blocks."""
+    yield (
+        "The score is the geometric mean of a library's speeds. From and to are the ends of its 95 % interval. "
+        "Libraries whose ranks overlap may be equally fast."
+    )
+    for instance, reason in score.left_out.items():
+        yield f"{instance} is left out: {reason}; to count it, repeat the comparison on it with libraries that all pass"
+    if score.provisional:
+        yield (
+            "An instance in the table has fewer than 11 blocks, so the intervals are rough: "
+            "repeat the comparison on this instance with --sessions 11 or more."
+        )
+
+
+def markdown(score: SuiteScore) -> str:
+    """Return both tables and the notes as Markdown that ends with a newline."""
+    parts = (titled_table(scores(score)), titled_table(speeds(score)), bullets(notes(score)))
+    return "\n\n".join(parts) + "\n"
