@@ -43,7 +43,7 @@ def parse_object(text: str | bytes, where: str) -> dict[str, Any]:
 
 
 def _no_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is not allowed in JSON")
+    raise ValueError(f"{name} is not allowed in JSON: write a finite number")
 
 
 def _no_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
