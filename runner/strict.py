@@ -113,7 +113,7 @@ class ObjectReader:
         value = float(self._take(name, float, required=True))
         if not math.isfinite(value):
             raise StrictError(
-                f"{self._where}.{name}: the number is too large (at most 1.7e308 is allowed)"
+                f"{self._where}.{name}: the number is too large: write a number of at most 1.7e308"
             )
         return value
 
@@ -183,7 +183,7 @@ class ObjectReader:
                 raise StrictError(f"{self._where}.{name}.{key}: expected a number, found {found}")
             if not math.isfinite(value):
                 raise StrictError(
-                    f"{self._where}.{name}.{key}: the number is too large (at most 1.7e308 is allowed)"
+                    f"{self._where}.{name}.{key}: the number is too large: write a number of at most 1.7e308"
                 )
         return values
 
