@@ -279,16 +279,21 @@ def _ends_early(
     if limit is None:
         return False
     session_s = (left[0][0].limits[check.scale].session_timeout_ms or 0) / 1000
-    further = f"s, and the next instance may take {session_s:.0f} s, but {check.scale.value} scale"
     if tally.cpu_seconds + session_s > limit:
-        used = f"the suites have used {tally.cpu_seconds:.0f} s of CPU time in {elapsed:.0f}"
-        tally.leave_out(left, f"{used} {further} allows {limit:.0f} s of CPU time for all suites")
+        why = (
+            f"the suites have used {tally.cpu_seconds:.0f} s of CPU time in {elapsed:.0f} s, and the next instance may "
+            f"take {session_s:.0f} s, but {check.scale.value} scale allows {limit:.0f} s of CPU time"
+        )
+        tally.leave_out(left, why)
         tally.fail_as_too_slow()
         return True
     if elapsed + session_s > _WALL_FACTOR * limit:
-        wait = "the machine is busy, or the library waits; run again when the machine has less other work"
-        allowed = f"{further} allows {_WALL_FACTOR * limit:.0f} s for all suites"
-        tally.leave_out(left, f"the suites have taken {elapsed:.0f} {allowed} ({wait})")
+        why = (
+            f"the suites have taken {elapsed:.0f} s, and the next instance may take {session_s:.0f} s, but "
+            f"{check.scale.value} scale allows {_WALL_FACTOR * limit:.0f} s: the machine is busy, or the library "
+            "waits; run again when the machine has less other work"
+        )
+        tally.leave_out(left, why)
         if tally.verdict is Verdict.PASSED:
             tally.verdict = Verdict.INFRASTRUCTURE
         return True

@@ -271,10 +271,11 @@ def _estimated(heartbeat: Heartbeat, forecaster: Forecaster) -> Heartbeat:
             is_shown = True
             forecaster.begin()
             count = progress.sessions
-            blocks = "1 block, which" if count == 1 else f"{count} blocks, each of which"
-            takes = "takes" if count == 1 else "take"
+            takes = duration((time.monotonic() - began) * count)
             _note(
-                f"{blocks} runs every library once, {takes} about {duration((time.monotonic() - began) * count)}; "
+                f"1 block, which runs every library once, takes about {takes}; noisy blocks are repeated"
+                if count == 1
+                else f"{count} blocks, each of which runs every library once, take about {takes}; "
                 "noisy blocks are repeated"
             )
         return heartbeat(progress)

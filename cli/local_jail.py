@@ -27,8 +27,9 @@ def check_rights(level: JailLevel) -> None:
     """Raise UsageError if a full jail is required and the user is not root."""
     if level is JailLevel.FULL and os.geteuid() != 0:
         raise UsageError(
-            "a full jail needs root: run the command with sudo. Without root, --require weak or --require none runs "
-            "the library with weaker protection; use them only for libraries that you trust."
+            "a full jail needs root: run the command with sudo. (The jail is the sandbox in which the library runs.) "
+            "Without root, --require weak or --require none runs the library with weaker protection; use them only for "
+            "libraries that you trust."
         )
 
 

@@ -130,64 +130,78 @@ _RULES: tuple[tuple[str, Callable[[Path], str], Callable[[str], bool], str], ...
         "frequency governor",
         _governors,
         lambda found: found == "performance",
-        "cpupower frequency-set --governor performance",
+        "keep the frequency constant: cpupower frequency-set --governor performance",
     ),
     (
         "turbo",
         _turbo,
         lambda found: found == "off",
-        f"echo 1 > /{_CPU}/intel_pstate/no_turbo; if there is no such file, echo 0 > /{_CPU}/cpufreq/boost",
+        (
+            f"switch turbo off: echo 1 > /{_CPU}/intel_pstate/no_turbo; if there is no such file, "
+            f"echo 0 > /{_CPU}/cpufreq/boost"
+        ),
     ),
     (
         "hyper-threads",
         lambda root: {"0": "off", "1": "on"}[_file(f"{_CPU}/smt/active")(root)],
         lambda found: found == "off",
-        f"echo off > /{_CPU}/smt/control, or add nosmt to the kernel's command line",
+        f"switch hyper-threads off: echo off > /{_CPU}/smt/control, or add nosmt to the kernel's command line",
     ),
     (
         "isolated CPUs",
         _isolated,
         lambda found: found != "none",
         (
-            "add isolcpus=2-N nohz_full=2-N rcu_nocbs=2-N to the kernel's command line (N is the last CPU), and set "
-            "KEYDROME_CPUS=2-N for the worker"
+            "keep other programs off the CPUs of the libraries: add isolcpus=2-N nohz_full=2-N rcu_nocbs=2-N to the "
+            "kernel's command line (N is the last CPU), and set KEYDROME_CPUS=2-N for the worker"
         ),
     ),
     (
         "clock source",
         _file("sys/devices/system/clocksource/clocksource0/current_clocksource"),
         lambda found: found == "tsc",
-        "add clocksource=tsc tsc=reliable to the kernel's command line, if /proc/cpuinfo has the flag constant_tsc",
+        (
+            "let the kernel use the processor's clock: add clocksource=tsc tsc=reliable to the kernel's command line, "
+            "if /proc/cpuinfo has the flag constant_tsc"
+        ),
     ),
     (
         "transparent huge pages",
         _huge_pages,
         lambda found: found in {"madvise", "never"},
-        "echo madvise > /sys/kernel/mm/transparent_hugepage/enabled",
+        "use huge pages only on request: echo madvise > /sys/kernel/mm/transparent_hugepage/enabled",
     ),
     (
         "address-space randomisation",
         _file("proc/sys/kernel/randomize_va_space"),
         lambda found: found == "2",
-        "sysctl kernel.randomize_va_space=2, because sessions are independent only if each has a new memory layout",
+        (
+            "switch the randomisation on, because sessions are independent only if each has a new memory layout: "
+            "sysctl kernel.randomize_va_space=2"
+        ),
     ),
-    ("swap", _swap, lambda found: found == "none", "swapoff -a, and remove swap from /etc/fstab"),
+    (
+        "swap",
+        _swap,
+        lambda found: found == "none",
+        "switch swap off: swapoff -a, and remove swap from /etc/fstab",
+    ),
     (
         "NUMA balancing",
         _file("proc/sys/kernel/numa_balancing"),
         lambda found: found == "0",
-        "sysctl kernel.numa_balancing=0",
+        "switch NUMA balancing off: sysctl kernel.numa_balancing=0",
     ),
     (
         "merging of equal pages",
         _file("sys/kernel/mm/ksm/run"),
         lambda found: found == "0",
-        "echo 0 > /sys/kernel/mm/ksm/run",
+        "switch the merging off: echo 0 > /sys/kernel/mm/ksm/run",
     ),
     (
         "lock-up watchdog",
         _file("proc/sys/kernel/nmi_watchdog"),
         lambda found: found == "0",
-        "sysctl kernel.nmi_watchdog=0",
+        "switch the watchdog off: sysctl kernel.nmi_watchdog=0",
     ),
 )

@@ -130,7 +130,7 @@ class WitnessFolder:
             "",
             "What the files are:",
             "  .txt      a proof as text: transactions, calls, and why one must precede another",
-            "  .svg      the same as a picture: open it in a browser",
+            "  .svg      the same proof as a picture: open it in a browser",
             "  .c        a program that makes the same calls; its first lines say how to compile it",
             "  .json     the report of a session, with every finding",
             "  .history  all calls of a round: build/release/bin/certify FILE judges these calls again",

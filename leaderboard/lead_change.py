@@ -55,7 +55,7 @@ class LiveVersion(models.Model):
         null=True,
         blank=True,
         related_name="+",
-        help_text="the organiser that made it live; empty for the first version of a board",
+        help_text="the organiser who made this version live; empty for the first version of a board",
     )
 
     class Meta:

@@ -258,7 +258,7 @@ def _missing(found: Staging) -> str:
 def make_live(board: Board, *, by: User) -> LiveVersion:
     """Make the staged version of a board live. Raises PermissionDenied, or Refused if a run is missing."""
     if not by.is_staff:
-        message = "only organisers can make a new version of a board live"
+        message = "only organisers can make a new version of a board live: ask an organiser"
         raise PermissionDenied(message)
     with transaction.atomic():
         board_entries.lock()

@@ -60,7 +60,7 @@ class Machine(models.Model):
 
     name = models.CharField(max_length=100, unique=True)
     machine_class = models.CharField(
-        max_length=100, help_text="processor model, number of CPUs and memory"
+        max_length=100, help_text="the machine's processor model, number of CPUs and memory"
     )
     facts = models.JSONField(default=dict)
     last_seen = models.DateTimeField(null=True, blank=True)
@@ -79,7 +79,7 @@ class Machine(models.Model):
     drift = models.FloatField(
         null=True,
         blank=True,
-        help_text="relative change of the control's results since earlier runs, 0.05 is 5 %; empty: unknown",
+        help_text="relative change of the control library's results since earlier runs, 0.05 is 5 %; empty: unknown",
     )
     why_excluded = models.TextField(
         blank=True,
@@ -109,7 +109,7 @@ class Submission(models.Model):
     size_bytes = models.BigIntegerField()
     kind = models.CharField(max_length=10, choices=Kind.choices)
     configuration = models.CharField(
-        max_length=64, blank=True, help_text="of a structure; empty for a whole library"
+        max_length=64, blank=True, help_text="configuration of a structure, else empty"
     )
     upload = models.ForeignKey(
         "self",
@@ -121,7 +121,7 @@ class Submission(models.Model):
     )
     facts = models.JSONField(default=dict, help_text="what the inspection of the file found")
     trusted = models.BooleanField(
-        default=False, help_text="reference library: may link shared objects that others may not"
+        default=False, help_text="whether the library may link shared objects that others may not"
     )
     reference = models.BooleanField(
         default=False,
@@ -179,7 +179,7 @@ class Run(models.Model):
     )
     verified = models.BooleanField(
         default=False,
-        help_text="an audit, i.e. a run whose calls are decided outside the library's process; never ranked",
+        help_text="whether the run is an audit, whose calls come from another process; such a run is never ranked",
     )
     hidden = models.ForeignKey(
         "contests.HiddenInstance",
@@ -208,7 +208,7 @@ class Run(models.Model):
     lease_until = models.DateTimeField(null=True, blank=True)
     heartbeat_at = models.DateTimeField(null=True, blank=True)
     cancel_requested_at = models.DateTimeField(null=True, blank=True)
-    progress = models.FloatField(default=0.0, help_text="share of the work done, from 0 to 1")
+    progress = models.FloatField(default=0.0, help_text="share of the run done, from 0 to 1")
     progress_note = models.CharField(max_length=200, blank=True)
     live = models.JSONField(
         null=True, blank=True, help_text="throughput of the running session over time"
@@ -219,11 +219,11 @@ class Run(models.Model):
     reason = models.TextField(blank=True, help_text="why the run did not pass, for its owner")
     jail_level = models.CharField(max_length=8, blank=True)
     score = models.FloatField(
-        null=True, blank=True, help_text="median of the sessions: result / the control's result"
+        null=True, blank=True, help_text="median over sessions: result / control library's result"
     )
     score_low = models.FloatField(null=True, blank=True)
     score_high = models.FloatField(null=True, blank=True)
-    total_ms = models.FloatField(null=True, blank=True, help_text="median of the sessions, in ms")
+    total_ms = models.FloatField(null=True, blank=True, help_text="median time of a session, in ms")
     deadlocks = models.BigIntegerField(null=True, blank=True)
     transactions_failed = models.BigIntegerField(null=True, blank=True)
     transactions_completed = models.BigIntegerField(null=True, blank=True)
@@ -241,7 +241,7 @@ class Run(models.Model):
         default=list, help_text="names of the boards that may rank the run, as in their addresses"
     )
     why_not = models.JSONField(
-        default=list, help_text='reasons why it is not ranked, completing "not ranked because ..."'
+        default=list, help_text='why the run is not ranked; completes "not ranked because ..."'
     )
 
     created_at = models.DateTimeField(auto_now_add=True)
@@ -342,7 +342,7 @@ class RunDetail(models.Model):
     sessions = models.JSONField(
         default=list, help_text="list of {seed, candidate_first, candidate, control, ratio}"
     )
-    ratios = models.JSONField(default=list, help_text="of each session: result / the control's")
+    ratios = models.JSONField(default=list, help_text="per session: result / control's result")
     series = models.JSONField(
         default=dict,
         help_text="throughput and latency of the session whose time is nearest the median",
@@ -353,7 +353,7 @@ class RunDetail(models.Model):
     drawn_at = models.DateTimeField(
         null=True,
         blank=True,
-        help_text="when its plots were drawn; also set if there was nothing to draw",
+        help_text="when the plots of the run were drawn; also set if there was nothing to draw",
     )
 
     class Meta:
@@ -377,7 +377,7 @@ class ControlSeries(models.Model):
         Run, on_delete=models.CASCADE, primary_key=True, related_name="control_series"
     )
     machine = models.ForeignKey(Machine, on_delete=models.CASCADE, related_name="control_series")
-    level = models.FloatField(help_text="median of the benchmark's metric")
+    level = models.FloatField(help_text="median over the sessions of the control library's result")
     changes = models.JSONField(
         default=list,
         help_text="for each session that ran the control twice: logarithm of the second result divided by the first",
@@ -442,14 +442,14 @@ class BoardEntry(models.Model):
     )
     blob_sha256 = models.CharField(max_length=64)
     configuration = models.CharField(max_length=64, blank=True)
-    score = models.FloatField(help_text="median of all sessions: result / the control's result")
+    score = models.FloatField(help_text="median of all sessions: result / control library's result")
     score_low = models.FloatField()
     score_high = models.FloatField()
     ratios = models.JSONField(default=list)
     provisional = models.BooleanField()
     spare = models.BooleanField(
         default=False,
-        help_text="beyond the limit per user; ranked only for viewers who may not see all better entries of the user",
+        help_text="entry beyond the user's limit; ranked only for viewers who may not see all better ones of the user",
     )
     audited = models.BooleanField(
         default=False, help_text="whether this file passed an audit on the board's instance"

@@ -104,7 +104,7 @@ class Compared:
     def left_out(self) -> dict[str, str]:
         """Return the libraries without values, each with the reason."""
         refused = {
-            lib.name: f"the inspection refused it: {lib.refused}"
+            lib.name: f"the inspection refused the file: {lib.refused}"
             for lib in self.libraries
             if lib.refused
         }

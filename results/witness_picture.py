@@ -44,22 +44,21 @@ _HALO = {"paint-order": "stroke", "stroke": "Canvas", "stroke-width": "4"}
 
 @dataclass(frozen=True, slots=True)
 class EdgeStyle:
-    """The style of the edges of one kind: colour, dashes, short label, and the meaning in words."""
+    """The style of the edges of one kind: colour, dashes and short label."""
 
     colour: str
     dashes: str
     label: str
-    meaning: str
 
 
 # The colours have a contrast of at least 3:1 to white and to near-black. Colour-blind readers can distinguish them.
 EDGE_STYLES = {
-    EdgeKind.WRITE_WRITE: EdgeStyle("#767676", "", "ww", "wrote after"),
-    EdgeKind.WRITE_READ: EdgeStyle("#1b8a5a", "", "wr", "saw what was written"),
-    EdgeKind.PREDICATE_READ: EdgeStyle("#1b8a5a", "6 3", "wr (absence)", "no longer saw a record"),
-    EdgeKind.READ_WRITE: EdgeStyle("#d1495b", "", "rw", "read before it was changed"),
-    EdgeKind.PREDICATE_WRITE: EdgeStyle("#d1495b", "6 3", "rw (absence)", "did not see a record"),
-    EdgeKind.REAL_TIME: EdgeStyle("#7b68c8", "2 3", "time", "had ended before"),
+    EdgeKind.WRITE_WRITE: EdgeStyle("#767676", "", "ww"),
+    EdgeKind.WRITE_READ: EdgeStyle("#1b8a5a", "", "wr"),
+    EdgeKind.PREDICATE_READ: EdgeStyle("#1b8a5a", "6 3", "wr (absence)"),
+    EdgeKind.READ_WRITE: EdgeStyle("#d1495b", "", "rw"),
+    EdgeKind.PREDICATE_WRITE: EdgeStyle("#d1495b", "6 3", "rw (absence)"),
+    EdgeKind.REAL_TIME: EdgeStyle("#7b68c8", "2 3", "time"),
 }
 
 

@@ -291,7 +291,9 @@ def _scale(name: str, where: str) -> Scale:
     try:
         return Scale(name)
     except ValueError as error:
-        raise StrictError(f"{where}: {name!r} is not one of {', '.join(Scale)}") from error
+        raise StrictError(
+            f"{where}: the scale {name!r} is unknown; choose one of: {', '.join(Scale)}"
+        ) from error
 
 
 def _parameter(name: str, value: object, where: str) -> Parameter:

@@ -43,7 +43,7 @@ def parse_object(text: str | bytes, where: str) -> dict[str, Any]:
 
 
 def _no_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is not allowed in JSON")
+    raise ValueError(f"{name} is not allowed in JSON: write a finite number")
 
 
 def _no_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -113,7 +113,7 @@ class ObjectReader:
         value = float(self._take(name, float, required=True))
         if not math.isfinite(value):
             raise StrictError(
-                f"{self._where}.{name}: the number is too large (at most 1.7e308 is allowed)"
+                f"{self._where}.{name}: the number is too large: write a number of at most 1.7e308"
             )
         return value
 
@@ -183,7 +183,7 @@ class ObjectReader:
                 raise StrictError(f"{self._where}.{name}.{key}: expected a number, found {found}")
             if not math.isfinite(value):
                 raise StrictError(
-                    f"{self._where}.{name}.{key}: the number is too large (at most 1.7e308 is allowed)"
+                    f"{self._where}.{name}.{key}: the number is too large: write a number of at most 1.7e308"
                 )
         return values
 

@@ -117,7 +117,7 @@ def take(browser: Browser, visit: Visit, folder: Path) -> int:
 def main() -> int:
     """Take the pictures; return a process exit code."""
     parser = argparse.ArgumentParser(description="Take a picture of every page of a running site.")
-    parser.add_argument("folder", type=Path, help="where to write the pictures")
+    parser.add_argument("folder", type=Path, help="folder to which the pictures are written")
     parser.add_argument(
         "--url",
         default="http://127.0.0.1:8000",

@@ -28,7 +28,9 @@ class UsageError(ValueError):
 def positive(text: str) -> int:
     """Parse a whole number of at least 1, for argparse."""
     if not (text.isascii() and text.isdigit() and int(text) >= 1):
-        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of at least 1")
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is not a whole number of at least 1: give, for example, 3"
+        )
     return int(text)
 
 
@@ -40,7 +42,7 @@ def percent(text: str) -> float:
         value = 0.0
     if not PERCENT_MIN <= value <= PERCENT_MAX:
         raise argparse.ArgumentTypeError(
-            f"{text!r} is not a percentage from {PERCENT_MIN:g} to {PERCENT_MAX:g}"
+            f"{text!r} is not a percentage from {PERCENT_MIN:g} to {PERCENT_MAX:g}: give, for example, 3"
         )
     return value
 
@@ -53,7 +55,8 @@ def gibibytes(text: str) -> int:
         size = 0
     if not MEMORY_BYTES_MIN <= size <= MEMORY_BYTES_MAX:
         raise argparse.ArgumentTypeError(
-            f"{text!r} is not a number of GiB from {MEMORY_BYTES_MIN / 2**30:g} to {MEMORY_BYTES_MAX // 2**30}"
+            f"{text!r} is not a number of GiB from {MEMORY_BYTES_MIN / 2**30:g} to {MEMORY_BYTES_MAX // 2**30}: give, "
+            "for example, 2"
         )
     return size
 

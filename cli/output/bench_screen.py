@@ -137,7 +137,10 @@ def _left_out(outcome: Outcome) -> Iterator[str]:
             yield used.text()
     level = outcome.result.jail_level
     if level and level != JailLevel.FULL.value:  # empty: no session was played
-        yield f"jail: {level}: the library could use more of this machine than in a full jail"
+        yield (
+            f"jail: {level}: the library could use more of this machine than in a full jail; "
+            "`build/release/bin/jail --check` says what is missing"
+        )
     if _has_times(outcome):
         yield "--details prints every number, the latencies and the sessions; --json FILE keeps them"
 

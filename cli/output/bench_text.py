@@ -272,7 +272,7 @@ def noise_text(noise: Noise, sessions: tuple[Session, ...], metric: str) -> str:
     )
     facts = [f"load {noise.load:.1f} per CPU before the run"]
     if noise.steal_percent > _STEAL_PERCENT_MAX:
-        facts.append(f"{noise.steal_percent:.1f} % of the time taken by other virtual machines")
+        facts.append(f"other virtual machines took {noise.steal_percent:.1f} % of the CPU time")
     if change is not None:
         facts.append(f"the control's sessions differ by a factor of up to {change:.2f}")
     if noise.neighbours:

@@ -40,7 +40,7 @@ class Limits:
     proof: int = 19
     others: int = 9
     warnings: int = 5
-    rest: str = "--witness DIR writes all to files"
+    rest: str = "--witness DIR writes all findings to files"
 
 
 ALL = Limits()

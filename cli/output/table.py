@@ -174,7 +174,7 @@ def show_latency(out: Console, sessions: tuple[Session, ...]) -> None:
     if not found:
         return
     table = Table(
-        title="Latency in us, by the clock in the jail (-: few samples)",
+        title="Latency in us, by the clock in the jail (a - means too few samples)",
         title_justify="left",
     )
     table.add_column("transaction")

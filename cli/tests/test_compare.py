@@ -120,7 +120,7 @@ def test_the_table_shows_leaders_and_excluded_libraries(capsys: pytest.CaptureFi
         "differed by a factor of up to 1.30; a factor above 1.10 discards a block",
         "block 8 is discarded: the control library ran twice, and its second result is 1.30 times its first",
         "c is excluded: crashed in block 1: why",
-        "text is excluded: the inspection refused it: not_elf: a text file",
+        "text is excluded: the inspection refused the file: not_elf: a text file",
         "a is bound by the harness",
         "with a probability of 95.3 %",
     ):

@@ -45,7 +45,7 @@ def audit_submission(submission: Submission, *, by: User) -> list[Run]:
     Refused if nothing is left to audit.
     """
     if not by.is_staff:
-        message = "only organisers can queue audits"
+        message = "only organisers can queue audits: ask an organiser"
         raise PermissionDenied(message)
     runs = _queue_audit(submission)
     if not runs:

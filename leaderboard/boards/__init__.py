@@ -116,7 +116,7 @@ def parse_board(slug: str, data: dict[str, Any], description: str) -> Board:
     derived = {"slug", "description", "provisional"}
     known = {field.name for field in fields(Board)} - derived
     required = known - {"strict", "main"}
-    problems = [f"the field {name!r} is missing" for name in sorted(required - set(data))]
+    problems = [f"the field {name!r} is missing: add it" for name in sorted(required - set(data))]
     problems += [f"the field {name!r} is unknown: remove it" for name in sorted(set(data) - known)]
     if not problems:
         problems = _wrong_values(data)

@@ -265,7 +265,7 @@ class HiddenInstance(models.Model):
     sessions = models.PositiveSmallIntegerField()
     seed_policy = models.CharField(max_length=10, choices=SeedPolicy.choices)
     seeds = models.JSONField(
-        default=list, help_text="the common seeds; empty if each run has its own"
+        default=list, help_text="the seeds that all entries share; empty if each run has its own"
     )
     played_in = models.CharField(max_length=10, choices=PlayedIn.choices)
     counts = models.BooleanField(
@@ -333,7 +333,9 @@ class Source(models.Model):
 
     entry = models.OneToOneField(Entry, on_delete=models.CASCADE, related_name="source")
     file = models.FileField(max_length=200)
-    file_name = models.CharField(max_length=100, help_text="only shown, never used as a path")
+    file_name = models.CharField(
+        max_length=100, help_text="name of the uploaded file; only shown, never used as a path"
+    )
     sha256 = models.CharField(max_length=64)
     size_bytes = models.BigIntegerField()
     handed_in_at = models.DateTimeField()
@@ -379,7 +381,7 @@ class LogLine(models.Model):
     contest = models.ForeignKey(Contest, on_delete=models.CASCADE, related_name="log")
     by = models.CharField(
         max_length=170,
-        help_text="name and role of the user at that time; kept if the account is deleted",
+        help_text="name and role of the official at the time of the action; kept if the account is deleted",
     )
     action = models.CharField(max_length=300)
     reason = models.CharField(max_length=REASON_MAX, blank=True)
@@ -403,9 +405,11 @@ class Result(models.Model):
     contest = models.ForeignKey(Contest, on_delete=models.CASCADE, related_name="results")
     version = models.PositiveIntegerField()
     reason = models.CharField(
-        max_length=REASON_MAX, blank=True, help_text="why this version replaces the earlier one"
+        max_length=REASON_MAX,
+        blank=True,
+        help_text="why this version of the result replaces the earlier one",
     )
-    content = models.JSONField(help_text="see results.py")
+    content = models.JSONField(help_text="the result as JSON; contests/results.py describes it")
     stored_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:

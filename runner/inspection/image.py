@@ -139,7 +139,9 @@ class ElfImage:
             if inside >= 0 and inside + count <= segment.p_filesz:
                 offset = segment.p_offset + inside
                 if offset + count > self._size:
-                    raise MalformedError("a segment ends after the end of the file")
+                    raise MalformedError(
+                        f"a segment has data up to byte {offset + count}, but the file has {self._size} bytes"
+                    )
                 self._stream.seek(offset)
                 return self._stream.read(count)
         raise MalformedError(
@@ -149,7 +151,9 @@ class ElfImage:
     def _string(self, offset: int) -> str:
         end = self._strings.find(b"\0", offset)
         if offset >= len(self._strings) or end < 0:
-            raise MalformedError("the offset of a name is outside the string table")
+            raise MalformedError(
+                f"a name at offset {offset} does not end inside the string table, which has {len(self._strings)} bytes"
+            )
         return self._strings[offset:end].decode("utf-8", "replace")
 
 

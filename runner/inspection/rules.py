@@ -185,7 +185,7 @@ def _check_segments(image: ElfImage, size: int) -> Iterator[dict[str, str]]:
     if not stack or stack[0].p_flags & _FLAG_EXECUTE:
         yield _refusal(
             "executable_stack",
-            "the library requests an executable stack",
+            "the library requests an executable stack, so code could be changed at run time",
             "avoid nested functions and trampolines, mark assembler files with "
             '.section .note.GNU-stack,"",@progbits, and link with -z noexecstack',
         )
@@ -193,14 +193,15 @@ def _check_segments(image: ElfImage, size: int) -> Iterator[dict[str, str]]:
         if segment.p_type != "PT_LOAD":
             continue
         if segment.p_offset + segment.p_filesz > size:
-            problem = "the file is truncated: a segment ends after the end of the file"
+            end = segment.p_offset + segment.p_filesz
+            problem = f"the file is truncated: a segment ends at byte {end}, but the file has {size} bytes"
             yield _refusal("malformed", problem, "upload the whole file")
             break
     both = _FLAG_EXECUTE | _FLAG_WRITE
     if any(s.p_type == "PT_LOAD" and s.p_flags & both == both for s in image.segments):
         yield _refusal(
             "writable_code",
-            "a segment is both writable and executable",
+            "a segment is both writable and executable, so code could be changed at run time",
             "link without -N (--omagic) and without a linker script that merges .text and .data",
         )
 
@@ -216,9 +217,12 @@ def _check_dynamic(image: ElfImage) -> Iterator[dict[str, str]]:
         if tag in image.tags:
             paths = ", ".join(map(repr, image.tag_strings(tag)))
             remedy = "link without it (no -rpath, --audit, --filter, --auxiliary)"
-            yield _refusal("forbidden_entry", f"the library contains {what}: {paths}", remedy)
+            problem = (
+                f"the library may not choose what the loader loads, but contains {what}: {paths}"
+            )
+            yield _refusal("forbidden_entry", problem, remedy)
     if image.tag("DT_FLAGS_1") & _FLAGS1_NOOPEN:
-        problem = "the library forbids dlopen (DF_1_NOOPEN)"
+        problem = "the library forbids dlopen (DF_1_NOOPEN), with which Keydrome loads it"
         yield _refusal("forbidden_entry", problem, "link without -z nodlopen")
 
 
@@ -252,7 +256,7 @@ def _check_versions(
         wanted = [version for name, version in versions if name == library]
         path = next((p for p in (Path(f) / library for f in folders) if p.is_file()), None)
         if path is None:
-            problem = f"{library} is not installed on this machine"
+            problem = f"the library needs {library}, which is not installed on this machine"
             yield _refusal(
                 "missing_library",
                 problem,

@@ -50,14 +50,14 @@ def _parser() -> argparse.ArgumentParser:
     new.add_argument(
         "name",
         metavar="NAME",
-        help="2 to 31 lower-case letters, digits and _, beginning with a letter",
+        help="name of the new thing: 2 to 31 lower-case letters, digits and _, beginning with a letter",
     )
     new.add_argument(
         "instance",
         metavar="BENCHMARK/INSTANCE",
         nargs="?",
-        help="required for a board, refused for other kinds: the instance on which the board ranks libraries, "
-        "such as ycsb/a",
+        help="the instance on which a new board ranks libraries, such as ycsb/a; required for a board, refused for "
+        "other kinds",
     )
     return parser
 

@@ -92,7 +92,7 @@ def board_words(name: str, instance: str | None) -> dict[str, str]:
     instances = manifests[benchmark]["instances"]
     if chosen not in instances:
         raise StepError(
-            f"{benchmark} has no instance {chosen!r}; its instances are: {', '.join(instances)}"
+            f"the benchmark {benchmark} has no instance {chosen!r}; choose one of: {', '.join(instances)}"
         )
     scales = list(instances[chosen]["scales"])
     metric = manifests[benchmark]["metric"]

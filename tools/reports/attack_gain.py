@@ -39,7 +39,7 @@ READS = {
     "skips_by_rhythm": "skips gets that come soon after the beginning of the transaction",
     "skips_new_keys": "skips a thread's first get of each key that has not changed",
     "forgets_texts": "keeps the tags of payloads and forgets their texts",
-    "forges_words": "leaves records empty and writes the right words itself",
+    "forges_words": "leaves records empty and writes the words of the right results itself",
 }
 LOOKUPS = {"threads": 1, "records": 200_000, "lookups_per_thread": 400_000}
 

@@ -2,8 +2,8 @@
 
 Some pages of docs/reference contain measurements. Each of these pages names the commit at which it was made
 (tools/reports/made.py). For each page this program lists the measured paths that have changed since that commit, with
-the number of commits. Tests and Markdown do not count. People must decide whether a change can alter the figures.
-Therefore the exit status is 0 even if pages are old.
+the number of commits. Tests and Markdown do not count. The program also prints the command that makes each old page
+again. People must decide whether a change can alter the figures. Therefore the exit status is 0 even if pages are old.
 """
 
 from __future__ import annotations
@@ -43,6 +43,12 @@ MEASURES: dict[str, tuple[str, ...]] = {
     "structures.md": ("structures", "api", "tools/reports/structures.py"),
     "timed-share.md": (*_SESSION, "runner"),
 }  # fmt: skip
+# The commands that make pages. The command of any other page follows from the page's name.
+_COMMANDS = {
+    "figures.md": "./dev bench",
+    "jail-backends.md": "python -m tools.guest --write",
+    "paper-scale.md": "python -m tools.paper_scale --write",
+}
 
 
 def main() -> int:
@@ -51,20 +57,32 @@ def main() -> int:
     for name, paths in MEASURES.items():
         lines = list(changes(REFERENCE / name, paths))
         old += bool(lines)
-        sys.stdout.write("\n".join([f"{name}: {_when(REFERENCE / name)}", *lines, ""]))
-    sys.stdout.write(f"{old} of {len(MEASURES)} pages are older than the code that they measure\n")
+        remedy = [f"  to make the page again: {command(name)}"] if lines else []
+        sys.stdout.write("\n".join([f"{name}: {_when(REFERENCE / name)}", *lines, *remedy, ""]))
+    sys.stdout.write(
+        f"{old} of {len(MEASURES)} pages in docs/reference are missing or older than the code that they measure\n"
+    )
     return 0
+
+
+def command(name: str) -> str:
+    """Return the command that makes a page."""
+    module = name.removesuffix(".md").replace("-", "_")
+    return _COMMANDS.get(name, f"python -m tools.reports.{module} --write")
 
 
 def changes(page: Path, paths: tuple[str, ...]) -> Iterator[str]:
     """Yield one line for each path that has changed since the page was made, or the reason why this is not known."""
-    made = read_made(page.read_text(encoding="utf-8")) if page.is_file() else None
+    if not page.is_file():
+        yield f"  the page {page.name} is missing"
+        return
+    made = read_made(page.read_text(encoding="utf-8"))
     if made is None:
-        yield "  the page names no commit: make the page again"
+        yield f"  the page {page.name} does not say at which commit it was made, so its age is unknown"
         return
     unknown = [one for one in made.commits if not _is_known(one)]
     if unknown:
-        yield f"  this clone does not have commit {', '.join(unknown)}: make the page again"
+        yield f"  this clone does not have commit {', '.join(unknown)}, at which the page was made: its age is unknown"
         return
     for path in paths:
         count = max(_commits_since(one, path) for one in made.commits)

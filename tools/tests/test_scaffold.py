@@ -107,8 +107,8 @@ def test_board(root: Path) -> None:
             "isolation/isolation",
             "'isolation' is not a benchmark that measures speed; choose from: affinity",
         ),
-        ("affinity", "affinity has no instance ''; its instances are: "),
-        ("affinity/none", "affinity has no instance 'none'; its instances are: "),
+        ("affinity", "affinity has no instance ''; choose one of: "),
+        ("affinity/none", "affinity has no instance 'none'; choose one of: "),
     ],
 )
 def test_a_board_needs_an_instance(root: Path, instance: str | None, words: str) -> None:

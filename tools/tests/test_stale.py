@@ -81,9 +81,28 @@ def test_changes_of_code_make_a_page_old_and_changes_of_tests_do_not(clone: Path
 
 def test_a_page_that_cannot_be_compared_is_old(clone: Path) -> None:
     page = clone / "page.md"
-    assert list(stale.changes(page, ("code",))) == [
-        "  the page names no commit: make the page again"
-    ]
+    assert list(stale.changes(page, ("code",))) == ["  the page page.md is missing"]
+    page.write_text("Written by hand.")
+    [line] = stale.changes(page, ("code",))
+    assert "page.md does not say at which commit it was made" in line
     page.write_text(made_line(["abcdef0"]))
     [line] = stale.changes(page, ("code",))
-    assert line == "  this clone does not have commit abcdef0: make the page again"
+    assert "this clone does not have commit abcdef0" in line
+
+
+def test_the_commands_are_those_that_the_pages_name() -> None:
+    for name in stale.MEASURES:
+        start = (stale.REFERENCE / name).read_text()[:400]
+        assert f"`{stale.command(name)}`" in start
+
+
+def test_a_missing_page_is_listed_with_its_command(
+    clone: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(stale, "REFERENCE", clone)
+    monkeypatch.setattr(stale, "MEASURES", {"power.md": ("code",)})
+    assert stale.main() == 0
+    assert (
+        "  to make the page again: python -m tools.reports.power --write\n"
+        in capsys.readouterr().out
+    )

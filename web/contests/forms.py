@@ -80,7 +80,7 @@ class ContestForm(forms.ModelForm):  # type: ignore[type-arg] # generic only in 
             "published": "Published",
         }
         help_texts: ClassVar = {
-            "freezes_at": "To leave out a phase, give it the same date as the next.",
+            "freezes_at": "To leave out a phase, give it the same date as the next phase.",
             "machine_class": "The machine class whose results count, written as on the status page. "
             "If the field is empty, the class with the most runs counts.",
             "runs_private": "Until the results, only a team itself and the officials see its runs.",

@@ -98,7 +98,7 @@ class HiddenForm(ShownForm):
         "The tables below list names and ranges.",
     )
     sessions = forms.IntegerField(
-        help_text="Sessions of each run. Ranks need at least 5 to be final.",
+        help_text="Sessions of each run. Ranks need at least 5 sessions to be final.",
         error_messages={
             "required": "The number of sessions is missing. Write a whole number, for example 15.",
             "invalid": "The number of sessions is not a whole number. Write, for example, 15.",

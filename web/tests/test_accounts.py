@@ -74,6 +74,20 @@ def test_logging_in_and_out(client: Client, world: World) -> None:
     assert client.get("/submissions/").status_code == 302
 
 
+def test_no_page_says_that_the_user_is_logged_in_after_the_log_out(
+    client: Client, world: World
+) -> None:
+    client.post("/account/login/", {"login": "alice", "password": PASSWORD})
+    client.post("/account/logout/")  # no page has shown the messages of the log-in
+    page = client.get("/").content.decode()
+    assert re.findall(r'role="status">(.*?)</p>', page) == ["You are logged out."]
+    client.post("/account/login/", {"login": "alice", "password": PASSWORD})
+    del client.cookies["sessionid"]  # as if the session had ended
+    page = client.get("/").content.decode()
+    assert "Log in" in page
+    assert 'role="status"' not in page
+
+
 def test_logging_in_does_not_lead_elsewhere(client: Client, world: World) -> None:
     answer = client.post(
         "/account/login/?next=https://evil.example/", {"login": "alice", "password": PASSWORD}

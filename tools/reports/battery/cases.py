@@ -92,7 +92,9 @@ def load(only: Sequence[str] = (), *, fast: bool = False) -> list[Case]:
     cases = [_case(entry) for entry in json.loads(CASES.read_text())]
     known = {case.id for case in cases} | set(GROUPS)
     if unknown := set(only) - known:
-        raise SystemExit(f"there is no case or group {', '.join(sorted(unknown))}: see {CASES}")
+        raise SystemExit(
+            f"there is no case or group {', '.join(sorted(unknown))}: choose from {CASES}"
+        )
     return [
         case
         for case in cases

@@ -38,7 +38,9 @@ def noise(honest: bytes) -> bytes:
     for _, kind, _, offset, size in _segments(honest):
         if kind == _DYNAMIC:
             return _patched(honest, offset, (bytes(range(1, 256)) * size)[:size])
-    raise ValueError("the honest library has no dynamic segment")
+    raise ValueError(
+        "the honest library has no dynamic segment, which this case must damage: run ./dev build"
+    )
 
 
 def writable_code(honest: bytes) -> bytes:
@@ -46,7 +48,9 @@ def writable_code(honest: bytes) -> bytes:
     for at, kind, flags, _, _ in _segments(honest):
         if kind == _LOAD and flags & _EXECUTE:
             return _patched(honest, at + 4, struct.pack("<I", flags | _WRITE))
-    raise ValueError("the honest library has no executable segment")
+    raise ValueError(
+        "the honest library has no executable segment, which this case must damage: run ./dev build"
+    )
 
 
 def other_machine(honest: bytes) -> bytes:

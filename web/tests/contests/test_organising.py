@@ -242,7 +242,7 @@ def test_the_form_of_a_contest_shows_its_boards_at_once(cup: Cup) -> None:
     for browser in (cup.browser("staff").get, cup.browser("staff").post):
         page = browser("/contests/new").content.decode()
         assert re.search(r"<details open>\s*<summary>Boards", page)
-        assert "To leave out a phase, give it the same date as the next." in page
+        assert "To leave out a phase, give it the same date as the next phase." in page
         assert 'href="/docs/how-to/run-a-contest.html"' in page
 
 
