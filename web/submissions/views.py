@@ -16,6 +16,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from leaderboard import catalogue, queries, services, submission_page
 from leaderboard.compared_runs import RUNS_MAX
+from leaderboard.contests.entries import entries_of_own_teams
 from leaderboard.my_submissions import my_submissions
 from leaderboard.queue import quotas
 from leaderboard.submissions import files
@@ -170,6 +171,7 @@ def detail(request: HttpRequest, pk: int) -> HttpResponse:
         "passed": sum(run.verdict == "passed" for run in found.row.gate_runs),
         "targets": [(timed.run.benchmark, timed.run.instance) for timed in found.timed],
         "title_of": catalogue.title_of,
+        "contest_entries": entries_of_own_teams(found.row.submission, request.user),
         "history": [(one, submission_page.scores(one)) for one in found.history],
     }
     return render(request, "submissions/detail.html", context)
