@@ -21,7 +21,7 @@ from django.utils import timezone
 from leaderboard.audits.comparison import Comparison, comparisons
 from leaderboard.audits.look_ahead import audit_of
 from leaderboard.boards import Board, all_boards
-from leaderboard.contests.visibility import secret_runs, unseen_runs
+from leaderboard.contests.visibility import unseen_runs
 from leaderboard.machines.control_history import limits
 from leaderboard.models import (
     ACTIVE_STATES,
@@ -402,13 +402,13 @@ def last_sign_of_machine(machine_id: int) -> datetime | None:
 def machine_page(machine_id: int, viewer: Viewer) -> MachinePage | None:
     """Return the content of a machine's page for this viewer, or None if the machine does not exist. 2 SQL statements.
 
-    Runs on hidden instances, whose parameters only the officials of a contest know, are left out while they are secret
-    from this viewer: the control's times would reveal how large the instance is.
+    Runs that a contest hides from this viewer are left out, because the list shows when each run ended. For a hidden
+    instance, whose parameters only officials know, the control's times would also reveal how large the instance is.
     """
     machine = _machines().filter(pk=machine_id).first()
     if machine is None:
         return None
-    shown = Exists(Run.objects.filter(~secret_runs(viewer), pk=OuterRef("run_id")))
+    shown = Exists(Run.objects.filter(~unseen_runs(viewer), pk=OuterRef("run_id")))
     series = (
         machine.control_series.filter(shown)
         .select_related("run__submission")

@@ -218,7 +218,7 @@ def describe(progress: Progress) -> str:
     role = progress.role.removesuffix(AUDIT_ROLE)
     if (
         progress.fraction >= 1.0
-    ):  # all planned sessions are done, and nobody knows how many must be repeated
+    ):  # all planned sessions are done; the number of repetitions is unknown
         session = f"session {progress.session}, which replaces a discarded session"
     else:
         session = f"session {progress.session} of {progress.sessions}"

@@ -271,7 +271,7 @@ def test_a_run_page_follows_the_run_until_it_has_ended(alice: Client, world: Wor
 
 
 def test_a_run_that_repeats_sessions_shows_no_percentage(alice: Client, world: World) -> None:
-    """All planned sessions are done, so the progress is 1, but nobody knows how many repetitions follow."""
+    """All planned sessions are done, so the progress is 1, but the number of repetitions is unknown."""
     run = run_of(world.submit())
     for _ in range(len(catalogue.gate_targets())):
         finish(claim())
