@@ -11,17 +11,17 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from django.db.models import Count, Exists, Min, OuterRef
+from django.db.models import Count, Exists, F, Min, OuterRef, Subquery
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from leaderboard.audits.comparison import Comparison, comparisons
 from leaderboard.audits.look_ahead import audit_of
 from leaderboard.boards import Board, all_boards
-from leaderboard.contests.visibility import secret_runs, unseen_runs
+from leaderboard.contests.visibility import unseen_runs
 from leaderboard.machines.control_history import limits
 from leaderboard.models import (
     ACTIVE_STATES,
@@ -44,6 +44,7 @@ from runner.terms import Severity, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
+    from datetime import datetime
 
     from django.db.models import QuerySet
 
@@ -144,17 +145,25 @@ class RunPage:
 
 @dataclass(frozen=True, slots=True)
 class MachineStatus:
-    """A bench machine. `lost` is True if the machine has shown no sign of life for MACHINE_LOST_SECONDS."""
+    """A bench machine, and the time of its last sign of life (None: it has shown none).
+
+    `lost` is True if the machine has shown no sign of life for MACHINE_LOST_SECONDS.
+    """
 
     machine: Machine
+    last_sign: datetime | None
     lost: bool
 
 
 @dataclass(frozen=True, slots=True)
 class MachinePage:
-    """A bench machine, the limits of noise and drift for ranking, and the control library's results, newest first."""
+    """A bench machine, and the control library's results on it, newest first.
+
+    `last_sign` is the time of the machine's last sign of life. `limits` are those of noise and drift for ranking.
+    """
 
     machine: Machine
+    last_sign: datetime | None
     limits: Limits
     series: tuple[ControlSeries, ...]
 
@@ -171,6 +180,24 @@ class SystemStatus:
     oldest_wait_seconds: float
     stalled: bool
     machines: tuple[MachineStatus, ...]
+
+    @property
+    def live_tag(self) -> str:
+        """Return a tag for an ETag header, which changes whenever the status page would show something else."""
+        machines = [
+            (
+                one.machine.pk,
+                one.machine.noise,
+                one.machine.drift,
+                one.machine.why_excluded,
+                one.machine.refusal,
+                one.last_sign and one.last_sign.replace(microsecond=0),
+                one.lost,
+            )
+            for one in self.machines
+        ]
+        shown = (self.waiting, self.active, round(self.oldest_wait_seconds), self.stalled, machines)
+        return hashlib.sha256(repr(shown).encode()).hexdigest()[:32]
 
 
 def submission_row(submission: Submission) -> SubmissionRow:
@@ -350,28 +377,44 @@ def announcements(limit: int = PAGE_ROWS) -> list[Announcement]:
     return list(Announcement.objects.filter(published_at__lte=timezone.now())[:limit])
 
 
-def _last_sign(machine: Machine, heartbeats: dict[int, datetime]) -> datetime:
-    """Return the time of a machine's last sign of life. If there was none, return a time in the year 1."""
-    signs = (machine.last_seen, machine.last_busy, heartbeats.get(machine.pk))
-    return max((sign for sign in signs if sign), default=datetime.min.replace(tzinfo=UTC))
+def _last_sign(machine: Machine) -> datetime | None:
+    """Return the time of the last sign of life of a machine of _machines(), or None if there was none.
+
+    A worker updates the machine's row only between two runs. During a run it updates the run's heartbeat.
+    """
+    heartbeat: datetime | None = machine.heartbeat_at  # type: ignore[attr-defined] # annotated by _machines()
+    signs = (machine.last_seen, machine.last_busy, heartbeat)
+    return max((sign for sign in signs if sign), default=None)
+
+
+def _machines() -> QuerySet[Machine]:
+    """Return all machines with the newest heartbeat of their active runs. Executes no SQL itself."""
+    active = Run.objects.filter(machine=OuterRef("pk"), state__in=ACTIVE_STATES)
+    newest = active.order_by(F("heartbeat_at").desc(nulls_last=True)).values("heartbeat_at")[:1]
+    return Machine.objects.annotate(heartbeat_at=Subquery(newest))
+
+
+def last_sign_of_machine(machine_id: int) -> datetime | None:
+    """Return the time of a machine's last sign of life. Raises Machine.DoesNotExist. 1 SQL statement."""
+    return _last_sign(_machines().get(pk=machine_id))
 
 
 def machine_page(machine_id: int, viewer: Viewer) -> MachinePage | None:
     """Return the content of a machine's page for this viewer, or None if the machine does not exist. 2 SQL statements.
 
-    Runs on hidden instances, whose parameters only the officials of a contest know, are left out while they are secret
-    from this viewer: the control's times would reveal how large the instance is.
+    Runs that a contest hides from this viewer are left out, because the list shows when each run ended. For a hidden
+    instance, whose parameters only officials know, the control's times would also reveal how large the instance is.
     """
-    machine = Machine.objects.filter(pk=machine_id).first()
+    machine = _machines().filter(pk=machine_id).first()
     if machine is None:
         return None
-    shown = Exists(Run.objects.filter(~secret_runs(viewer), pk=OuterRef("run_id")))
+    shown = Exists(Run.objects.filter(~unseen_runs(viewer), pk=OuterRef("run_id")))
     series = (
         machine.control_series.filter(shown)
         .select_related("run__submission")
         .order_by("-recorded_at", "-pk")
     )
-    return MachinePage(machine, limits(), tuple(series[:PAGE_ROWS]))
+    return MachinePage(machine, _last_sign(machine), limits(), tuple(series[:PAGE_ROWS]))
 
 
 def system_status() -> SystemStatus:
@@ -380,21 +423,22 @@ def system_status() -> SystemStatus:
     waiting = claims.claimable().aggregate(
         count=Count("pk"), since=Min(Coalesce("not_before", "created_at"))
     )
-    active = Run.objects.filter(state__in=ACTIVE_STATES).values_list("machine_id", "heartbeat_at")
-    heartbeats = {machine_id: at for machine_id, at in active if at is not None}
+    heartbeats = list(
+        Run.objects.filter(state__in=ACTIVE_STATES).values_list("heartbeat_at", flat=True)
+    )
     oldest = (now - waiting["since"]).total_seconds() if waiting["since"] else 0.0
-    machines = list(Machine.objects.order_by("name"))
-    signs = [*heartbeats.values(), *(machine.last_busy for machine in machines)]
+    machines = [(machine, _last_sign(machine)) for machine in _machines().order_by("name")]
+    signs = [*heartbeats, *(machine.last_busy for machine, _ in machines)]
     last_sign = max((sign for sign in signs if sign is not None), default=None)
     silent = last_sign is None or (now - last_sign).total_seconds() > STALLED_SECONDS
     lost_before = now - timedelta(seconds=MACHINE_LOST_SECONDS)
     return SystemStatus(
         waiting=waiting["count"],
-        active=len(active),
+        active=len(heartbeats),
         oldest_wait_seconds=max(oldest, 0.0),
         stalled=waiting["count"] > 0 and oldest > STALLED_SECONDS and silent,
         machines=tuple(
-            MachineStatus(machine, lost=_last_sign(machine, heartbeats) < lost_before)
-            for machine in machines
+            MachineStatus(machine, sign, lost=sign is None or sign < lost_before)
+            for machine, sign in machines
         ),
     )

@@ -18,6 +18,7 @@ from leaderboard.models import Run, State, Submission
 from leaderboard.queries import (
     SubmissionRow,
     is_organiser,
+    live_tag,
     may_change_submission,
     submission_row,
 )
@@ -72,6 +73,12 @@ class SubmissionDetail:
     history: tuple[Submission, ...]
     variants: tuple[Submission, ...]
     may_change: bool
+
+    @property
+    def live_tag(self) -> str:
+        """Return a tag for an ETag header, which changes whenever the page would show other states or ranks."""
+        ranks = [rank for timed in self.timed for rank in timed.ranks]
+        return live_tag(self.row.all_runs, self.waits, "; ".join(map(str, ranks)))
 
 
 def submission_detail(submission_id: int, viewer: Viewer) -> SubmissionDetail | None:

@@ -29,7 +29,7 @@ from leaderboard.models import ACTIVE_STATES, Run
 from leaderboard.queue import claims, versions, wakeup
 from leaderboard.queue.claims import Heartbeat, Slot
 from runner.audit import audited_seeds
-from runner.contract import Cancelled, Job, Progress, RunReport
+from runner.contract import AUDIT_ROLE, Cancelled, Job, Progress, RunReport
 from runner.execute import execute as execute_for_real
 from runner.janitor import remove_leftovers
 from runner.machine import machine_facts
@@ -215,7 +215,15 @@ def describe(progress: Progress) -> str:
     """Return the progress of a run in words."""
     if progress.session == 0:
         return "inspecting the library"
-    return f"session {progress.session} of {progress.sessions}: {progress.role}, phase {progress.phase}"
+    role = progress.role.removesuffix(AUDIT_ROLE)
+    if (
+        progress.fraction >= 1.0
+    ):  # all planned sessions are done; the number of repetitions is unknown
+        session = f"session {progress.session}, which replaces a discarded session"
+    else:
+        session = f"session {progress.session} of {progress.sessions}"
+    again = ", played again for an audit" if role != progress.role else ""
+    return f"{session}{again}: {role}, phase {progress.phase}"
 
 
 @dataclass(slots=True)

@@ -39,6 +39,9 @@ class Cancelled(Exception):  # noqa: N818 - not an error: the run was cancelled 
     """
 
 
+AUDIT_ROLE = ", audit"  # marks what is played again for an audit, see Progress.role
+
+
 class RefereeError(Exception):
     """The session could not be judged, for a reason other than the library. The text says why."""
 
@@ -63,7 +66,7 @@ class Progress:
     session: int
     sessions: int
     # What runs: "inspection", "candidate", "control" or "control again" (its second run in a session). If the session
-    # is played again for an audit (runner/audit.py), ", audit" is added. In a comparison of several libraries in
+    # is played again for an audit (runner/audit.py), AUDIT_ROLE is added. In a comparison of several libraries in
     # blocks (runner/blocks.py), the library's name.
     role: str
     phase: str

@@ -25,7 +25,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from runner import audit
-from runner.contract import Cancelled, Progress, RefereeError, Session, SessionCurves
+from runner.contract import AUDIT_ROLE, Cancelled, Progress, RefereeError, Session, SessionCurves
 from runner.drift import VALUES_MIN, judge_drift, why_too_busy
 from runner.inspection.user_file import unchanged
 from runner.referee import build_plan, history_arguments, run_session
@@ -45,6 +45,7 @@ CANDIDATE, CONTROL, CONTROL_AFTER = "candidate", "control", "control again"
 _BRACKET = (
     2  # the number of control runs in a session if one runs before and one after the candidate
 )
+_AUDIT = 2  # the number of library runs of an audit: the candidate and the control
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +129,9 @@ class _Series:
     folder: Path
     heartbeat: Callable[[Progress], bool]
     sessions: list[Session] = field(default_factory=list)
-    done: int = 0  # the number of library runs that have passed, without audits; for the progress
+    # For the progress: the number of library runs that have passed. The runs of an audit count too, even if they were
+    # left out because they would take too long.
+    done: int = 0
     audit_findings: list[Finding] = field(default_factory=list)
     curves: SessionCurves | None = None  # of the last session, for the progress
 
@@ -153,10 +156,16 @@ class _Series:
             self.sessions.append(Session(seed, first, reports[CANDIDATE], *controls))
             self._keep_curves(number, reports)
         ending = self._ending(number, reports, fault)
-        audited = seed in self.request.audited_seeds and self.request.with_control
-        if ending is None and audited and audit.is_affordable(reports[CANDIDATE], self.settings):
-            return self._audit(number, reports)
+        if ending is None and seed in self._audited_seeds():
+            done = self.done + _AUDIT
+            if audit.is_affordable(reports[CANDIDATE], self.settings):
+                ending = self._audit(number, reports)
+            self.done = done
         return ending
+
+    def _audited_seeds(self) -> set[str]:
+        """Return the seeds of the sessions to audit. Without the control there are none."""
+        return set(self.request.audited_seeds) if self.request.with_control else set()
 
     def _keep_curves(self, number: int, reports: dict[str, Report]) -> None:
         """Keep the throughput of a session that has ended, so that the progress shows it."""
@@ -184,6 +193,7 @@ class _Series:
                 verdict = again[role].verdict.value.replace("_", " ")
                 fault = f"the {role} library has the verdict {verdict}: {again[role].reason}"
                 break
+            self.done += 1
         candidate = again.get(CANDIDATE)
         if candidate is not None:
             self.audit_findings += candidate.findings
@@ -238,18 +248,19 @@ class _Series:
         return [CANDIDATE, CONTROL] if candidate_first(seed) else [CONTROL, CANDIDATE]
 
     def _run(self, role: str, number: int, seed: str, *, audited: bool = False) -> Report:
-        runs = len(self.request.seeds) * len(self._roles(seed))
+        runs = len(self.request.seeds) * len(self._roles(seed)) + _AUDIT * len(
+            self._audited_seeds()
+        )
         # The number of repetitions is not known in advance, so the progress stays at 1 during repetitions.
         planned = max(number, len(self.request.seeds))
-        shown = f"{role}, audit" if audited else role
+        shown = role + AUDIT_ROLE if audited else role
         part_done = min(self.done / runs, 1.0)
         where = Progress(number, planned, shown, "start", part_done, self.curves)
 
         def tick(phase: str, index: int, count: int) -> bool:
             nonlocal where
             if count > 0:
-                part = 0.0 if audited else min(index / count, 1.0)
-                fraction = min((self.done + part) / runs, 1.0)
+                fraction = min((self.done + min(index / count, 1.0)) / runs, 1.0)
                 where = Progress(number, planned, shown, phase, fraction, self.curves)
             return self.heartbeat(where)
 

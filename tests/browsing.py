@@ -99,6 +99,7 @@ def fill_the_site(world: World) -> list[str]:
     runs = [*map(run_of, shown), run_of(bad, "unit"), running]
     others = [f"/submissions/{one.pk}/" for one in shown]
     others += [f"/submissions/{good.pk}/delete/", f"/submit/?refused={refused.pk}"]
+    others.append(f"/machines/{running.machine_id}/")
     compared = ",".join(str(run.pk) for run in map(run_of, shown))
     return [f"/runs/{run.pk}/" for run in runs] + others + [f"/compare/?runs={compared}"]
 

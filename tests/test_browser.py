@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 import pytest
@@ -261,6 +262,50 @@ def test_a_board_is_sorted_and_filtered_without_javascript(
     expect(table.get_by_role("rowheader")).to_contain_text(["lib2", "lib0"])
     page.get_by_role("link", name="Show all entries").press("Enter")
     expect(table.get_by_role("rowheader")).to_contain_text(["lib0", "lib1", "lib2"])
+    context.close()
+
+
+def test_the_page_of_a_submission_follows_its_runs(
+    page: Page, live_server: LiveServer, world: World
+) -> None:
+    submission = world.submit()
+    log_in(page, live_server.url, "alice", PASSWORD)
+    page.goto(f"/submissions/{submission.pk}/")
+    part = page.locator("#state")
+    expect(part).to_contain_text("queued")
+    finish_all()
+    expect(part).to_contain_text("1 on Preliminary 1")
+    expect(page.locator("#live")).to_have_text("Runs not finished: 0")
+    expect(page.locator("#state[hx-get]")).to_have_count(0)
+
+
+def test_the_status_page_follows_the_heartbeats(page: Page, world: World) -> None:
+    world.submit()
+    run = claim()
+    page.goto("/status/")
+    Run.objects.filter(pk=run.pk).update(heartbeat_at=datetime(2099, 1, 2, tzinfo=UTC))
+    expect(page.locator("#status")).to_contain_text("2099-01-02 00:00:00")
+    page.get_by_role("link", name="bench1").click()
+    Run.objects.filter(pk=run.pk).update(heartbeat_at=datetime(2099, 1, 3, tzinfo=UTC))
+    expect(page.locator("#last-seen")).to_have_text("2099-01-03 00:00:00")
+
+
+def test_the_focus_is_visible_in_the_header_of_a_phone(
+    browser: Browser, live_server: LiveServer, world: World
+) -> None:
+    context = open_context(browser, live_server, width=375)
+    page = context.new_page()
+    log_in(page, live_server.url, "alice", PASSWORD)
+    page.goto("/about/")
+    page.keyboard.press("Tab")  # the link that skips to the content
+    for _ in range(page.locator(".site-nav a").count()):
+        page.keyboard.press("Tab")
+        name, left, right = page.evaluate(
+            "(e => [e.innerText, e.getBoundingClientRect().left, e.getBoundingClientRect().right])"
+            "(document.activeElement)"
+        )
+        assert left >= 0, name
+        assert right <= 375, name
     context.close()
 
 

@@ -55,6 +55,7 @@ def fill_the_contest(cup: Cup) -> dict[str, list[str]]:
     public = ["/contests/", here, f"{here}boards/preliminary1/", f"{here}boards/preliminary2/"]
     entries = [f"{here}organise/entries/{one.pk}/" for one in (entry, bad)]
     private = (f"{here}mail/{stop_token(follower)}/", f"{here}entries/{entry.pk}/source/")
+    private += (f"/submissions/{entry.submission_id}/", f"/submissions/{bad.submission_id}/")
     pages = ("organise/", "organise/announce/", "organise/roles/", "organise/log/", "edit/")
     pages += (
         "organise/teams/",

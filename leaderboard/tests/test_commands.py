@@ -141,10 +141,32 @@ def test_waiting_ends_with_the_last_run_and_reports_each_run(
 
     monkeypatch.setattr(add_reference, "pause", work)
     said = run("add_reference", "--wait", "--board")
+    assert "waiting for 4 runs of mine to end ..." in said
     assert "mine, unit unit paper: failed: key 7 is lost" in said
     assert "mine, sigmod2009 preliminary2 paper: passed" in said
     assert said.count("mine, ") == 4
     assert said.rindex("mine, ") < said.index("Preliminary 1 (sigmod2009")
+
+
+def test_waiting_leaves_out_the_runs_of_other_libraries(
+    references: Path, repository: Repository, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`./dev up` queues further references in the background. The next `./dev up` must not wait for them."""
+    folder = repository.root / "indexes" / "other"
+    folder.mkdir()
+    (folder / "index.json").write_text(
+        '{"name": "other", "description": "Other.", "needed": [], "trusted": true}'
+    )
+    built = references / "lib" / "indexes"
+    (built / "other.so").write_bytes((built / "mine.so").read_bytes() + b"other")
+    run("add_reference")
+    Run.objects.filter(submission__description="mine").update(
+        state=State.CANCELLED, finished_at=timezone.now()
+    )
+    monkeypatch.setattr(add_reference, "submit_missing", lambda *_: 0)
+    monkeypatch.setattr(add_reference, "pause", pytest.fail)
+    assert "waiting" not in run("add_reference", "mine", "--wait")
+    assert Run.objects.filter(submission__description="other", state=State.QUEUED).count() == 4
 
 
 def test_a_failure_of_the_machine_is_an_error_and_all_runs_are_missing(

@@ -1,4 +1,4 @@
-"""Tests the throughput curve that the worker stores in the database during a run, with its regular heartbeats.
+"""Tests what the worker stores during a run with its heartbeats: the progress in words, and the throughput curve.
 
 The end of the run removes the curve.
 """
@@ -17,7 +17,7 @@ from leaderboard.queue import claims
 from leaderboard.queue.claims import Slot
 from leaderboard.tests.conftest import enter
 from leaderboard.tests.reports import make_report
-from leaderboard.worker import _Heartbeats
+from leaderboard.worker import _Heartbeats, describe
 from runner.contract import Progress, SessionCurves
 from runner.report import Throughput
 
@@ -42,6 +42,24 @@ def running(owner: User, machine: Machine) -> Run:
 
 def stored(run: Run) -> Any:
     return Run.objects.values_list("live", flat=True).get(pk=run.pk)
+
+
+@pytest.mark.parametrize(
+    ("progress", "text"),
+    [
+        (Progress(0, 3, "inspection", "", 0.0), "inspecting the library"),
+        (
+            Progress(2, 3, "control, audit", "test", 0.6),
+            "session 2 of 3, played again for an audit: control, phase test",
+        ),
+        (
+            Progress(4, 4, "candidate", "test", 1.0),
+            "session 4, which replaces a discarded session: candidate, phase test",
+        ),
+    ],
+)
+def test_the_progress_in_words(progress: Progress, text: str) -> None:
+    assert describe(progress) == text
 
 
 def test_long_curves_are_shortened_without_a_dip_at_the_end() -> None:

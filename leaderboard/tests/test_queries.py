@@ -293,3 +293,24 @@ def test_the_queue_is_stalled_when_no_worker_claims_runs(
     status = queries.system_status()
     assert (status.active, status.stalled) == (1, False)
     assert [found.lost for found in status.machines] == [False]
+
+
+def test_the_last_sign_of_a_machine_follows_the_heartbeats_of_its_runs(
+    alice: User, machine: Machine
+) -> None:
+    """A worker updates the machine's row only between two runs, and a run can take hours."""
+    enter(alice)
+    first, second = (claims.claim(Slot(machine, number)) for number in (0, 1))
+    assert first is not None
+    assert second is not None
+    now = timezone.now()
+    Machine.objects.update(last_busy=now - timedelta(hours=2), last_seen=now - timedelta(hours=2))
+    Run.objects.filter(pk=first.pk).update(heartbeat_at=now)
+    Run.objects.filter(pk=second.pk).update(heartbeat_at=now - timedelta(hours=1))
+    status = queries.system_status()
+    page = queries.machine_page(machine.pk, alice)
+    assert page is not None
+    assert [found.last_sign for found in status.machines] == [now]
+    assert page.last_sign == queries.last_sign_of_machine(machine.pk) == now
+    Run.objects.filter(pk=first.pk).update(heartbeat_at=now + timedelta(seconds=2))
+    assert queries.system_status().live_tag != status.live_tag

@@ -108,6 +108,16 @@ def test_an_audited_session_has_a_pair_of_times(settings: Settings, tmp_path: Pa
     assert fractions == sorted(fractions)
 
 
+@pytest.mark.parametrize("calls", [1000, 10**9])
+def test_the_progress_counts_audits(settings: Settings, tmp_path: Path, calls: int) -> None:
+    """Three sessions and three audits are twelve runs of a library. An audit that takes too long counts as done."""
+    request = replace(REQUEST, seeds=SEEDS[:3], audited_seeds=SEEDS[:3])
+    _, progress = series(settings, tmp_path, request=request, calls=calls)
+    starts = [round(12 * p.fraction, 6) for p in progress if p.phase == "start"]
+    assert starts == (list(range(12)) if calls == 1000 else [0, 1, 4, 5, 8, 9])
+    assert max(p.fraction for p in progress) < 1
+
+
 def test_a_verified_session_is_played_again_as_a_timed_one(
     settings: Settings, tmp_path: Path
 ) -> None:

@@ -58,7 +58,7 @@ SCRIPT = (
     'report["reason"] = "" if report["verdict"] == "passed" else "why"\n'
     'report["metrics"]["total_ms"] = 10 if control else 5\n'
     'report["metrics"]["ns_per_call"] = (10 if control else 5) + 300 * plan["verified"]\n'
-    'report["metrics"]["calls"] = 1000\n'
+    'report["metrics"]["calls"] = CALLS\n'
     'if sys.argv[2].split("/")[-2] in STRAYS:\n'
     '    report["metrics"]["total_ms"] = STRAY_MS\n'
     'if report["verdict"] == "failed":\n'
@@ -78,6 +78,7 @@ def series(
     audited: str = "passed",
     strays: tuple[str, ...] = (),
     stray_ms: float = 12,
+    calls: int = 1000,
     throughput: Throughput | None = None,
     heartbeats: int = 10_000,
     watch: Callable[[Progress], object] = lambda _: None,
@@ -87,6 +88,7 @@ def series(
     played = replace(report(), throughput=throughput)
     text = SCRIPT.replace("REPORT", json.dumps(played.to_json()))
     text = text.replace("STRAYS", str(strays or ("",))).replace("STRAY_MS", str(stray_ms))
+    text = text.replace("CALLS", str(calls))
     text = text.replace("CANDIDATE", candidate).replace("CONTROL", control)
     path.write_text(text.replace("AUDITED", audited))
     path.chmod(0o755)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from django.contrib.auth.decorators import login_required
 from django.http import Http404
@@ -15,13 +15,17 @@ from leaderboard import catalogue, overview, queries
 from leaderboard.boards import all_boards
 from leaderboard.contests.current import current_contests
 from leaderboard.contests.models import Phase
+from leaderboard.models import Machine
 from web.boards.leads import lead_rows
 from web.boards.rows import entry_name
 from web.copies import copied
+from web.http import fragment
 from web.pages import downloads
 from web.submissions.figures import fact_rows
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from django.http import HttpRequest, HttpResponse
 
     from web.http import UserRequest
@@ -75,10 +79,29 @@ def announcements(request: HttpRequest) -> HttpResponse:
     return render(request, "pages/announcements.html", {"announcements": queries.announcements()})
 
 
+def _status(request: HttpRequest) -> dict[str, Any]:
+    """Return the context of the state of the queue and of the machines.
+
+    `seen` in the URL's query is the state of the queue that the browser shows now. If the state has changed, screen
+    readers announce the new state.
+    """
+    found = queries.system_status()
+    word = "stalled" if found.stalled else "working"
+    announce = request.GET.get("seen", word) != word
+    return {"status": found, "tag": found.live_tag, "word": word, "announce": announce}
+
+
 @require_safe
 def status(request: HttpRequest) -> HttpResponse:
     """Show the state of the queue, and of the machines that execute runs."""
-    return render(request, "pages/status.html", {"status": queries.system_status()})
+    return render(request, "pages/status.html", _status(request))
+
+
+@require_safe
+def status_state(request: HttpRequest) -> HttpResponse:
+    """Return the part of the status page that changes. This part reloads itself."""
+    context = _status(request)
+    return fragment(request, "pages/status_body.html", context, tag=context["tag"], final=False)
 
 
 @require_safe
@@ -88,11 +111,27 @@ def machine(request: HttpRequest, pk: int) -> HttpResponse:
     if page is None:
         raise Http404
     further = {n: v for n, v in page.machine.facts.items() if n not in {"name", "class"}}
-    return render(
-        request,
-        "pages/machine.html",
-        {"page": page, "machine": page.machine, "facts": fact_rows(further)},
-    )
+    context = {"page": page, "machine": page.machine, "facts": fact_rows(further)}
+    return render(request, "pages/machine.html", {**context, **_seen(pk, page.last_sign)})
+
+
+def _seen(pk: int, last_sign: datetime | None) -> dict[str, Any]:
+    """Return the context of the time of a machine's last sign of life."""
+    return {
+        "pk": pk,
+        "last_sign": last_sign,
+        "tag": f"{last_sign:%Y%m%dT%H%M%S}" if last_sign else "never",
+    }
+
+
+@require_safe
+def machine_seen(request: HttpRequest, pk: int) -> HttpResponse:
+    """Return the time of a machine's last sign of life. This part of the machine's page reloads itself."""
+    try:
+        context = _seen(pk, queries.last_sign_of_machine(pk))
+    except Machine.DoesNotExist as error:
+        raise Http404 from error
+    return fragment(request, "pages/machine_seen.html", context, tag=context["tag"], final=False)
 
 
 @require_safe

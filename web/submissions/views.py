@@ -16,6 +16,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from leaderboard import catalogue, queries, services, submission_page
 from leaderboard.compared_runs import RUNS_MAX
+from leaderboard.contests.entries import entries_of_own_teams
 from leaderboard.my_submissions import my_submissions
 from leaderboard.queue import quotas
 from leaderboard.submissions import files
@@ -150,12 +151,14 @@ def table(request: UserRequest) -> HttpResponse:
 def detail(request: HttpRequest, pk: int) -> HttpResponse:
     """Show a submission: its correctness tests, its benchmarks with their ranks, and the owner's similar submissions.
 
-    Similar submissions have the same file name.
+    Similar submissions have the same file name. Until all runs have ended, the page requests itself again, and shows
+    the new states. In the URL's query, `seen` is the number of runs that, according to the browser, have not ended.
     """
     found = submission_page.submission_detail(pk, request.user)
     if found is None:
         raise Http404
     name, variant = submission_name(found.row.submission)
+    unfinished = sum(not run.is_final for run in found.row.all_runs)
     gates = [
         run
         for run in (*found.row.gate_runs, *(run for run in found.row.audits if run.is_gate))
@@ -170,8 +173,20 @@ def detail(request: HttpRequest, pk: int) -> HttpResponse:
         "passed": sum(run.verdict == "passed" for run in found.row.gate_runs),
         "targets": [(timed.run.benchmark, timed.run.instance) for timed in found.timed],
         "title_of": catalogue.title_of,
+        "unfinished": unfinished,
+        "announce": request.GET.get("seen", str(unfinished)) != str(unfinished),
+        "tag": found.live_tag,
+        "contest_entries": entries_of_own_teams(found.row.submission, request.user),
         "history": [(one, submission_page.scores(one)) for one in found.history],
     }
+    if "HX-Request" in request.headers:
+        return fragment(
+            request,
+            "submissions/detail.html",
+            context,
+            tag=found.live_tag,
+            final=unfinished == 0,
+        )
     return render(request, "submissions/detail.html", context)
 
 

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 import pytest
 from django.db import transaction
 from django.test import Client
-from django.urls import URLPattern, URLResolver, get_resolver
+from django.urls import URLPattern, URLResolver, get_resolver, reverse
+from django.utils import timezone
 
 from leaderboard import plots
 from leaderboard.models import Run, Submission
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.django_db
 
 LOGIN = 302  # a redirect to the log-in page
+ACCOUNTS = "allauth.urls"
 
 
 @dataclass(frozen=True)
@@ -48,7 +50,10 @@ RULES = [
     Rule("about", "/about/", 200, 200, 200, 200),
     Rule("announcements", "/news/", 200, 200, 200, 200),
     Rule("status", "/status/", 200, 200, 200, 200),
+    Rule("status-state", "/status/state/", 200, 200, 200, 200),
     Rule("machine", "/machines/{machine}/", 200, 200, 200, 200),
+    Rule("machine-seen", "/machines/{machine}/last-seen/", 200, 200, 200, 200),
+    Rule("machine-seen", "/machines/0/last-seen/", 404, 404, 404, 404),
     Rule("boards:all", "/boards/", 200, 200, 200, 200),
     Rule("boards:board", "/boards/preliminary1/", 200, 200, 200, 200),
     Rule("boards:history", "/boards/preliminary1/history/", 200, 200, 200, 200),
@@ -164,6 +169,57 @@ def test_access(world: World, drawn: Submission) -> None:
                 Submission.objects.update(deleted_at=None)
             # Undo all changes, so that every visitor finds the same data.
             transaction.set_rollback(True)
+
+
+def test_no_address_of_a_deleted_submission_works_for_others(
+    world: World, drawn: Submission
+) -> None:
+    names = {"run": run_of(drawn).pk, "gate": run_of(drawn, "isolation").pk, "submission": drawn.pk}
+    Submission.objects.update(deleted_at=timezone.now())
+    rules = [rule for rule in RULES if "{run}" in rule.path or "{submission}" in rule.path]
+    for who in ("owner", "other", "anonymous"):
+        browser = visitor(world, who)
+        for rule in rules:
+            answer = getattr(browser, rule.method)(rule.path.format(**names))
+            wrong = {405, 404} if getattr(rule, who) == 405 else {404}
+            allowed = {302} if who == "anonymous" and rule.anonymous == LOGIN else wrong
+            assert answer.status_code in allowed, f"{rule.method} {rule.path} by {who}"
+
+
+# Pages of accounts that visitors need before they log in. They show nothing about an account.
+BEFORE_LOGIN = {
+    "account_login",
+    "account_logout",  # leads to the front page
+    "account_inactive",
+    "account_signup",
+    "account_email_verification_sent",
+    "account_confirm_email",
+    "account_reset_password",
+    "account_reset_password_done",
+    "account_reset_password_from_key",
+    "account_reset_password_from_key_done",
+}
+
+
+def test_all_other_pages_of_accounts_lead_to_the_login(client: Client) -> None:
+    arguments = {
+        "account_confirm_email": ("key",),
+        "account_reset_password_from_key": ("1", "key"),
+    }
+    found = [str(pattern.name) for pattern in _patterns(get_resolver(ACCOUNTS).url_patterns)]
+    assert set(found) > BEFORE_LOGIN
+    for name in found:
+        answer = client.get(reverse(name, args=arguments.get(name, ())))
+        leads = answer.status_code == 302 and answer["Location"].startswith("/account/login/")
+        assert leads is (name not in BEFORE_LOGIN), name
+
+
+def _patterns(patterns: list[URLPattern | URLResolver]) -> Iterator[URLPattern]:
+    for pattern in patterns:
+        if isinstance(pattern, URLPattern):
+            yield pattern
+        else:
+            yield from _patterns(pattern.url_patterns)
 
 
 def test_every_url_of_the_site_has_a_rule() -> None:

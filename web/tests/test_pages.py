@@ -17,10 +17,10 @@ from django.test import Client
 from django.utils import timezone
 
 from leaderboard.catalogue import Target
-from leaderboard.models import Announcement, Run
+from leaderboard.models import Announcement, Machine, Run
 from web import jinja
 from web.pages import downloads
-from web.tests.world import BOARD, WINDOWS, World, finish_all, run_of
+from web.tests.world import BOARD, WINDOWS, World, claim, finish_all, run_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -213,6 +213,27 @@ def test_status_says_when_no_machine_executes_the_queue(client: Client, world: W
     page = client.get("/status/").content.decode()
     assert "No machine is taking runs from the queue" in page
     assert "notice-error" in page
+    said = "The queue is now: stalled"
+    assert said in client.get("/status/state/", {"seen": "working"}).content.decode()
+    assert said not in client.get("/status/state/", {"seen": "stalled"}).content.decode()
+
+
+def test_last_seen_follows_the_heartbeats_of_a_long_run(client: Client, world: World) -> None:
+    world.submit()
+    run = claim()
+    Machine.objects.update(last_seen=None, last_busy=None)
+    now = timezone.now().replace(microsecond=0)
+    for path in ("/status/", f"/machines/{run.machine_id}/"):
+        part = path + ("state/" if "status" in path else "last-seen/")
+        assert f'hx-get="{part}' in client.get(path).content.decode()
+        for later in (0, 2):
+            beat = now + timedelta(seconds=later)
+            Run.objects.filter(pk=run.pk).update(heartbeat_at=beat)
+            assert jinja.timestamp(beat) in client.get(path).content.decode()
+            found = client.get(part)
+            assert jinja.timestamp(beat) in found.content.decode()
+            again = client.get(part, HTTP_IF_NONE_MATCH=found["ETag"])
+            assert again.status_code == 304
 
 
 @pytest.mark.parametrize("path", ["/boards/none/", "/runs/1/", "/nowhere/"])

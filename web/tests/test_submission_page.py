@@ -11,7 +11,7 @@ import pytest
 
 from leaderboard.catalogue import Target
 from runner.terms import Verdict
-from web.tests.world import BOARD, World, finish_all, run_of
+from web.tests.world import BOARD, World, claim, finish, finish_all, run_of
 
 if TYPE_CHECKING:
     from django.test import Client
@@ -35,6 +35,26 @@ def test_gates_are_listed_once_and_benchmarks_have_their_ranks(
     for slug in ("preliminary1", "preliminary2"):
         assert f'1 on <a href="/boards/{slug}/">' in page
     assert "History of" not in page
+
+
+def test_the_states_follow_the_runs_until_all_have_ended(client: Client, world: World) -> None:
+    submission = world.submit()
+    path = f"/submissions/{submission.pk}/"
+    unfinished = submission.runs.count()
+    page = client.get(path).content.decode()
+    assert f'hx-get="{path}?seen={unfinished}"' in page
+    first = client.get(path, headers={"HX-Request": "true"})
+    assert first.status_code == 200
+    ask = {"HX-Request": "true", "If-None-Match": first["ETag"]}
+    assert client.get(path, headers=ask).status_code == 304
+    finish(claim())
+    second = client.get(path, {"seen": unfinished}, headers=ask)
+    assert second.status_code == 200
+    assert f"Runs not finished: {unfinished - 1}" in second.content.decode()
+    finish_all()
+    last = client.get(path, headers=ask)
+    assert last.status_code == 286
+    assert "hx-get" not in last.content.decode()
 
 
 def test_a_submission_says_why_it_is_not_ranked(client: Client, world: World) -> None:

@@ -270,6 +270,21 @@ def test_a_run_page_follows_the_run_until_it_has_ended(alice: Client, world: Wor
     assert '<h2 id="curves">' in done.content.decode()
 
 
+def test_a_run_that_repeats_sessions_shows_no_percentage(alice: Client, world: World) -> None:
+    """All planned sessions are done, so the progress is 1, but the number of repetitions is unknown."""
+    run = run_of(world.submit())
+    for _ in range(len(catalogue.gate_targets())):
+        finish(claim())
+    mine = claim()
+    for progress, shown in ((0.996, "99 %"), (1.0, "repeats discarded sessions")):
+        claims.heartbeat(mine.pk, mine.attempt, progress, "a note")
+        assert shown in alice.get("/submissions/").content.decode()
+    assert "100 %" not in alice.get("/submissions/").content.decode()
+    page = alice.get(f"/runs/{run.pk}/").content.decode()
+    assert '<progress id="progress" max="1"></progress>' in page
+    assert "a note" in page
+
+
 def test_a_run_page_links_to_its_pictures_when_they_are_drawn(alice: Client, world: World) -> None:
     run = run_of(world.submit())
     finish_all()

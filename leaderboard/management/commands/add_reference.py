@@ -30,6 +30,7 @@ from runner.terms import Verdict
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser
+    from collections.abc import Sequence
     from pathlib import Path
 
     from django.contrib.auth.models import User
@@ -87,7 +88,7 @@ class Command(BaseCommand):
         parser.add_argument(
             "--wait",
             action="store_true",
-            help="wait until all runs of the user keydrome have ended",
+            help="wait until all runs of the named libraries and structures have ended",
         )
         parser.add_argument(
             "--board",
@@ -133,17 +134,21 @@ class Command(BaseCommand):
             )
             self.stdout.write(f"{reference.title}: {state}")
         if wait:
-            self._wait(owner)
+            self._wait(references)
         if board:
             call_command("show_board", stdout=self.stdout)
 
-    def _wait(self, owner: User) -> None:
-        """Wait until all runs of the reference libraries have ended, and print how each run ends.
+    def _wait(self, references: Sequence[Reference]) -> None:
+        """Wait until all runs of these libraries have ended, and print how each run ends.
 
-        Raises CommandError if no worker claims the runs, or if a run could not be judged because the machine failed.
+        Does not wait for other libraries, whose runs may take minutes: `./dev up` queues them in the background. Raises
+        CommandError if no worker claims the runs, or if a run could not be judged because the machine failed.
         """
-        open_runs = Run.objects.filter(submission__owner=owner).exclude(state__in=FINAL_STATES)
-        waiting = set(open_runs.values_list("pk", flat=True))
+        waiting, titles = _open_runs(references)
+        if waiting:
+            names = ", ".join(titles)
+            self.stdout.write(f"waiting for {counted(len(waiting), 'run')} of {names} to end ...")
+            self.stdout.flush()
         unjudged = 0
         while waiting:
             ended = Run.objects.filter(pk__in=waiting, state__in=FINAL_STATES).select_related(
@@ -192,22 +197,42 @@ def all_references() -> list[Reference]:
     return whole + bare
 
 
+def _open_runs(references: Sequence[Reference]) -> tuple[set[int], list[str]]:
+    """Return the ids of the unfinished runs of these libraries, and the titles of the libraries that have such runs."""
+    waiting: set[int] = set()
+    titles = []
+    for reference in references:
+        runs = Run.objects.exclude(state__in=FINAL_STATES).filter(
+            submission__owner__username=REFERENCE_USER,
+            submission__blob_sha256=_digest(reference),
+            submission__configuration=reference.configuration,
+        )
+        if found := runs.values_list("pk", flat=True):
+            waiting.update(found)
+            titles.append(reference.title)
+    return waiting, titles
+
+
+def _digest(reference: Reference) -> str:
+    with reference.path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
 def submit_missing(reference: Reference, owner: User, scale: str, sessions: int) -> int:
     """Submit a reference library to every target that still lacks a run of it; return the number of new runs.
 
     The targets are the benchmark instances of the main boards (those of a contest) and all gates. A gate is a
     correctness test that boards require.
     """
+    digest = _digest(reference)
+    missing = [
+        target
+        for target, planned in catalogue.planned_scales(catalogue.main_targets(), scale)
+        if not _exists(digest, reference.configuration, target, planned)
+    ]
+    if not missing:
+        return 0
     with reference.path.open("rb") as file:
-        digest = hashlib.file_digest(file, "sha256").hexdigest()
-        missing = [
-            target
-            for target, planned in catalogue.planned_scales(catalogue.main_targets(), scale)
-            if not _exists(digest, reference.configuration, target, planned)
-        ]
-        if not missing:
-            return 0
-        file.seek(0)
         submission = services.submit(
             owner=owner,
             file=file,

@@ -178,6 +178,27 @@ def test_a_draft_is_for_its_officials(cup: Cup) -> None:
         assert ("Autumn Cup" in browser.get("/contests/").content.decode()) == sees
 
 
+def test_no_address_of_a_draft_works_for_others(cup: Cup) -> None:
+    """Strangers, and also contestants whose contest was withdrawn, get a 404 from every address of the contest."""
+    names = {
+        "entry": cup.enter().pk,
+        "hidden": add_hidden(cup).pk,
+        "invitation": 1,
+        "token": cup.heron.token,
+    }
+    Contest.objects.update(published=False)
+    inside = [rule for rule in RULES if rule.path.startswith(CUP) and "/mail/{" not in rule.path]
+    for who in ("anonymous", "stranger", "contestant"):
+        browser = cup.browser(who)
+        for rule in inside:
+            path = rule.path.format(**names)
+            answer = getattr(browser, rule.method)(path)
+            asked = answer.status_code == 302 and answer["Location"].startswith("/account/login/")
+            post_only = answer.status_code == 405 and rule.statuses == POST_ONLY
+            refused = answer.status_code == 404 or post_only or (who == "anonymous" and asked)
+            assert refused, f"{rule.method} {path} by {who}: {answer.status_code}"
+
+
 def test_an_official_of_one_contest_has_no_rights_in_another(cup: Cup) -> None:
     other = Contest.objects.get()
     other.pk, other.slug = None, "other"

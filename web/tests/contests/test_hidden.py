@@ -53,6 +53,8 @@ DETAILS = (
     "/runs/{run}.json",
     "/runs/{run}/bundle.zip",
     "/runs/{run}/throughput.svg",
+    "/runs/{run}/state/",
+    "/submissions/{submission}/",
     "/compare/?runs={run},{open}",
     "/compare.csv?runs={run},{open}",
     "/compare.json?runs={run},{open}",
@@ -132,17 +134,32 @@ def test_addresses_of_hidden_runs_do_not_exist_for_outsiders(cup: Cup, how: str)
         .objects.exclude(submission=submission)
         .get(benchmark=BOARD.benchmark, instance=BOARD.instance)
     )
-    paths = [path.format(run=run.pk, open=other.pk) for path in DETAILS]
+    names = {"run": run.pk, "open": other.pk, "submission": submission.pk}
+    # The submission was made before the freeze, so everyone may see that it exists.
+    shown = "/submissions/{submission}/" if how == "frozen" else ""
+    paths = [path.format(**names) for path in DETAILS if path != shown]
     for who in EVERYONE:
         browser = cup.browser(who)
         for path in paths:
             status, _ = fetch(browser, path)
-            assert status == (404 if who in OUTSIDERS else 200), f"{path} by {who}"
+            right = 286 if path.endswith("/state/") else 200  # 286: the run's page stops reloading
+            assert status == (404 if who in OUTSIDERS else right), f"{path} by {who}"
         _, neighbour = fetch(browser, f"/runs/{other.pk}/")
         assert who not in OUTSIDERS or "zebra" not in neighbour, who
     move(cup.contest, freezes_at=-1, closes_at=-1, results_at=0)
     for path in paths:
-        assert fetch(cup.browser("anonymous"), path)[0] == 200, path
+        assert fetch(cup.browser("anonymous"), path)[0] in {200, 286}, path
+
+
+@pytest.mark.parametrize("how", ["private", "anonymous", "frozen"])
+def test_a_machine_does_not_list_hidden_runs(cup: Cup, how: str) -> None:
+    """The list shows when a run ended and the control's times. A link to a hidden run would lead to a 404."""
+    run = enter_zebra(cup, how).runs.get(benchmark=BOARD.benchmark)
+    path, link = f"/machines/{run.machine_id}/", f'"/runs/{run.pk}/"'
+    for who in EVERYONE:
+        assert (link in fetch(cup.browser(who), path)[1]) is (who not in OUTSIDERS), who
+    move(cup.contest, freezes_at=-1, closes_at=-1, results_at=0)
+    assert link in fetch(cup.browser("anonymous"), path)[1]
 
 
 @pytest.mark.parametrize("how", ["private", "anonymous"])

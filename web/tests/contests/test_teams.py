@@ -178,6 +178,18 @@ def test_the_pages_of_a_contest_that_has_ended_offer_nothing(cup: Cup, alice: Cl
     assert "Log in to enter" not in Client().get(front).content.decode()
 
 
+def test_a_submission_links_to_its_contest_only_for_its_team(cup: Cup) -> None:
+    entry = cup.enter()
+    for who in ("contestant", "mate", "stranger", "anonymous", "jury", "staff"):
+        page = cup.browser(who).get(f"/submissions/{entry.submission_id}/").content.decode()
+        inside = who in {"contestant", "mate"}
+        assert (f'<a href="{PAGE}">Heron</a>' in page) is inside, who
+        assert ('<a href="/contests/cup/">Autumn Cup</a>' in page) is inside, who
+    Contest.objects.update(published=False)
+    page = cup.browser("mate").get(f"/submissions/{entry.submission_id}/").content.decode()
+    assert "Autumn Cup" not in page, "the link would lead to a 404"
+
+
 def test_an_empty_team_is_deleted_when_its_last_member_leaves(cup: Cup) -> None:
     teams.leave(cup.heron, cup.tim)
     teams.leave(cup.heron, cup.world.alice)
