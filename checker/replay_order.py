@@ -167,7 +167,7 @@ def replay(history: Path, order: Path, *, strict: bool, shared: bool) -> str:
             return f"{where} is not committed in the history, or the order has it twice"
         begin, end = logs[thread][first], logs[thread][events[-1]]
         if strict and end[6] < latest_begin:
-            return f"{where} ended before an earlier transaction of the order began, so the order contradicts real time"
+            return f"{where} ended before a transaction that precedes it in the order began: real time forbids this"
         latest_begin = max(latest_begin, begin[6] - begin[3] if begin[3] < LONG else 0)
         for number in {logs[thread][position][2] for position in events}:
             indexes[number].cursors = [Cursor() for _ in range(1 if shared else MANY_HANDLES + 1)]

@@ -450,8 +450,8 @@ def _add_verified(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--verified",
         action="store_true",
-        help="make every call from a process outside the jail; times are comparable only with those of other verified "
-        "runs",
+        help="call the library from a process outside the jail, so that it cannot see its next calls; compare times "
+        "only with those of other verified runs",
     )
 
 

@@ -165,8 +165,8 @@ def _facts(outcome: Outcome) -> Iterator[str]:
 def _audit_line(audit: Audit) -> str:
     if not audit.pairs and not audit.pairs_left_out:
         return (
-            "audit: no session was played in both timed and verified mode, because sessions failed or have too many "
-            "calls: if none failed, choose a smaller --scale"
+            "audit: nothing was compared, because no session was played in both timed and verified mode. If sessions "
+            "failed, correct their errors; otherwise they have too many calls, so choose a smaller --scale"
         )
     if not audit.pairs:
         return (

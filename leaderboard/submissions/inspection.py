@@ -31,6 +31,6 @@ def reasons_against_file(facts: LibraryFacts, configuration: str) -> list[Refusa
             Refusal("no_configuration", problem, f"choose one of the configurations {known}")
         )
     if not found and facts.kind is LibraryKind.INDEX and configuration:
-        problem = "the file is a whole library, and only bare structures take a configuration"
+        problem = "the file is a library with its own transactions, and only bare structures take a configuration"
         found.append(Refusal("configuration", problem, "submit the file without a configuration"))
     return found

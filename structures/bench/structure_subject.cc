@@ -177,7 +177,7 @@ uint64_t StructureSubject::scan(const Queries& queries, uint32_t length) {
     KeydromeRun run{memory.get(), kRunBytes, 0, length, 0};
     const int more = table_.scan(instance_, bytes_of(queries.keys[i]), {nullptr, 0}, 0, &run);
     if (more < 0 || (more > 0 && run.pairs != length)) {
-      stop("scan returned an error, or a run that is too short although pairs follow");
+      stop("scan returned an error, or fewer pairs than requested although more pairs follow");
     }
     uint32_t at = 0;
     for (uint32_t left = run.pairs; left > 0; --left) {

@@ -50,7 +50,7 @@ def _parser() -> argparse.ArgumentParser:
     new.add_argument(
         "name",
         metavar="NAME",
-        help="name of the new thing: 2 to 31 lower-case letters, digits and _, beginning with a letter",
+        help="name of what this command adds: 2 to 31 lower-case letters, digits and _, beginning with a letter",
     )
     new.add_argument(
         "instance",

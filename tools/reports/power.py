@@ -80,7 +80,7 @@ def main() -> int:
         "--windows",
         type=int,
         default=STEP_WINDOWS,
-        help=f"number of windows that compare slowed libraries; default: {STEP_WINDOWS}",
+        help=f"number of time windows that compare libraries slowed on purpose; default: {STEP_WINDOWS}",
     )
     parser.add_argument(
         "--rounds",
@@ -190,7 +190,7 @@ def page(known: dict[str, list[Blocks]], scale: str) -> str:
         "share a block. A window in which the machine was too busy to measure on is not counted. A library is *ahead*",
         "if it is surely faster, and *apart* if it is surely more than 3 % faster.",
         f"The load average was {os.getloadavg()[0]:.1f} at the end.",
-        "docs/explanation/judging-numbers.md has the same figures for a simulated quiet desktop.",
+        "docs/explanation/judging-numbers.md has the same figures for a simulated desktop without other load.",
         "",
         "## Libraries that differ by a known amount",
         "",

@@ -82,8 +82,8 @@ def _words(pair: Pair, by_name: Mapping[str, Column]) -> str:
         return f"equal within {_MARGIN}"
     start = f"{leader} is better, perhaps by less than {_MARGIN}" if leader else "undecided"
     if pair.more_sessions is None:
-        return f"{start}; more than {FORECAST_MAX:,} more sessions of each run would be needed to decide"
-    return f"{start}; about {_sessions(pair.more_sessions)} of each run would decide"
+        return f"{start}; more than {FORECAST_MAX:,} more sessions of each run would be needed to show which is better"
+    return f"{start}; about {_sessions(pair.more_sessions)} of each run would probably show which is better"
 
 
 def _sessions(count: int) -> str:

@@ -75,8 +75,8 @@ class ContestForm(forms.ModelForm):  # type: ignore[type-arg] # generic only in 
             "wants_source": "Teams hand in source code for the finals",
             "admission": "Admission",
             "team_size": "Maximum number of members in a team",
-            "quota_open": "Submissions of a team in 24 hours while open",
-            "quota_frozen": "Submissions of a team in 24 hours while boards are frozen",
+            "quota_open": "Maximum number of submissions of a team in 24 hours while the contest is open",
+            "quota_frozen": "Maximum number of submissions of a team in 24 hours while its boards are frozen",
             "published": "Published",
         }
         help_texts: ClassVar = {

@@ -72,7 +72,7 @@ def test_unrelated_runs_are_not_paired_and_the_page_says_so(
     assert "The ratios cannot be paired, because the runs have different seeds" in page
     names = "quick (run {.pk}) and near (run {.pk})".format(*unrelated[:2])
     assert f"No single run is best: the sessions do not separate {names}." in page
-    assert "more sessions of each run would decide" in page
+    assert "more sessions of each run would probably show which is better" in page
     found = client.get(address(unrelated, ".json")).json()
     assert (found["paired"], found["shared_seeds"], found["differences"]) == (False, 0, [])
     quick, near, slow = (run.pk for run in unrelated)
