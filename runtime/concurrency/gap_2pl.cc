@@ -6,9 +6,9 @@
 // before an existing key, or the interval after the last key.
 //
 // - `get` locks its key shared, even if the key does not exist, because a transaction that inserts
-//   the key must lock it exclusively. A deletion that finds nothing, and an insertion of an
-//   existing pair, also keep the lock of their key, so that their results stay right until the
-//   commit.
+//   the key must lock it exclusively. After a deadlock, `get` locks exclusively (two_phase.h). A
+//   deletion that finds nothing, and an insertion of an existing pair, also keep the lock of their
+//   key, so that their results stay right until the commit.
 // - A step of `getNext` to another key locks this key shared, then the gap before it shared. A step
 //   to DB_END locks the gap after the last key shared.
 // - An insertion locks its key exclusively. If the key is new, it divides a gap, and the insertion
@@ -184,7 +184,7 @@ void Gap2pl::after_release(Locking& transaction) {
 
 ErrCode Gap2pl::get(Transaction& transaction, Index& index, Cursor& cursor, KeydromeBytes key) {
   auto& self = static_cast<LockingTransaction&>(transaction);
-  const ErrCode locked = lock_key(self, index, key, LockMode::kShared);
+  const ErrCode locked = lock_key(self, index, key, read_mode(self, LockMode::kShared));
   if (locked != SUCCESS) return locked;
   const ReadLatch latch(content_of(index).latch);
   return read_key(index, cursor, key);

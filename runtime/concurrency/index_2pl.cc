@@ -8,7 +8,7 @@
 // reads, only one transaction at a time uses an index, and a deadlock needs two indexes. With
 // shared reads, several transactions may read one index at once. A transaction that reads and then
 // writes upgrades its lock to exclusive. If two transactions share a lock and both upgrade it, they
-// deadlock.
+// deadlock. The victim's next transaction therefore locks its reads exclusively (two_phase.h).
 #include <memory>
 
 #include "runtime/concurrency/families/two_phase.h"
@@ -68,12 +68,14 @@ ErrCode Index2pl::lock(Locking& transaction, Index& index, LockMode mode) {
 }
 
 ErrCode Index2pl::get(Transaction& transaction, Index& index, Cursor& cursor, KeydromeBytes key) {
-  const ErrCode locked = lock(static_cast<Locking&>(transaction), index, read_mode_);
+  auto& self = static_cast<Locking&>(transaction);
+  const ErrCode locked = lock(self, index, read_mode(self, read_mode_));
   return locked == SUCCESS ? read_key(index, cursor, key) : locked;
 }
 
 ErrCode Index2pl::get_next(Transaction& transaction, Index& index, Cursor& cursor) {
-  const ErrCode locked = lock(static_cast<Locking&>(transaction), index, read_mode_);
+  auto& self = static_cast<Locking&>(transaction);
+  const ErrCode locked = lock(self, index, read_mode(self, read_mode_));
   if (locked != SUCCESS) return locked;
   KeydromeBytes key, payload;
   const int found = peek(content_of(index), index.store(), cursor, key, payload);

@@ -8,6 +8,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstdlib>
+#include <mutex>
 #include <new>
 
 #include "runtime/instance/grace.h"
@@ -129,7 +130,7 @@ void* Heap::allocate(size_t size, size_t alignment) {
   if (!small && large == nullptr) return nullptr;
   hide_from_leak_sanitizer(large);
   Shard& own = shard();
-  const SpinGuard guard(own.lock);
+  const std::lock_guard<SpinLock> guard(own.lock);
   void* memory = small ? take(own, number) : large;
   if (memory != nullptr) count(own, static_cast<int64_t>(size));
   return memory;
@@ -157,7 +158,7 @@ void* Heap::take(Shard& shard, size_t number) {
 }
 
 Heap::Free* Heap::take_batch(size_t number) {
-  const SpinGuard guard(common_lock_);
+  const std::lock_guard<SpinLock> guard(common_lock_);
   Free* batch = batches_[number];
   if (batch != nullptr) batches_[number] = batch->next_batch;
   return batch;
@@ -171,7 +172,7 @@ void Heap::give_away(Class& blocks, size_t number) {
   blocks.list = last->next;
   blocks.listed -= kBatch;
   last->next = nullptr;
-  const SpinGuard guard(common_lock_);
+  const std::lock_guard<SpinLock> guard(common_lock_);
   batch->next_batch = batches_[number];
   batches_[number] = batch;
 }
@@ -179,7 +180,7 @@ void Heap::give_away(Class& blocks, size_t number) {
 // Gives the class a new span of about an eighth of its memory in this shard. So the unused parts of
 // spans stay small, even if many shards use many classes. Returns false if memory is exhausted.
 bool Heap::take_span(Class& blocks) {
-  const SpinGuard guard(common_lock_);
+  const std::lock_guard<SpinLock> guard(common_lock_);
   if (span_at_ == span_end_) {
     try {
       chunks_.reserve(chunks_.size() + 1);
@@ -207,7 +208,7 @@ void Heap::free(void* memory, size_t size, size_t alignment) {
   const bool small = small_class(size, alignment, number);
   if (!small) std::free(memory);
   Shard& own = shard();
-  const SpinGuard guard(own.lock);
+  const std::lock_guard<SpinLock> guard(own.lock);
   count(own, -static_cast<int64_t>(size));
   if (!small) return;
   Class& blocks = own.classes[number];

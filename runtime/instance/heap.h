@@ -17,10 +17,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <thread>
 #include <vector>
 
 #include "base/cache_line.h"
-#include "base/spin_lock.h"
 #include "keydrome/structure.h"
 
 namespace keydrome::runtime {
@@ -59,6 +59,18 @@ class Heap {
   static constexpr size_t kSpanMax = size_t{64} << 10;
   static constexpr size_t kChunk = size_t{2} << 20;
 
+  // A thread holds this lock for about ten instructions. A thread that finds it taken yields,
+  // because the holder may be waiting for a processor.
+  class SpinLock {
+   public:
+    void lock() {
+      while (taken_.exchange(true, std::memory_order_acquire)) std::this_thread::yield();
+    }
+    void unlock() { taken_.store(false, std::memory_order_release); }
+
+   private:
+    std::atomic<bool> taken_ = false;
+  };
   struct Free {
     Free* next;
     Free* next_batch;  // only in the first block of a batch in batches_

@@ -143,7 +143,10 @@ bool LockManager::acquire(LockOwner& owner, Lock& lock, LockMode mode) {
   if (outcome == Attempt::kHeld) return true;
   const bool upgrade = outcome == Attempt::kUpgraded || outcome == Attempt::kUpgradeBlocked;
   const bool blocked = outcome == Attempt::kBlocked || outcome == Attempt::kUpgradeBlocked;
-  if (blocked && !wait(owner, lock, mode, upgrade)) return false;
+  if (blocked && !wait(owner, lock, mode, upgrade)) {
+    owner.was_victim_ = true;
+    return false;
+  }
   owner.note(lock, mode, upgrade);
   return true;
 }
@@ -157,13 +160,13 @@ bool LockManager::try_acquire(LockOwner& owner, Lock& lock, LockMode mode) {
 }
 
 LockView LockManager::view(const LockOwner& owner, Lock& lock) {
-  const SpinGuard guard(lock.mutex_);
+  const MutexLock guard(lock.mutex_);
   const bool mine = lock.holder(owner) != nullptr;
   return {mine, lock.holders_.size() > (mine ? 1u : 0u)};
 }
 
 LockManager::Attempt LockManager::attempt(LockOwner& owner, Lock& lock, LockMode mode) {
-  const SpinGuard guard(lock.mutex_);
+  const MutexLock guard(lock.mutex_);
   const Lock::Holder* mine = lock.holder(owner);
   if (mine != nullptr && covers(mine->mode, mode)) return Attempt::kHeld;
   if (lock.queue_ != nullptr || !lock.grantable(owner, mode)) {
@@ -180,7 +183,7 @@ bool LockManager::wait(LockOwner& owner, Lock& lock, LockMode mode, bool upgrade
   {
     const MutexLock graph(graph_mutex_);
     {
-      const SpinGuard guard(lock.mutex_);
+      const MutexLock guard(lock.mutex_);
       lock.make_room();
       const bool first = lock.queue_ == nullptr || upgrade || lock.queue_->invited_;
       if (first && lock.grantable(owner, mode)) {
@@ -213,7 +216,7 @@ bool LockManager::accept_invitation(Waiter& waiter) {
     const MutexLock graph(graph_mutex_);
     if (waiter.lock_ == nullptr) return false;  // the thread has the lock now, or is a victim
     Lock& lock = *waiter.lock_;
-    const SpinGuard guard(lock.mutex_);
+    const MutexLock guard(lock.mutex_);
     waiter.invited_ = false;
     if (!lock.grantable(waiter)) {
       if (waiter.overtaken_since_ns_ == 0) waiter.overtaken_since_ns_ = now_ns();
@@ -229,31 +232,24 @@ bool LockManager::accept_invitation(Waiter& waiter) {
   return true;
 }
 
-LockStatistics LockManager::statistics() const {
-  uint64_t locks = 0;
-  for (const Padded<std::atomic<uint64_t>>& part : locks_) locks += part.value;
-  return {locks, waits_, waiting_, deadlocks_};
-}
-
 void LockManager::count(Waiter& waiter, bool waits) {
   if (std::exchange(waiter.counted_, waits) != waits) waits ? ++waiting_ : --waiting_;
 }
 
 void LockManager::release_all(LockOwner& owner) {
-  const size_t part = reinterpret_cast<uintptr_t>(&owner.waiter_) / sizeof(Waiter) % locks_.size();
-  locks_[part].value.fetch_add(owner.held_.size(), std::memory_order_relaxed);  // a statistic only
+  locks_.fetch_add(owner.held_.size(), std::memory_order_relaxed);  // a statistic only
   WakeList wake_list;
   for (const LockOwner::Held& held : owner.held_) {
     Lock& lock = *held.lock;
     {
-      const SpinGuard guard(lock.mutex_);
+      const MutexLock guard(lock.mutex_);
       if (lock.queue_ == nullptr) {
         lock.drop(owner);
         continue;
       }
     }
     const MutexLock graph(graph_mutex_);
-    const SpinGuard guard(lock.mutex_);
+    const MutexLock guard(lock.mutex_);
     lock.drop(owner);
     serve_queue(lock, wake_list);
   }
@@ -328,7 +324,7 @@ Waiter* LockManager::youngest_on_cycle(Waiter& at, const Waiter& start,
 
 void LockManager::make_victim(Waiter& waiter, WakeList& wake_list) {
   Lock& lock = *waiter.lock_;
-  const SpinGuard guard(lock.mutex_);
+  const MutexLock guard(lock.mutex_);
   lock.dequeue(waiter);
   waiter.lock_ = nullptr;
   count(waiter, false);

@@ -34,14 +34,11 @@
 // while the queue is empty takes only the lock's own mutex.
 #pragma once
 
-#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
 
-#include "base/cache_line.h"
-#include "base/spin_lock.h"
 #include "base/thread_annotations.h"
 
 namespace keydrome::runtime {
@@ -98,7 +95,12 @@ class LockOwner {
 
   // Makes the next wait assign a new age. Call this function when the transaction has ended, except
   // after a deadlock.
-  void forget_age() { age_ = 0; }
+  void forget_age() {
+    age_ = 0;
+    was_victim_ = false;
+  }
+  // Returns true from the deadlock of which this owner was the victim until forget_age().
+  bool was_victim() const { return was_victim_; }
   // Returns the number of locks that the owner holds.
   size_t held() const { return held_.size(); }
 
@@ -121,6 +123,7 @@ class LockOwner {
   // A smaller number is an older transaction; 0 means that no age is assigned yet. The age is
   // written in wait() before the search for a deadlock, and read under graph_mutex_.
   uint64_t age_ = 0;
+  bool was_victim_ = false;
   std::vector<Held> held_;
 };
 
@@ -151,7 +154,7 @@ class Lock {
   void enqueue(Waiter& waiter, bool upgrade) KEYDROME_REQUIRES(mutex_);
   void dequeue(const Waiter& waiter) KEYDROME_REQUIRES(mutex_);
 
-  SpinLock mutex_;
+  Mutex mutex_;
   std::vector<Holder> holders_ KEYDROME_GUARDED_BY(mutex_);
   Waiter* queue_ KEYDROME_GUARDED_BY(mutex_) = nullptr;
 };
@@ -184,7 +187,7 @@ class LockManager {
   // Returns whether this owner, and whether any other owner, holds the lock at this moment.
   LockView view(const LockOwner& owner, Lock& lock);
   void release_all(LockOwner& owner);
-  LockStatistics statistics() const;
+  LockStatistics statistics() const { return {locks_, waits_, waiting_, deadlocks_}; }
 
  private:
   class WakeList;
@@ -209,9 +212,7 @@ class LockManager {
   Mutex graph_mutex_;
   uint64_t last_age_ KEYDROME_GUARDED_BY(graph_mutex_) = 0;
   uint64_t last_visit_ KEYDROME_GUARDED_BY(graph_mutex_) = 0;
-  // Number of locks that were released. A waiter's address selects the element to which its thread
-  // adds, so that threads seldom write the same cache line.
-  std::array<Padded<std::atomic<uint64_t>>, 16> locks_{};
+  std::atomic<uint64_t> locks_ = 0;
   std::atomic<uint64_t> waits_ = 0;
   // Number of waiting threads, without those that have been invited, granted the lock or made
   // victims but have not run since. Changes under graph_mutex_.

@@ -154,6 +154,26 @@ TEST(Gap2pl, AnInserterWaitsForReadersOfTheGap) {
   }
 }
 
+// Two transactions read a key, and then both change it. So they deadlock, and actor 2 is the victim.
+constexpr const char* kDeadlockOfReaders = "0:@i1=a 1:b 2:b 1:g1 2:g1 1:d1* 2:d1* 1:i1=b 1:c";
+
+TEST(TwoPhase, ARepeatedTransactionLocksItsReadsExclusively) {
+  for (const char* method : {"gap_2pl", "index_2pl"}) {
+    World world(method);
+    world.play(kDeadlockOfReaders);
+    ASSERT_EQ(world.stage().result(2), DEADLOCK) << method;
+    world.play("2:b 2:g1 3:b");
+    world.step(3, "g1");
+    EXPECT_TRUE(world.stage().waits(3)) << method << ": the read of actor 2 is exclusive";
+    EXPECT_EQ(world.play("2:d1* 2:i1=c 2:c 3:d1* 3:c"), SUCCESS) << method;
+    EXPECT_EQ(world.counted("deadlocks"), 1) << method;
+    world.play("0:@i1=a 2:b 2:g1 3:b");
+    world.step(3, "g1");
+    EXPECT_FALSE(world.stage().waits(3)) << method << ": reads are shared after a commit";
+    world.play("2:c 3:c");
+  }
+}
+
 TEST(Gap2pl, ADeadlockOfTwoGapsHasOneVictim) {
   World world("gap_2pl");
   world.play("0:@i10=a 0:@i30=b 1:b 1:g10 1:n 2:b 2:g10 2:n 1:i20=x 2:i25=y 1:c 2:c");

@@ -48,6 +48,13 @@ class TwoPhase : public Concurrency {
   // After DEADLOCK the transaction keeps its age. The lock manager chooses the youngest transaction
   // as the victim, so a transaction that is repeated often enough becomes the oldest and succeeds.
   ErrCode acquire(Locking& transaction, Lock& lock, LockMode mode);
+  // Returns the mode in which a read locks its key or index, where `usual` is the mode of a first
+  // attempt. After a deadlock the thread usually repeats the transaction. The repetition locks its
+  // reads exclusively. Otherwise two transactions that read and then change the same records would
+  // often share the locks of their reads again, and deadlock again.
+  static LockMode read_mode(const Locking& transaction, LockMode usual) {
+    return transaction.owner.was_victim() ? LockMode::kExclusive : usual;
+  }
   // Called at the end of a transaction, when its changes are final or undone. The transaction still
   // holds its locks.
   virtual void before_release(Locking&) {}
