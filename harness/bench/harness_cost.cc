@@ -289,10 +289,11 @@ class Bench {
 double index_floor(const player::IndexApi& api, const std::vector<format::Op>& ops) {
   const CallFloor floor = call_floor(api, ops);
   if (floor.misses > 0) {
-    std::fprintf(stderr,
-                 "harness_cost: %u calls did not return SUCCESS, so the measured cost of a call is wrong: "
-                 "give indexes/null as the library\n",
-                 floor.misses);
+    std::fprintf(
+        stderr,
+        "harness_cost: %u calls did not return SUCCESS, so the measured cost of a call is wrong: "
+        "give indexes/null as the library\n",
+        floor.misses);
     std::exit(2);
   }
   return floor.ns / kCalls;
