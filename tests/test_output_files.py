@@ -34,7 +34,14 @@ LONG: dict[str, list[str | Path]] = {
     "latency": [sys.executable, "jail/bench/latency.py", "--json"],
     **{
         f"bench.{name}": [sys.executable, "-m", f"tools.bench.{name}", "--json"]
-        for name in ("board_page", "modes", "overhead", "queue_scale", "reference_libraries")
+        for name in (
+            "board_page",
+            "contestant_loop",
+            "modes",
+            "overhead",
+            "queue_scale",
+            "reference_libraries",
+        )
     },
     **{
         f"reports.{name}": [sys.executable, "-m", f"tools.reports.{name}", "--state"]

@@ -38,6 +38,7 @@ PROGRAMS = {
     "phases": [str(RELEASE / "bin" / "phase_cost")],
     "reference libraries": [str(PYTHON), "-m", "tools.bench.reference_libraries"],
     "modes": [str(PYTHON), "-m", "tools.bench.modes"],
+    "contestant's loop": [str(PYTHON), "-m", "tools.bench.contestant_loop"],
     "overhead": [str(PYTHON), "-m", "tools.bench.overhead"],
     "queue": [str(PYTHON), "-m", "tools.bench.queue_scale"],
     "board page": [str(PYTHON), "-m", "tools.bench.board_page"],
