@@ -154,7 +154,8 @@ TEST(Gap2pl, AnInserterWaitsForReadersOfTheGap) {
   }
 }
 
-// Two transactions read a key, and then both change it. So they deadlock, and actor 2 is the victim.
+// Two transactions read a key, and then both change it. So they deadlock, and actor 2 is the
+// victim.
 constexpr const char* kDeadlockOfReaders = "0:@i1=a 1:b 2:b 1:g1 2:g1 1:d1* 2:d1* 1:i1=b 1:c";
 
 TEST(TwoPhase, ARepeatedTransactionLocksItsReadsExclusively) {
