@@ -50,8 +50,8 @@ def silences(output: Sequence[tuple[float, bytes]], end_s: float) -> list[Silenc
     return sorted(found, key=lambda one: one.seconds, reverse=True)
 
 
-def run(command: Sequence[str]) -> tuple[list[tuple[float, bytes]], float]:
-    """Run a command on a terminal. Return what it wrote, with times, and how long it took."""
+def run(command: Sequence[str]) -> tuple[list[tuple[float, bytes]], float, int]:
+    """Run a command on a terminal. Return what it wrote, with times, how long it took, and its exit status."""
     began = time.monotonic()
     output: list[tuple[float, bytes]] = []
     process, terminal = pty.fork()
@@ -60,8 +60,8 @@ def run(command: Sequence[str]) -> tuple[list[tuple[float, bytes]], float]:
         os.execvp(command[0], list(command))  # noqa: S606 - the developer gives the command
     while written := _read(terminal):
         output.append((time.monotonic() - began, written))
-    os.waitpid(process, 0)
-    return output, time.monotonic() - began
+    _, status = os.waitpid(process, 0)
+    return output, time.monotonic() - began, os.waitstatus_to_exitcode(status)
 
 
 def _read(terminal: int) -> bytes:
@@ -82,7 +82,7 @@ def main() -> int:
         parser.error(
             "the command to measure is missing: give it, such as `python -m tools.silence keydrome list`"
         )
-    output, seconds = run(command)
+    output, seconds, _ = run(command)
     print(f"{seconds:.1f} s: {' '.join(command)}")
     for one in silences(output, seconds)[:SHOWN]:
         print(

@@ -50,7 +50,11 @@ def main() -> None:
     for _ in range(options.repetitions):
         computing.append(run([sys.executable, "-c", COMPUTING])[1])
         for one in COMMANDS:
-            output, took = run([KEYDROME, *one.arguments])
+            output, took, status = run([KEYDROME, *one.arguments])
+            if status != 0:
+                raise SystemExit(
+                    f"{one.title} ended with status {status}, so there are no times: run the command to see why"
+                )
             seconds[one.title].append(took)
             quiet[one.title].append(silences(output, took)[0].seconds)
     rows = []

@@ -24,6 +24,8 @@ def test_a_line_that_is_drawn_again_is_nothing_new() -> None:
 
 def test_a_command_sees_a_terminal() -> None:
     code = "import sys; print(sys.stdout.isatty())"
-    output, seconds = run([sys.executable, "-c", code])
+    output, seconds, status = run([sys.executable, "-c", code])
+    assert status == 0
+    assert run([sys.executable, "-c", "raise SystemExit(3)"])[2] == 3
     assert b"".join(written for _, written in output) == b"True\r\n"
     assert 0 < output[0][0] <= seconds
