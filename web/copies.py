@@ -3,29 +3,36 @@
 Use `@copied` on a view whose page is the same for all visitors without a cookie. Only they receive copies. Visitors who
 have logged in or seen a form have a cookie, and always receive a new page. So a copy never contains private text.
 
-A copy is used for `settings.KEYDROME_COPY_SECONDS`. After that, one request renders the page again. Other requests
-receive the old copy meanwhile, until it is twice as old. Each process of the web server has its own copies.
+A copy is used for `settings.KEYDROME_COPY_SECONDS`. The next request after that receives the old copy and lets another
+thread render the page again, so that nobody waits for it. No copy is used when it is twice as old. Each process of the
+web server has its own copies, and one thread that renders them.
 
 Thread safety: any number of threads may request pages. A lock protects the table of the pages that are being rendered.
 """
 
 from __future__ import annotations
 
+import logging
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
+from copy import copy
 from functools import wraps
 from hashlib import sha256
 from typing import TYPE_CHECKING, Concatenate, ParamSpec
 
 from django.conf import settings
 from django.core.cache import caches
+from django.db import close_old_connections
 from django.http import HttpResponse
+from django.urls import get_script_prefix, set_script_prefix
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from django.http import HttpRequest
 
+logger = logging.getLogger(__name__)
 _Arguments = ParamSpec("_Arguments")
 CACHE = "copies"
 _OK = 200
@@ -37,6 +44,8 @@ _lock = threading.Lock()
 _rendering: dict[
     str, threading.Event
 ] = {}  # by key; an event is set when its page has been rendered
+# Its thread starts with the first page, thus after the web server has forked its processes.
+_renderer = ThreadPoolExecutor(1, "copies")
 
 
 def copied(
@@ -56,26 +65,75 @@ def copied(
         if seconds <= 0 or request.method != "GET" or request.COOKIES:
             return view(request, *args, **kwargs)
         key = _key(request)
-        copy = _copy(key, seconds)
-        if copy is not None:
-            return copy
-        with _lock:
-            others = _rendering.get(key)
+
+        def render(visitor: HttpRequest) -> HttpResponse:
+            return _render(key, seconds, visitor, lambda: view(visitor, *args, **kwargs))
+
+        new = _copy(key, seconds)
+        if new is not None:
+            return new
+        others = _begin(key)
+        old = _copy(key, 2 * seconds)
+        if old is not None:
             if others is None:
-                _rendering[key] = threading.Event()
-        if others is not None:
-            others.wait(0 if _copy(key, 2 * seconds) else _WAIT_SECONDS)
-            return _copy(key, 2 * seconds) or view(request, *args, **kwargs)
-        try:
-            response = view(request, *args, **kwargs)
-            if _is_for_all(request, response):
-                caches[CACHE].set(key, (time.time(), response.content), timeout=2 * seconds)
-            return response
-        finally:
-            with _lock:
-                _rendering.pop(key).set()
+                _render_later(request, render)
+            return old
+        if others is None:
+            return render(request)
+        others.wait(_WAIT_SECONDS)
+        return _copy(key, 2 * seconds) or view(request, *args, **kwargs)
 
     return answer
+
+
+def _begin(key: str) -> threading.Event | None:
+    """Reserve this page for the caller, who must call _render; return an event if another thread renders it."""
+    with _lock:
+        others = _rendering.get(key)
+        if others is None:
+            _rendering[key] = threading.Event()
+        return others
+
+
+def _render(
+    key: str, seconds: float, request: HttpRequest, view: Callable[[], HttpResponse]
+) -> HttpResponse:
+    """Call the view, and keep a copy of its page. If the page is not for all, no copy of it remains."""
+    try:
+        response = view()
+        if _is_for_all(request, response):
+            caches[CACHE].set(key, (time.time(), response.content), timeout=2 * seconds)
+        else:
+            caches[CACHE].delete(key)
+        return response
+    finally:
+        with _lock:
+            _rendering.pop(key).set()
+
+
+def _render_later(request: HttpRequest, render: Callable[[HttpRequest], HttpResponse]) -> None:
+    """Let the other thread render the page for a visitor like this one.
+
+    The visitor's own request ends meanwhile, so the thread receives a copy of it. Django keeps the prefix of the
+    site's addresses for each thread.
+    """
+    visitor = copy(request)
+    visitor.META = dict(request.META)
+    _renderer.submit(_render_again, visitor, render, get_script_prefix())
+
+
+def _render_again(
+    visitor: HttpRequest, render: Callable[[HttpRequest], HttpResponse], prefix: str
+) -> None:
+    set_script_prefix(prefix)
+    close_old_connections()  # as Django does before and after each request
+    try:
+        render(visitor)
+    except Exception:
+        # The next request after the copy has expired meets the error itself.
+        logger.exception("cannot render %s again", visitor.path)
+    finally:
+        close_old_connections()
 
 
 def _key(request: HttpRequest) -> str:

@@ -60,10 +60,10 @@ def markdown(text: str, *, below: int = 1) -> Markup:
 
 
 def number(value: float | None, digits: int = 0) -> str:
-    """Return a number with narrow spaces between groups of three digits, or a dash for None."""
+    """Return a number with commas between groups of three digits, or a dash for None."""
     if value is None:
         return UNKNOWN
-    return f"{value:,.{digits}f}".replace(",", NARROW_SPACE)
+    return f"{value:,.{digits}f}"
 
 
 def percent(value: float | None) -> str:

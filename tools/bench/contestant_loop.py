@@ -2,12 +2,14 @@
 
 Each repetition runs the commands in turn on a pseudo terminal, and also a Python program that only computes. A slow
 machine makes all of them slower, so its time says how fast the machine is. A *silence* is a time in which a command
-shows nothing new (tools/silence.py). Needs root, for the jail (sandbox):
+shows nothing new (tools/silence.py). The commands run once before, because Python keeps the compiled form of a module
+after its first use. Needs root, for the jail (sandbox):
 `sudo .venv/bin/python -m tools.bench.contestant_loop`.
 """
 
 from __future__ import annotations
 
+import os
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -47,6 +49,10 @@ def main() -> None:
     seconds: dict[str, list[float]] = {one.title: [] for one in COMMANDS}
     quiet: dict[str, list[float]] = {one.title: [] for one in COMMANDS}
     computing = []
+    # With this variable, which some containers set, Python would compile every module again in every command.
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+    for one in COMMANDS:
+        run([KEYDROME, *one.arguments])
     for _ in range(options.repetitions):
         computing.append(run([sys.executable, "-c", COMPUTING])[1])
         for one in COMMANDS:

@@ -6,9 +6,10 @@ The program starts PostgreSQL and fills it with invented runs (many_runs.py). A 
 The program then starts the site with gunicorn as in production, and 50 clients request a page again and again. Each
 client starts a request every second (PAUSE_S), because people pause between pages. If a response takes longer, the
 client starts its next request at once. The clients have no cookie, so the site may answer with copies of pages
-(web/copies.py). For some pages the clients also request the page with a cookie, so that each answer is a new page. Run
-the program as root, because PostgreSQL runs as another user. With 10
-million runs the database needs some 10 GB of disk.
+(web/copies.py). For some pages the clients also request the page with a cookie, so that each answer is a new page.
+Before the time counts, the clients request each page for some seconds (WARM_UP_S), because a process that has just
+started compiles its templates first. Run the program as root, because PostgreSQL runs as another user. With 10 million
+runs the database needs some 10 GB of disk.
 """
 
 from __future__ import annotations
@@ -34,7 +35,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 CLIENTS = 50
-SECONDS = 10.0  # for each page
+WARM_UP_S = 5.0
+SECONDS = 20.0  # for each page, after the warm-up
 PAUSE_S = 1.0  # from the start of a client's request to the start of its next one, at least
 TARGET_MS = 50.0
 SIZES = (300_000,)
@@ -161,10 +163,9 @@ def pages() -> dict[str, list[str]]:
 def measure(url: str, paths: Sequence[str], cookie: str) -> Measured:
     """Let the clients request these pages, with this cookie unless it is empty; return what they measured."""
     statements = max(_statements(path) for path in paths)
-    httpx.get(url + paths[0], timeout=START_TIMEOUT_S).raise_for_status()
     times: list[float] = []
     problems: list[Exception] = []
-    start = time.monotonic()
+    start = time.monotonic() + WARM_UP_S
 
     def client(number: int) -> None:
         turn = cycle(paths)
@@ -173,10 +174,12 @@ def measure(url: str, paths: Sequence[str], cookie: str) -> Measured:
             with httpx.Client(timeout=START_TIMEOUT_S, headers=headers) as session:
                 time.sleep(PAUSE_S * number / CLIENTS)  # people do not come at the same moment
                 while time.monotonic() < start + SECONDS:
-                    begin = time.perf_counter()
+                    begin = time.monotonic()
                     session.get(url + next(turn)).raise_for_status()
-                    times.append(1000 * (time.perf_counter() - begin))
-                    time.sleep(max(0.0, PAUSE_S - (time.perf_counter() - begin)))
+                    took = time.monotonic() - begin
+                    if begin >= start:
+                        times.append(1000 * took)
+                    time.sleep(max(0.0, PAUSE_S - took))
         except httpx.HTTPError as error:
             problems.append(error)
 

@@ -134,9 +134,7 @@ class ResultColumn:
 
     def text(self, value: float | None) -> str:
         """Return the text of a cell."""
-        return (
-            jinja.UNKNOWN if value is None else self.write(value).replace(",", jinja.NARROW_SPACE)
-        )
+        return jinja.UNKNOWN if value is None else self.write(value)
 
 
 def result_column(board: Board) -> ResultColumn:

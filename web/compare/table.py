@@ -16,7 +16,6 @@ from web import jinja
 from web.submissions.figures import (
     metric_label,
     metric_writer,
-    own_metric_writer,
     session_median,
 )
 
@@ -154,7 +153,7 @@ def number_rows(runs: Sequence[ComparedRun], *, comparable: bool) -> list[Row]:
         "total_ms": ("Time (ms)", jinja.milliseconds)
     }
     shown |= {m.name: (metric_label(m), metric_writer(m)) for m in METRICS}
-    shown |= {own.name: (own.label, own_metric_writer(own)) for own in _own(runs)}
+    shown |= {own.name: (own.label, own.text) for own in _own(runs)}
     rows = [
         _numbers(shown[name][0], row, shown[name][1], _better(name, runs) if comparable else None)
         for name, row in values.items()

@@ -102,7 +102,7 @@ def figures(run: Run, detail: RunDetail, own_metrics: Iterable[OwnMetric]) -> li
     shown = [
         (m.name, metric_label(m), metric_writer(m)) for m in METRICS if m.name not in _NOT_SHOWN
     ]
-    shown += [(own.name, own.label, own_metric_writer(own)) for own in own_metrics]
+    shown += [(own.name, own.label, own.text) for own in own_metrics]
     for name, label, show in shown:
         value = session_median(name, (session.candidate for session in counted))
         if value is None:
@@ -129,11 +129,6 @@ def metric_label(metric: Metric) -> str:
 def metric_writer(metric: Metric) -> Callable[[float], str]:
     """Return a function that writes the metric's value with its unit."""
     return _WRITTEN.get(metric.unit, lambda value: jinja.number(value, metric.digits))
-
-
-def own_metric_writer(metric: OwnMetric) -> Callable[[float], str]:
-    """Return a function that writes the metric's value with this site's thousands separator."""
-    return lambda value: metric.text(value).replace(",", jinja.NARROW_SPACE)
 
 
 def sessions(detail: RunDetail) -> list[SessionRow]:

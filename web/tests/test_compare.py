@@ -213,7 +213,10 @@ def test_boards_lists_and_runs_lead_to_the_comparison(
     one, two = related
     for browser, path in ((client, "/boards/preliminary1/"), (alice, "/submissions/")):
         page = text(browser, path)
-        assert '<form id="compare" class="actions" method="get" action="/compare/">' in page, path
+        assert (
+            '<form id="compare" class="actions compare-chosen" method="get" action="/compare/">'
+            in page
+        ), path
         for run in related:
             assert f'name="runs" value="{run.pk}" form="compare"' in page, path
     assert f'href="/compare/?runs={one.pk}"' in text(client, f"/runs/{one.pk}/")

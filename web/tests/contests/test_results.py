@@ -83,8 +83,16 @@ def test_the_result_is_what_the_boards_showed(cup: Cup, played: dict[str, Entry]
 
 
 def without_links(client: Client, path: str) -> str:
-    """Return the text of a page without its links to runs, because a page does not link deleted runs."""
-    return re.sub(r'<a href="/runs/\d+/">(.*?)</a>', r"\1", client.get(path).content.decode())
+    """Return the text of a page without what leads to runs, because nothing leads to deleted runs.
+
+    These are links to runs, and the check boxes and the button that compare runs.
+    """
+    page = client.get(path).content.decode()
+    page = re.sub(r'<a href="/runs/\d+/">(.*?)</a>', r"\1", page)
+    page = re.sub(r'<th [^>]*><span class="hidden">Compare</span></th>', "", page)
+    page = re.sub(r'<td role="cell" class="pick">.*?</td>', "", page, flags=re.DOTALL)
+    page = re.sub(r'<form id="compare".*?</form>', "", page, flags=re.DOTALL)
+    return re.sub(r"\s+", " ", page)
 
 
 def test_a_stored_result_links_only_runs_that_still_have_a_page(
@@ -106,6 +114,23 @@ def test_a_stored_result_links_only_runs_that_still_have_a_page(
     organiser = cup.browser("staff").get(PRELIMINARY1).content.decode()
     assert gone in organiser
     assert cup.browser("staff").get(gone).status_code == 200
+
+
+def test_a_board_offers_to_compare_the_runs_that_the_visitor_can_open(
+    cup: Cup, played: dict[str, Entry], client: Client
+) -> None:
+    runs = Run.objects.filter(benchmark="sigmod2009", instance="preliminary1")
+    page = client.get(PRELIMINARY1).content.decode()
+    for run in runs:
+        assert f'<input type="checkbox" name="runs" value="{run.pk}" form="compare"' in page
+    assert page.count('action="/compare/"') == 1
+    assert client.get("/compare/", {"runs": [run.pk for run in runs]}).status_code == 200
+    Contest.objects.update(runs_private=True)
+    for who in ("anonymous", "contestant"):  # of the two runs, they can open none and one
+        page = cup.browser(who).get(PRELIMINARY1).content.decode()
+        assert 'form="compare"' not in page
+        assert 'action="/compare/"' not in page
+    assert 'form="compare"' in cup.browser("jury").get(PRELIMINARY1).content.decode()
 
 
 def test_later_changes_do_not_change_a_finished_contest(
