@@ -176,6 +176,39 @@ def test_a_wide_table_scrolls_in_its_own_box(
     context.close()
 
 
+OVERLAPPING_LABELS = """
+    [...document.querySelectorAll("svg.axis-head")].flatMap((head) => {
+        const labels = [...head.querySelectorAll("text")].slice(1)  // the first one has a line of its own
+            .map((label) => ({text: label.textContent, place: label.getBoundingClientRect()}))
+            .sort((one, other) => one.place.left - other.place.left);
+        return labels.slice(1).filter((label, i) => labels[i].place.right > label.place.left)
+            .map((label) => label.text);
+    })
+"""
+
+
+def test_a_board_can_be_read_and_used_at_every_width(page: Page, world: World) -> None:
+    for number, slower in enumerate((1.0, 0.24)):
+        world.submit(content=world.library + bytes([number]))
+        for _ in catalogue.gate_targets():
+            finish(claim())
+        finish(claim(), slower=slower)
+    for path in ("/boards/preliminary1/", "/"):
+        for width in (320, 375, 700, 800, 1000, 1023, 1024, 1280):
+            page.set_viewport_size({"width": width, "height": 300})
+            page.goto(path)
+            assert page.locator("svg.axis-head text").count() > 3, (path, width)
+            assert page.evaluate(OVERLAPPING_LABELS) == [], (path, width)
+    page.set_viewport_size({"width": 375, "height": 300})
+    page.goto("/boards/preliminary1/")
+    compare = page.get_by_role("button", name="Compare the chosen runs")
+    boxes = page.locator('input[form="compare"]')
+    boxes.first.focus()
+    expect(compare).not_to_be_in_viewport()
+    boxes.first.check()
+    expect(compare).to_be_in_viewport()
+
+
 def test_updates_keep_focus_and_scroll_place(
     page: Page, live_server: LiveServer, world: World
 ) -> None:
