@@ -389,7 +389,8 @@ CACHES = {
         "OPTIONS": {"MAX_ENTRIES": 256},
     },
 }
-# How many seconds visitors without a cookie may receive the same copy of a public page; 0: no copies.
+# After how many seconds the copy of a public page, which visitors without a cookie receive, is rendered again. No copy
+# is used when it is twice as old. 0: no copies.
 KEYDROME_COPY_SECONDS = env.int("KEYDROME_COPY_SECONDS", default=5)
 
 # The next settings are about uploads.
