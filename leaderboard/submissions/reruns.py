@@ -43,8 +43,8 @@ def rerun(run: Run, *, by: User) -> Run:
     - The file was refused.
     - The run plays a hidden instance, i.e. one whose parameters a contest keeps secret.
     - The benchmark instance no longer exists.
-    - A run of the same submission, benchmark instance and scale is already queued or running, and both runs or neither
-      of them is an audit.
+    - A run of the same submission, benchmark instance and scale is already queued or running. (If one of the two runs
+      is an audit and the other is not, they do not conflict.)
     - The user's quota of repeated sessions is used up.
     """
     may_change(run.submission, by)
