@@ -63,8 +63,8 @@ _WALL_FACTOR = 3
 # A library that has failed is not tested further after this wall time: it is known to be wrong. Larger scales are for
 # thorough tests, so they have no such limit.
 _FAILED_SECONDS = {Scale.SMOKE: 30.0}
-# How often an instance runs at most, if the machine is too busy to judge it. Each attempt has more time than the one
-# before.
+# The largest number of attempts for an instance, if the machine is too busy to judge it. Each attempt may take longer
+# than the one before.
 _ATTEMPTS_MAX = 3
 
 
@@ -220,8 +220,8 @@ def _run_instance(
 def _may_be_too_busy(result: SeriesResult, tally: Tally) -> bool:
     """Return whether the library ran, but the referee could not judge it, perhaps for lack of processor time.
 
-    If the check has seen exactly the same reason before, a repetition does not help. The reasons of a busy machine
-    contain times, which differ.
+    If the check has seen exactly the same reason before, the cause is not a busy machine, and a repetition does not
+    help. The reason of a busy machine contains times, which differ from attempt to attempt.
     """
     if not result.sessions or result.verdict is not Verdict.INFRASTRUCTURE:
         return False

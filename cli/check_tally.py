@@ -27,7 +27,10 @@ _LIBRARY_FAULTS = {Verdict.FAILED, Verdict.CRASHED, Verdict.TIMED_OUT, Verdict.O
 
 @dataclass(slots=True)
 class Replays:
-    """How to play the sessions again that the user may want to look at. Each is empty until there is such a session."""
+    """How to replay the sessions that the user may want to look at.
+
+    Each field is empty until there is such a session.
+    """
 
     debug: str = ""  # the advice for the first session that ended by a crash or at a time limit
     ended: str = ""  # the options that name this session

@@ -149,8 +149,8 @@ def scales() -> list[str]:
 def gate_scales(gate: Target, timed_scale: str) -> list[str]:
     """Return the scales at which a passed gate counts for a timed run at `timed_scale`.
 
-    These are `timed_scale` and all larger scales. If the gate does not have `timed_scale`, they are the largest scale
-    of the gate and all larger scales.
+    These are `timed_scale` and all larger scales. A gate that does not have `timed_scale` runs at its largest scale
+    (run_scale), so for this gate they are its largest scale and all larger scales.
     """
     least = _BY_SIZE.index(Scale(run_scale(gate, timed_scale)))
     return [scale.value for scale in _BY_SIZE[least:]]
@@ -204,6 +204,6 @@ def isolating() -> list[str]:
 
 
 def configuration_fields(name: str) -> dict[str, Any]:
-    """Return the fields of a runtime configuration; none if there is no configuration with this name any more."""
+    """Return the fields of a runtime configuration; none if the configuration no longer exists."""
     settings = load_settings()
     return load_configuration(settings, name) if name in configuration_names(settings) else {}

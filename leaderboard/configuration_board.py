@@ -185,9 +185,10 @@ def _distinct(values: Iterable[str]) -> tuple[str, ...]:
 def _rows(entries: QuerySet[BoardEntry], boards: Iterable[Board]) -> list[tuple[int, str, str]]:
     """Return the keys of at most ROWS_MAX + 1 rows. The last one shows that there are too many. 1 SQL statement.
 
-    Rows that were measured on more workloads come first. Of equally many, the row comes first whose worst ratio to the
-    control library is the best. This order only decides which rows are beyond ROWS_MAX. The page sorts the rows by
-    robustness, which SQL cannot compute, because robustness depends on the ratios of the sessions.
+    Rows that were measured on more workloads come first. Rows with equally many workloads are sorted by their worst
+    ratio to the control library; the best of these ratios comes first. This order only decides which rows are beyond
+    ROWS_MAX. The page sorts the rows by robustness, which SQL cannot compute, because robustness depends on the ratios
+    of the sessions.
     """
     higher = [board.slug for board in boards if not board.lower_is_better]
     cost = Case(

@@ -247,7 +247,10 @@ def _reason(board: Board, new: BoardEntry | None, runs: list[Run]) -> str:
 
 
 def _missing(found: Staging) -> str:
-    """Return the number of entries of the board, or else of results of contests, that have not been run again."""
+    """Return in words how many entries of the board have not been run again.
+
+    If all of them have, return how many results of running contests have not.
+    """
     missing, of = found.missing, counted(found.entries, "entry", "entries")
     if not missing:
         missing = found.contests.missing

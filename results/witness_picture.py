@@ -33,7 +33,7 @@ _LABEL_HEIGHT = 14
 _GAP = (
     18  # space between two rows for the heads of arrows, besides a line for the label of each arrow
 )
-_GAP_LABELS = 2  # so many labels of arrows have room even where there are fewer
+_GAP_LABELS = 2  # a gap has room for at least this many labels of arrows
 _LABEL_CHARACTERS = 80
 _CHARACTER_WIDTH = 6.3
 _BOLD_CHARACTER_WIDTH = 7.5

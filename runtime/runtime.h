@@ -63,8 +63,8 @@ class Runtime {
   Concurrency& concurrency() { return *concurrency_; }
   // The longest payload that the structure can hold.
   uint32_t payload_bytes_max() const { return payload_bytes_max_; }
-  // Returns FAILURE for an insertion whose payload of `size` bytes is too long. If only the
-  // structure does not allow this size, prints the reason on stderr, once.
+  // Returns FAILURE for the insertion of a payload of `size` bytes, which is too long. If index.h
+  // allows this size, but the structure does not, also prints the reason on stderr, once.
   ErrCode refuse_payload(uint32_t size) const;
 
  private:

@@ -1,11 +1,12 @@
 """Keeps copies of public pages for a few seconds, so that a busy site renders a popular page once for many visitors.
 
-Use `@copied` on a view whose page is the same for all visitors without a cookie. Only they receive copies. Visitors who
-have logged in or seen a form have a cookie, and always receive a new page. So a copy never contains private text.
+Use `@copied` on a view whose page is the same for all visitors without a cookie. Only these visitors receive copies.
+Visitors who have logged in or seen a form have a cookie, and always receive a new page. So a copy never contains
+private text.
 
-A copy is used for `settings.KEYDROME_COPY_SECONDS`. The next request after that receives the old copy and lets another
-thread render the page again, so that nobody waits for it. No copy is used when it is twice as old. Each process of the
-web server has its own copies, and one thread that renders them.
+A copy is used for `settings.KEYDROME_COPY_SECONDS`. The next request after that receives the old copy, and lets another
+thread render the page again. So no visitor waits for the new page. A copy that is older than twice this time is not
+used. Each process of the web server has its own copies, and one thread that renders them.
 
 Thread safety: any number of threads may request pages. A lock protects the table of the pages that are being rendered.
 """
@@ -98,7 +99,7 @@ def _begin(key: str) -> threading.Event | None:
 def _render(
     key: str, seconds: float, request: HttpRequest, view: Callable[[], HttpResponse]
 ) -> HttpResponse:
-    """Call the view, and keep a copy of its page. If the page is not for all, no copy of it remains."""
+    """Call the view, and keep a copy of its page. If the page is not for all visitors, delete its old copy."""
     try:
         response = view()
         if _is_for_all(request, response):
@@ -114,8 +115,8 @@ def _render(
 def _render_later(request: HttpRequest, render: Callable[[HttpRequest], HttpResponse]) -> None:
     """Let the other thread render the page for a visitor like this one.
 
-    The visitor's own request ends meanwhile, so the thread receives a copy of it. Django keeps the prefix of the
-    site's addresses for each thread.
+    The visitor's own request ends meanwhile, so the thread receives a copy of the request. Django keeps the prefix of
+    the site's addresses per thread, so the other thread needs the prefix, too.
     """
     visitor = copy(request)
     visitor.META = dict(request.META)
@@ -130,7 +131,7 @@ def _render_again(
     try:
         render(visitor)
     except Exception:
-        # The next request after the copy has expired meets the error itself.
+        # Visitors receive the old copy until it expires. Then a request renders the page itself, and shows the error.
         logger.exception("cannot render %s again", visitor.path)
     finally:
         close_old_connections()

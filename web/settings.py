@@ -20,7 +20,7 @@ class _Env(environ.FileAwareEnv):
     """Reads the variables. The error for a value that is not a number names the variable."""
 
     def get_value(self, var: str, cast: Any = None, *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401 - as in environ
-        """Return the value of a variable. Raises ImproperlyConfigured if a number is wanted and the value is none."""
+        """Return the value of a variable. Raises ImproperlyConfigured if it must be a number, but is not."""
         try:
             return super().get_value(var, cast, *args, **kwargs)
         except ValueError as error:

@@ -1,5 +1,5 @@
-// State: the tables of the benchmark "tpcc" as a final scan of all records read them, with those
-// fields that the consistency conditions (conditions.h) use.
+// State: the contents of the tables of the benchmark "tpcc", as the final scan of all records
+// returned them. Contains only the fields that the consistency conditions (conditions.h) use.
 #pragma once
 
 #include <array>

@@ -8,8 +8,8 @@
 // - line_amount: the amount of a line is not its quantity times a price that the item has had
 // - order_total: the total of an order is not the sum of its lines minus the discount
 // - stock: the stock of an item does not follow from the loaded stock and the quantity sold
-// - item_price: the price of an item is not the loaded price, or, if committed transactions changed
-//   the price, not one of their prices
+// - item_price: the price of an item is wrong. If committed transactions changed the price, it must
+//   be one of their prices; otherwise it must be the loaded price
 // - logins: a customer's count of logins differs from the number of committed logins: a lost update
 // - cart: a cart differs from the items that its client added and has not bought
 // - index_agreement: a secondary index does not have exactly one entry per row

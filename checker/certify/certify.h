@@ -47,10 +47,11 @@ struct CertifyOptions {
   // wrong in every order. If it finds none, its verdict is kUndecided. A read that did not find a
   // deleted record is not reported: in some serial order it may come after the delete.
   uint64_t without_real_time_max = 20'000;
-  // The largest number of tries to find the deleters of records for which the results leave several
-  // possible ones (open_options.h). Each try assumes other deleters, and passes over the whole
-  // history. If no try fits the results, the verdict is kUndecided. If the tries were all possible
-  // combinations, and the results contradict each of them, the verdict is kViolation.
+  // The results may leave several possible deleters for a record (open_options.h). This is the
+  // largest number of tries to find the right ones. Each try assumes other deleters, and passes
+  // over the whole history. If no try fits the results, the verdict is kUndecided. If the tries
+  // were all possible combinations, and the results contradict each of them, the verdict is
+  // kViolation.
   uint32_t deleter_tries_max = 150;
   // True: Certification::order is set if the verdict is kCertified.
   bool keep_order = false;

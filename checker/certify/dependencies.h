@@ -88,9 +88,9 @@ struct DirectFinding {
   // True if the finding depends on the element's current deleter. If several transactions may have
   // deleted the element, its current deleter is the one that Versions (versions.h) assumes.
   bool is_about_deleter = false;
-  // For a finding that a deleteRecord of all payloads of a key succeeded although the key had no
-  // payload left: the transaction that made the call. Such a finding assumes that Versions chose
-  // the right deleters. For other findings: kNoNumber.
+  // Set only if a deleteRecord of all payloads of a key succeeded although the key had no payload
+  // left: the transaction that made this call. Such a finding assumes that Versions chose the right
+  // deleters. For all other findings, kNoNumber.
   uint32_t blind_deleter = history::kNoNumber;
   Severity severity = Severity::kRequired;
 };

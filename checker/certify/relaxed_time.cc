@@ -97,8 +97,8 @@ Windows late_windows(const std::vector<GraphEdge>& edges,
     }
   }
   Windows windows;
-  // By transaction: the latest begin of the transactions with an edge to it. The begin of a late
-  // one is that of its window.
+  // By transaction: the latest begin of the transactions that must precede it. For a transaction
+  // that gets a window, the begin of the window counts.
   std::vector<uint64_t> earliest(count, 0);
   for (const uint32_t number : order) {
     uint64_t begin = committed[number].begin;

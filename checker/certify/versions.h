@@ -74,8 +74,8 @@ struct Versions {
   // Blind deletes that did not remove a record, because a reader that began later saw the record.
   // So each deleter precedes the inserter of that record.
   std::vector<Precedence> too_early;
-  // Elements for which only the times of blind deletes decide which transaction deleted them, or
-  // that none did. This is right only if the library respects real time. Some are also open.
+  // Elements whose `deleter`, which may be kNoNumber, was derived only from the times of blind
+  // deletes. It is right only if the library respects real time. Some of these elements are open.
   std::vector<uint32_t> unsure;
   std::vector<DoubleDelete> double_deletes;
   // By cell: the transactions with a blind delete of the key. Each deleted at least one record.

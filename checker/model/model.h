@@ -25,9 +25,9 @@
 // Of the other records of the same key, the scan may return each once or leave it out.
 //
 // After DB_END, a getNext may start the scan again: it returns the first record of the index. This
-// breaks an advisory promise. Exception: if the transaction inserted the returned record under the
-// cursor's key, the getNext may instead have continued the old scan. The record then anchors the
-// cursor.
+// breaks an advisory promise. In one case the model cannot tell whether the scan started again: if
+// the transaction inserted the returned record under the cursor's key. The old scan may have
+// returned this record, too. So the record anchors the cursor.
 //
 // The model accepts DEADLOCK, FAILURE, TXN_DNE and DB_DNE as the result of any call on records.
 // Such a call changes nothing.

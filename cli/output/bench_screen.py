@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from cli.output.bench_text import Outcome
 
 LOG_LINES = 20
-# On one screen, a finding, the other findings and the output of the library have at most so many lines.
+# On one screen, a finding, the other findings and the output of the library have at most this many lines.
 _SCREEN = check_text.Limits(proof=10, others=3, warnings=2, rest="`keydrome check` shows more")
 _SCREEN_LOG_LINES = 5
 _RATIOS_MAX = 11

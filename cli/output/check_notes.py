@@ -113,7 +113,7 @@ def _has(tally: Tally, name: str) -> bool:
 
 
 def _is_explained(finding: Finding) -> bool:
-    """Return whether the guide explains the finding: it shows calls, or it is none of those with an advice above."""
+    """Return whether the guide explains the finding: all but crashes and leaks without a witness."""
     return finding.witness is not None or finding.name not in {CRASHED, LEAK}
 
 

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 # Each requested block may be repeated once, so there may be twice as many blocks as requested. The exact test handles
 # at most DIFFERENCES_MAX blocks.
 SESSIONS_MAX = DIFFERENCES_MAX // 2
-# Forecasts whose scatters differ by less than this factor agree: a scatter that is computed from five blocks is itself
-# no more certain than that.
+# Forecasts agree if their scatters differ by at most this factor. A scatter that is computed from five blocks is so
+# uncertain that a smaller difference means nothing.
 _AGREE = 2.0
 _LINES_MAX = 6
 _MARGIN_MAX = math.log1p(PERCENT_MAX / 100)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from results.compared import Compared
 
 
-# One screen has at most so many libraries and pairs.
+# One screen has at most this many libraries and pairs.
 _LIBRARIES_MAX = 8
 _PAIRS_MAX = 6
 # The columns of a pair on one screen: the two libraries, the ratio, its interval, and the result.

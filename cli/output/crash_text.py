@@ -43,7 +43,7 @@ def crashes(finding: Finding) -> bool:
 
 
 def calls_inside(finding: Finding) -> dict[int, str]:
-    """Return for each thread that was inside the library when the process ended the function that it had called."""
+    """Return, by thread, which function each thread was inside when the process ended; other threads are left out."""
     found = (_RUNNING.match(line) for line in finding.detail.splitlines())
     return dict(sorted((int(one[1]), one[2]) for one in found if one is not None))
 

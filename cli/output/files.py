@@ -21,7 +21,7 @@ def write_json(path: Path, value: dict[str, Any]) -> None:
 
 
 def terminal_width(stream: TextIO) -> int:
-    """Return the number of columns of a terminal, or a large number if `stream` is none."""
+    """Return the number of columns of a terminal, or a large number if `stream` is not a terminal."""
     return shutil.get_terminal_size().columns if stream.isatty() else sys.maxsize
 
 

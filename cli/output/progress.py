@@ -72,9 +72,9 @@ class TimeLeft:
     """Estimates the time until the end from the fraction that is done, and admits an estimate that was too short.
 
     The fraction moves in steps: it stands still while a library waits, and the runner announces no more. So a new
-    estimate is made only when the fraction grows. In between, the last estimate counts down. A step may last
-    longer than the whole rest was estimated to last. From that moment on, no time is promised until the next step.
-    `clock` returns seconds.
+    estimate is made only when the fraction grows. In between, the last estimate counts down. If it
+    reaches zero before the run has ended, the text says how much longer than expected the run takes, until the next
+    step. `clock` returns seconds.
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:

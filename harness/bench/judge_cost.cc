@@ -183,7 +183,7 @@ Json measure(const player::IndexApi& library) {
       transactions += phase.threads[0].ends.size();
     }
   }
-  constexpr double kGoal = 0.2;  // seconds; the prototype of the judge needed at most this long
+  constexpr double kGoal = 0.2;  // seconds; a prototype of the judge was this fast
   const double judged_s = median_s(judged) * kWordsShown / static_cast<double>(words);
   const double beyond_s = std::round(judged_s * 100) / 100 - kGoal;
   char value[64];

@@ -30,7 +30,8 @@ std::mutex g_lock;
 AllTimes g_kept;  // guarded by g_lock
 thread_local AllTimes t_times;
 
-// Adds the time from its construction to its destruction to one function of this thread.
+// Measures the time from its construction to its destruction. Adds this time to the thread's sum
+// for one function.
 class Stopwatch {
  public:
   explicit Stopwatch(std::size_t number) : times_(t_times[number]), start_ns_(now_ns()) {}

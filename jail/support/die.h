@@ -21,9 +21,9 @@ void die_set_report_fd(int fd);
  * function. */
 void die_set_clean_up(void (*function)(void));
 
-/* The ends of messages about a state that only an error of the jail's own code causes. The same
- * input causes a state of the first kind each time. A state of the second kind may depend on
- * chance. */
+/* Advice at the end of a message that only an error in the jail's own code can cause. Use the first
+ * text if the error appears in every run with the same input. Use the second text if the error may
+ * not appear again, for example because it depends on timing. */
 #define PLEASE_REPORT "this is an error of Keydrome's jail: please report this message"
 #define RETRY_OR_REPORT                                                                            \
   "this is an error of Keydrome's jail: run the jail again, and please report this message if it " \

@@ -1,4 +1,4 @@
-"""Repeats runs: a single run on request, or all outdated runs of what boards count after a new benchmark version.
+"""Repeats runs: a single run on request, or, after a new benchmark version, all outdated runs that boards count.
 
 A run tests or times one submitted library on one benchmark.
 `rerun` and `rerun_stale` each execute one transaction. After the commit they wake the bench workers, which execute
@@ -43,8 +43,8 @@ def rerun(run: Run, *, by: User) -> Run:
     - The file was refused.
     - The run plays a hidden instance, i.e. one whose parameters a contest keeps secret.
     - The benchmark instance no longer exists.
-    - A run of the same submission, benchmark instance and scale is already queued or running, and both runs or neither
-      of them is an audit.
+    - A run of the same submission, benchmark instance and scale is already queued or running. (If one of the two runs
+      is an audit and the other is not, they do not conflict.)
     - The user's quota of repeated sessions is used up.
     """
     may_change(run.submission, by)
@@ -123,11 +123,16 @@ def _reason_against_rerun(run: Run) -> str:
 def rerun_stale() -> list[Run]:
     """Queue new runs for entries whose timed runs or gates used older benchmark versions; return the new runs.
 
-    These are the entries of the site's boards, those that running contests count, also on hidden instances, and
-    submissions with an open run of an older version. The new runs have a lower priority than new submissions and single
-    reruns. A second call queues only missing runs, because each combination of submission, instance, scale and machine
-    class is queued once per benchmark version. An entry with an outdated gate (required correctness test) leaves the
-    board and returns when the gate has passed at the newest version.
+    Three kinds of submissions get new runs:
+
+    - Those with an entry on a board of the site.
+    - Those that running contests count, also on hidden instances.
+    - Those with an unfinished run of an older version.
+
+    The new runs have a lower priority than new submissions and single reruns. A second call queues only missing runs,
+    because each combination of submission, instance, scale and machine class is queued once per benchmark version. An
+    entry with an outdated gate (required correctness test) leaves the board and returns when the gate has passed at the
+    newest version.
 
     Queued runs of older versions are cancelled, because no worker of this site's version can execute them.
     """

@@ -188,9 +188,10 @@ std::unique_ptr<ClientConcurrency> Mvcc::make_client() {
 // Takes a snapshot: reads the clock, and stores its value in `at`. Commits read the `at` of all
 // transactions, and keep the pairs that these snapshots see. But a commit may search for the oldest
 // snapshot after this thread has read the clock and before it has stored the value. This commit
-// misses the snapshot, and keeps only the pairs that are visible at the commit's own clock value or
-// later. So the loop repeats until the clock has not changed since this thread read it. The
-// commit's clock value is then not newer than the snapshot.
+// misses the snapshot, and removes the pairs that were deleted up to the clock value that the
+// commit has read. So the loop repeats until the clock has not changed since this thread read it.
+// Then the commit has read no newer clock value than this thread, and removes no pair of this
+// snapshot.
 ErrCode Mvcc::begin(Transaction& transaction) {
   auto& self = static_cast<Snapshot&>(transaction);
   uint64_t now;

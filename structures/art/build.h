@@ -21,8 +21,8 @@ struct PairList {
   Pair pairs[kPagePairs + 1];  // not initialised
 
   // Appends those pairs of a leaf or page whose bit is set in `live` (live_of() in pairs.h). They
-  // must be larger than the pairs of the list. The caller has locked the word page, or the owner of
-  // another page or leaf.
+  // must be larger than the pairs of the list. If `link` is a word page, the caller has locked the
+  // page itself, and otherwise the owner of the page or leaf.
   void append(Link link, uint32_t live);
   // Inserts a pair at its place. Returns false if the list already has it.
   bool insert(const Pair& pair);

@@ -7,13 +7,14 @@ namespace {
 
 constexpr uint32_t kSlotBits = std::bit_width(kPagePairs - 1);
 
-// Some slots of a page, with their keys as numbers in the order of the keys.
+// Some slots of a page, with their keys as numbers: a smaller key has a smaller number.
 struct Keys {
   uint32_t count = 0;
   uint32_t same = 0;  // number of leading bits that all keys have in common
   uint8_t slots[kPagePairs];
   uint64_t numbers[kPagePairs];
 
+  // `among` has one bit for each slot, set for the slots to include.
   Keys(const Words& words, uint32_t among) {
     uint64_t different = 0;
     for (; among != 0; among &= among - 1) {
@@ -26,9 +27,10 @@ struct Keys {
   }
 };
 
-// Sorts by the first bits in which the keys differ, as many as fit into 31 bits together with the
-// number of the slot. Counts for each key how many are smaller, four keys at a time. There are no
-// branches that depend on the keys, because no processor could predict them.
+// Sorts by a prefix of the keys, without the leading bits that all keys share. The prefix and the
+// number of the slot together have 31 bits. The position of a key is the number of smaller keys,
+// which the code counts for four keys at a time. There are no branches that depend on the keys,
+// because no processor could predict them.
 void sort_by_first_bits(const Keys& keys, uint8_t* sorted) {
   using Four = int32_t __attribute__((vector_size(16)));
   alignas(Four) int32_t numbers[kPagePairs];

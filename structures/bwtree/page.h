@@ -137,7 +137,8 @@ inline uint8_t mark_of(uint64_t head) {
 // `marks` has a byte for the key of this delta and for those of all older ones. So a search for one
 // key usually reads the newest delta and the base, but no delta between them.
 struct Delta : Page {
-  // The first eight marks and what is before them are in one cache line more often than the rest.
+  // A search reads `base` and the first marks most often. They come first, so that they are more
+  // likely to be in the same cache line as the beginning of the delta.
   const Base* base;
   uint8_t marks[kDeltasMax];
   const Page* next;  // older delta, or base

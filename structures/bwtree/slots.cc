@@ -13,7 +13,7 @@ namespace keydrome::bwtree {
 struct alignas(kSlotGroup) Slots::Group {
   static constexpr uint32_t kSlots = 255;
 
-  // The slots that are in use, and one more as long as new slots come from the group.
+  // Number of slots that are in use, plus 1 while new slots come from this group.
   std::atomic<uint32_t> users = 1;
   uint32_t taken = 0;
   alignas(16) Slot slots[kSlots];

@@ -1,6 +1,7 @@
-// Slots: hands out the slots of a tree (page.h). They are in groups of 4 KiB, and all slots of a
-// tree need few cache lines and few entries of the processor's address translation. Each lookup
-// reads the slot of a leaf, and single slots would each be in a cache line with other data.
+// Slots: hands out the slots of a tree (page.h). They are in groups of 4 KiB. So all slots of a
+// tree together need few cache lines and few entries of the TLB. This matters because each lookup
+// reads the slot of a leaf. Slots that are allocated one by one would each share a cache line with
+// other data.
 //
 // A slot that has been dropped is not used again, because readers may still know it. A group is
 // retired after all its slots have been dropped.

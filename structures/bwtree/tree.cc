@@ -11,8 +11,8 @@ namespace keydrome::bwtree {
 
 namespace {
 
-// Returns true if the answer to find() is the first pair of the base with the key, if there is one:
-// the leaf has numbers, and no delta has the key.
+// Returns true if find() needs to search only the base: the leaf has numbers, and no delta has the
+// key. The result of find() is then the first pair of the base with the key, or that there is none.
 bool is_plain(const Page& leaf, const Base& contents, const Probe& probe) {
   return contents.has_numbers && probe.key.size() == Base::kHead && !probe.after &&
          (leaf.kind == Kind::kBase || !delta(leaf).may_have(probe.head));

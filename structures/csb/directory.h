@@ -14,12 +14,12 @@
 //   leaves    L0 L1 L2 L2 L4 L5 ..    slot 3 is dead: its leaf was merged into L2
 //
 // Such arrays cannot grow in the middle. If a leaf splits, the fence of its new right half goes
-// into the sorted list of pending slots. A search that ends at a directory slot which pending slots
-// follow also searches this list; a bit of each directory slot says so. If a leaf is
-// merged, its slot becomes dead, and refers to the leaf that has taken the pairs. If there are too
-// many pending or dead slots, Tree::rebuild makes a new directory. The limit is about 4 *
-// sqrt(slots). A larger limit would make each change slower, and a smaller one would cause more
-// rebuilds.
+// into the sorted list of pending slots. Each directory slot has a bit, which is set if pending
+// slots belong between it and the next directory slot. A search that ends at a slot whose bit is
+// set also searches the list. If a leaf is merged, its slot becomes dead, and refers to the leaf
+// that has taken the pairs. If there are too many pending or dead slots, Tree::rebuild makes a new
+// directory. The limit is about 4 * sqrt(slots). A larger limit would make each change slower, and
+// a smaller one would cause more rebuilds.
 //
 // Heads start after the bytes that all fences share. So keys with a long common prefix seldom need
 // a full comparison. Keys of at most eight bytes need no such skip, because a head has all of them.

@@ -59,8 +59,9 @@ bool Table::read(const Probe& probe, const Bytes* after, KeydromeBuffer& payload
 }
 
 // Handles the most frequent read with few instructions: the payload of the key is in the entry
-// itself. Returns false if this is not the case, or if another thread changes the bucket. Just
-// before the table grows, one key in nine is not in the first line of its bucket.
+// itself. Returns false if this is not the case, or if another thread changes the bucket. Also
+// searches the further lines of the bucket: when the table is full, just before it grows, they have
+// one key in nine.
 [[gnu::always_inline]] inline bool Table::read_inline(uint64_t word,
                                                       KeydromeBuffer& payload) const {
   const Line* home = home_of(bucket_of(Probe::hash_of_word(word), buckets()));

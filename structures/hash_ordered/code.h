@@ -14,8 +14,9 @@ namespace keydrome::hash_ordered {
 
 // How a code represents symbols.
 enum class Alphabet : uint8_t {
-  // Eight symbols of 8 bits. The end has the same 8 bits as the byte 0, so the end mark after a key
-  // of varying size would break the order. So this alphabet serves only keys of one size.
+  // Eight symbols of 8 bits. The end of a pair has the same 8 bits as the byte 0. If an end mark
+  // after a key had these bits, too, codes of keys with different sizes would not keep the order.
+  // So this alphabet serves only keys of one size, which need no end mark.
   kBytes,
   // Ten symbols as digits of a number with base 75. Letters, digits and a few other characters have
   // digits of their own. The bytes between two such characters share one digit, and the code ends

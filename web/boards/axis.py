@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 CONTROL = 1.0  # the control library's ratio to itself
-# On the worse side, the axis ends at the latest where a ratio is this many times worse than the control's. If even the
-# best entry is worse than the control, the best entry counts instead of the control. Entries beyond the end become
-# arrows, which leaves space for the others.
+# On the worse side, the axis contains only ratios up to this many times worse than the control's. If even the best
+# entry is worse than the control, the limit is relative to the best entry. Entries beyond the end become arrows, which
+# leaves space for the others.
 WORSE = 2.2
 # The axis always contains the ratios that are this many times better and worse than the control's.
 BETTER = 1.25

@@ -134,7 +134,7 @@ def test_one_request_renders_a_page_and_the_others_receive_a_copy(
         assert (first.result().text, second.result().text) == ("page 0", "page 0")
 
 
-def test_nobody_waits_while_a_page_is_rendered_again(clock: time_machine.Traveller) -> None:
+def test_no_visitor_waits_while_a_page_is_rendered_again(clock: time_machine.Traveller) -> None:
     with ThreadPoolExecutor(1) as renderer, pytest.MonkeyPatch.context() as patch:
         patch.setattr(copies, "_renderer", renderer)
         request = any_request()

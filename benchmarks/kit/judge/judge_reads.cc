@@ -123,8 +123,8 @@ class ReadJudge {
               "payload does";
     if (!reason) return;
     groups_.report("impossible_record",
-                   "a scan returned a record that cannot exist, under a key that a transaction "
-                   "computes: " +
+                   "a scan returned a record that cannot exist: its key is one that transactions "
+                   "compute from earlier reads, but " +
                        *reason);
   }
 

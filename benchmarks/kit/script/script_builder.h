@@ -68,7 +68,7 @@ class ThreadBuilder {
   void commit();
   void abort();
   void get(uint8_t slot, uint32_t key, uint8_t flags = 0);
-  // Appends a get whose key is hidden by the thread's hidden get before (format/hidden_key.h).
+  // Appends a get whose key is hidden by the thread's previous hidden get (hidden_key.h).
   // REQUIRES (checked): the open transaction is retried after DEADLOCK, and the script fulfils the
   // conditions of keys/hidden_keys.h.
   void get_hidden(uint8_t slot, uint32_t key);

@@ -1,6 +1,6 @@
 // Strings: stores the millions of strings of a script one after another in one buffer. A script is
 // the operations of a session with their keys and texts. The number of a string has 32 bits, but
-// the buffer may have more than 4 GiB. The benchmark ycsb with 200 million keys needs so much.
+// the buffer may have more than 4 GiB. The benchmark ycsb with 200 million keys needs more.
 //
 // With one std::string object per string, each string would cost an allocation, twice the memory
 // and a cache miss per access.

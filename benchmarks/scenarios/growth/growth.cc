@@ -17,14 +17,15 @@ constexpr uint64_t kPartNs = 60'000'000;
 constexpr uint32_t kUnit = 16;  // transactions between two looks at the clock
 constexpr uint8_t kA = 0, kB = 1;
 
-// The kernel charges memory in advance, up to 256 KiB on each processor that a thread visits. So
-// each part of a leak must be larger than that for each thread. No part may be much larger than
-// another: then a pool has grown, which the next transactions use.
+// The kernel charges memory in advance, up to 256 KiB on each processor that a thread visits. So it
+// is a leak only if memory grows in each part by more than 256 KiB for each thread. It is no leak
+// if memory grows much more in one part than in another: then a pool has grown, which later
+// transactions use.
 constexpr int64_t kCharged = int64_t{256} << 10;
 constexpr int64_t kLeakMin = int64_t{64} << 10;  // in addition to kCharged
 constexpr int64_t kUnevenMax = 4;
 constexpr double kLeakPerTransactionMin = 16;
-// Conflicts are measured only if so many calls returned DEADLOCK.
+// Conflicts are measured only if at least this many calls returned DEADLOCK.
 constexpr uint64_t kDeadlocksMin = 500;
 // A kind is named if it grows by at least this part of the growth of the worst kind. Otherwise a
 // library that leaks in closeIndex alone would seem to leak in all kinds.

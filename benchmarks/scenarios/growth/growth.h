@@ -45,8 +45,8 @@ struct Growth {
 
   int64_t total() const;
   double per_transaction() const;
-  // Returns true if memory grew about equally in all parts, and by more than the kernel's accounts
-  // are inexact.
+  // Returns true if memory grew about equally in all parts, and by more than the possible error of
+  // the kernel's accounts.
   bool is_leak() const;
 };
 

@@ -5,9 +5,9 @@
 //
 // A record is in the set for a transaction T if both of these are true:
 // - The transaction that inserted the record began before T returned.
-// - No transaction that deleted the record had returned before a certain time: the earliest begin
-//   of T and of all transactions that returned after T. (No record is added to the set twice, so a
-//   removed record must be gone for those later transactions, too.)
+// - The record has not been removed from the set. It is removed if its deleter returned before the
+//   begin of T, and before the begin of every transaction that returned after T. The second
+//   condition is necessary because a removed record is never added again.
 // Any other record certainly did not exist during T: it was inserted later or deleted before. So
 // the time to examine a scan depends on how many records were written at about the same time, and
 // not on how many keys the scan covers.

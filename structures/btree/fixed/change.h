@@ -107,8 +107,8 @@ struct FixedChange : FixedNode {
   static bool can_share(const Node& giver, const Node& taker) {
     return taker.count < kShareMax && taker.payload_size == giver.payload_size;
   }
-  // A full leaf moves pairs to a neighbour: half of the difference between the numbers of their
-  // pairs, and one pair more.
+  // A full leaf moves pairs to a neighbour. It moves half the difference between the numbers of
+  // pairs of the two leaves, plus one pair.
   static void give_right(Node& full, Node& right) {
     const uint32_t given = (kSlots - right.count) / 2u + 1;
     const uint32_t keep = kSlots - given;

@@ -67,7 +67,7 @@ struct Text : TextSearch<Search> {
 
  private:
   // The records of a leaf are in the order of their insertion. So a scan reads them at places that
-  // the processor cannot predict, and prefetches so many records.
+  // the processor cannot predict. Therefore it prefetches this many records.
   static constexpr uint32_t kRecordsAhead = 12;
 
   // Writes a pair with its only payload to a place with `left` free bytes, which is enough.

@@ -149,7 +149,7 @@ void Interpreter::bare_result(const format::Op& op, uint32_t code) {
   ++at_;
 }
 
-// Returns the Record for a get whose key is hidden by the hidden get before (format/hidden_key.h).
+// Returns the Record for a get whose key is hidden by the previous hidden get (hidden_key.h).
 // `word` is where the word of this get goes. Not inline, because it would slow down other gets.
 [[gnu::noinline, gnu::cold]] Record& Interpreter::hidden_record(const format::Op& op,
                                                                 const uint64_t* word) {

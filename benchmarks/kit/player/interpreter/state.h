@@ -50,11 +50,12 @@ struct InterpreterInputs {
   Recording* recording = nullptr;            // this thread's own; null if the phase is not recorded
 };
 
-// The hidden gets of a thread. The key of a hidden get depends on the word of the hidden get before
-// (format/hidden_key.h). The word of the last one, and of the last one before the open transaction,
-// from which a retry continues. Null if there is none.
+// The hidden gets of a thread. The key of a hidden get depends on the word of the previous hidden
+// get (format/hidden_key.h).
 struct HiddenGets {
-  const uint64_t* answer = nullptr;
+  const uint64_t* answer = nullptr;  // the word of the last one; null if there is none
+  // The word of the last one before the open transaction, if this transaction has made a hidden
+  // get. A retry continues from it.
   const uint64_t* answer_before = nullptr;
   uint64_t key = 0;  // the key of the last one
 };
