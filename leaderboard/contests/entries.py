@@ -9,7 +9,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from leaderboard.catalogue import Target
-from leaderboard.contests.models import Entry, Team
+from leaderboard.contests.models import Entry, Phase, Team
 from leaderboard.contests.standings import boards_of
 from leaderboard.services import Refused, submit
 from results.counts import counted
@@ -55,7 +55,12 @@ def _reason_against(team: Team) -> str:
         f"and the limit in this phase is {contest.quota}"
     )
     if excess == len(times):  # the limit is 0
-        return f"{said}: wait for the next phase"
+        frozen_accepts = contest.quota_frozen > 0 and contest.freezes_at < contest.closes_at
+        if contest.phase is Phase.OPEN and frozen_accepts:
+            return f"{said}: try again after {contest.freezes_at:{_MINUTE}} UTC, when the next phase begins"
+        return (
+            f"{said}: the contest takes no more submissions unless its organisers raise the limit"
+        )
     return f"{said}: try again after {times[excess] + DAY:{_MINUTE}} UTC"
 
 

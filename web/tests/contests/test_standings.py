@@ -240,7 +240,13 @@ def test_the_combined_ranking_has_a_limit_and_marks_few_sessions() -> None:
 
 
 def test_a_team_has_a_quota_in_each_phase(cup: Cup) -> None:
-    Contest.objects.update(quota_open=2, quota_frozen=3)
+    Contest.objects.update(quota_open=0, quota_frozen=3)
+    with pytest.raises(
+        Refused,
+        match=r"the limit in this phase is 0: try again after .* when the next phase begins",
+    ):
+        cup.enter(tag=b"first")
+    Contest.objects.update(quota_open=2)
     for number in range(2):
         cup.enter(by=(cup.world.alice, cup.tim)[number], tag=bytes([number]))
     with pytest.raises(
@@ -253,7 +259,7 @@ def test_a_team_has_a_quota_in_each_phase(cup: Cup) -> None:
     with pytest.raises(Refused, match="the limit in this phase is 3: try again after"):
         cup.enter(tag=b"fourth")
     Contest.objects.update(quota_frozen=0)
-    with pytest.raises(Refused, match="the limit in this phase is 0: wait for the next phase"):
+    with pytest.raises(Refused, match="the limit in this phase is 0: the contest takes no more"):
         cup.enter(tag=b"fourth")
     assert cup.contest.entries.count() == 3
 
