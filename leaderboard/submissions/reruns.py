@@ -184,7 +184,8 @@ def _cancel_overtaken() -> None:
     cancelled = list(waiting.values_list("pk", flat=True))
     claims.cancel_waiting(waiting)
     Run.objects.filter(pk__in=cancelled, state=State.CANCELLED).update(
-        reason="not run, because a newer version of the benchmark replaced the version of this run"
+        reason="not run, because a newer version of the benchmark replaced the version of this run: the "
+        "submission's page shows its run of the newer version; if there is none, repeat this run"
     )
 
 
