@@ -3,10 +3,11 @@
 // An order respects real time if T1 precedes T2 whenever transaction T1 had returned before T2
 // began. move_back() moves transactions back in time, and certify() judges the history again.
 //
-// A library may return results from states that are old but consistent. Its transactions then began
-// too late for what they saw. move_back() moves such transactions back to a time that fits their
-// results. If certify() certifies the moved history, the replay on the model has proven that a
-// serial order exists.
+// A library may return results from states that are old but consistent. A transaction that read
+// such a state *began too late*: another transaction that it must precede had already ended.
+// move_back() moves transactions that began too late back to a time that fits their results. If
+// certify() certifies the moved history, the replay on the model has proven that a serial order
+// exists.
 //
 // The new time of a transaction must be after the begin of every transaction that must precede it,
 // and before the end of every transaction that it must precede. Here "must precede" means an edge

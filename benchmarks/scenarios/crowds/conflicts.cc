@@ -26,6 +26,8 @@ class Writer : public CrowdStage {
  public:
   explicit Writer(const CrowdStage& stage) : CrowdStage(stage) {}
 
+  // A transaction scans all records in two parts. In between, a second thread commits many
+  // transactions, each of which replaces one record.
   void long_reader() {
     script::ThreadBuilder reader = alone();
     reader.begin(format::Kind::kScript, class_);
@@ -156,6 +158,7 @@ class Judge : public CrowdRecord {
   std::string long_reader() const { return found({kReadKeys}); }
 
   std::string conflicts() const { return found({2}); }
+
   // If the reader read the first payload, the reader precedes every update. If an update did not
   // find the reader's record, the update precedes the reader. Only one of the two can be true.
   std::string many_commits() const {

@@ -33,8 +33,8 @@ struct Call {
 
 // Follows the program of one thread. Its functions have the same names as those of
 // player::Interpreter, because both classes must make the same decisions. LIMIT: like the
-// interpreter, this class is one large state machine. The two classes could share their control
-// flow if every call of the interpreter left evidence, a copy of its result.
+// interpreter, this class is one large state machine. The two classes cannot share their control
+// flow, because not every call of the interpreter leaves evidence (a copy of its result).
 class Follower {
  public:
   Follower(const ExpectedEvents& wording, std::span<const format::Op> ops,
@@ -305,8 +305,8 @@ class Follower {
       wanted.call = EventCall::kDeleteKey;
       wanted.payload = 0;
     }
-    // After a wrong answer, a hidden key is wrong, too (format/hidden_key.h). The judges of answers
-    // find this, so a log is not forged if its hidden key differs.
+    // After a wrong answer, a hidden key is wrong, too (format/hidden_key.h). Other judges report
+    // the wrong answer. The log is not forged, so this function accepts any hidden key.
     if (op.code == format::OpCode::kGet && (op.flags & format::kHidden) != 0) wanted.key.reset();
     const uint32_t code = take(wanted);
     if (op.code == format::OpCode::kGet && code == SUCCESS) keep(op);
