@@ -35,8 +35,8 @@ struct Handle {
 
   // The number in the client's IdxState*. handle() finds a handle by the slot bits of an IdxState*,
   // and then compares the whole number. While the handle is closed, all bits of `token` are
-  // inverted, so that no IdxState* matches. An IdxState* with the inverted number does not match
-  // either: its slot bits lead to another handle.
+  // inverted. The slot bits of `token` then name another slot. So an IdxState* that leads to this
+  // handle never equals `token`.
   uint64_t token;
   Index* index = nullptr;   // nullptr while the handle is closed
   uint32_t generation = 0;  // how often the object was opened; a part of its token

@@ -9,8 +9,8 @@
 namespace keydrome::bwtree {
 
 // Returns the number of pairs of a base that are before the position. If `with_equal` is true, also
-// counts a pair for which compare() with the position returns 0 (pair.h). `share` is a guess where
-// the position is in a leaf.
+// counts a pair for which compare() with the position returns 0 (pair.h). In a leaf, `share` is a
+// guess of where the position is (guess.h).
 uint32_t pairs_before(const Base& base, const Probe& probe, bool with_equal,
                       uint32_t share = kShareUnknown);
 
@@ -35,8 +35,9 @@ uint32_t all_numbers_below(const Base& base, uint64_t head);
 }
 
 // Returns the number of heads of an inner page that are smaller than `head`. Three steps compare
-// with 3, 3 and 6 heads. No loop or branch depends on the page, because the processor could not
-// predict it. So it can begin with the next page, or the next search, while it waits.
+// with 3, 3 and 6 heads. No loop or branch depends on the heads, because the processor would often
+// predict it wrongly. Each wrong prediction would discard work that the processor has begun in
+// advance, such as the next search.
 [[gnu::always_inline]] inline uint32_t inner_heads_below(const Base& inner, uint64_t head) {
   constexpr uint32_t kFirst = 24;
   constexpr uint32_t kSecond = 6;

@@ -3,7 +3,7 @@
 // A *head* is eight bytes of a key as a number (record.h). A leaf has eight groups of eight
 // entries. Its first cache line has the first head of every group but the first. A search reads
 // this line to choose a group, and then the two lines of the group. All entries of a leaf are of
-// one kind (entry.h). The last entry has no pair, but the link to the next leaf.
+// one kind (entry.h). The last entry contains the link to the next leaf, and no pair.
 #pragma once
 
 #include <algorithm>
