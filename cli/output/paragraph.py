@@ -13,7 +13,7 @@ _KEPT_SPACE = "\0"  # stands for a space at which the text is not divided
 def paragraph(heading: str, text: str, width: int) -> list[str]:
     """Return `text` as lines of at most `width` and COLUMNS_MAX columns, indented below its heading.
 
-    A command in backquotes is never divided. If it is longer than a line, its line is too long.
+    A command in backquotes is never divided. Only a command that is longer than a line makes a longer line.
     """
     kept = _COMMAND.sub(lambda found: found[0].replace(" ", _KEPT_SPACE), text)
     lines = textwrap.wrap(

@@ -246,9 +246,9 @@ class HiddenInstance(models.Model):
     """An instance of a benchmark whose parameters only the officials of a contest know. hidden.py writes these rows.
 
     Its runs refer to this row, and store `name` as their instance. No manifest contains that name, so only the board of
-    the hidden instance ranks these runs. `rules` contains the further rules of this board, which no other column
-    determines. Everything but the title is secret until `publish_at` or, if that is empty, until the results. A removed
-    instance stays secret.
+    the hidden instance ranks these runs. `rules` contains this board's other rules, such as its gates
+    (hidden_board.py). Everything but the title is secret until `publish_at`, and at the latest until the results. A
+    removed instance stays secret.
     """
 
     contest = models.ForeignKey(Contest, on_delete=models.CASCADE, related_name="hidden_instances")

@@ -83,8 +83,8 @@ def inspect_keys(path: Path, settings: Settings) -> KeyFile:
 def instance_for(benchmark: Benchmark, named: str | None, keys: KeyFile | None) -> str:
     """Return the name of the instance to run: `named`, or else the first one that can use the keys.
 
-    An instance is a named set of parameters of the benchmark. Raises RequestError if it cannot use the keys. The text
-    names instances, or else another benchmark, that can.
+    An instance is a named set of parameters of the benchmark. Raises RequestError if the named instance, or every
+    instance of the benchmark, cannot use the keys. The message then suggests other instances or another benchmark.
     """
     if keys is None:
         return named or next(iter(benchmark.instances))

@@ -149,7 +149,8 @@ def rows(standings: Standings) -> list[Row]:
 
 
 def _row(entry: BoardEntry, board: Board) -> Row:
-    # An entry that is not among the board's best has no position. leaderboard.board_page.standings omits such entries.
+    # An entry has no position if better entries fill the board or the owner's share of it. board_page.standings() in
+    # the room leaderboard omits such entries.
     if entry.position is None or entry.rank_low is None or entry.rank_high is None:
         message = (
             f"the entry {entry} has no rank, so a board cannot show it: this is a fault of Keydrome; "

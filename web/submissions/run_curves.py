@@ -25,7 +25,7 @@ CONTROL = "control library"
 class RunCurves:
     """The plots of a run's page, and their numbers.
 
-    - `names`: the names of the lines. The line with style 1 has the first name.
+    - `names`: the names of the lines, in the order of the numbers `Line.style`, which begin at 1.
     - `throughput`: commits per second over time, or None if the run counted no commits.
     - `rates`: the numbers of `throughput` as tables, each with the names of its columns.
     - `latency`: one plot for each transaction class.
@@ -46,7 +46,7 @@ def run_curves(stored: Curves) -> RunCurves:
     common = throughput_table(curves)
     if common is not None:
         rates = [(names, common)]
-    else:  # their windows have different lengths
+    else:  # the curves count commits in windows of different lengths, or not at all
         single = [
             ((name,), throughput_table([one])) for name, one in zip(names, curves, strict=True)
         ]
