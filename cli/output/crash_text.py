@@ -25,7 +25,7 @@ _GUIDE = "docs/how-to/debug-a-library.md"
 _RUNNING = re.compile(r"thread (\d+): (\w+)\(.*\(operation \d+\) was running when the process")
 _THREAD = re.compile(r"(thread \d+|a thread that plays no operations)\b")
 _STACK = "  stack at the crash: "
-_MEMORY = "This call or an earlier one may have damaged memory; AddressSanitizer names the write."
+_MEMORY = "call or an earlier one may have damaged memory; AddressSanitizer names the write."
 _SIGNAL = re.compile(r"ended by (SIG[A-Z]+)")
 _STACK_SIGNALS = {
     "SIGSEGV",
@@ -64,7 +64,7 @@ def meaning(finding: Finding, given: str, *, alone_passed: bool | None = None) -
     if len(inside) == 1:
         yield (
             f"No other thread was inside the library at that moment: only {next(iter(inside.values()))} was "
-            f"running. {_MEMORY}"
+            f"running. This {_MEMORY}"
         )
         return
     by_call: dict[str, list[int]] = {}
@@ -81,7 +81,7 @@ def meaning(finding: Finding, given: str, *, alone_passed: bool | None = None) -
         return
     yield (
         f"{alone}A crash that needs two threads at once is usually a data race: two threads use the "
-        f"same memory without a lock, and one of them writes. Otherwise: {_MEMORY}"
+        f"same memory without a lock, and one of them writes. Otherwise, this {_MEMORY}"
     )
     if alone_passed is None:
         alone = f"{keydrome_command()} check {given} --suite differential"
