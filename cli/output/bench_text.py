@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from cli.input.libraries import isolates
 from cli.output.build_text import is_cpp
 from cli.output.crash_text import calls_inside, crashes, find_damage, find_race, is_race, meaning
-from cli.output.debug_text import how_to_debug, how_to_profile, session_options
+from cli.output.debug_text import how_to_debug, how_to_profile, keydrome_command, session_options
 from results.metrics import ranked_by
 from results.summary import (
     CONFIDENCE,
@@ -302,8 +302,9 @@ def what_next(given: str, request: Request, result: SeriesResult, summary: Summa
     # `keydrome check` refuses a configuration that isolates no transactions.
     if not isolates(request.configuration):
         return reporting if is_short and result.verdict is Verdict.PASSED else ""
+    check = f"{keydrome_command()} check {given}"
     if result.verdict is not Verdict.PASSED:
-        return f"`keydrome check {given} --witness DIR` shows the few calls that go wrong"
+        return f"`{check} --witness DIR` shows the few calls that go wrong"
     if is_short:
-        return f"run `keydrome check {given}` to judge isolation; {reporting}"
-    return f"run `keydrome check {given}` to judge isolation"
+        return f"run `{check}` to judge isolation; {reporting}"
+    return f"run `{check}` to judge isolation"
