@@ -52,6 +52,7 @@ class WitnessFolder:
     to_debug: str = ""  # the command that plays the first session with a crash in a debugger
     # Whether the library passed the suite with one thread, or None if this suite has not run.
     alone_passed: bool | None = None
+    is_structure: bool = False
     # How many files the folder contained before this run.
     earlier_files: int = 0
     history_bytes: int = 0
@@ -95,7 +96,14 @@ class WitnessFolder:
             if crashes(finding):
                 session, compiled = session_options(report, seed, {}), compile_command(program)
                 alone = self.alone_passed
-                text = crash_file(finding, self.library, session, compiled, alone_passed=alone)
+                text = crash_file(
+                    finding,
+                    self.library,
+                    session,
+                    compiled,
+                    alone_passed=alone,
+                    is_structure=self.is_structure,
+                )
             else:
                 text = _text(finding, finding.witness, name, command)
             _write_witness(self.path / stem, finding.witness, text, program)

@@ -118,10 +118,12 @@ def _crash(subject: Subject, request: Request, result: SeriesResult) -> Iterator
     crash = next((one for one in result.findings if crashes(one) and calls_inside(one)), None)
     if crash is None:
         return
-    yield "crash", " ".join(meaning(crash, subject.given))
+    # Only a structure has a configuration.
+    is_structure = request.configuration is not None
+    yield "crash", " ".join(meaning(crash, subject.given, is_structure=is_structure))
     played = next(one for one in result.sessions if one.candidate.verdict is Verdict.CRASHED)
     session = session_options(played.candidate, played.seed, request.overrides)
-    if is_race(crash):
+    if is_race(crash) and not is_structure:
         yield "race", find_race(subject.given, session, cpp=is_cpp(subject.needed))
     yield "memory", find_damage(subject.given, session, cpp=is_cpp(subject.needed))
 
