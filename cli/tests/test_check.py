@@ -319,6 +319,8 @@ def test_a_library_that_passed_learns_how_to_look_for_races(settings: Settings) 
     assert note.startswith("race: not every data race shows. To find more: `cc -g -O1 -shared ")
     assert "-fsanitize=thread" in note
     assert "`keydrome debug ./mine-tsan.so --benchmark isolation` name both places" in note
+    # The suite isolation opens and closes few indexes.
+    assert "`keydrome debug ./mine-tsan.so --benchmark sigmod2009` also finds races of open" in note
     tally.is_ours = True  # the user does not build it
     assert len(said(settings, tally)) == 1
 
