@@ -254,7 +254,13 @@ def _introduction(name: str, request: Request, debugged: Debugged) -> list[str]:
 
 def _ending(status: int, debugged: Debugged, tool: Tool | None) -> str:
     if status == 0:
-        return "debug: the session ended; nothing was judged"
+        # Some sanitizers leave the status at 0 after a report.
+        unreported = (
+            ". Without a report above, the sanitizer found no fault in this session, but another --benchmark or "
+            "--seed may show one"
+        )
+        ended = "debug: the session ended; nothing was judged"
+        return f"{ended}{unreported if debugged.runtimes else ''}"
     if tool is Tool.STACK and status == _GDB_NO_EXIT:
         return (
             "debug: a signal stopped the process. Above are the name of the signal, the stack of the stopped thread, "

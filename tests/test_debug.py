@@ -60,6 +60,8 @@ def test_a_right_library_plays_to_the_end(flags: tuple[str, ...], tmp_path: Path
     assert ended.returncode == 0, ended.stdout + ended.stderr
     assert "NOT JUDGED, NOT JAILED" in ended.stdout
     assert "every call returned" in ended.stdout
+    advice = "the sanitizer found no fault in this session, but another --benchmark or --seed may"
+    assert (advice in ended.stdout) == bool(flags)
     assert "Sanitizer" not in ended.stderr
     shares = re.findall(
         r"^  (\w+) +([\d.]+) % +\d+ calls +[\d.]+ us each$", ended.stdout, re.MULTILINE
