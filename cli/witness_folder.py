@@ -10,8 +10,9 @@ import json
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from cli.check_tally import LEAK
 from cli.output.build_text import compile_command, with_paths
-from cli.output.check_proof import heading
+from cli.output.check_proof import heading, is_explained
 from cli.output.crash_text import crash_file, crashes
 from cli.output.debug_text import debug_command, keydrome_command, session_options
 from results.witness_picture import witness_svg
@@ -31,6 +32,15 @@ README = "README.txt"
 HISTORY_BYTES_MAX = 200_000
 _GUIDE = "docs/how-to/read-a-witness.md"
 _DEBUG_GUIDE = "docs/how-to/debug-a-library.md"
+_FILES = (
+    "What the files are:",
+    "  .txt      a proof as text: transactions, calls, and why one must precede another",
+    "  .svg      the same proof as a picture: open it in a browser",
+    "  .c        a program that makes the same calls; its first lines say how to compile it",
+    "  .json     the report of a session, with every finding",
+    "  .history  all calls of a round: build/release/bin/certify FILE judges these calls again",
+    "",
+)
 
 
 @dataclass(slots=True)
@@ -50,6 +60,7 @@ class WitnessFolder:
     # By suite (correctness benchmark) and name of a finding: the file name, without suffix, of its files.
     stems: dict[tuple[str, str], str] = field(default_factory=dict)
     to_debug: str = ""  # the command that plays the first session with a crash in a debugger
+    to_find_leak: str = ""  # the command that lists the memory that a session did not free
     # Whether the library passed the suite with one thread, or None if this suite has not run.
     alone_passed: bool | None = None
     is_structure: bool = False
@@ -62,6 +73,10 @@ class WitnessFolder:
         """Write the files of the sessions if the library did not pass, and move the histories from `histories`."""
         if self.problem:
             return
+        for session in result.sessions:
+            if any(finding.name == LEAK for finding in session.candidate.findings):
+                leaking = debug_command(self.library, session.candidate, session.seed, {})
+                self.to_find_leak = self.to_find_leak or f"{leaking} --tool valgrind"
         try:
             if result.verdict is not Verdict.PASSED:
                 for session in result.sessions:
@@ -134,27 +149,24 @@ class WitnessFolder:
         for finding in findings:
             files = "".join(f": {stem}.*" for stem in self._stem(finding))
             lines.append(f"  {finding.severity.value} {heading(finding)}{files}")
-        lines += [
-            "",
-            "What the files are:",
-            "  .txt      a proof as text: transactions, calls, and why one must precede another",
-            "  .svg      the same proof as a picture: open it in a browser",
-            "  .c        a program that makes the same calls; its first lines say how to compile it",
-            "  .json     the report of a session, with every finding",
-            "  .history  all calls of a round: build/release/bin/certify FILE judges these calls again",
-            "",
-        ]
+        lines.append("")
+        if any(path.name != README for path in self.path.iterdir()):
+            lines += _FILES
         if self.histories_left_out:
             lines += [
                 f"Large histories that are left out: {self.histories_left_out}; --all-histories keeps all.",
                 "",
             ]
         if self.to_debug:
-            lines += [f"To debug the crash: {self.to_debug}", f"How to debug: {_DEBUG_GUIDE}"]
-        lines += [
-            f"To repeat the run: {keydrome_command()} check {self.library}{self.options} --seed {seed}",
-            f"To read more: {_GUIDE}",
-        ]
+            lines.append(f"To debug the crash: {self.to_debug}")
+        if self.to_find_leak:
+            lines.append(f"To list the leak: {self.to_find_leak}")
+        if self.to_debug or self.to_find_leak:
+            lines.append(f"How to debug: {_DEBUG_GUIDE}")
+        repeated = f"{keydrome_command()} check {self.library}{self.options} --seed {seed}"
+        lines.append(f"To repeat the run: {repeated}")
+        if any(is_explained(finding) for finding in findings):
+            lines.append(f"To read more: {_GUIDE}")
         return "\n".join(lines) + "\n"
 
     def _compiled(self, finding: Finding) -> list[str]:

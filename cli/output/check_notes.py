@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from cli.check_tally import LEAK
 from cli.output.build_text import contract_test, sanitizer_session
+from cli.output.check_proof import is_explained
 from cli.output.crash_text import (
     CRASHED,
     calls_inside,
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
 
     from cli.check_tally import Tally
     from cli.witness_folder import WitnessFolder
-    from runner.report import Finding
 
 _GUIDE = "docs/how-to/read-a-witness.md"
 # Nothing but the library orders the threads of these benchmarks. Those of the first make all calls, but open and close
@@ -69,9 +69,7 @@ def notes(
         yield from _more_races(tally)
     # The guide is about calls and transactions. A refused file or configuration has played none, and a crash without a
     # witness shows none.
-    if tally.verdict is not Verdict.UNSUPPORTED and any(
-        map(_is_explained, tally.findings.values())
-    ):
+    if tally.verdict is not Verdict.UNSUPPORTED and any(map(is_explained, tally.findings.values())):
         yield f"how to read a finding: {_GUIDE}"
 
 
@@ -129,11 +127,6 @@ def _structure(tally: Tally) -> Iterator[str]:
 
 def _has(tally: Tally, name: str) -> bool:
     return any(finding.name == name for finding in tally.findings.values())
-
-
-def _is_explained(finding: Finding) -> bool:
-    """Return whether the guide explains the finding: it shows calls, or it is none of those with an advice above."""
-    return finding.witness is not None or finding.name not in {CRASHED, LEAK}
 
 
 def _what_passed(suites: list[str], scale: Scale) -> str:

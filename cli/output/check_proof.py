@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from cli.check_tally import LEAK
+from cli.output.crash_text import CRASHED
 from results.witness_text import witness_text
 from runner.terms import Severity
 from runner.text import printable
@@ -42,6 +44,11 @@ def proof_lines(finding: Finding) -> list[str]:
     if not _has_calls(lines) and finding.witness is not None and finding.witness.transactions:
         lines = [*lines[:1], *witness_text(finding.witness).splitlines()]
     return [printable(line) for line in lines]
+
+
+def is_explained(finding: Finding) -> bool:
+    """Return whether the guide to witnesses explains the finding: it shows calls, or has no advice of its own."""
+    return finding.witness is not None or finding.name not in {CRASHED, LEAK}
 
 
 def _has_calls(lines: list[str]) -> bool:

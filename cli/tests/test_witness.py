@@ -254,6 +254,24 @@ def test_the_folder_says_how_to_debug_a_crash(tmp_path: Path) -> None:
     assert "docs/how-to/debug-a-library.md" in text
 
 
+def test_the_folder_says_how_to_find_a_leak(tmp_path: Path) -> None:
+    """A warning has no files of its own, so the folder does not explain any."""
+    grown = Finding("scenarios", "memory_growth", Severity.ADVISORY, "memory grows")
+    report = replace(samples.report(), findings=(grown,))
+    session = Session("00000000000000ff", candidate_first=True, candidate=report, control=None)
+    kept = WitnessFolder(tmp_path / "witness", "./mine.so", MINE)
+    kept.path.mkdir()
+    (tmp_path / "histories").mkdir()
+    kept.keep(SeriesResult(Verdict.PASSED, "", (grown,), (session,)), tmp_path / "histories")
+    kept.finish(None, [grown], "00000000000000ff")
+    text = (kept.path / "README.txt").read_text()
+    played = f"--benchmark {report.benchmark} --instance {report.instance}"
+    assert f"To list the leak: keydrome debug ./mine.so {played} " in text
+    assert "--seed 00000000000000ff --tool valgrind\nHow to debug: docs/how-to/debug" in text
+    assert "What the files are" not in text
+    assert "docs/how-to/read-a-witness.md" not in text
+
+
 def test_the_file_about_many_threads_says_what_must_hold_and_where_the_calls_are(
     tmp_path: Path,
 ) -> None:
