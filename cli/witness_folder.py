@@ -14,7 +14,12 @@ from cli.check_tally import LEAK
 from cli.output.build_text import compile_command, with_paths
 from cli.output.check_proof import heading, is_explained
 from cli.output.crash_text import crash_file, crashes
-from cli.output.debug_text import debug_command, keydrome_command, session_options
+from cli.output.debug_text import (
+    debug_command,
+    how_to_debug,
+    keydrome_command,
+    session_options,
+)
 from results.witness_picture import witness_svg
 from results.witness_text import witness_text
 from runner.output_file import move_file, write_file
@@ -59,7 +64,7 @@ class WitnessFolder:
     problem: str = ""
     # By suite (correctness benchmark) and name of a finding: the file name, without suffix, of its files.
     stems: dict[tuple[str, str], str] = field(default_factory=dict)
-    to_debug: str = ""  # the command that plays the first session with a crash in a debugger
+    to_debug: str = ""  # how to play the first session that ended by a crash or at a time limit
     to_find_leak: str = ""  # the command that lists the memory that a session did not free
     # Whether the library passed the suite with one thread, or None if this suite has not run.
     alone_passed: bool | None = None
@@ -98,10 +103,9 @@ class WitnessFolder:
     def _keep_report(self, report: Report, seed: str) -> None:
         name = f"{report.benchmark}-{report.instance}-{seed}"
         write_file(self.path / f"{name}.json", json.dumps(report.to_json(), allow_nan=False) + "\n")
+        self.to_debug = self.to_debug or how_to_debug(self.library, report, seed, overrides={})
         for number, finding in enumerate(report.findings, 1):
             command = debug_command(self.library, report, seed, overrides={})
-            if crashes(finding):
-                self.to_debug = self.to_debug or command
             if finding.witness is None:
                 continue
             stem = f"{name}-{number}-{finding.name}"
@@ -158,7 +162,7 @@ class WitnessFolder:
                 "",
             ]
         if self.to_debug:
-            lines.append(f"To debug the crash: {self.to_debug}")
+            lines.append(f"To debug: {self.to_debug}")
         if self.to_find_leak:
             lines.append(f"To list the leak: {self.to_find_leak}")
         if self.to_debug or self.to_find_leak:

@@ -236,11 +236,21 @@ def test_the_folder_says_where_to_start(tmp_path: Path) -> None:
     assert (folder / "large.history").exists()
 
 
-def test_the_folder_says_how_to_debug_a_crash(tmp_path: Path) -> None:
-    finding = Finding("scenarios", "crashed", Severity.REQUIRED, "ended by SIGSEGV")
-    report = replace(samples.report("crashed"), findings=(finding,))
+@pytest.mark.parametrize(
+    ("verdict", "name", "tool"),
+    [
+        (Verdict.CRASHED, "crashed", "stack"),
+        (Verdict.TIMED_OUT, "hang", "gdb"),
+        (Verdict.TIMED_OUT, "too_slow", "perf"),
+    ],
+)
+def test_the_folder_says_how_to_debug_a_session_that_ended_early(
+    verdict: Verdict, name: str, tool: str, tmp_path: Path
+) -> None:
+    finding = Finding("scenarios", name, Severity.REQUIRED, "ended early")
+    report = replace(samples.report(verdict.value), findings=(finding,))
     session = Session("00000000000000ff", candidate_first=True, candidate=report, control=None)
-    result = SeriesResult(Verdict.CRASHED, "ended by SIGSEGV", (finding,), (session,))
+    result = SeriesResult(verdict, "ended early", (finding,), (session,))
     kept = WitnessFolder(tmp_path / "witness", "./mine.so", MINE)
     kept.path.mkdir()
     (tmp_path / "histories").mkdir()
@@ -248,8 +258,8 @@ def test_the_folder_says_how_to_debug_a_crash(tmp_path: Path) -> None:
     kept.finish(finding, [finding], "00000000000000ff")
     text = (kept.path / "README.txt").read_text()
     assert (
-        f"keydrome debug ./mine.so --benchmark {report.benchmark} --instance {report.instance} "
-        f"--scale {report.scale.value} --seed 00000000000000ff\n"
+        f"To debug: `keydrome debug ./mine.so --benchmark {report.benchmark} --instance {report.instance} "
+        f"--scale {report.scale.value} --seed 00000000000000ff --tool {tool}` plays the "
     ) in text
     assert "docs/how-to/debug-a-library.md" in text
 
