@@ -35,7 +35,7 @@ from cli.witness_folder import WitnessFolder
 from results.counts import counted
 from runner.execute import Inspected, run_inspected
 from runner.gate_end import why_gate_ends
-from runner.inspection.library import inspect_library
+from runner.inspection.library import LibraryKind, inspect_library
 from runner.request import Request, timeout_factor_of
 from runner.settings import load_settings
 from runner.terms import JailLevel, Scale, Verdict
@@ -213,6 +213,7 @@ def _run_instance(
     tally.last_verdict = result.verdict
     if check.witness is not None:
         check.witness.alone_passed = tally.alone_passed
+        check.witness.is_structure = tally.facts.kind is LibraryKind.STRUCTURE
         check.witness.keep(result, histories)
     shutil.rmtree(work)
 

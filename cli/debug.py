@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from runner.settings import Settings
 
 _COULD_NOT_PLAY = 2
+_INTERRUPTED = 130
 # Without fair scheduling, a thread that waits in a loop can keep all others from running. Memory that the library has
 # not freed at the end is reported, but it is no error: a library need not free everything before the process ends.
 _VALGRIND = (
@@ -156,13 +157,31 @@ def run(options: argparse.Namespace) -> int:
         # gdb replaces this process, because Ctrl-C must stop the library and not this command.
         os.chdir(plan.parent)
         os.execvp(Tool.GDB.value, debugged.command(tool))  # noqa: S606 - the arguments are paths, no shell reads them
-    ended = subprocess.run(debugged.command(tool), cwd=plan.parent, check=False)
-    if tool is Tool.PERF and ended.returncode == 0:
+    status = _play(debugged, tool)
+    if tool is Tool.PERF and status in {0, -signal.SIGINT}:
         _show_profile(debugged)
-    print(printable(_ending(ended.returncode, debugged, tool)))
-    if ended.returncode == _COULD_NOT_PLAY and tool is None:
+    if tool is Tool.PERF and status == -signal.SIGINT:
+        print("debug: Ctrl-C ended the session; the profile shows the part that was played")
+        return _INTERRUPTED
+    print(printable(_ending(status, debugged, tool)))
+    if status == _COULD_NOT_PLAY and tool is None:
         return _COULD_NOT_PLAY
-    return 0 if ended.returncode == 0 else 1
+    return 0 if status == 0 else 1
+
+
+def _play(debugged: Debugged, tool: Tool | None) -> int:
+    """Play the session, and return its exit status, or the negative number of the signal that ended it."""
+    command, folder = debugged.command(tool), debugged.plan.parent
+    if tool is not Tool.PERF:
+        return subprocess.run(command, cwd=folder, check=False).returncode
+    print("perf: Ctrl-C ends the session early, and the profile shows the part that was played")
+    sys.stdout.flush()
+    # Ctrl-C reaches perf too, which then writes its samples. This process must wait for them.
+    before = signal.signal(signal.SIGINT, lambda *_: None)
+    try:
+        return subprocess.run(command, cwd=folder, check=False).returncode
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def _show_profile(debugged: Debugged) -> None:
@@ -254,7 +273,13 @@ def _introduction(name: str, request: Request, debugged: Debugged) -> list[str]:
 
 def _ending(status: int, debugged: Debugged, tool: Tool | None) -> str:
     if status == 0:
-        return "debug: the session ended; nothing was judged"
+        # Some sanitizers leave the status at 0 after a report.
+        unreported = (
+            ". Without a report above, the sanitizer found no fault in this session, but another --benchmark or "
+            "--seed may show one"
+        )
+        ended = "debug: the session ended; nothing was judged"
+        return f"{ended}{unreported if debugged.runtimes else ''}"
     if tool is Tool.STACK and status == _GDB_NO_EXIT:
         return (
             "debug: a signal stopped the process. Above are the name of the signal, the stack of the stopped thread, "

@@ -10,10 +10,16 @@ import json
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from cli.check_tally import LEAK
 from cli.output.build_text import compile_command, with_paths
-from cli.output.check_proof import heading
+from cli.output.check_proof import heading, is_explained
 from cli.output.crash_text import crash_file, crashes
-from cli.output.debug_text import debug_command, keydrome_command, session_options
+from cli.output.debug_text import (
+    debug_command,
+    how_to_debug,
+    keydrome_command,
+    session_options,
+)
 from results.witness_picture import witness_svg
 from results.witness_text import witness_text
 from runner.output_file import move_file, write_file
@@ -31,6 +37,15 @@ README = "README.txt"
 HISTORY_BYTES_MAX = 200_000
 _GUIDE = "docs/how-to/read-a-witness.md"
 _DEBUG_GUIDE = "docs/how-to/debug-a-library.md"
+_FILES = (
+    "What the files are:",
+    "  .txt      a proof as text: transactions, calls, and why one must precede another",
+    "  .svg      the same proof as a picture: open it in a browser",
+    "  .c        a program that makes the same calls; its first lines say how to compile it",
+    "  .json     the report of a session, with every finding",
+    "  .history  all calls of a round: build/release/bin/certify FILE judges these calls again",
+    "",
+)
 
 
 @dataclass(slots=True)
@@ -49,9 +64,11 @@ class WitnessFolder:
     problem: str = ""
     # By suite (correctness benchmark) and name of a finding: the file name, without suffix, of its files.
     stems: dict[tuple[str, str], str] = field(default_factory=dict)
-    to_debug: str = ""  # the command that plays the first session with a crash in a debugger
+    to_debug: str = ""  # how to play the first session that ended by a crash or at a time limit
+    to_find_leak: str = ""  # the command that lists the memory that a session did not free
     # Whether the library passed the suite with one thread, or None if this suite has not run.
     alone_passed: bool | None = None
+    is_structure: bool = False
     # How many files the folder contained before this run.
     earlier_files: int = 0
     history_bytes: int = 0
@@ -61,6 +78,10 @@ class WitnessFolder:
         """Write the files of the sessions if the library did not pass, and move the histories from `histories`."""
         if self.problem:
             return
+        for session in result.sessions:
+            if any(finding.name == LEAK for finding in session.candidate.findings):
+                leaking = debug_command(self.library, session.candidate, session.seed, {})
+                self.to_find_leak = self.to_find_leak or f"{leaking} --tool valgrind"
         try:
             if result.verdict is not Verdict.PASSED:
                 for session in result.sessions:
@@ -82,10 +103,9 @@ class WitnessFolder:
     def _keep_report(self, report: Report, seed: str) -> None:
         name = f"{report.benchmark}-{report.instance}-{seed}"
         write_file(self.path / f"{name}.json", json.dumps(report.to_json(), allow_nan=False) + "\n")
+        self.to_debug = self.to_debug or how_to_debug(self.library, report, seed, overrides={})
         for number, finding in enumerate(report.findings, 1):
             command = debug_command(self.library, report, seed, overrides={})
-            if crashes(finding):
-                self.to_debug = self.to_debug or command
             if finding.witness is None:
                 continue
             stem = f"{name}-{number}-{finding.name}"
@@ -95,7 +115,14 @@ class WitnessFolder:
             if crashes(finding):
                 session, compiled = session_options(report, seed, {}), compile_command(program)
                 alone = self.alone_passed
-                text = crash_file(finding, self.library, session, compiled, alone_passed=alone)
+                text = crash_file(
+                    finding,
+                    self.library,
+                    session,
+                    compiled,
+                    alone_passed=alone,
+                    is_structure=self.is_structure,
+                )
             else:
                 text = _text(finding, finding.witness, name, command)
             _write_witness(self.path / stem, finding.witness, text, program)
@@ -126,27 +153,24 @@ class WitnessFolder:
         for finding in findings:
             files = "".join(f": {stem}.*" for stem in self._stem(finding))
             lines.append(f"  {finding.severity.value} {heading(finding)}{files}")
-        lines += [
-            "",
-            "What the files are:",
-            "  .txt      a proof as text: transactions, calls, and why one must precede another",
-            "  .svg      the same proof as a picture: open it in a browser",
-            "  .c        a program that makes the same calls; its first lines say how to compile it",
-            "  .json     the report of a session, with every finding",
-            "  .history  all calls of a round: build/release/bin/certify FILE judges these calls again",
-            "",
-        ]
+        lines.append("")
+        if any(path.name != README for path in self.path.iterdir()):
+            lines += _FILES
         if self.histories_left_out:
             lines += [
                 f"Large histories that are left out: {self.histories_left_out}; --all-histories keeps all.",
                 "",
             ]
         if self.to_debug:
-            lines += [f"To debug the crash: {self.to_debug}", f"How to debug: {_DEBUG_GUIDE}"]
-        lines += [
-            f"To repeat the run: {keydrome_command()} check {self.library}{self.options} --seed {seed}",
-            f"To read more: {_GUIDE}",
-        ]
+            lines.append(f"To debug: {self.to_debug}")
+        if self.to_find_leak:
+            lines.append(f"To list the leak: {self.to_find_leak}")
+        if self.to_debug or self.to_find_leak:
+            lines.append(f"How to debug: {_DEBUG_GUIDE}")
+        repeated = f"{keydrome_command()} check {self.library}{self.options} --seed {seed}"
+        lines.append(f"To repeat the run: {repeated}")
+        if any(is_explained(finding) for finding in findings):
+            lines.append(f"To read more: {_GUIDE}")
         return "\n".join(lines) + "\n"
 
     def _compiled(self, finding: Finding) -> list[str]:

@@ -9,13 +9,14 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import signal
 import subprocess
 from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.binaries import built_settings, library
-from tests.test_keydrome import ROOT, keydrome
+from tests.test_keydrome import KEYDROME, ROOT, keydrome
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -60,6 +61,8 @@ def test_a_right_library_plays_to_the_end(flags: tuple[str, ...], tmp_path: Path
     assert ended.returncode == 0, ended.stdout + ended.stderr
     assert "NOT JUDGED, NOT JAILED" in ended.stdout
     assert "every call returned" in ended.stdout
+    advice = "the sanitizer found no fault in this session, but another --benchmark or --seed may"
+    assert (advice in ended.stdout) == bool(flags)
     assert "Sanitizer" not in ended.stderr
     shares = re.findall(
         r"^  (\w+) +([\d.]+) % +\d+ calls +[\d.]+ us each$", ended.stdout, re.MULTILINE
@@ -123,6 +126,32 @@ def test_a_profile_names_the_slow_call_and_the_slow_function(tmp_path: Path) -> 
     assert re.search(r"time that its calls waited:\n  insertRecord ", ended.stdout)
     assert re.search(r"by function:\n +[\d.]+% +mine\.so +\[\.\] wastes_time\n", ended.stdout)
     assert "callers: perf report -i " in ended.stdout
+
+
+def test_a_profile_can_be_ended_early(tmp_path: Path) -> None:
+    """A slow session can take minutes, and the first seconds of it show what is slow."""
+    if shutil.which("perf") is None or not can_sample(tmp_path):
+        pytest.skip("perf cannot sample on this machine")
+    endless = (INSERT, f"{INSERT}\n  for (volatile int on = 1; on;) {{}}")
+    file = compiled(tmp_path, endless)
+    built_settings()
+    command = [*KEYDROME, "debug", str(file), "--seed", "1", "--tool", "perf"]
+    with subprocess.Popen(
+        command,
+        cwd=ROOT,
+        env={**os.environ, "KEYDROME_VAR": str(tmp_path)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        start_new_session=True,
+    ) as played:
+        assert played.stdout is not None
+        assert any(line.startswith("phase populate") for line in played.stdout)
+        os.killpg(played.pid, signal.SIGINT)  # as a terminal does after Ctrl-C
+        text = played.stdout.read()
+    assert played.returncode == 130, text
+    assert "time of the process, by function:\n" in text
+    assert "debug: Ctrl-C ended the session; the profile shows the part that was played" in text
 
 
 def can_sample(folder: Path) -> bool:

@@ -30,7 +30,8 @@ if TYPE_CHECKING:
 
 LOG_LINES = 20
 # On one screen, a finding, the other findings and the output of the library have at most this many lines.
-_SCREEN = check_text.Limits(proof=10, others=3, warnings=2, rest="`keydrome check` shows more")
+_SCREEN = check_text.Limits(proof=10, others=3, warnings=2, rest="--details shows more")
+_DETAILS = check_text.Limits(rest="--json FILE keeps all")
 _SCREEN_LOG_LINES = 5
 _RATIOS_MAX = 11
 
@@ -70,7 +71,7 @@ def show_details(out: Console, outcome: Outcome) -> None:
             "counters: none, because this machine cannot count cycles, cache misses or branch misses; virtual machines "
             "often cannot"
         )
-    check_text.show_findings(out, result.findings)
+    check_text.show_findings(out, result.findings, _DETAILS)
     if result.verdict is not Verdict.PASSED:
         _show_output(out, outcome, LOG_LINES)
     for line in _facts(outcome):

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from cli.input.libraries import isolates
 from cli.output.build_text import is_cpp
 from cli.output.crash_text import calls_inside, crashes, find_damage, find_race, is_race, meaning
-from cli.output.debug_text import how_to_debug, how_to_profile, session_options
+from cli.output.debug_text import how_to_debug, how_to_profile, keydrome_command, session_options
 from results.metrics import ranked_by
 from results.summary import (
     CONFIDENCE,
@@ -118,10 +118,12 @@ def _crash(subject: Subject, request: Request, result: SeriesResult) -> Iterator
     crash = next((one for one in result.findings if crashes(one) and calls_inside(one)), None)
     if crash is None:
         return
-    yield "crash", " ".join(meaning(crash, subject.given))
+    # Only a structure has a configuration.
+    is_structure = request.configuration is not None
+    yield "crash", " ".join(meaning(crash, subject.given, is_structure=is_structure))
     played = next(one for one in result.sessions if one.candidate.verdict is Verdict.CRASHED)
     session = session_options(played.candidate, played.seed, request.overrides)
-    if is_race(crash):
+    if is_race(crash) and not is_structure:
         yield "race", find_race(subject.given, session, cpp=is_cpp(subject.needed))
     yield "memory", find_damage(subject.given, session, cpp=is_cpp(subject.needed))
 
@@ -302,8 +304,9 @@ def what_next(given: str, request: Request, result: SeriesResult, summary: Summa
     # `keydrome check` refuses a configuration that isolates no transactions.
     if not isolates(request.configuration):
         return reporting if is_short and result.verdict is Verdict.PASSED else ""
+    check = f"{keydrome_command()} check {given}"
     if result.verdict is not Verdict.PASSED:
-        return f"`keydrome check {given} --witness DIR` shows the few calls that go wrong"
+        return f"`{check} --witness DIR` shows the few calls that go wrong"
     if is_short:
-        return f"run `keydrome check {given}` to judge isolation; {reporting}"
-    return f"run `keydrome check {given}` to judge isolation"
+        return f"run `{check}` to judge isolation; {reporting}"
+    return f"run `{check}` to judge isolation"

@@ -29,8 +29,19 @@ def is_cpp(needed: Iterable[str]) -> bool:
 
 def include_folder() -> str:
     """Return the folder of the headers as a command can name it here."""
-    folder = _ROOT / "api" / "include"
-    return shlex.quote(str(folder.relative_to(_ROOT) if Path.cwd() == _ROOT else folder))
+    return _here("api/include")
+
+
+def contract_test(given: str) -> str:
+    """Return the command that tests the functions of a structure; `given` names it as on the command line."""
+    file = shlex.split(given)[0].partition(":")[0]
+    program = _here("build/release/tests/structure_contract_test")
+    return f"{program} --library {shlex.quote(file)}"
+
+
+def _here(path: str) -> str:
+    """Return a path of this clone as a command can name it in the current folder."""
+    return shlex.quote(path if Path.cwd() == _ROOT else str(_ROOT / path))
 
 
 def sanitizer_build(given: str, sanitizer: str, *, cpp: bool) -> str:

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from cli.check_tally import LEAK
+from cli.output.crash_text import CRASHED
 from results.witness_text import witness_text
 from runner.terms import Severity
 from runner.text import printable
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
 # The suite whose findings are the easiest to read: it shrinks a failure to a few calls of one thread.
 _SHRINKS = "differential"
 _PROOF_LINES_MIN = 3  # a shorter text is a statement without calls
+_LEFT_OUT = "(not shown: "  # begins a line about what a text leaves out, which is no call
 
 
 def smallest_proof(findings: Iterable[Finding]) -> Finding | None:
@@ -30,18 +33,26 @@ def smallest_proof(findings: Iterable[Finding]) -> Finding | None:
 
 def _effort(finding: Finding) -> tuple[bool, bool, int, str, str]:
     """Return the sort key: texts with calls first, shrunk ones before others, then by length."""
-    count = len(proof_lines(finding))
-    is_short = count < _PROOF_LINES_MIN
-    return is_short, finding.suite != _SHRINKS, count, finding.suite, finding.name
+    lines = proof_lines(finding)
+    count = len(lines)
+    return not _has_calls(lines), finding.suite != _SHRINKS, count, finding.suite, finding.name
 
 
 def proof_lines(finding: Finding) -> list[str]:
     """Return the text of a finding as lines: its detail, or if this contains no calls, the calls of its witness."""
     lines = finding.detail.splitlines()
-    has_calls = len(lines) >= _PROOF_LINES_MIN
-    if not has_calls and finding.witness is not None and finding.witness.transactions:
+    if not _has_calls(lines) and finding.witness is not None and finding.witness.transactions:
         lines = [*lines[:1], *witness_text(finding.witness).splitlines()]
     return [printable(line) for line in lines]
+
+
+def is_explained(finding: Finding) -> bool:
+    """Return whether the guide to witnesses explains the finding: it shows calls, or has no advice of its own."""
+    return finding.witness is not None or finding.name not in {CRASHED, LEAK}
+
+
+def _has_calls(lines: list[str]) -> bool:
+    return sum(not line.startswith(_LEFT_OUT) for line in lines) >= _PROOF_LINES_MIN
 
 
 def heading(finding: Finding, between: str = " ") -> str:

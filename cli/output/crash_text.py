@@ -25,7 +25,7 @@ _GUIDE = "docs/how-to/debug-a-library.md"
 _RUNNING = re.compile(r"thread (\d+): (\w+)\(.*\(operation \d+\) was running when the process")
 _THREAD = re.compile(r"(thread \d+|a thread that plays no operations)\b")
 _STACK = "  stack at the crash: "
-_MEMORY = "This call or an earlier one may have damaged memory; AddressSanitizer names the write."
+_MEMORY = "call or an earlier one may have damaged memory; AddressSanitizer names the write."
 _SIGNAL = re.compile(r"ended by (SIG[A-Z]+)")
 _STACK_SIGNALS = {
     "SIGSEGV",
@@ -48,11 +48,14 @@ def calls_inside(finding: Finding) -> dict[int, str]:
     return dict(sorted((int(one[1]), one[2]) for one in found if one is not None))
 
 
-def meaning(finding: Finding, given: str, *, alone_passed: bool | None = None) -> Iterator[str]:
+def meaning(
+    finding: Finding, given: str, *, alone_passed: bool | None = None, is_structure: bool = False
+) -> Iterator[str]:
     """Yield sentences: who was inside the library at the crash, and whether this looks like a data race.
 
     `given` names the library as on the command line. `alone_passed` says whether the library passed the suite
-    `differential`, which has one thread; it is None if this suite did not run.
+    `differential`, which has one thread; it is None if this suite did not run. The runtime locks a structure, so its
+    crash is hardly a data race.
     """
     inside = calls_inside(finding)
     if not inside:
@@ -64,7 +67,7 @@ def meaning(finding: Finding, given: str, *, alone_passed: bool | None = None) -
     if len(inside) == 1:
         yield (
             f"No other thread was inside the library at that moment: only {next(iter(inside.values()))} was "
-            f"running. {_MEMORY}"
+            f"running. This {_MEMORY}"
         )
         return
     by_call: dict[str, list[int]] = {}
@@ -76,13 +79,19 @@ def meaning(finding: Finding, given: str, *, alone_passed: bool | None = None) -
         yield "With one thread (suite differential) the library failed too, so find that fault first."
         return
     alone = "With one thread (suite differential) the library passed. " if alone_passed else ""
-    if is_heap_damaged(finding):
+    if is_structure:
+        yield (
+            f"{alone}Keydrome's runtime locks the structure, so a data race is possible only if the structure claims "
+            f"shared reads or thread safety. This {_MEMORY}"
+        )
+    elif is_heap_damaged(finding):
         yield f"{alone}Two threads that use the same memory without a lock can also damage the heap (a data race)."
         return
-    yield (
-        f"{alone}A crash that needs two threads at once is usually a data race: two threads use the "
-        f"same memory without a lock, and one of them writes. Otherwise: {_MEMORY}"
-    )
+    else:
+        yield (
+            f"{alone}A crash that needs two threads at once is usually a data race: two threads use the "
+            f"same memory without a lock, and one of them writes. Otherwise, this {_MEMORY}"
+        )
     if alone_passed is None:
         alone = f"{keydrome_command()} check {given} --suite differential"
         yield f"This run did not include the suite with one thread; `{alone}` plays it."
@@ -156,7 +165,13 @@ def may_be_race(findings: Iterable[Finding]) -> bool:
 
 
 def crash_file(
-    finding: Finding, given: str, session: str, compiled: str, *, alone_passed: bool | None = None
+    finding: Finding,
+    given: str,
+    session: str,
+    compiled: str,
+    *,
+    alone_passed: bool | None = None,
+    is_structure: bool = False,
 ) -> str:
     """Return the text of the file about a crash: what is known about it, and the commands to play it again.
 
@@ -164,7 +179,8 @@ def crash_file(
     empty.
     """
     command = f"{keydrome_command()} debug {given} {session}"
-    lines = [finding.detail, "", *meaning(finding, given, alone_passed=alone_passed), ""]
+    said = meaning(finding, given, alone_passed=alone_passed, is_structure=is_structure)
+    lines = [finding.detail, "", *said, ""]
     lines += ["The same session again, outside the jail:", ""]
     tools = {
         "stack": "prints the stacks of all threads after the crash",
@@ -172,8 +188,9 @@ def crash_file(
         "valgrind": "finds memory that is used wrongly",
     }
     lines += [f"  {command} --tool {tool}    # {what}" for tool, what in tools.items()]
-    sanitizer = "thread" if is_race(finding) else "address"
-    what = "a data race" if is_race(finding) else "the write that damages memory"
+    races = is_race(finding) and not is_structure
+    sanitizer = "thread" if races else "address"
+    what = "a data race" if races else "the write that damages memory"
     lines += [
         "",
         f"To find {what}, build the library with a sanitizer",
@@ -183,7 +200,7 @@ def crash_file(
         f"  {sanitizer_session(given, sanitizer, session)}",
     ]
     if compiled:
-        lines += ["", *_program(compiled, races=is_race(finding))]
+        lines += ["", *_program(compiled, races=races)]
     return "\n".join([*lines, "", f"How to debug: {_GUIDE}"]) + "\n"
 
 

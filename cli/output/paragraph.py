@@ -19,7 +19,7 @@ def paragraph(heading: str, text: str, width: int) -> list[str]:
     lines = textwrap.wrap(
         kept,
         min(width, COLUMNS_MAX),
-        initial_indent=f"{heading + ':':7}" if heading else "",
+        initial_indent=f"{heading + ': ':7}" if heading else "",
         subsequent_indent=" " * 7 if heading else "  ",
         break_long_words=False,
         break_on_hyphens=False,

@@ -23,6 +23,8 @@ from runner.terms import JailLevel, Scale, Severity, Verdict
 from runner.tests import samples
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from runner.settings import Settings
 
 LINES_IF_PASSED = 22  # two more lines, which name what runs, are printed before the run
@@ -135,6 +137,31 @@ def test_a_library_that_failed_begins_with_the_finding(passed: Outcome) -> None:
     text = " ".join(lines)
     assert "next:  `keydrome check btree --witness DIR` shows the few calls" in text
     assert "score" not in text
+
+
+def test_the_next_command_can_be_copied(
+    passed: Outcome, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The shell need not find `keydrome`, so the command has the path by which it was started."""
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr("sys.argv", [".venv/bin/keydrome", "bench", "btree"])
+    text = " ".join(" ".join(printed(passed)).split())
+    assert "next: run `.venv/bin/keydrome check btree` to judge isolation" in text
+
+
+def test_a_space_follows_every_heading() -> None:
+    assert paragraph("memory", "words", 80) == ["memory: words"]
+    assert paragraph("next", "words", 80) == ["next:  words"]
+
+
+def test_what_a_finding_leaves_out_is_where_the_screen_says(passed: Outcome) -> None:
+    detail = "\n".join(f"call {number}" for number in range(30))
+    finding = Finding("sigmod2009", "fault", Severity.REQUIRED, detail)
+    failed = replace(passed.result, verdict=Verdict.FAILED, findings=(finding,))
+    outcome = replace(passed, result=failed)
+    assert "  ... 20 more lines; --details shows more" in printed(outcome)
+    assert "  call 18" in printed(outcome, details=True)
+    assert "  ... 11 more lines; --json FILE keeps all" in printed(outcome, details=True)
 
 
 def test_a_command_is_not_divided() -> None:

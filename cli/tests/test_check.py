@@ -319,8 +319,22 @@ def test_a_library_that_passed_learns_how_to_look_for_races(settings: Settings) 
     assert note.startswith("race: not every data race shows. To find more: `cc -g -O1 -shared ")
     assert "-fsanitize=thread" in note
     assert "`keydrome debug ./mine-tsan.so --benchmark isolation` name both places" in note
+    # The suite isolation opens and closes few indexes.
+    assert "`keydrome debug ./mine-tsan.so --benchmark sigmod2009` also finds races of open" in note
     tally.is_ours = True  # the user does not build it
     assert len(said(settings, tally)) == 1
+
+
+def test_a_structure_that_failed_is_sent_to_its_contract_test(settings: Settings) -> None:
+    tally = Tally(
+        "./mine.so:rw",
+        verdict=Verdict.FAILED,
+        facts=LibraryFacts(LibraryKind.STRUCTURE, 1),
+    )
+    (note,) = (note for note in said(settings, tally) if note.startswith("structure: "))
+    assert "structure_contract_test --library ./mine.so` tests the functions" in note
+    tally.is_ours = True  # the user does not change it
+    assert not any(note.startswith("structure: ") for note in said(settings, tally))
 
 
 def test_a_structure_that_passed_is_not_sent_to_the_thread_sanitizer(settings: Settings) -> None:

@@ -35,6 +35,12 @@ def test_the_easiest_proof_comes_first() -> None:
     assert smallest_proof([WARNING]) is None
 
 
+def test_words_about_what_is_left_out_are_no_calls() -> None:
+    many = replace(SCRIPT, detail="S40\nWhat the script does.\n(not shown: 1 more finding)")
+    longer = replace(SCRIPT, detail="S10\ncall\nanswer\ncall\nanswer")
+    assert smallest_proof([many, longer]) is longer
+
+
 def test_one_fault_with_many_names_fits_on_a_screen() -> None:
     long = replace(SHRUNK, detail="\n".join(["wrong " * 60] * 100))
     many = [replace(SCRIPT, name=f"name_{number}") for number in range(20)]

@@ -50,8 +50,19 @@ def test_two_threads_inside_the_library_look_like_a_race() -> None:
         "A crash that needs two threads at once is usually a data race"
     )
     assert text.endswith(
-        "This run did not include the suite with one thread; `keydrome check ./mine.so --suite differential` plays it."
+        "Otherwise, this call or an earlier one may have damaged memory; AddressSanitizer names the write. This run "
+        "did not include the suite with one thread; `keydrome check ./mine.so --suite differential` plays it."
     )
+
+
+def test_the_crash_of_a_structure_hardly_is_a_race() -> None:
+    """ThreadSanitizer does not see the locks of the runtime, so it would report races that do not exist."""
+    text = " ".join(meaning(TWO, "./mine.so", is_structure=True))
+    assert "a data race is possible only if the structure claims shared reads" in text
+    assert "This call or an earlier one may have damaged memory" in text
+    file = crash_file(TWO, "./mine.so --config rw", "--seed 1", "", is_structure=True)
+    assert "-fsanitize=address" in file
+    assert "-fsanitize=thread" not in file
 
 
 @pytest.mark.parametrize(

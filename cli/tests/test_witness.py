@@ -236,11 +236,21 @@ def test_the_folder_says_where_to_start(tmp_path: Path) -> None:
     assert (folder / "large.history").exists()
 
 
-def test_the_folder_says_how_to_debug_a_crash(tmp_path: Path) -> None:
-    finding = Finding("scenarios", "crashed", Severity.REQUIRED, "ended by SIGSEGV")
-    report = replace(samples.report("crashed"), findings=(finding,))
+@pytest.mark.parametrize(
+    ("verdict", "name", "tool"),
+    [
+        (Verdict.CRASHED, "crashed", "stack"),
+        (Verdict.TIMED_OUT, "hang", "gdb"),
+        (Verdict.TIMED_OUT, "too_slow", "perf"),
+    ],
+)
+def test_the_folder_says_how_to_debug_a_session_that_ended_early(
+    verdict: Verdict, name: str, tool: str, tmp_path: Path
+) -> None:
+    finding = Finding("scenarios", name, Severity.REQUIRED, "ended early")
+    report = replace(samples.report(verdict.value), findings=(finding,))
     session = Session("00000000000000ff", candidate_first=True, candidate=report, control=None)
-    result = SeriesResult(Verdict.CRASHED, "ended by SIGSEGV", (finding,), (session,))
+    result = SeriesResult(verdict, "ended early", (finding,), (session,))
     kept = WitnessFolder(tmp_path / "witness", "./mine.so", MINE)
     kept.path.mkdir()
     (tmp_path / "histories").mkdir()
@@ -248,10 +258,28 @@ def test_the_folder_says_how_to_debug_a_crash(tmp_path: Path) -> None:
     kept.finish(finding, [finding], "00000000000000ff")
     text = (kept.path / "README.txt").read_text()
     assert (
-        f"keydrome debug ./mine.so --benchmark {report.benchmark} --instance {report.instance} "
-        f"--scale {report.scale.value} --seed 00000000000000ff\n"
+        f"To debug: `keydrome debug ./mine.so --benchmark {report.benchmark} --instance {report.instance} "
+        f"--scale {report.scale.value} --seed 00000000000000ff --tool {tool}` plays the "
     ) in text
     assert "docs/how-to/debug-a-library.md" in text
+
+
+def test_the_folder_says_how_to_find_a_leak(tmp_path: Path) -> None:
+    """A warning has no files of its own, so the folder does not explain any."""
+    grown = Finding("scenarios", "memory_growth", Severity.ADVISORY, "memory grows")
+    report = replace(samples.report(), findings=(grown,))
+    session = Session("00000000000000ff", candidate_first=True, candidate=report, control=None)
+    kept = WitnessFolder(tmp_path / "witness", "./mine.so", MINE)
+    kept.path.mkdir()
+    (tmp_path / "histories").mkdir()
+    kept.keep(SeriesResult(Verdict.PASSED, "", (grown,), (session,)), tmp_path / "histories")
+    kept.finish(None, [grown], "00000000000000ff")
+    text = (kept.path / "README.txt").read_text()
+    played = f"--benchmark {report.benchmark} --instance {report.instance}"
+    assert f"To list the leak: keydrome debug ./mine.so {played} " in text
+    assert "--seed 00000000000000ff --tool valgrind\nHow to debug: docs/how-to/debug" in text
+    assert "What the files are" not in text
+    assert "docs/how-to/read-a-witness.md" not in text
 
 
 def test_the_file_about_many_threads_says_what_must_hold_and_where_the_calls_are(

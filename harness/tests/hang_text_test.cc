@@ -61,7 +61,8 @@ TEST(HangText, DescribesEachThread) {
   const std::string text = hang_text(one_index(), {thread(0, "1", "2")});
   EXPECT_EQ(
       text,
-      "No open transaction has touched the records that the waiting threads request\n"
+      "No open transaction has touched the records that the waiting threads request, so a "
+      "transaction that has ended may have kept a lock, or a wake-up was lost\n"
       "thread 0: insertRecord(\"A\", 2) (operation 9) has not returned for at least 1.2 s; it "
       "waits in futex without a time limit, 0.0 s of CPU time so far\n"
       "  its open transaction, begun at operation 3, has touched key 1 of \"A\" (written)\n"

@@ -149,7 +149,10 @@ class HangWriter {
     if (!waits.empty()) return add_list("Possible waits", waits);
     const bool any = std::ranges::any_of(
         threads_, [](const HungThread& thread) { return thread.position.wants && !runs(thread); });
-    if (any) line("No open transaction has touched the records that the waiting threads request");
+    if (!any) return;
+    line(
+        "No open transaction has touched the records that the waiting threads request, so a "
+        "transaction that has ended may have kept a lock, or a wake-up was lost");
   }
 
   void add_list(const std::string& title, const std::vector<Wait>& waits) {
