@@ -159,7 +159,7 @@ def _subjects(
     """
     found: list[_Subject] = []
     taken = {CONTROL, FLOOR}
-    seen: dict[tuple[str, str], str] = {}  # what the user wrote for the first of several equal ones
+    seen: dict[tuple[str, str], str] = {}  # the names of the first of several equal ones
     read: set[Path] = set()
     for number, text in enumerate(options.libraries):
         named = find_runnable(text, settings)
@@ -169,14 +169,15 @@ def _subjects(
         file = _inspected(named.path, folder / f"library-{number}", settings)
         for chosen in _configurations(file.facts, named.configuration, options.config):
             subject = _subject(file, chosen, request, settings)
+            shown = text if chosen is None or named.configuration else f"{text}:{chosen}"
             key = (file.digest, json.dumps(subject.library.configuration, sort_keys=True))
             if key in seen and not options.keep_same:
-                same = f"{text} has the same content and configuration as {seen[key]}"
+                same = f"{shown} has the same content and configuration as {seen[key]}"
                 _note(f"{same}, so only {seen[key]} is compared (--keep-same compares both)")
                 continue
             name = _free_name(subject.library.name, taken)
             taken.add(name)
-            seen.setdefault(key, text)
+            seen.setdefault(key, shown)
             found.append(replace(subject, library=replace(subject.library, name=name)))
     return found
 

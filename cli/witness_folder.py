@@ -37,15 +37,13 @@ README = "README.txt"
 HISTORY_BYTES_MAX = 200_000
 _GUIDE = "docs/how-to/read-a-witness.md"
 _DEBUG_GUIDE = "docs/how-to/debug-a-library.md"
-_FILES = (
-    "What the files are:",
-    "  .txt      a proof as text: transactions, calls, and why one must precede another",
-    "  .svg      the same proof as a picture: open it in a browser",
-    "  .c        a program that makes the same calls; its first lines say how to compile it",
-    "  .json     the report of a session, with every finding",
-    "  .history  all calls of a round: build/release/bin/certify FILE judges these calls again",
-    "",
-)
+_FILES = {
+    ".txt": "a proof as text: transactions, calls, and why one must precede another",
+    ".svg": "the same proof as a picture: open it in a browser",
+    ".c": "a program that makes the same calls; its first lines say how to compile it",
+    ".json": "the report of a session, with every finding",
+    ".history": "all calls of a round: build/release/bin/certify FILE judges these calls again",
+}
 
 
 @dataclass(slots=True)
@@ -154,8 +152,10 @@ class WitnessFolder:
             files = "".join(f": {stem}.*" for stem in self._stem(finding))
             lines.append(f"  {finding.severity.value} {heading(finding)}{files}")
         lines.append("")
-        if any(path.name != README for path in self.path.iterdir()):
-            lines += _FILES
+        kinds = {path.suffix for path in self.path.iterdir() if path.name != README}
+        if kinds:
+            files = [f"  {kind:<9} {text}" for kind, text in _FILES.items() if kind in kinds]
+            lines += ["What the files are:", *files, ""]
         if self.histories_left_out:
             lines += [
                 f"Large histories that are left out: {self.histories_left_out}; --all-histories keeps all.",

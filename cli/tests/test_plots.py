@@ -311,7 +311,7 @@ def test_a_forest_of_any_width_has_numbers_on_its_axis(low: float, high: float) 
     svg(figure)
     axes = figure.axes[0]
     assert axes.get_xlabel() == (
-        "total_ms: first / second, with its 95 % interval\n"
+        "total: first / second, with its 95 % interval\n"
         "left of 1, the first is better; grey: differences below 3 %"
     )
     left, right = axes.get_xlim()

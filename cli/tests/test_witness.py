@@ -262,6 +262,8 @@ def test_the_folder_says_how_to_debug_a_session_that_ended_early(
         f"--scale {report.scale.value} --seed 00000000000000ff --tool {tool}` plays the "
     ) in text
     assert "docs/how-to/debug-a-library.md" in text
+    files = "What the files are:\n  .json     the report of a session, with every finding\n\n"
+    assert files in text  # there are no other files to explain
 
 
 def test_the_folder_says_how_to_find_a_leak(tmp_path: Path) -> None:

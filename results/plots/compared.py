@@ -74,7 +74,7 @@ def draw_forest(result: CompareResult, look: Look) -> Figure:
     axes.grid(visible=False)
     better = "left" if result.lower_is_better else "right"
     axes.set_xlabel(
-        f"{result.metric}: first / second, with its {100 * pairs[0].coverage:.0f} % interval\n"
+        f"{result.metric.removesuffix('_ms')}: first / second, with its {100 * pairs[0].coverage:.0f} % interval\n"
         f"{better} of 1, the first is better; grey: differences below {100 * (margin_ratio - 1):g} %"
     )
     _log_ratios(axes)
