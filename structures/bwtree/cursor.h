@@ -16,9 +16,9 @@ enum class Only : uint8_t { kAll, kKey };
 class Cursor {
  public:
   // With Only::kKey, the cursor visits the pairs with the probe's key, and maybe others after them.
-  // It ignores the deltas of other keys, so it sorts few deltas. `share` is a guess of where the
-  // position is (guess.h). REQUIRES: the leaf is not a removed one, i.e. not being merged
-  // (Kind::kRemoved).
+  // It ignores the deltas of other keys, so it sorts few deltas. `share` is the estimated position
+  // of the probe in the leaf (guess.h), and only affects the speed. REQUIRES: the leaf is not a
+  // removed one, i.e. not being merged (Kind::kRemoved).
   Cursor(const Page& leaf, const Probe& probe, Only only, uint32_t share = kShareUnknown);
 
   // Returns false after the last pair.

@@ -139,7 +139,7 @@ class Directory {
   Record** fences_ = nullptr;
   Leaf** leaves_ = nullptr;
   Pending* pending_ = nullptr;
-  uint32_t* afters_ = nullptr;    // not in pending_, because a search reads more of them
+  uint32_t* afters_ = nullptr;    // pending_after() of each item; apart, as searches read it most
   uint64_t* followed_ = nullptr;  // one bit for each slot: the slot is followed
 };
 

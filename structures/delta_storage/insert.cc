@@ -85,7 +85,7 @@ void Tree::split(Path& path, uint32_t& index, Spare& spare) {
   left.next = &right;
   dictionaries_.add_use(right.ids[0], kSeparator);
   add_child(path, path.depth, right.ids[0], &right, spare);
-  if (index > kLeft) {  // at kLeft, the pair is smaller than the separator
+  if (index > kLeft) {  // at kLeft: the left leaf, as the separator is larger
     path.leaf = &right;
     index -= kLeft;
   }
