@@ -43,8 +43,9 @@ enum class OpCode : uint8_t {
   kBegin,
   kCommit,
   kAbort,
-  // Calls get for the key. With kHidden, the key is hidden by the thread's earlier answer
-  // (hidden_key.h). In a piece, `argument` is then the bits of the key that are hidden.
+  // Calls get for the key. With kHidden, the key in a piece is XORed with bits of the thread's
+  // previous hidden answer (hidden_key.h), and `argument` selects the bits of the key that are
+  // hidden.
   kGet,
   // Calls getNext `argument` times. Continues after DB_END, as the driver of the SIGMOD 2009
   // contest did.
