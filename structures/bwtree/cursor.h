@@ -38,9 +38,9 @@ class Cursor {
   bool emit_numbers(uint32_t to, KeydromeRun& run);
 
   const Base* base_;
-  uint32_t at_;                 // the next pair of the base
-  uint32_t next_ = 0;           // the next change
-  uint32_t count_ = 0;          // of changes_
+  uint32_t at_;                 // index of the next pair of the base
+  uint32_t next_ = 0;           // index of the next element of changes_
+  uint32_t count_ = 0;          // number of elements of changes_
   Change changes_[kDeltasMax];  // ascending; only the newest delta of each pair
 };
 

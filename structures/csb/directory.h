@@ -63,7 +63,7 @@ class Directory {
   void fill_heads();
 
   Leaf* find(const Probe& probe) const;    // returns the leaf to which the probe belongs
-  Place locate(const Probe& probe) const;  // the same, and where the leaf is in the directory
+  Place locate(const Probe& probe) const;  // returns the leaf, and its place in the directory
 
   // The steps of `find`, for lookup.h.
 
