@@ -104,7 +104,7 @@ class LookAhead {
   // Must be called for a word that needs the rules. Some of the next words probably need them, too.
   void expect_unknown() { unknown_ahead_ = kUnknownAhead; }
 
-  // `rest` are the words after those of the op with this number.
+  // `rest` are the words that follow the words of op number `op`.
   void from_op(std::span<const format::Op> ops, uint64_t op, const Place& at,
                std::span<const uint64_t> rest) {
     from_word(rest);
@@ -351,7 +351,7 @@ class WordJudge {
   const ExpectedState& expected_;
   Findings& findings_;
   std::span<const format::Op> ops_;
-  std::span<const uint64_t> rest_;  // the words after those of the present op
+  std::span<const uint64_t> rest_;  // the words that follow the words of the present op
   Place at_;
   bool legal_ = true;  // all codes of the thread so far are legal
   HiddenGets hidden_;
