@@ -118,7 +118,7 @@ inline constexpr uint8_t kMayExist = 1u << 5;
 // it.
 inline constexpr uint8_t kKeep = 1u << 6;
 // For kGet: the key is hidden (hidden_key.h). In a script, `key` is the key itself, and `argument`
-// holds the bits with which the piece changes it.
+// holds the bits with which the key is XORed in the piece.
 inline constexpr uint8_t kHidden = 1u << 7;
 
 // A call whose result the judge or the program itself uses.
