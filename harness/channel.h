@@ -1,8 +1,8 @@
 // Sends and receives the messages of harness/protocol.h over a SEQPACKET socket.
 //
-// Three processes use these functions: the referee, which runs a benchmark session and is trusted;
-// the player, the untrusted process in the jail (a sandbox); and the driver, which plays the
-// operations outside the jail in verified mode.
+// Three processes use these functions. The referee runs a benchmark session and is trusted. The
+// player is the untrusted process in the jail (a sandbox). In verified mode, the driver plays the
+// operations outside the jail.
 //
 // Thread safety: several threads may send on one socket at the same time, because the kernel never
 // splits or mixes SEQPACKET messages. Only one thread may receive.

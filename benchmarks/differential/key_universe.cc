@@ -1,7 +1,7 @@
-// Implements the choice of the keys of a round, a part of the random calls: boundary values, keys
-// that share half of their bytes or a prefix, and numbered keys for rounds with many keys. All keys
-// are positive numbers, or strings of letters and underscores. The benchmark "scenarios" also uses
-// other keys (scenarios/data/keys.json).
+// Implements the choice of the keys of a round, a part of the random calls. The keys are boundary
+// values, and keys that share half of their bytes or a prefix. Rounds with many keys also have
+// numbered keys. All keys are positive numbers, or strings of letters and underscores. The
+// benchmark "scenarios" also uses other keys (scenarios/data/keys.json).
 #include "benchmarks/differential/key_universe.h"
 
 #include <array>

@@ -172,7 +172,7 @@ class Generator : public workload::ClientScript {
 
   uint64_t operations_, existing_percent_;
   uint32_t deleted_max_;
-  std::vector<uint32_t> counts_;  // by key: number of payloads whenever no transaction is running
+  std::vector<uint32_t> counts_;  // by key: number of payloads before and after each transaction
   std::vector<std::vector<script::Payload>> payloads_;  // by key: its present payloads
   std::vector<uint32_t> key_of_record_;                 // by record, in the order of Own
   std::vector<Own> own_;                                // by client

@@ -129,9 +129,9 @@ class Generator : public workload::ClientScript {
   uint32_t records_;
   uint64_t lookups_, scans_;
   uint32_t per_scan_;  // records that a scan reads
-  // Keys, as their numbers in the script's list of keys (pool). present_: keys that are inserted.
-  // absent_: as many keys that are never inserted. scan_starts_: present keys that have at least
-  // per_scan_ - 1 larger ones.
+  // Keys, as their numbers in the script's list of keys (pool). present_ are the keys that are
+  // inserted. absent_ are equally many keys that are never inserted. scan_starts_ are the present
+  // keys that have at least per_scan_ - 1 larger present keys.
   std::vector<uint32_t> present_, absent_, scan_starts_;
   uint32_t index_ = 0;
 };

@@ -30,8 +30,8 @@ Misses misses_of(std::string_view instance) {
 // key 2 * i of the pool, and key 2 * i + 1 is missing.
 class Generator : public workload::ClientScript {
  public:
-  // `serial` hides the keys of hits, so that a library learns each key only from its answer to the
-  // get before.
+  // If `serial` is true, the keys of hits are hidden: a library can compute each of them only from
+  // its right answer to the thread's previous get of a hit.
   Generator(Misses misses, bool serial, const Parameters& parameters, uint64_t seed,
             const CheckPolicy& policy)
       : ClientScript(seed, policy),
@@ -42,8 +42,8 @@ class Generator : public workload::ClientScript {
         hit_percent_(parameters.u64("hit_percent")) {
     index_ = builder().add_index("index", misses_ == Misses::kSuffix ? VARCHAR : INT);
     for (uint32_t i = 0; i < records_; ++i) add_keys(i);
-    // The key of record i is 2 * i. Hides the bits of i below the highest one. They are uniformly
-    // distributed if the number of records is a power of two. Otherwise some combinations are twice
+    // The key of record i is 2 * i. Hides the low n bits of i, where 2^n <= records < 2^(n+1).
+    // These bits are uniformly distributed if records is 2^n. Otherwise some combinations are twice
     // as likely as others.
     if (serial_) builder().hide_bits((std::bit_floor(records_) - 1) << 1);
     hit_ = builder().add_class("hit");

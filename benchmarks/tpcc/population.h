@@ -17,9 +17,8 @@
 namespace keydrome::tpcc {
 
 // Writes the load phase and remembers the loaded keys. Random texts that no transaction interprets
-// come from pools of a few hundred texts, because each different text takes memory in two
-// processes: the referee, which generates it, and the player, which passes it to the library. Not
-// thread-safe.
+// come from pools of a few hundred texts. More texts would take memory in two processes: the
+// referee, which generates them, and the player, which passes them to the library. Not thread-safe.
 class Population {
  public:
   // `stripes` (checks on keys that only one thread uses) may be null.

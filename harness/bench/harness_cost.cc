@@ -16,10 +16,10 @@
 // session, one repetition of a benchmark, it gets them in portions; phase_cost measures the cost of
 // the hand-over.
 //
-// The first row is the average cost of a call in the mix of operations of the SIGMOD 2009 contest:
-// the timed operations of one thread of the benchmark sigmod2009, with the parameters of its
-// instance vary_low and with all checks of the results. The other rows isolate parts of that cost.
-// A recorded call is also written into a log.
+// The first row is the average cost of a call in the mix of operations of the SIGMOD 2009 contest.
+// It plays the timed operations of one thread of the benchmark sigmod2009, with the parameters of
+// its instance vary_low and with all checks of the results. The other rows isolate parts of that
+// cost. A recorded call is also written into a log.
 //
 // Targets on a machine whose floor is 1.5 ns:
 // - An unrecorded call costs at most 5 ns (3.3 times the floor) more than the floor.

@@ -11,8 +11,8 @@
 // The calls are made by the same code as in the player, the program that plays real sessions in a
 // jail (sandbox). But this program limits neither memory nor time, and catches no exceptions,
 // because a debugger shows where they were thrown. At the end it prints how much time the calls of
-// each function took (call_times.h). A real player receives each thread's list of
-// operations in portions, called pieces. This program makes the pieces itself.
+// each function took (call_times.h). A real player receives each thread's list of operations in
+// portions, called pieces. This program makes the pieces itself.
 #include <cstddef>
 #include <cstdio>
 #include <span>

@@ -1,6 +1,6 @@
 // Implements the commands of the referee, the program that plays and judges one session: one
-// repetition of a benchmark, with one library. command_run() takes these steps: read the plan (the
-// JSON file that describes the session), prepare the session, play it, judge it, write the report.
+// repetition of a benchmark, with one library. command_run() reads the plan (the JSON file that
+// describes the session), prepares the session, plays it, judges it, and writes the report.
 #include "harness/referee/commands.h"
 
 #include <cstdio>

@@ -185,13 +185,12 @@ std::unique_ptr<ClientConcurrency> Mvcc::make_client() {
   return client;
 }
 
-// Takes a snapshot: reads the clock, and stores its value in `at`. Commits read the `at` of all
-// transactions, and keep the pairs that these snapshots see. But a commit may search for the oldest
-// snapshot after this thread has read the clock and before it has stored the value. This commit
-// misses the snapshot, and removes the pairs that were deleted up to the clock value that the
-// commit has read. So the loop repeats until the clock has not changed since this thread read it.
-// Then the commit has read no newer clock value than this thread, and removes no pair of this
-// snapshot.
+// Takes a snapshot: reads the clock, and stores its value in `at`. A commit reads the clock and
+// then the `at` of all transactions, and keeps the pairs that these snapshots see. It misses this
+// snapshot if it reads `at` before this thread has stored the value. It then removes pairs that
+// were deleted up to the clock value that it has read. So the loop repeats until the clock has not
+// changed since this thread read it. Then that commit has read no newer clock value than this
+// thread, so this snapshot does not see the removed pairs either.
 ErrCode Mvcc::begin(Transaction& transaction) {
   auto& self = static_cast<Snapshot&>(transaction);
   uint64_t now;

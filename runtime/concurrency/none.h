@@ -72,7 +72,7 @@ class NoConcurrency final : public Concurrency {
   std::atomic<bool> has_client_ = false;  // true while a client exists; unused if thread_safe_
   std::atomic<bool> warned_of_thread_ = false, warned_of_change_ = false;
   GracePeriods periods_;                   // unused unless thread_safe_
-  std::array<Padded<Mutex>, 64> inserts_;  // by hash of the key, for put_limited()
+  std::array<Padded<Mutex>, 64> inserts_;  // locks of put_limited(), by hash of the key
 };
 
 // Runs a call on the structure. No latch keeps the calls of a thread-safe structure apart, so the

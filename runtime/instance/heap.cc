@@ -57,8 +57,8 @@ void* allocate_large(size_t size, size_t alignment) {
 constexpr size_t kSmallPageChunks = 2;
 
 // Asks the kernel to put a chunk on one transparent huge page. Random reads then miss the TLB less
-// often, which costs two page walks on a virtual machine. The result is ignored, because the memory
-// is usable even if the kernel refuses.
+// often. On a virtual machine, each such miss costs two page walks. The result is ignored, because
+// the memory is usable even if the kernel refuses.
 void ask_for_huge_page(void* chunk, size_t bytes) {
   static_cast<void>(madvise(chunk, bytes, MADV_HUGEPAGE));
 }

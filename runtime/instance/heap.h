@@ -80,7 +80,7 @@ class Heap {
   struct Class {
     Free* list = nullptr;
     uint32_t listed = 0;
-    size_t bytes = 0;  // of all spans
+    size_t bytes = 0;  // total size of the spans of this class
     uint8_t* at = nullptr;
     uint8_t* end = nullptr;
   };

@@ -13,9 +13,9 @@
 //
 // A thread holds a latch for about a microsecond. A thread that finds the latch taken retries for
 // about as long as it takes to wake a sleeping thread. If the latch is still taken, the thread
-// sleeps. An earlier version slept at once, and then a reader and a writer spent most of their time
-// waking each other: the benchmark insert_ratio with 20 % inserts took 8 times as long under the
-// configuration `gap` and 3 times as long under `occ`.
+// sleeps. In an earlier version, threads slept at once. A reader and a writer then spent most of
+// their time waking each other. The benchmark insert_ratio with 20 % inserts took 8 times as long
+// under the configuration `gap`, and 3 times as long under `occ`.
 //
 // Between rounds of retries the thread yields. If there are more threads than processors, the
 // thread that holds the latch may be waiting for a processor. The instance (named set of parameter

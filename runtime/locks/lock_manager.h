@@ -12,7 +12,7 @@
 //
 // Waiting. A thread sleeps while it waits, and waits for at most one lock at a time. Each lock has
 // a queue, which is first come, first served. The exception is a thread that upgrades its shared
-// lock to an exclusive one: it enters the queue at the front, because all others in the queue wait
+// lock to an exclusive one. It enters the queue at the front, because all others in the queue wait
 // for its shared lock anyway.
 //
 // Invitations. A sleeping thread needs tens of microseconds to run again, far longer than a short
@@ -197,8 +197,8 @@ class LockManager {
   bool wait(LockOwner& owner, Lock& lock, LockMode mode, bool upgrade)
       KEYDROME_EXCLUDES(graph_mutex_);
   // Called by an invited thread. Returns true if the waiter now has the lock. Returns false if the
-  // thread must call sleep() again. This is so if another thread has overtaken this one, has just
-  // granted it the lock, or has just made it a victim.
+  // thread must call sleep() again: another thread has overtaken it, has just granted it the lock,
+  // or has just made it a victim.
   bool accept_invitation(Waiter& waiter) KEYDROME_EXCLUDES(graph_mutex_);
   // Adds the waiter to waiting_ if `waits` is true, and subtracts it otherwise. Does nothing if
   // this has been done already.

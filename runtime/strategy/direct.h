@@ -23,7 +23,7 @@ class DirectStrategy final : public Strategy {
  private:
   const KeydromeStructureTable& table_;
   std::string options_;
-  Heap heap_;  // of all instances
+  Heap heap_;  // memory of all instances
 };
 
 }  // namespace keydrome::runtime

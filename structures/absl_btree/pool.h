@@ -51,7 +51,8 @@ class Pool final : public std::pmr::memory_resource {
 
  private:
   static constexpr size_t kUnit = 16;
-  // A node has at most 512 bytes, and a tree of 2^32 pairs at most 15 levels.
+  // An insertion makes at most 16 nodes of 512 bytes: a tree of 2^32 pairs has at most 15 levels,
+  // and the root may also be split.
   static constexpr size_t kNode = 512;
   static constexpr size_t kInsertion = 16 * kNode;
   static constexpr size_t kLargest = size_t{256} << 10;

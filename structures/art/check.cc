@@ -138,7 +138,7 @@ class TreeChecker {
     return 0;
   }
 
-  // Copies the pair, because its bytes may belong to an object that ends.
+  // Copies the bytes of the pair, because they may belong to a local object of the caller.
   void remember(const Pair& pair) {
     has_last_ = true;
     last_ = pair;

@@ -123,8 +123,9 @@ int Tree::add_at(Spot& spot, const Pair& pair) {
 }
 
 // Adds the pair to a word page in place. Returns kCopy if the page has no free slot, or if the pair
-// does not consist of two words. The page is still in the tree if it is not obsolete: nodes are
-// never put between a page and its owner. So the caller needs no lock of the owner.
+// does not consist of two words. The caller needs no lock of the owner: a page that is not obsolete
+// is still in the tree. The pair still belongs to this page, because no writer puts a new node
+// between a page and its owner.
 int Tree::add_word_pair(Link page, const Pair& pair) {
   if (!is_word_pair(pair)) return kCopy;
   const Words words(page);

@@ -7,7 +7,7 @@
 //
 //   0   dead: one bit for each pair, set if the pair was deleted
 //   4   tags: one byte for each pair, a hash of its key; rounded up to an even number of bytes
-//   .   offsets: two bytes for each pair, the bytes from the first record to the pair's record
+//   .   offsets: two bytes for each pair, the distance of its record from the first record
 //   .   records, in ascending order, in the format of KeydromeRun (keydrome/structure.h)
 //
 // A page is *uniform* if all its keys have one size, and all its payloads have one size. A uniform

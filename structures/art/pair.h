@@ -1,10 +1,10 @@
 // Defines Pair, a pair of key and payload as the string of digits that the tree branches on.
 //
 // The digits of a pair are the bytes of the key, an end mark, the bytes of the payload, and another
-// end mark. The end mark is smaller than every byte. So the order of these strings is the order of
-// contract B, the interface of a data structure (keydrome/structure.h): a key that is a prefix of
-// another key is smaller, and the payloads of one key are in order. No string is a prefix of
-// another one, so some digit separates any two pairs.
+// end mark. The end mark is smaller than every byte. So a key that is a prefix of another key is
+// smaller, and the payloads of one key are in order. This is the order of contract B, the interface
+// of a data structure (keydrome/structure.h). No string of digits is a prefix of another one, so
+// some digit separates any two pairs.
 #pragma once
 
 #include <algorithm>

@@ -79,7 +79,8 @@ class Words {
     return slots()[slot].payload.load(std::memory_order_acquire);
   }
 
-  // Returns those of the slots `among` that have this key.
+  // Returns the slots that have this key. `among` is a set of slots, one bit for each; other slots
+  // are ignored.
   [[gnu::always_inline]] uint32_t matches(uint64_t key, uint32_t among) const {
     uint32_t equal = 0;
     for (uint32_t some = candidates(key, among); some != 0; some &= some - 1) {
@@ -100,7 +101,8 @@ class Words {
     return kNoSlot;
   }
 
-  // Writes the slots `among` to `sorted`, in the order of their pairs. Returns their number.
+  // Sorts the slots of the set `among` by their pairs, and writes their numbers to `sorted`.
+  // Returns how many there are.
   uint32_t sort(uint32_t among, uint8_t (&sorted)[kPagePairs]) const;  // words.cc
 
   // Functions for the thread that has locked the page, or that no other thread knows of.
@@ -172,7 +174,7 @@ class Words {
   uint8_t* tags() const { return reinterpret_cast<uint8_t*>(head_) + kTagsAt; }
   void set_live(uint32_t live) const { head_->live.store(live, std::memory_order_release); }
 
-  // Returns those of the slots `among` that may have this key, because they have its tag.
+  // Returns the slots of the set `among` whose tag is that of the key. Only they may have the key.
   [[gnu::always_inline]] uint32_t candidates(uint64_t key, uint32_t among) const {
 #ifdef KEYDROME_ART_WORDS_SSE2
     // The loads end inside the page, because a page has 16 bytes for each slot. They may read tags

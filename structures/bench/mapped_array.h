@@ -1,4 +1,4 @@
-// MappedArray: an array of zeros that the kernel maps. It never touches malloc's memory.
+// MappedArray: an array of zeros in memory from mmap, so that it never uses memory of malloc.
 #pragma once
 
 #include <sys/mman.h>

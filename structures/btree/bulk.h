@@ -1,6 +1,6 @@
 // Functions of the B+-tree (tree.h) for many pairs at once. load appends a run (a buffer of the
-// caller) of ascending pairs, split moves the upper part to another tree, concat joins two trees,
-// and clear frees all nodes.
+// caller) of ascending pairs. split moves the upper part of a tree to another tree. concat joins
+// two trees. clear frees all nodes.
 #pragma once
 
 #include <cstdint>

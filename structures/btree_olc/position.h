@@ -10,7 +10,7 @@ namespace keydrome::btree_olc {
 struct Position {
   Node* leaf;
   Fence high;           // the upper bound of the leaf
-  const Inner* parent;  // of the leaf, or nullptr
+  const Inner* parent;  // parent of the leaf; nullptr if the leaf is the root
   uint32_t at;          // index of the leaf in the parent
   Fence parent_high;
 

@@ -16,9 +16,9 @@ enum class Only : uint8_t { kAll, kKey };
 class Cursor {
  public:
   // With Only::kKey, the cursor visits the pairs with the probe's key, and maybe others after them.
-  // It ignores the deltas of other keys, so it sorts few deltas. `share` is a guess of where the
-  // position is (guess.h). REQUIRES: the leaf is not a removed one, i.e. not being merged
-  // (Kind::kRemoved).
+  // It ignores the deltas of other keys, so it sorts few deltas. `share` is the estimated position
+  // of the probe in the leaf (guess.h), and only affects the speed. REQUIRES: the leaf is not a
+  // removed one, i.e. not being merged (Kind::kRemoved).
   Cursor(const Page& leaf, const Probe& probe, Only only, uint32_t share = kShareUnknown);
 
   // Returns false after the last pair.
@@ -38,9 +38,9 @@ class Cursor {
   bool emit_numbers(uint32_t to, KeydromeRun& run);
 
   const Base* base_;
-  uint32_t at_;                 // the next pair of the base
-  uint32_t next_ = 0;           // the next change
-  uint32_t count_ = 0;          // of changes_
+  uint32_t at_;                 // index of the next pair of the base
+  uint32_t next_ = 0;           // index of the next element of changes_
+  uint32_t count_ = 0;          // number of elements of changes_
   Change changes_[kDeltasMax];  // ascending; only the newest delta of each pair
 };
 

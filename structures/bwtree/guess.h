@@ -1,10 +1,11 @@
-// Guesses where a key is in a leaf, before the leaf has been read. The parent has the bounds of the
-// leaf. The *share* of a key says how far it is from the lower to the upper bound: 0 to kShares. If
-// keys are spread evenly, the share also says how many pairs of the leaf are smaller. So a search
+// Estimates where a key is in a leaf, before the leaf has been read. The parent has the lower and
+// the upper bound of the leaf. The *share* of a key is its distance from the lower bound, where
+// kShares is the distance from the lower to the upper bound. If keys are spread evenly, the pairs
+// of the leaf that are smaller than the key make up share / kShares of all its pairs. So a search
 // prefetches only the cache lines around this place, while it waits for the newest delta (page.h).
 //
 // Source: W. Peterson, "Addressing for Random-Access Storage", IBM Journal 1957 (interpolation). A
-// wrong guess costs time, but the result of the search is right.
+// wrong estimate costs time, but the result of the search is right.
 //
 // Thread safety: pure functions. Hints are atomic.
 #pragma once
@@ -17,7 +18,7 @@
 namespace keydrome::bwtree {
 
 inline constexpr uint32_t kShares = 1u << 16;
-// The share of a key about which nothing is known.
+// The share of a key if the search knows no bounds: the middle of the leaf.
 inline constexpr uint32_t kShareUnknown = kShares / 2;
 
 // Halves the numbers, because the processor converts signed numbers faster than unsigned ones. The
@@ -28,8 +29,8 @@ inline uint32_t share_of(uint64_t low, uint64_t head, uint64_t high) {
   return static_cast<uint32_t>(std::min(part / whole, 1.0) * kShares);
 }
 
-// The pairs of a page of numbers near the guessed place. If keys are random, a key is outside of
-// its window in about one search of forty.
+// The pairs of a page of numbers (page.h) around the estimated place. If keys are random, a key is
+// outside of its window in about one search of forty.
 struct Window {
   static constexpr uint32_t kPairs = 15;
 
@@ -42,8 +43,8 @@ struct Window {
   }
 };
 
-// A hint is the address of a base, and its number of pairs. A number of kNoNumbers says that the
-// base is not a page of numbers.
+// Slot::hint (page.h) contains the address of a base and its number of pairs. The number kNoNumbers
+// means that the base is not a page of numbers.
 inline constexpr uint32_t kNoNumbers = 0xFF;
 static_assert(kPairsMax + kDeltasMax < kNoNumbers);
 

@@ -30,7 +30,8 @@ template <class HeadAt>
 }
 
 uint32_t heads_below(const Base& base, uint64_t head, uint32_t share) {
-  // A head above the bound is above the unused heads, too.
+  // If `head` is larger than the upper bound, the search also counts unused heads. Hence the
+  // minimum.
   if (base.level > 0) return std::min(inner_heads_below(base, head), base.count);
   if (base.has_numbers) return numbers_below(base, head, share);
   return heads_below(base.count, head, [&](uint32_t i) { return base.heads()[i]; });

@@ -53,7 +53,7 @@ enum class Kind : uint8_t {
 struct Page {
   Kind kind;
   uint8_t level;    // 0: leaf
-  uint16_t deltas;  // from here to the base
+  uint16_t deltas;  // number of deltas from this one to the base
   uint32_t count;   // pairs of the page, or children of an inner page
 
   bool is_removed() const { return kind == Kind::kRemoved; }
@@ -80,7 +80,7 @@ struct Base : Page {
   bool has_high;
   bool has_numbers;
 
-  static constexpr uint32_t kHead = 8;  // bytes of a head or child, and of each part of a number
+  static constexpr uint32_t kHead = 8;  // bytes of a head, a child, or a key in a page of numbers
   static constexpr uint32_t kNumber = 2 * kHead;  // bytes of a pair in a page of numbers
   static constexpr uint32_t kInnerHeads = kPairsMax + 1;
 
@@ -191,8 +191,8 @@ inline const Base& base_of(const Page& page) {
   return content.kind == Kind::kBase ? base(content) : *delta(content).base;
 }
 
-// Returns true if the leaf contains the pair. The leaf is not a removed one. `share` is a guess
-// where the pair is (guess.h).
+// Returns true if the leaf contains the pair. The leaf is not a removed one. `share` is the
+// estimated position of the pair in the leaf (guess.h), and only affects the speed.
 bool contains(const Page& leaf, const Probe& pair, uint32_t share);
 
 }  // namespace keydrome::bwtree

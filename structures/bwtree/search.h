@@ -9,16 +9,16 @@
 namespace keydrome::bwtree {
 
 // Returns the number of pairs of a base that are before the position. If `with_equal` is true, also
-// counts a pair for which compare() with the position returns 0 (pair.h). In a leaf, `share` is a
-// guess of where the position is (guess.h).
+// counts a pair for which compare() with the position returns 0 (pair.h). `share` is the estimated
+// place of the position in a leaf (guess.h), and only affects the speed.
 uint32_t pairs_before(const Base& base, const Probe& probe, bool with_equal,
                       uint32_t share = kShareUnknown);
 
 // Returns how many keys of a page of numbers are smaller than `head`. Searches the whole page.
 uint32_t all_numbers_below(const Base& base, uint64_t head);
 
-// Like all_numbers_below(), but first compares with the keys near the guessed place, which are in
-// the cache.
+// Like all_numbers_below(), but first compares with the keys near the place that `share` gives.
+// These keys are in the cache, because they have been prefetched (guess.h).
 [[gnu::always_inline]] inline uint32_t numbers_below(const Base& base, uint64_t head,
                                                      uint32_t share) {
   const auto is_below = [&](uint32_t i) { return load_big(base.number(i)) < head; };

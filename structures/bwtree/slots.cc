@@ -71,8 +71,8 @@ void Slots::undo(Slot* slot) {
   if (is_empty) leave(group);
 }
 
-// The last user retires the group. Other users are done with it by then, so their writes must be
-// before this (acq_rel).
+// The last user retires the group. The order acq_rel makes all accesses of the other users happen
+// before this.
 void Slots::leave(Group* group) const {
   if (group->users.fetch_sub(1, std::memory_order_acq_rel) > 1) return;
   memory_.retire(group, sizeof(Group), alignof(Group));

@@ -12,7 +12,7 @@ namespace keydrome::bwtree {
 namespace {
 
 // Returns true if find() needs to search only the base: the leaf has numbers, and no delta has the
-// key. The result of find() is then the first pair of the base with the key, or that there is none.
+// key. The first pair of the base with the key is then the answer.
 bool is_plain(const Page& leaf, const Base& contents, const Probe& probe) {
   return contents.has_numbers && probe.key.size() == Base::kHead && !probe.after &&
          (leaf.kind == Kind::kBase || !delta(leaf).may_have(probe.head));
@@ -84,8 +84,9 @@ Tree::Place Tree::left_of(Slot* slot, const Page* page, const Probe& probe) {
   return {slot, page, slot, page};
 }
 
-// A page may end among the payloads of a key. Then two pages must be read. If a second look finds
-// the same contents in both, they were there at one moment: between the two looks.
+// The payloads of a key may be on two pages, and another thread may change one page while this call
+// reads the other. So find() repeats the reads until two successive passes see the same pages. Then
+// both pages were in the tree between the two passes.
 int Tree::find(KeydromeBytes key, KeydromeBytes after, KeydromeBuffer& payload) const noexcept {
   const Probe probe{view_of(key), view_of(after), after.data != nullptr};
   int found = 0;

@@ -57,7 +57,7 @@ class Tree {
     // unless the page is frozen.
     const Slot* watched;
     const Page* seen;
-    uint32_t share = kShareUnknown;  // a guess where the position is in the page (guess.h)
+    uint32_t share = kShareUnknown;  // estimated place of the position in the page (guess.h)
 
     // Returns true if the page is being merged, so that nothing can change it.
     bool is_frozen() const { return watched != slot; }

@@ -63,7 +63,7 @@ class Directory {
   void fill_heads();
 
   Leaf* find(const Probe& probe) const;    // returns the leaf to which the probe belongs
-  Place locate(const Probe& probe) const;  // the same, and where the leaf is in the directory
+  Place locate(const Probe& probe) const;  // returns the leaf, and its place in the directory
 
   // The steps of `find`, for lookup.h.
 
@@ -139,7 +139,7 @@ class Directory {
   Record** fences_ = nullptr;
   Leaf** leaves_ = nullptr;
   Pending* pending_ = nullptr;
-  uint32_t* afters_ = nullptr;    // not in pending_, because a search reads more of them
+  uint32_t* afters_ = nullptr;    // pending_after() of each item; apart, as searches read it most
   uint64_t* followed_ = nullptr;  // one bit for each slot: the slot is followed
 };
 

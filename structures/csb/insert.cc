@@ -50,9 +50,9 @@ int Tree::insert_into_words(Leaf* leaf, uint32_t index, const Probe& pair) {
   return inserted;
 }
 
-// Returns a fence, i.e. a lower bound, of the pairs right of the cut. It has no payload if the
-// first of them is the smallest pair of its key. A search for the key alone then needs no other
-// leaf.
+// Returns a fence, i.e. a lower bound, of the pairs to the right of the cut. If the first of these
+// pairs is the smallest of its key, the fence is the key without a payload. All pairs of the key
+// are then to the right of the fence, so a search for the key alone begins in the right leaf.
 Record* Tree::make_fence(const Leaf& leaf, const Cut& cut, const Probe& pair) const {
   const auto make = [&](const Probe& before, Probe fence) {
     if (!has_equal_key(before, fence)) fence.payload_size = 0;

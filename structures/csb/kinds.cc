@@ -32,8 +32,8 @@ void Tree::to_words(Leaf& leaf) {
   leaf.kind = Kind::kWords;
 }
 
-// Changes one of two leaves, so that the pairs of `other` may move to `leaf`. Returns false if out
-// of memory, and only if both leaves have pairs.
+// Changes the kind of one of two leaves, so that the pairs of `other` may move to `leaf`. Returns
+// false if out of memory. Never fails if one of the leaves is empty.
 bool Tree::have_one_kind(Leaf& leaf, Leaf& other) {
   if (leaf.kind == other.kind || other.count == 0) return true;
   if (leaf.count == 0) {

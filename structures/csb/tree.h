@@ -89,7 +89,7 @@ class Tree {
   bool have_one_kind(Leaf& leaf, Leaf& other);  // kinds.cc
 
   Memory memory_;
-  const Kind kind_;  // of empty leaves; only a tree whose keys all have eight bytes has word pairs
+  const Kind kind_;  // kind of leaves without pairs: kWords if all keys have eight bytes
   Directory* directory_;
   Leaf* first_;
   Leaf* last_;

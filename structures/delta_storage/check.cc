@@ -109,7 +109,7 @@ class Tree::Checker {
   const Dictionaries& dictionaries_;
   const Node* const root_;
   const Leaf* leaf_ = nullptr;              // the previous leaf
-  std::vector<std::vector<uint8_t>> used_;  // by dictionary and position
+  std::vector<std::vector<uint8_t>> used_;  // uses seen so far, by dictionary and position
   int broken_ = 0;
 };
 

@@ -84,7 +84,7 @@ void Tree::rebalance(const Path& path) {
   bool is_less = is_small<Leaf>(*path.leaf);
   for (uint32_t depth = path.depth; is_less && depth > 0; --depth) {
     Inner& parent = *path.nodes[depth - 1];
-    if (parent.count == 0) break;  // only the root, which is removed below
+    if (parent.count == 0) break;  // only a root can be empty; it is removed below
     const uint32_t left = std::min<uint32_t>(path.children[depth - 1], parent.count - 1u);
     is_less = parent.level == 1 ? join_leaves(parent, left) : join_inners(parent, left);
     is_less = is_less && is_small<Inner>(parent);

@@ -18,7 +18,7 @@ void insert_at(Item* items, uint32_t count, uint32_t index, Item item) {
 struct Tree::Spare {
   Leaf* leaf = nullptr;
   uint32_t count = 0;
-  std::array<Inner*, kLevelsMax> inners;  // from level 1 up
+  std::array<Inner*, kLevelsMax> inners;  // for level 1 and the levels above it
 };
 
 // Allocates the nodes that an insertion at the end of the path needs. Returns false if out of
@@ -85,7 +85,7 @@ void Tree::split(Path& path, uint32_t& index, Spare& spare) {
   left.next = &right;
   dictionaries_.add_use(right.ids[0], kSeparator);
   add_child(path, path.depth, right.ids[0], &right, spare);
-  if (index > kLeft) {  // at kLeft, the pair is smaller than the separator
+  if (index > kLeft) {  // at kLeft: the left leaf, as the separator is larger
     path.leaf = &right;
     index -= kLeft;
   }

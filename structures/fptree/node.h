@@ -112,8 +112,8 @@ struct alignas(kCacheLine) Inner {
   static constexpr uint32_t kLine = 8;  // number of heads in a cache line
   static constexpr uint64_t kUnused = UINT64_MAX;
 
-  // The last head of every cache line of `heads` except the last line. A search compares with these
-  // heads first, and then reads only one line of `heads`.
+  // lasts[i] is the last head of cache line i of `heads`; the last line has no such entry. A search
+  // compares with `lasts` first, and then reads only one line of `heads`.
   std::array<uint64_t, kLine> lasts;
   // Unused heads are kUnused, so a search need not read `count`, which is in another cache line.
   std::array<uint64_t, kFences + 1> heads;

@@ -16,7 +16,7 @@ struct Frame {
 };
 
 // `frames_` has the nodes above the position. If `pending_` is not empty, it is the subtree at the
-// position: the root, or the child before `next` of the last frame.
+// position: the root, or child number `next` - 1 of the last frame's node.
 class Cursor {
  public:
   // Moves to the first pair >= the probe, or > the probe if `after` is true.

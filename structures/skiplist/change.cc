@@ -83,8 +83,9 @@ int List::put(KeydromeBytes key, KeydromeBytes payload) noexcept {
 }
 
 // Unlinks the node from the highest to the lowest level, so a node that a high level contains is in
-// all lower levels, too. If another thread is still linking the node, that thread holds the lock of
-// the node before. So del() waits for this lock, until all levels link the node.
+// all lower levels, too. Another thread may still be linking the node to higher levels. That thread
+// holds the lock of the node's predecessor, so del() waits for this lock until all levels link the
+// node.
 int List::del(KeydromeBytes key, KeydromeBytes payload) noexcept {
   const Probe pair = Probe::of(key, payload);
   for (SpinWait wait;; wait.once()) {

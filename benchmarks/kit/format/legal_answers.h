@@ -61,10 +61,10 @@ constexpr bool is_legal_answer(const Op& op, uint32_t code) {
 }
 
 // Returns true for an ENTRY_EXISTS that the contract does not allow. Every payload of the workload
-// is unique, so the pair of an insert cannot be stored already. Two kinds of ops may insert a pair
-// a second time on purpose: ops with kMayExist, and the ops of the extra transactions that check
-// the library. For the latter ops, `is_stream` is false. After any ENTRY_EXISTS, the player
-// continues the transaction.
+// is unique, so the pair of an insert cannot be stored already. Only two kinds of ops insert a pair
+// a second time on purpose: ops with kMayExist, and ops of the extra transactions that check the
+// library. `is_stream` is false for ops of these extra transactions. After any ENTRY_EXISTS, the
+// player continues the transaction.
 constexpr bool is_unexpected_entry(const Op& op, bool is_stream, uint32_t code) {
   return op.code == OpCode::kInsert && code == ENTRY_EXISTS && is_stream &&
          (op.flags & (kMayExist | kAnyCode)) == 0;

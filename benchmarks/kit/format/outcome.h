@@ -41,14 +41,16 @@ struct IllegalAnswer {
   uint32_t reserved;
 };
 
-// ThreadOutcome::position says where a thread is. The position is usually kInWords, which means
-// that the thread is at the first op of its program whose words are incomplete
-// (script/word_follower.h). In a failed attempt to execute a transaction, at a procedure
-// (procedure.h) and at an op that leaves no words, the position is the number of the op.
-// kAwaitsPiece or kRollingBack can be added to this number. A piece is the part of a program that a
-// thread receives at once (piece.h). After the end of the program, the position is how many ops the
-// program has. A kUntil op ends the program early if a given time has passed. The position is then
-// ~kPositionBits, the largest number without the bits below.
+// ThreadOutcome::position says where a thread is. The usual value is kInWords: the thread is at the
+// first op of its program whose words are incomplete (script/word_follower.h). Three cases use the
+// number of the op instead, because words do not show the op: a failed attempt to execute a
+// transaction, a procedure (procedure.h), and an op that leaves no words. kAwaitsPiece or
+// kRollingBack can be added to this number. A piece is the part of a program that a thread receives
+// at once (piece.h).
+//
+// After the end of the program, the position is the number of ops of the program. If a kUntil op
+// has ended the program early, because a given time has passed, the position is ~kPositionBits.
+// This is the largest number without the bits below.
 inline constexpr uint64_t kInWords = uint64_t{1} << 61;
 inline constexpr uint64_t kAwaitsPiece = uint64_t{1} << 62;  // waits for the piece with this op
 inline constexpr uint64_t kRollingBack = uint64_t{1} << 63;  // aborts the transaction of this op

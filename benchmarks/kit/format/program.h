@@ -43,8 +43,9 @@ enum class OpCode : uint8_t {
   kBegin,
   kCommit,
   kAbort,
-  // Calls get for the key. With kHidden, the key is hidden by the thread's earlier answer
-  // (hidden_key.h). In a piece, `argument` is then the bits of the key that are hidden.
+  // Calls get for the key. With kHidden, the key in a piece is XORed with bits of the thread's
+  // previous hidden answer (hidden_key.h), and `argument` selects the bits of the key that are
+  // hidden.
   kGet,
   // Calls getNext `argument` times. Continues after DB_END, as the driver of the SIGMOD 2009
   // contest did.
@@ -117,7 +118,7 @@ inline constexpr uint8_t kMayExist = 1u << 5;
 // it.
 inline constexpr uint8_t kKeep = 1u << 6;
 // For kGet: the key is hidden (hidden_key.h). In a script, `key` is the key itself, and `argument`
-// holds the bits with which the piece changes it.
+// holds the bits with which the key is XORed in the piece.
 inline constexpr uint8_t kHidden = 1u << 7;
 
 // A call whose result the judge or the program itself uses.

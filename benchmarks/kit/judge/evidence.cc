@@ -30,7 +30,7 @@ bool always_runs(format::OpCode code) {
 }
 
 // The results of the final scan are stored as numbers (script/evidence/trace.h). kMade: the reader
-// makes their strings, the key and the payload, again.
+// makes the strings (key and payload) from these numbers. kNotMade: the strings stay empty.
 enum class Strings : uint8_t { kMade, kNotMade };
 
 // Reads the records that one execution of an op left. Returns false if the next records belong to

@@ -139,7 +139,7 @@ void ExpectedState::prefetch(uint32_t tag, uint32_t step) const {
 }
 
 void ExpectedState::prefetch_key(uint32_t index, uint32_t rank, uint32_t step) const {
-  asm volatile("");  // as above
+  asm volatile("");  // for the same reason as in prefetch()
   const KeysOfIndex& keys = keys_of_[index];
   const std::size_t bucket = (rank - keys.rank) >> keys.shift;
   if (rank < keys.rank || bucket >= keys.bucket_starts.size()) return;

@@ -77,7 +77,7 @@ struct Change {
 };
 static_assert(sizeof(Change) == 40);  // it is the judge's largest array
 
-// Returns what an op does that inserts or deletes records.
+// Returns the kind of change that an op makes. REQUIRES: the op inserts or deletes records.
 constexpr Change::What what_of(format::OpCode code) {
   if (code == format::OpCode::kInsert) return Change::What::kInsert;
   return code == format::OpCode::kDeleteKey ? Change::What::kDeleteKey : Change::What::kDeletePair;
@@ -137,8 +137,8 @@ class ExpectedState {
   // Returns true if procedures insert into the index. The keys and texts of such records are
   // unknown.
   bool has_computed_keys(uint32_t index) const { return computed_[index]; }
-  // Returns the reason why the reader cannot have found a payload with this tag that only a
-  // procedure can have written. Returns nothing if the reader can have found it.
+  // For a payload with this tag that only a procedure can have written: returns the reason why the
+  // reader cannot have found it, or nothing if the reader can have found it.
   std::optional<std::string> why_not_computed(uint32_t tag, const Moment& reader) const;
 
   // `found` is true if the delete found a record. Returns the reason why this result is impossible,
@@ -202,7 +202,7 @@ class ExpectedState {
     static constexpr uint32_t kNone = UINT32_MAX;
 
    private:
-    static constexpr uint32_t kMore = 1u << 31;  // on an entry: more_ has further changes
+    static constexpr uint32_t kMore = 1u << 31;  // in an entry: more_ has further changes
 
     std::vector<uint32_t> first_;
     std::vector<std::pair<uint32_t, uint32_t>> more_;  // tag and position

@@ -101,10 +101,10 @@ class LookAhead {
             const KnownRecords& known)
       : script_(script), ranks_(ranks), expected_(expected), known_(known) {}
 
-  // The caller reports a word that needs the rules. Some of the next words probably need them, too.
+  // Must be called for a word that needs the rules. Some of the next words probably need them, too.
   void expect_unknown() { unknown_ahead_ = kUnknownAhead; }
 
-  // `rest` are the words after those of the op with this number.
+  // `rest` are the words that follow the words of op number `op`.
   void from_op(std::span<const format::Op> ops, uint64_t op, const Place& at,
                std::span<const uint64_t> rest) {
     from_word(rest);
@@ -147,13 +147,13 @@ class LookAhead {
 };
 
 // Follows the hidden gets of a thread in a phase (format/hidden_key.h). After a wrong answer, the
-// player asks for another key than the program.
+// key that the player passes to the next hidden get is not the key in the program.
 class HiddenGets {
  public:
   explicit HiddenGets(uint32_t hidden_bits = 0) : hidden_bits_(hidden_bits) {}
 
-  // Notes the word of an op. Returns false if the op is a hidden get that did not ask for the key
-  // of the program.
+  // Notes the word of an op. Returns false if the op is a hidden get for which the player passed
+  // another key than the one in the program.
   bool ask(const format::Op& op, uint64_t word) {
     if (op.code != format::OpCode::kGet || (op.flags & format::kHidden) == 0) [[likely]]
       return true;
@@ -351,7 +351,7 @@ class WordJudge {
   const ExpectedState& expected_;
   Findings& findings_;
   std::span<const format::Op> ops_;
-  std::span<const uint64_t> rest_;  // the words after those of the present op
+  std::span<const uint64_t> rest_;  // the words that follow the words of the present op
   Place at_;
   bool legal_ = true;  // all codes of the thread so far are legal
   HiddenGets hidden_;

@@ -68,9 +68,9 @@ class TransactionCounts {
     set(next_++, TransactionEnd::kCommitted);
     timings_.committed(class_number, begin, end);
   }
-  // Skips one number of a transaction that was given up: the number of the transaction itself, or
-  // that of an auto-commit op in it. A number from `reached` on belongs to an op that has not run,
-  // because the attempt ended before it.
+  // For a transaction that was given up: skips its number, or the number of an auto-commit op in
+  // it. Numbers from `reached` on belong to ops that have not run, because the attempt ended before
+  // them.
   void pass(uint64_t reached) {
     if (next_ >= reached) set(next_, TransactionEnd::kNotRun);
     ++next_;

@@ -116,7 +116,8 @@ uint64_t WordEvents::key_of(const FollowedCall& call) const {
     default:
       break;
   }
-  // A number that no procedure (list of instructions) can have computed gives a key that no call
+  // If the library changed the word, the number may be outside the pool, although no procedure
+  // (list of instructions) can have computed such a number. The result is then a key that no call
   // inserts.
   const uint64_t number = call.computed ? call.key : call.op->key;
   return number < pools.varchar_keys.size() ? hash_bytes(pools.varchar_keys[number]) : ~number;

@@ -26,7 +26,7 @@ struct Demand {
 
   // Adds records that the untimed load inserts. `bytes` is the mean size of key and payload.
   void add_load(double count, double bytes) {
-    constexpr double kWithChecks = 1.05;  // ops per record, with those for handles and checks
+    constexpr double kWithChecks = 1.05;  // ops per record, including ops for handles and checks
     add_inserts(count, bytes);
     load_ops += count * kWithChecks;
   }
@@ -89,7 +89,7 @@ struct Demand {
   }
   // Says how many different keys there are, if records share keys.
   void set_different_keys(double count) { different_keys = count; }
-  // Returns how many different keys there are, with those that no record has.
+  // Returns how many different keys there are, including keys that no record has.
   double all_keys() const { return different_keys > 0 ? different_keys : records + keys; }
   // Adds the bytes of different strings: string keys and payload texts.
   void add_strings(double bytes) { string_bytes += bytes; }

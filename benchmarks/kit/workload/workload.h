@@ -61,12 +61,12 @@ class Workload {
   virtual Result<script::Script> generate(const Parameters& parameters, uint64_t seed,
                                           const CheckPolicy& policy) = 0;
   // Adapts a phase to the results of the phases before it. The referee calls adapt_phase() before
-  // it plays phase `phase`, so equal results give an equal phase. The function may change only four
-  // things: the name and the scheduled end of the phase, the names of transaction classes, and the
-  // times of the phase's kArrive ops, which set when transactions start. The reason is that the
-  // referee has already cut the programs into pieces, the parts that a thread receives at once. In
-  // a replay of parts of the script, the referee does not call adapt_phase(). The default changes
-  // nothing.
+  // it plays phase `phase`, so equal results give an equal phase. The function may change the name
+  // and the scheduled end of the phase, and the names of transaction classes. It may also change
+  // the times of the phase's kArrive ops, which set when transactions start. It may change nothing
+  // else, because the referee has already cut the programs into pieces, the parts that a thread
+  // receives at once. In a replay of parts of the script, the referee does not call adapt_phase().
+  // The default changes nothing.
   virtual void adapt_phase(script::Script& script, uint32_t phase,
                            const script::Outcome& so_far) const;
   // Adds a finding for each violation in a complete session. The default (judge/judge.h) checks the

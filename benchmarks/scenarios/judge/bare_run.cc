@@ -1,4 +1,4 @@
-// Implements bare runs, which test misuse of the API: writes each step as a bare call, i.e. a call
+// Implements bare runs, which test misuse of the API. Writes each step as a bare call, i.e. a call
 // that the player (the process that calls the library) makes exactly as written. Compares the
 // result of each call with the correct results that the scenario, the list of the run's steps,
 // gives for this call.

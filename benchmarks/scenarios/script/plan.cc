@@ -1,6 +1,6 @@
 // Implements the plan of a run of the benchmark "scenarios": chooses the variants of each scenario
-// (key type, order of steps and so on) at random, with random numbers that do not depend on other
-// scenarios.
+// (key type, order of steps and so on) at random. Each scenario has random numbers of its own, so a
+// new scenario does not change the variants of the others.
 #include "benchmarks/scenarios/script/plan.h"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // Implements script_scenario(), which writes the programs of the runs of a scenario (a few steps of
-// one or more client threads): the set-up, the steps in turns, and the transaction that reads
-// everything.
+// one or more client threads). A program contains the set-up, the steps in turns, and the
+// transaction that reads everything.
 #include "benchmarks/scenarios/script/run_script.h"
 
 #include <array>

@@ -49,10 +49,10 @@ TwoLooks look_twice(const HangInputs& inputs);
 // until the threads have written their stacks.
 std::string hang_evidence(const HangInputs& inputs, const TwoLooks& looks, bool slow);
 
-// Describes the threads of a session whose process has died, in several lines of text: for each
-// thread of the phase, the call that it was making and the calls before it; and the stacks that
-// threads wrote when they crashed. `inputs.jail` is not used. The caller has sampled
-// `inputs.watch`.
+// Describes the threads of a session whose process has died, in several lines of text. For each
+// thread of the phase, the text shows the call that the thread was making, and the calls before it.
+// It also shows the stacks that threads wrote when they crashed. `inputs.jail` is not used. The
+// caller has sampled `inputs.watch`.
 std::string crash_evidence(const HangInputs& inputs);
 
 // Returns the end of a sentence that lists some unfinished threads and their current operations,

@@ -91,8 +91,8 @@ Stacks read_stacks(std::span<const std::byte> page) {
   return stacks;
 }
 
-// A signal cannot reach a wrong thread: if a listed thread has exited, the kernel reuses its id
-// only after all other ids.
+// A signal cannot reach a wrong thread. If a listed thread has exited, the kernel gives its id to
+// another thread only after it has used all other ids.
 Stacks collect_stacks(pid_t process, const std::vector<ThreadFacts>& threads,
                       std::span<const std::byte> page) {
   std::size_t signalled = 0;

@@ -35,7 +35,7 @@ constexpr std::array<std::string_view, 20> kCodes = {
     "NEXT",   "NEXT_TO_END", "INSERT",      "DELETE_KEY", "DELETE_PAIR", "REPEAT", "SIGNAL",
     "WAIT",   "YIELD",       "DELETE_READ", "STEP",       "STEP_DONE",   "BARE"};
 static_assert(static_cast<std::size_t>(OpCode::kBareCall) + 1 == kCodes.size());
-static_assert(format::kSlots == 16 && format::kEvents == 16);  // as SLOTS, EVENTS in the C program
+static_assert(format::kSlots == 16 && format::kEvents == 16);  // SLOTS, EVENTS in the C program
 
 // An operation takes at least this many bytes of the program.
 constexpr std::size_t kOpBytesMin = 8;

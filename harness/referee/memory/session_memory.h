@@ -52,13 +52,11 @@ class SessionMemory {
   SharedMemory descriptors() const;
   std::span<const std::byte> stack_page() const { return stacks_->bytes(); }
 
-  // Prepares the outcome for a phase and returns its bytes. Clears them, except for the traces, to
-  // which the player copies whole records that reads returned (see clear_outcome() in
-  // outcome_layout.h). If the session ends with a
-  // scan of all records, clears the whole outcome, also the traces and the bytes that this phase
-  // does not use. Otherwise the library could keep records there, in memory for which it is not
-  // charged.
-  // REQUIRES: no thread of the player executes operations.
+  // Prepares the outcome for a phase and returns its bytes. Usually clears them except for the
+  // traces, i.e. the lists of whole results (clear_outcome() in outcome_layout.h). If the session
+  // ends with a scan of all records, clears the whole outcome, also the traces and the bytes that
+  // this phase does not use. Otherwise the library could keep records there, in memory for which it
+  // is not charged. REQUIRES: no thread of the player executes operations.
   Result<std::span<std::byte>> begin_outcome(uint32_t phase, const script::OutcomeLayout& layout);
   // Copies the first piece of each thread into the ring. REQUIRES: no thread of the player executes
   // operations.

@@ -45,8 +45,8 @@ constexpr double kForSortedKey = 44;     // the judge's tables by key, and the s
 constexpr double kForChange = 68;        // the judge's ExpectedState: a Change, and tables by tag
 constexpr double kForChangedKey = 28;    // ExpectedState: its table by key, which may have grown
 constexpr double kForScanned = 32;       // a TraceRecord and padding; key and payload come after it
-constexpr double kForInserted = 12;      // for each insert: a table to recognise scanned records
-constexpr double kForTag = 8;            // for each tag: where its insert is, while a scan is read
+constexpr double kForInserted = 12;      // a scanned record that an op inserts (InsertedRecord)
+constexpr double kForTag = 8;            // for each insert: a table by tag, while a scan is read
 constexpr double kForRecordedCall = 96;  // log, its copy, and the checker's tables
 
 // The memory limit of the library: a fixed part, a part for each record, and a multiple of the size
@@ -86,9 +86,9 @@ double log_bytes(const workload::Demand& demand) {
 }
 
 // Returns the memory of the results of the final scan. For a record that an operation inserts, the
-// referee keeps only a number. For a record that a procedure inserts, it keeps key and payload. It
-// also keeps key and payload of each wrong record of a faulty library. For a faulty library it may
-// need more memory than estimated, but not more than its bound (referee_bound()).
+// referee keeps only three numbers. For a record that a procedure inserts, it keeps key and
+// payload, and also for each wrong record of a faulty library. So for a faulty library it may need
+// more memory than estimated, but not more than its bound (referee_bound()).
 double scan_bytes(const workload::Demand& demand) {
   const double loaded =
       demand.procedures > 0 ? std::min(demand.records, demand.load_ops) : demand.records;

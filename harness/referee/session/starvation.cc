@@ -1,6 +1,6 @@
 // Implements starvation.h, which finds out whether other programs kept a session (one repetition of
-// a benchmark) from the processors: compares how long each thread waited for a processor, as the
-// scheduler counts it, with the CPU time of all threads.
+// a benchmark) from the processors. Compares the time for which each thread waited for a processor,
+// as the scheduler counts it, with the CPU time of all threads.
 #include "harness/referee/session/starvation.h"
 
 #include <unistd.h>

@@ -38,8 +38,8 @@ struct TextSearch : TextCheck {
   KEYDROME_HOT uint32_t head_rank(const Node& node, uint64_t head) {
     uint32_t group;
     if constexpr (or_equal) {
-      // The largest head is equal to the unused places of the summary, but a leaf has no memory for
-      // unused groups.
+      // Unused places of the summary contain the largest number. A search for this number would
+      // count them, too, and choose a group for which the leaf has no memory. Hence the minimum.
       const uint32_t last = (node.count - 1u) / TextNode::kGroup;
       group = std::min(Search::summary_at_most(node.summary, head), last);
     } else {

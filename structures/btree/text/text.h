@@ -46,8 +46,8 @@ struct Text : TextSearch<Search> {
     };
     uint32_t asked = std::min(from + kRecordsAhead, end);
     for (uint32_t i = from; i < asked; ++i) ask_for(i);
-    // The loop does not use the fields of the run. The compiler would have to load and store them
-    // for each pair.
+    // The loop works on copies of the run's fields. If it used the fields themselves, the compiler
+    // would load and store them for each pair.
     auto* const data = static_cast<uint8_t*>(run.data);
     uint32_t size = run.size;
     bool is_set = false;
@@ -66,8 +66,9 @@ struct Text : TextSearch<Search> {
   }
 
  private:
-  // The records of a leaf are in the order of their insertion. So a scan reads them at places that
-  // the processor cannot predict. Therefore it prefetches this many records.
+  // The records of a leaf are in the order of their insertion, and a scan reads them in the order
+  // of their keys. The processor cannot predict these addresses, so a scan prefetches this many
+  // records in advance.
   static constexpr uint32_t kRecordsAhead = 12;
 
   // Writes a pair with its only payload to a place with `left` free bytes, which is enough.

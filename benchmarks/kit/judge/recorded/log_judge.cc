@@ -33,8 +33,8 @@ struct Call {
 
 // Follows the program of one thread. Its functions have the same names as those of
 // player::Interpreter, because both classes must make the same decisions. LIMIT: like the
-// interpreter, this class is one large state machine. The two classes cannot share their control
-// flow, because not every call of the interpreter leaves evidence (a copy of its result).
+// interpreter, this class is one large state machine. They share no code, because the interpreter
+// decides by the results of its calls, and this class by the events of a log.
 class Follower {
  public:
   Follower(const ExpectedEvents& wording, std::span<const format::Op> ops,

@@ -246,7 +246,8 @@ void Interpreter::end_attempt(format::AttemptEnd end) {
 // Continues at the transaction's kBegin for a retry. Otherwise starts to skip the remaining ops of
 // the transaction.
 void Interpreter::restored() {
-  // Do not continue from an answer of this attempt, whose words may be overwritten.
+  // The next hidden key must not depend on a word of this attempt, because the word may be
+  // overwritten.
   if (hidden_.answer >= saved_.word) hidden_.answer = hidden_.answer_before;
   if (retries_) {
     set_task(Task::kProgram);

@@ -1,6 +1,6 @@
-// Implements the fast part of the interpreter, which executes the operations (ops) of one thread:
-// run(), the loop that calls the ten functions of the library, and the code that handles expected
-// results.
+// Implements the fast part of the interpreter, which executes the operations (ops) of one thread.
+// It consists of run(), the loop that calls the ten functions of the library, and of the code that
+// handles expected results.
 //
 // A *word* is the 8 bytes that describe a call in the outcome (format/control_word.h). A thread is
 // *plain* if its calls are not logged and it leaves only words.

@@ -53,11 +53,11 @@ struct InterpreterInputs {
 // The hidden gets of a thread. The key of a hidden get depends on the word of the previous hidden
 // get (format/hidden_key.h).
 struct HiddenGets {
-  const uint64_t* answer = nullptr;  // the word of the last one; null if there is none
-  // The word of the last one before the open transaction, if this transaction has made a hidden
-  // get. A retry continues from it.
+  const uint64_t* answer = nullptr;  // word of the last hidden get; null if there is none
+  // The word of the last hidden get before the open transaction, from which a retry continues.
+  // Valid only if this transaction has made a hidden get.
   const uint64_t* answer_before = nullptr;
-  uint64_t key = 0;  // the key of the last one
+  uint64_t key = 0;  // the key of the last hidden get
 };
 
 class InterpreterState {
