@@ -88,7 +88,10 @@ def copied(
 
 
 def _begin(key: str) -> threading.Event | None:
-    """Reserve this page for the caller, who must call _render; return an event if another thread renders it."""
+    """Return None and reserve this page for the caller, who must then call _render.
+
+    If another thread renders the page already, return the event that is set when it has finished.
+    """
     with _lock:
         others = _rendering.get(key)
         if others is None:

@@ -146,7 +146,7 @@ def test_pages_of_runs_and_of_the_contest_agree(played: Played, client: Client) 
     finish_all()
 
     def pages(entry: Entry) -> tuple[bool, ...]:
-        """Return what the pages show: whether the contest's board links to the old run, and whether this run has a rank.
+        """Return what pages show: whether the contest's board links to the old run, and whether this run has a rank.
 
         Also return whether the board links to the new run, and whether that run's page says that its version is not
         live yet.
