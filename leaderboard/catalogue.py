@@ -149,8 +149,8 @@ def scales() -> list[str]:
 def gate_scales(gate: Target, timed_scale: str) -> list[str]:
     """Return the scales at which a passed gate counts for a timed run at `timed_scale`.
 
-    These are `timed_scale` and all larger scales. A gate that does not have `timed_scale` runs at its largest scale
-    (run_scale), so for this gate they are its largest scale and all larger scales.
+    These are `timed_scale` and all larger scales. A gate that does not have `timed_scale` runs at its own largest scale
+    instead (run_scale), so a pass at that scale counts, too.
     """
     least = _BY_SIZE.index(Scale(run_scale(gate, timed_scale)))
     return [scale.value for scale in _BY_SIZE[least:]]

@@ -44,7 +44,7 @@ def live_versions() -> dict[str, int]:
 def versions_at(boards: Iterable[Board], moment: datetime) -> dict[str, int]:
     """Return, for the slugs of these boards, the version that each board showed at a moment. 1 SQL statement.
 
-    If the first live version of a board was noted later, the board had this version before, too.
+    If the first row of LiveVersion of a board was stored only after this moment, its version is returned.
     """
     shown = {board.slug: catalogue.current_version(board.benchmark) or 0 for board in boards}
     noted = set()

@@ -177,7 +177,7 @@ def _unpack(data: bytes) -> dict[str, bytes]:
 
 
 def _read_members(archive: zipfile.ZipFile) -> dict[str, bytes]:
-    """Return the files of the archive. Reads at most BYTES_MAX bytes, even if its headers promise fewer."""
+    """Return the files of the archive. Unpacks at most BYTES_MAX bytes, even if the archive states a smaller size."""
     files: dict[str, bytes] = {}
     members = archive.infolist()
     if len(members) > FILES_MAX:

@@ -107,7 +107,7 @@ def _draws(
     levels = np.stack(
         [np.stack([_medians(cell, generator) for cell in row], axis=1) for row in table], axis=1
     )  # draws x libraries x workloads
-    # The best level of a workload varies with the draws, too, unless the best library is not in the table.
+    # If the best library of a workload is in the table, each draw computes the best level again from the drawn medians.
     inside = np.isclose(losses.min(axis=0), 1.0)
     least = np.where(inside, levels.min(axis=1), best)
     drawn: NDArray[np.float64] = (levels / least[:, np.newaxis, :]).max(axis=2)
@@ -126,7 +126,8 @@ def _medians(cell: Cell, generator: np.random.Generator) -> NDArray[np.float64]:
     lower = generator.beta(middle, count + 1 - middle, size=_DRAWS)
     drawn: NDArray[np.float64] = values[_place(lower, count)]
     if count % 2 == 0:
-        # Given the lower middle, the upper one is the smallest of the remaining numbers, which are uniform above it.
+        # With an even count, there are two middle numbers. `lower` is the smaller one. The numbers above it are uniform
+        # from `lower` to 1, and the smallest of them is the other middle number.
         rest = generator.random(_DRAWS) ** (1 / (count - middle))
         upper = 1 - (1 - lower) * rest
         drawn = (drawn + values[_place(upper, count)]) / 2
@@ -134,7 +135,7 @@ def _medians(cell: Cell, generator: np.random.Generator) -> NDArray[np.float64]:
 
 
 def _place(uniform: NDArray[np.float64], count: int) -> NDArray[np.intp]:
-    """Return the index of the value to which a uniform number belongs."""
+    """Return the index of the value that a uniform number from 0 to 1 selects; `count` is the number of values."""
     return np.minimum((uniform * count).astype(np.intp), count - 1)
 
 
@@ -144,7 +145,7 @@ def _surely_better(
     tested: Sequence[bool],
     order: Sequence[int],
 ) -> list[tuple[int, int]]:
-    """Return the places (winner, loser) in `order` of each pair of libraries that differ significantly."""
+    """Return the positions (winner, loser) in `order` of each pair of libraries that differ significantly."""
     pairs = [
         (first, second)
         for first, second in combinations(range(len(order)), 2)

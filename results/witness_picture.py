@@ -225,7 +225,7 @@ def _draw_edge(svg: ET.Element, axis: _Axis, rows: _Rows, witness: Witness, numb
 
 
 def _progress(height: float) -> float:
-    """Return how far an edge has gone sideways, from 0 to 1, where it has gone this far up or down."""
+    """Return the horizontal position of an edge, from 0 to 1, at a vertical position `height` from 0 to 1."""
     low, high = 0.0, 1.0
     for _ in range(20):
         t = (low + high) / 2

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from runner.report import Report
     from runner.settings import Settings
 
-# The beginnings of reasons: a library failed when its session was played again, or the machine failed.
+# How a reason begins if a library failed when its session was played again, and if the machine failed.
 AUDITED = "in a session that was played again for an audit: "
 NOT_AUDITED = "a session could not be played again for an audit"
 # A session is audited only if its calls are expected to take at most this time in verified mode.

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-# A control that is up to 10 % slower, or up to 9 % faster (1 / 1.10), never discards a session.
+# If the second result of the control is between 1 / 1.10 and 1.10 times the first one, the session is never discarded.
 BAND_MIN = math.log(1.10)
 # Three robust standard deviations, in units of the median absolute change.
 SPREADS = 3 * 1.4826

@@ -43,7 +43,7 @@ class Direction(StrEnum):
     HIGHER = "higher"
 
 
-# Units of parameters that say only which values are allowed.
+# Units that name no thing to count, such as threads. Parameter.bounds() therefore leaves them out.
 _UNITS_WITHOUT_NOUN = {"number", "0 or 1"}
 
 

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from runner.request import Loadable, Request
     from runner.settings import Settings
 
-# The beginnings of reasons: the library failed in the spot check, or the spot check could not be judged.
+# How a reason begins if the library failed in the spot check, and if the spot check could not be judged.
 RECORDED = "spot check (one more session, whose calls are certified): "
 NOT_CERTIFIED = "the spot check (one more session, whose calls are certified) could not be judged"
 

@@ -45,7 +45,7 @@ _lock = threading.Lock()
 _rendering: dict[
     str, threading.Event
 ] = {}  # by key; an event is set when its page has been rendered
-# Its thread starts with the first page, thus after the web server has forked its processes.
+# The executor's thread starts when the first page is rendered again, and the web server has forked by then.
 _renderer = ThreadPoolExecutor(1, "copies")
 
 
@@ -54,8 +54,8 @@ def copied(
 ) -> Callable[Concatenate[HttpRequest, _Arguments], HttpResponse]:
     """Let visitors without a cookie share the pages of this view for some seconds.
 
-    A copy belongs to the host and the address with its query. Only HTML pages with status 200 are copied, and only if
-    they have no Cache-Control header, no form and no session.
+    Each address, with its host name and its query, has a copy of its own. Only HTML pages with status 200 are copied,
+    and only if they have no Cache-Control header, no form and no session.
     """
 
     @wraps(view)
@@ -88,7 +88,10 @@ def copied(
 
 
 def _begin(key: str) -> threading.Event | None:
-    """Reserve this page for the caller, who must call _render; return an event if another thread renders it."""
+    """Return None and reserve this page for the caller, who must then call _render.
+
+    If another thread renders the page already, return the event that is set when it has finished.
+    """
     with _lock:
         others = _rendering.get(key)
         if others is None:
@@ -113,10 +116,10 @@ def _render(
 
 
 def _render_later(request: HttpRequest, render: Callable[[HttpRequest], HttpResponse]) -> None:
-    """Let the other thread render the page for a visitor like this one.
+    """Let the thread of `_renderer` render the page again, while this visitor already receives the old copy.
 
-    The visitor's own request ends meanwhile, so the thread receives a copy of the request. Django keeps the prefix of
-    the site's addresses per thread, so the other thread needs the prefix, too.
+    This request ends before the thread has rendered the page, so the thread works with a copy of the request. Django
+    stores the prefix of the site's addresses in each thread, so this function passes the prefix to the thread.
     """
     visitor = copy(request)
     visitor.META = dict(request.META)
@@ -143,7 +146,7 @@ def _key(request: HttpRequest) -> str:
 
 
 def _copy(key: str, seconds: float) -> HttpResponse | None:
-    """Return a copy that is at most this old, or None."""
+    """Return the stored page if it was rendered less than `seconds` ago, or else None."""
     found: tuple[float, bytes] | None = caches[CACHE].get(key)
     if found is None:
         return None

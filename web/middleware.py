@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 REJECTION_FACTOR = 8
 # A regular expression checks the size, because int() rejects some characters that isdigit() accepts.
 _SIZE = re.compile(r"[0-9]+")
-# A longer number is above every limit. int() would reject one of more than 4,300 digits.
+# A size with more digits is above every limit, so it is not passed to int(), which rejects more than 4,300 digits.
 _SIZE_DIGITS_MAX = 18
 
 

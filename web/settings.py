@@ -389,8 +389,8 @@ CACHES = {
         "OPTIONS": {"MAX_ENTRIES": 256},
     },
 }
-# After how many seconds the copy of a public page, which visitors without a cookie receive, is rendered again. No copy
-# is used when it is twice as old. 0: no copies.
+# Visitors without a cookie receive copies of public pages. A copy older than this many seconds is rendered again in the
+# background, and a copy older than twice this time is not used. 0: no copies.
 KEYDROME_COPY_SECONDS = env.int("KEYDROME_COPY_SECONDS", default=5)
 
 # The next settings are about uploads.

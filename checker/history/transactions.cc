@@ -194,7 +194,7 @@ class Splitter {
       finish(TransactionState::kFailed, event.end);
     } else if (event.code == TXN_DNE) {
       if (!failed_) add_violation("illegal_answer", Severity::kRequired, position);
-      finish(TransactionState::kFailed, event.end);  // the client cannot abort what does not exist
+      finish(TransactionState::kFailed, event.end);  // no transaction is left to abort
     } else {
       failed_ = true;  // the commit failed, so the client has to abort the transaction
     }

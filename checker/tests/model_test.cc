@@ -134,7 +134,7 @@ TEST(Model, AScanContinuesAfterOwnDeletes) {
 }
 
 TEST(Model, ACursorIsLooseAfterTheDeleteOfOnePair) {
-  // The deleted pair has the cursor's key or another key, or no read came before the delete.
+  // The deleted pair has the cursor's key, it has another key, or no read preceded the delete.
   EXPECT_TRUE(has_order("0:i!(5,x) 0:i!(5,y) 0:i!(9,z) 0:b 0:g(5)=x 0:d(5,x) 0:n=5,y 0:c"));
   EXPECT_TRUE(has_order("0:i!(5,x) 0:i!(5,y) 0:i!(9,z) 0:b 0:g(5)=x 0:d(5,x) 0:n=9,z 0:c"));
   EXPECT_TRUE(has_order("0:b 0:i(1,x) 0:i(2,y) 0:g(2)=y 0:d(1,x) 0:n=2,y 0:c"));

@@ -1,6 +1,6 @@
-// Implements update_history.h: makes a random history of updates. Plays its transactions one after
-// the other, in the order of the times that they were given, on a list with the payload of each
-// key.
+// Implements update_history.h: makes a random history of updates. Plays its transactions on a list
+// with the payload of each key, one after the other, in the order of the moments at which they take
+// effect.
 #include "checker/tests/update_history.h"
 
 #include <algorithm>

@@ -1,8 +1,8 @@
 // update_history(): makes a history of a correct library in which transactions read and replace
 // records. They replace a record by a deleteRecord of all payloads and an insert, as the updates of
-// the benchmark ycsb do. In most runs, only 8 bytes of each call are recorded, called a word, and
-// the history is made from the words (benchmarks/kit/script/word_events.h). Words contain no times
-// within a transaction, so the history of update_history() has none either.
+// the benchmark ycsb do. In most runs each call leaves only 8 bytes, a word, and the history is
+// made from the words (benchmarks/kit/script/word_events.h). Words contain no times within a
+// transaction, so the histories made here have none either.
 //
 // Each transaction takes effect at one moment between its begin and its end, as in a library with
 // one lock. A few threads stall before or after this moment, as on a busy machine. Many updates of

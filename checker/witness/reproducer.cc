@@ -30,8 +30,7 @@ constexpr std::size_t kReproducedCallsMax = 200;
 
 // Violations for which no program is written. A corrupt key or payload is one that no call of the
 // history passed to the library, so the program would not know which value to expect. The other
-// names are about single result codes,
-// while the program repeats an order of transactions.
+// names are about single result codes, but the program checks an order of transactions.
 constexpr std::array<std::string_view, 6> kNotReproducible = {
     "commit_after_deadlock", "corrupt_key",       "corrupt_payload",
     "delete_code",           "undocumented_code", "unexpected_failure"};

@@ -1,7 +1,7 @@
 """Prints what `keydrome bench` found: on one screen, or with --details with every number.
 
-On one screen, a library that passed has its most important numbers, and the sentences of bench_text.py below them, so
-that they stay visible. A library that did not pass has its findings, what it printed, and what to do next.
+If the library passed, the screen has its most important numbers, and below them the sentences of bench_text.py, which
+stay visible when the text scrolls. If not, the screen has the findings, what the library printed, and what to do next.
 """
 
 from __future__ import annotations
@@ -132,7 +132,7 @@ def _show_closing(out: Console, outcome: Outcome, *, is_detailed: bool) -> None:
 
 
 def _left_out(outcome: Outcome) -> Iterator[str]:
-    """Yield where to find what the screen leaves out, and what is unusual about it."""
+    """Yield lines about the user's keys or trace, a weak jail, and where to find what the screen leaves out."""
     for used in (outcome.request.keys, outcome.request.trace):
         if used is not None:
             yield used.text()

@@ -153,7 +153,7 @@ def slowest_transactions(session: Session) -> str:
 
 
 def _mean_us(latency: LatencyClass) -> float:
-    """Return about the mean, because a bucket contains only its upper bound and its count."""
+    """Return an estimate that is above the mean: each latency counts as the upper bound of its bucket."""
     total = sum(count for _, count in latency.buckets)
     return sum(bound * count for bound, count in latency.buckets) / total / 1000 if total else 0.0
 

@@ -135,17 +135,17 @@ def _what_passed(suites: list[str], scale: Scale) -> str:
 
 
 def _more_races(tally: Tally) -> Iterator[str]:
-    """Yield how to look for data races in a library that passed. They need not give wrong results."""
+    """Yield how to look for data races in a library that passed, because a race need not cause wrong results."""
     if tally.facts.kind is LibraryKind.STRUCTURE:
         # ThreadSanitizer does not see the locks of the runtime, so its reports about a structure mislead.
         yield (
-            "race: not every data race shows: if the structure claims to be thread-safe, structure_contract_test finds "
-            "more (docs/reference/structure-api.md)"
+            "race: a data race need not cause wrong results. If the structure claims to be thread-safe, test it with "
+            "structure_contract_test, too (docs/reference/structure-api.md)"
         )
     elif tally.facts.kind is LibraryKind.INDEX and not tally.is_ours:
         found = find_race(tally.library, _RACY, cpp=tally.cpp)
         handles = sanitizer_session(tally.library, "thread", _RACY_HANDLES)
         yield (
-            f"race: not every data race shows. To find more: {found}; `{handles}` also finds races of openIndex and "
-            "closeIndex"
+            f"race: a data race need not cause wrong results. To find more: {found}; `{handles}` also finds races of "
+            "openIndex and closeIndex"
         )

@@ -46,11 +46,11 @@ class Forecaster:
     is_said: bool = False
 
     def begin(self) -> None:
-        """Start the clock of the blocks. The rehearsal, the block before them whose times are not used, has ended."""
+        """Start the clock. Call this after the rehearsal, the first block, whose times are not used."""
         self.began = time.monotonic()
 
     def after_block(self, blocks: Blocks) -> None:
-        """Print the forecast if it is time. After the last block there is nothing left to forecast."""
+        """Print the forecast if BLOCKS_MIN blocks are valid and further blocks will run."""
         ran = len(blocks.blocks)
         if self.is_said or ran >= self.wanted or len(blocks.counted()) < BLOCKS_MIN:
             return
@@ -102,7 +102,7 @@ def _without_outlier(one: Forecast) -> str:
     if one.without_outlier is None:
         return ""
     rest = _percent(one.without_outlier)
-    return f", but without an outlier by about {rest} (so the forecast may be far too large)"
+    return f" ({rest} without one outlier, so the forecast may be far too large)"
 
 
 def _needed(one: Forecast, margin: str, block_s: float) -> str:

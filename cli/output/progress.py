@@ -69,19 +69,18 @@ def shown_progress(
 
 
 class TimeLeft:
-    """Estimates the time until the end from the fraction that is done, and admits an estimate that was too short.
+    """Estimates the time left from the fraction of the run that is done, and says if the estimate was too short.
 
-    The fraction moves in steps: it stands still while a library waits, and the runner announces no more. So a new
-    estimate is made only when the fraction grows. In between, the last estimate counts down. If it
-    reaches zero before the run has ended, the text says how much longer than expected the run takes, until the next
-    step. `clock` returns seconds.
+    The fraction grows in steps, for example when the next phase begins. Each step gives a new estimate, which counts
+    down until the next step. If it reaches zero first, the text says how much longer than expected the run takes.
+    `clock` returns seconds.
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
         self._began = clock()
         self._fraction = 0.0
-        self._end = self._began  # when the run ends by the last estimate
+        self._end = self._began  # when the run will end, by the newest estimate
 
     def text(self, fraction: float) -> str:
         """Return the time left as text, or an empty string if it is too early or too late to tell."""

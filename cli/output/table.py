@@ -28,12 +28,12 @@ if TYPE_CHECKING:
 _PLAIN_WIDTH = 110
 _THOUSAND = 1000.0
 _MEBIBYTE = float(1 << 20)
-# How many samples the median, 90 %, 99 %, 99.9 % and the maximum need. With fewer, a percentile is the maximum.
+# How many samples each column needs: median, 90 %, 99 %, 99.9 %, maximum. With fewer, a percentile equals the maximum.
 _SAMPLES_MIN = (1, 10, 100, 1000, 1)
 _BARS = " \u2581\u2582\u2583\u2584\u2585\u2586\u2587\u2588"
 _CURVE_POINTS_MIN = 4
 _CURVE_POINTS_MAX = 40
-# The metrics of one screen, and the number of its rows; _FAULTS count what went wrong.
+# The metrics that one screen shows, and the largest number of its rows. _FAULTS are counts of what went wrong.
 _FAULTS = {"transactions_failed", "deadlocks"}
 _MAIN = {"throughput_tps", *_FAULTS}
 _MEMORY = "memory_peak_bytes"

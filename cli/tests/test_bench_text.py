@@ -221,7 +221,7 @@ def test_a_run_that_could_not_be_carried_out_does_not_blame_the_library(
 
 
 def test_a_refused_library_is_not_sent_to_check(request_of: Request) -> None:
-    """`keydrome check` would refuse the file too."""
+    """The output does not advise to run `keydrome check`, which would refuse the file too."""
     result = SeriesResult(Verdict.REFUSED, "the file is not an ELF file", sessions=())
     lines = dict(closing(MINE, request_of, result, summarise((), "total_ms"), QUIET))
     assert lines["right"] == "the library was not judged, because it was refused"
@@ -229,7 +229,7 @@ def test_a_refused_library_is_not_sent_to_check(request_of: Request) -> None:
 
 
 def test_a_rejected_configuration_is_not_sent_to_check(request_of: Request) -> None:
-    """`keydrome check` would pass the same configuration."""
+    """The output does not advise to run `keydrome check`, because the library would reject the configuration again."""
     result = SeriesResult(Verdict.UNSUPPORTED, "unknown field", sessions=sessions((10.0, 18.0)))
     lines = dict(closing(MINE, request_of, result, summarise((), "total_ms"), QUIET))
     assert lines["right"] == "the library was not judged, because it rejected its configuration"
@@ -237,7 +237,7 @@ def test_a_rejected_configuration_is_not_sent_to_check(request_of: Request) -> N
 
 
 def test_a_configuration_without_isolation_is_not_sent_to_check(request_of: Request) -> None:
-    """`keydrome check` would refuse the configuration."""
+    """The output does not advise to run `keydrome check`, which refuses configurations without isolation."""
     request = replace(request_of, configuration={"name": "bare", "concurrency": "none"})
     found = sessions((10.0, 18.0))
     result = SeriesResult(Verdict.FAILED, "why", sessions=found)

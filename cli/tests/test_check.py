@@ -316,7 +316,9 @@ def test_a_library_that_passed_learns_how_to_look_for_races(settings: Settings) 
     """A data race need not give wrong results, so the commands are printed, not only the name of the tool."""
     tally = Tally("./mine.so", facts=LibraryFacts(LibraryKind.INDEX, 1))
     _, note = said(settings, tally)
-    assert note.startswith("race: not every data race shows. To find more: `cc -g -O1 -shared ")
+    assert note.startswith(
+        "race: a data race need not cause wrong results. To find more: `cc -g -O1 -shared "
+    )
     assert "-fsanitize=thread" in note
     assert "`keydrome debug ./mine-tsan.so --benchmark isolation` name both places" in note
     # The suite isolation opens and closes few indexes.

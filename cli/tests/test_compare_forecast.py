@@ -79,8 +79,8 @@ def test_an_outlier_among_few_blocks_is_named() -> None:
     blocks.blocks[3].values["b"] = 2.0
     (line,) = lines(blocks, 15, 1.03, 2.0)
     assert line.startswith(
-        "forecast for a / b from 5 blocks, whose ratios scatter by about 37 %, but without an outlier by about 1 % "
-        "(so the forecast may be far too large): a difference of 3 %"
+        "forecast for a / b from 5 blocks, whose ratios scatter by about 37 % (1 % without one outlier, so "
+        "the forecast may be far too large): a difference of 3 %"
     )
 
 

@@ -17,8 +17,8 @@
 #include "jail/support/die.h"
 #include "jail/support/files.h"
 
-/* kDrainAttempts attempts, with a pause of 2 ms after each, take five seconds. kMakeAttempts is how
- * often the jail tries to make a group. It tries again after it has removed a leftover, or if
+/* cgroup_delete tries kDrainAttempts times, with a pause of 2 ms after each try, so five seconds in
+ * all. cgroup_make tries kMakeAttempts times: it tries again after it has removed a leftover, or if
  * another jail has removed the directory. */
 enum { kPathCapacity = kMaxMountPath + kMaxGroup + 40, kDrainAttempts = 2500, kMakeAttempts = 5 };
 

@@ -2,9 +2,9 @@
 
 A hidden instance is a benchmark instance whose parameters stay secret from contestants until the instance is public.
 
-The boards of hidden instances switch to a newer benchmark version by themselves (`shown_version`). They have no live
-versions that an organiser of the site sets: such a page would show runs that even organisers must not see if they are
-in a team. The site's own board of the benchmark still has a person who compares the ranks before its switch.
+The board of a hidden instance switches to a newer benchmark version by itself (`shown_version`). An organiser of the
+site does not switch it, because the page for a switch would show the runs. An organiser who is in a team of the contest
+must not see these runs. The site's own boards are still switched by an organiser, who compares the ranks first.
 """
 
 from __future__ import annotations
@@ -29,8 +29,9 @@ def rules_for(
 
     Where the contest's boards differ in gates (required correctness tests), isolation level or limit per user, the
     strictest rule counts. But if one of them accepts stale reads (reads that miss data committed earlier), the hidden
-    instance's board does, too. This board shows as many libraries as the longest of them, and accepts runs with any
-    number of repetitions. The contest itself decides which class of machines counts, so the board accepts all classes.
+    instance's board does, too. It shows as many libraries as the contest's board that shows the most, and accepts runs
+    with any number of repetitions. The contest itself decides which class of machines counts, so the board accepts all
+    classes.
     `boards` must not be empty.
     """
     rules = Board(
@@ -67,9 +68,10 @@ def board_of(hidden: HiddenInstance) -> Board:
 def shown_version(counted: Collection[Run], judged: Collection[Run]) -> int:
     """Return the benchmark version that the board of a hidden instance shows; 0 if it counts no run.
 
-    This is the newest version with which every submission has been judged that counts at an older version. A submission
-    that failed with the newer version counts as judged, so one bad library does not keep the board at the old version.
-    A run that was cancelled, or failed because of the site, does not: the officials must repeat it first.
+    A newer version is shown only after every submission that counts at an older version has been judged with it. A
+    submission that failed with the newer version counts as judged, so one bad library does not keep the board at the
+    old version. A run that was cancelled, or failed because of the site, does not count as judged: the officials must
+    repeat it first.
     """
     done = {(run.submission_id, run.benchmark_version) for run in judged}
     versions = sorted({run.benchmark_version for run in counted}, reverse=True)

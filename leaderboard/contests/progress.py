@@ -1,6 +1,6 @@
-"""Finds what running contests count and must therefore be run again after a new benchmark version, and how far that is.
+"""Finds which results of running contests must be run again after a new benchmark version, and how many are missing.
 
-A contest is running until its results. A closed contest keeps its result, so nothing of it is run again.
+A contest is running until the date of its results. After that it keeps its result, so nothing is run again for it.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ class Progress:
 
     A result is a submission on a benchmark instance and a machine class, as a contest counts it at the live version.
 
-    - `results`: how many results the contests with this board count on the board and, on the same benchmark, how many
-      results any contest counts on hidden instances.
+    - `results`: the number of results on this board, in all contests that have the board, and of results on hidden
+      instances of the same benchmark, in all contests.
     - `missing`: how many of them lack a run with the staged version, or have a run or gate that has not ended.
     - `unqueued`: how many of them lack a run with the staged version, even one in the queue.
     """
@@ -50,9 +50,10 @@ def counting_entries() -> QuerySet[Entry]:
 
 
 def counted_submissions() -> QuerySet[Entry, int]:
-    """Return the query for the ids of submissions in running contests with a run that boards accepted at its version.
+    """Return the query for the ids of submissions in running contests that have an accepted run.
 
-    All of them count, not only the best ones of a team, because the jury may still disqualify better ones.
+    A run is accepted if a board accepted it while the run's benchmark version was the newest (Run.ranked_on). Not only
+    the best submissions of a team count, because the jury may still disqualify better ones.
     """
     accepted = Run.objects.filter(submission=OuterRef("submission")).exclude(ranked_on=[])
     return counting_entries().filter(Exists(accepted)).values_list("submission_id", flat=True)
@@ -61,7 +62,7 @@ def counted_submissions() -> QuerySet[Entry, int]:
 def progress(board: Board, *, live: int, staged: int) -> Progress:
     """Return how far running contests are with a board's staged version. 2 SQL statements.
 
-    All entries count, also those that contests hide from the organiser who asks. The numbers name no entry.
+    The numbers include entries that contests hide from the organiser, because the numbers do not show whose they are.
     """
     counted: set[_Key] = set()
     states: defaultdict[_Key, list[str]] = defaultdict(list)
@@ -106,7 +107,7 @@ def _runs(board: Board, versions: tuple[int, int]) -> list[Run]:
         & ~Q(state__in=FINAL_STATES)
         & Q(submission__contest_entries__contest__results_at__gt=now)
     )
-    # One filter, so that all conditions are about the same entry.
+    # All conditions are in one call of filter(): Django lets two calls match different entries of the submission.
     found = Run.objects.filter(
         timed | gates,
         submission__contest_entries__disqualified_at__isnull=True,

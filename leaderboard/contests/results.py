@@ -68,7 +68,7 @@ def contest_standing(
 def newest_result(contest: Contest) -> Result | None:
     """Return the result that counts; None if the contest is not closed or has no result yet. At most 1 SQL statement.
 
-    A result that was stored before the contest's end date does not count: the organisers have moved the date since.
+    A result that was stored before the end date does not count, because the organisers have moved the date since then.
     """
     if contest.phase is not Phase.CLOSED:
         return None
@@ -189,7 +189,7 @@ def _store(
 
 
 def _teams(contest: Contest, content: dict[str, Any]) -> dict[int, Team]:
-    """Return the teams with the names that they had at the end. The objects are not read from the table of teams."""
+    """Return the teams, made from the stored names that they had at the end, not read from the table of teams."""
     return {
         int(pk): Team(pk=int(pk), contest=contest, **team) for pk, team in content["teams"].items()
     }

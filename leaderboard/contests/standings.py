@@ -5,9 +5,10 @@ team as one user. Each hidden instance, i.e. benchmark instance with secret para
 board of a frozen contest shows the state at the freeze: it counts only entries that were made, and runs that ended, by
 that time. Disqualified and deleted submissions never count.
 
-A contest's board shows the benchmark version that the site's board shows, also if newer runs have ended. So a board
-switches when an organiser of the site makes the newer version live (live_boards.py). A frozen board keeps the version
-of the freeze, and a closed contest that of its end. hidden_board.py says which version a hidden instance's board shows.
+A contest's board shows the same benchmark version as the site's board, even if runs of a newer version have ended. So
+it switches when an organiser of the site makes the newer version live (live_boards.py). A frozen board keeps the
+version that was live at the freeze. A closed contest keeps the version that was live at its end. hidden_board.py says
+which version a hidden instance's board shows.
 """
 
 from __future__ import annotations
@@ -173,7 +174,7 @@ def _runs(
     wanted = Q(pk__in=[])
     for board in boards:
         wanted |= Q(benchmark=board.benchmark, instance=board.instance)
-    # One filter, so that all conditions are about the same entry.
+    # All conditions are in one call of filter(): Django lets two calls match different entries of the submission.
     counted = Q(submission__contest_entries__contest=contest)
     if not disqualified:
         counted &= Q(submission__contest_entries__disqualified_at__isnull=True)

@@ -98,7 +98,7 @@ def hidden_submissions(viewer: Viewer) -> Exists:
 
 
 def _seen_by_others_only(entries: QuerySet[Entry], viewer: Viewer | None) -> QuerySet[Entry]:
-    """Leave out the entries that this viewer may see anyway."""
+    """Leave out the entries that this viewer may see as a member of the team, the owner or an official."""
     if viewer is None or not viewer.is_authenticated:
         return entries
     member = Exists(Member.objects.filter(team=OuterRef("team"), user_id=viewer.pk))

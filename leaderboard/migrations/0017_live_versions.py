@@ -9,7 +9,7 @@ from django.utils import timezone
 
 
 def store_versions(apps: Any, _schema_editor: Any) -> None:
-    """Store the newest version with entries of each board: so far, boards showed the newest version at once."""
+    """Store the live version of each board: the newest version with entries, which the board has shown until now."""
     BoardEntry = apps.get_model("leaderboard", "BoardEntry")
     LiveVersion = apps.get_model("leaderboard", "LiveVersion")
     newest = BoardEntry.objects.filter(position__isnull=False).values("board").annotate(

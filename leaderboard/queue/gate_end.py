@@ -35,7 +35,7 @@ def end_gate_early(run: Run) -> int:
     where = (
         f"in {run.instance} (run {run.pk})"
         if run.verdict != Verdict.FAILED
-        else f"(the last ones are in {run.instance}, run {run.pk})"
+        else f"(most recently in {run.instance}, run {run.pk})"
     )
     waiting = run.submission.runs.filter(
         kind=run.kind, verified=False, scale=run.scale, state=State.QUEUED

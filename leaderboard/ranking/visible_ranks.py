@@ -104,8 +104,9 @@ def within_user_limit(wanted: Q) -> Q:
     """Return the condition that an entry is among its user's best public ones in its section.
 
     The board's limit `per_user` says how many binaries these are. The result holds for the entries in the sections that
-    `wanted` selects. If none of a user's entries is hidden from the public, the best ones are those that are not
-    *spare*: spare entries are stored beyond the limit. 1 SQL statement, and 1 more if something is hidden.
+    `wanted` selects. The table also stores *spare* entries beyond the limit, for the case that a contest hides better
+    ones. So if none of a user's entries is hidden from the public, the best ones are those that are not spare.
+    1 SQL statement, and 1 more if something is hidden.
     """
     hidden = hidden_runs(submission="run__submission", finished_at="run__finished_at")
     gaps = BoardEntry.objects.filter(wanted, Q(hidden), spare=False).values_list(

@@ -150,7 +150,8 @@ def test_an_entry_that_a_new_version_overtakes_is_run_again(
     active = claims.claim(claims.Slot(machine, 0))
     assert active == timed(running)
     bump(repository)
-    # Queued runs could never start, so they are replaced. The running one may end, but it has a successor, too.
+    # No worker can start the queued run of the old version, so it is cancelled. The running one continues. Both
+    # submissions get a run of the new version.
     (old,) = entered.runs.filter(benchmark_version=1, benchmark="sigmod2009")
     assert old.state == State.CANCELLED
     assert old.reason.startswith("not run, because a newer version of the benchmark")

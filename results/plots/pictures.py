@@ -130,7 +130,7 @@ def _title_of(group: list[BenchResult]) -> str:
 
 
 def _title(instance: Instance, version: int, libraries: list[str]) -> str:
-    """Return the title of a plot. It contains the library's name only if there is one; a legend names several."""
+    """Return the title of a plot. It names the library if there is only one; a legend names several libraries."""
     where = f"{instance.benchmark}/{instance.instance} version {version}, {instance.scale} scale"
     return f"{libraries[0]} on {where}" if len(libraries) == 1 else where
 

@@ -42,10 +42,8 @@ class Forecast:
 
     - `scatter`: the standard deviation of the differences of log(metric).
     - `for_difference`: blocks that show which library is better if the true difference is the margin.
-    - `for_equality`: blocks that show that two equal libraries are equal within the margin.
-
-    Each of the two numbers is None if it is above FORECAST_MAX.
-
+    - `for_equality`: blocks that show that two equal libraries are equal within the margin. Both numbers of blocks are
+      None if they are above FORECAST_MAX.
     - `without_outlier`: the scatter without the most distant block, or None if no block is an outlier.
     """
 

@@ -10,7 +10,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 _TICKS_MAX = 6
-# The round values in each decade of a logarithmic axis, as multiples of a power of ten: sets from few to many values.
+# Sets of round values for the labels of a logarithmic axis, as multiples of a power of ten. The set with the fewest
+# values comes first.
 _DECADE_STEPS = ((1.0,), (1.0, 3.0), (1.0, 2.0, 5.0), (1.0, 1.5, 2.0, 3.0, 5.0, 7.0))
 # The distances between round values on an axis that is too short for the sets above.
 _STEPS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5)

@@ -80,7 +80,7 @@ def announcements(request: HttpRequest) -> HttpResponse:
 
 
 def _status(request: HttpRequest) -> dict[str, Any]:
-    """Return the context of the state of the queue and of the machines.
+    """Return the context of the templates that show the state of the queue and of the machines.
 
     `seen` in the URL's query is the state of the queue that the browser shows now. If the state has changed, screen
     readers announce the new state.
@@ -116,7 +116,7 @@ def machine(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 def _seen(pk: int, last_sign: datetime | None) -> dict[str, Any]:
-    """Return the context of the time of a machine's last sign of life."""
+    """Return the context of the template that shows the time of a machine's last sign of life."""
     return {
         "pk": pk,
         "last_sign": last_sign,

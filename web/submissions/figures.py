@@ -196,7 +196,7 @@ def _text(value: object) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Live:
-    """The throughput of a running run's newest ended session as a plot. `rates` has each line's name and mean rate."""
+    """The throughput plot of a run's newest ended session, while the run continues. `rates` has one row per line."""
 
     session: int
     plot: Plot
@@ -204,7 +204,7 @@ class Live:
 
 
 def live(run: Run) -> Live | None:
-    """Return the curves of a running run's newest ended session. None if the run has ended or has no curve yet."""
+    """Return the curves of the newest ended session of a run. None if the run has ended or has no curve yet."""
     if run.is_final or not run.live:
         return None
     stored = LiveCurve.from_json(run.live)

@@ -25,7 +25,8 @@ CONTROL = "control library"
 class RunCurves:
     """The plots of a run's page, and their numbers.
 
-    - `names`: the names of the lines, in the order of the numbers `Line.style`, which begin at 1.
+    - `names`: the names of the lines. The first name belongs to the lines with `Line.style` 1, the second to those with
+      style 2.
     - `throughput`: commits per second over time, or None if the run counted no commits.
     - `rates`: the numbers of `throughput` as tables, each with the names of its columns.
     - `latency`: one plot for each transaction class.
@@ -56,7 +57,7 @@ def run_curves(stored: Curves) -> RunCurves:
         for name, one in zip(names, curves, strict=True)
         for row in latency_rows(one.latency)
     ]
-    # Rows of the same class are neighbours.
+    # Sort the rows, so that each class has its rows for both libraries next to each other.
     classes = list(dict.fromkeys(row.transaction_class for _, row in found))
     found.sort(key=lambda each: classes.index(each[1].transaction_class))
     return RunCurves(names, throughput_plot(curves), rates, latency_plots(curves), found)

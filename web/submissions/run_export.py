@@ -1,4 +1,4 @@
-"""Makes the JSON export of a run: what was requested, the verdict, each session, the curves and the facts.
+"""Makes the JSON export of a run: the request, the verdict, each session, the curves, and facts about the machine.
 
 The export contains what the run's page shows to the same visitor. So it has seeds only for the owner and organisers,
 and only after the run has ended. A contest may have hidden instances, i.e. benchmark instances whose parameters it

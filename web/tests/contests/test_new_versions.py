@@ -146,7 +146,11 @@ def test_pages_of_runs_and_of_the_contest_agree(played: Played, client: Client) 
     finish_all()
 
     def pages(entry: Entry) -> tuple[bool, ...]:
-        """Return: pages show the old run on the contest's board, rank it, show the new one, say it is staged."""
+        """Return what pages show: whether the contest's board links to the old run, and whether this run has a rank.
+
+        Also return whether the board links to the new run, and whether that run's page says that its version is not
+        live yet.
+        """
         old, new = played.run(entry, played.old), played.run(entry, played.new)
         shown = text(client, PRELIMINARY1)
         return (
@@ -182,7 +186,7 @@ def test_a_frozen_board_keeps_the_version_of_the_freeze(played: Played, client: 
 def test_a_closed_contest_keeps_its_version(
     played: Played, client: Client, tmp_path: Path, stored: bool
 ) -> None:
-    """Without a stored result, the version at the end counts, not the one when the result is stored."""
+    """The result has the version that was live at the end of the contest, even if it is stored after a switch."""
     move(played.cup.contest, freezes_at=-1, closes_at=-1, results_at=0)
     if stored:
         store_due_results()
@@ -301,7 +305,7 @@ def test_a_new_hidden_instance_is_played_by_entries_of_the_shown_version(played:
 def test_entries_of_running_contests_are_queued_once(
     played: Played, hidden: HiddenInstance
 ) -> None:
-    """Also those that the site's boards do not show."""
+    """Entries of contests are run again even if no board of the site shows them."""
     BoardEntry.objects.all().delete()
     runs = bump(played)
     assert {(run.submission_id, run.instance) for run in runs} == {
@@ -347,7 +351,7 @@ def test_looking_for_stale_entries_costs_the_same_for_any_number(
 
 
 def test_the_switch_waits_for_running_contests(played: Played, hidden: HiddenInstance) -> None:
-    """Here the site's board has no entry that the contest counts."""
+    """The switch waits for an entry that a contest counts, even if the site's board does not have it."""
     outdate_boards()
     BoardEntry.objects.all().delete()
     found = staged(played)
