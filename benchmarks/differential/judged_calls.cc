@@ -10,6 +10,7 @@
 #include "base/check.h"
 #include "base/count_text.h"
 #include "base/hash.h"
+#include "benchmarks/kit/judge/finding.h"
 #include "checker/history/calls.h"
 
 namespace keydrome::differential {
@@ -91,7 +92,7 @@ JudgedCalls judge_calls(const Case& session, std::span<const Call> calls,
   SessionCheck check = model::check_session(judged.history);
   judged.fault = std::move(check.violation);
   judged.advice = std::move(check.advice);
-  judged.mismatch = std::move(check.problem);
+  if (!check.problem.empty()) judged.mismatch = judge::inconsistent_log_text(check.problem);
   if (judged.fault || !judged.mismatch.empty()) return judged;
   const format::ThreadOutcome& reported = *result.reported;
   if (reported.events_full != 0) {

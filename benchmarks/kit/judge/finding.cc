@@ -1,8 +1,14 @@
 // Implements the longer functions of Findings, which collects the problems that the checks of a run
-// found.
+// found. Also contains a text that several judges use in their findings.
 #include "benchmarks/kit/judge/finding.h"
 
 namespace keydrome::judge {
+
+std::string inconsistent_log_text(const std::string& problem) {
+  return "the recorded calls are inconsistent: " + problem +
+         ". The log is in the library's process, so the library can overwrite it: if this happens "
+         "again, look for writes outside the library's own memory";
+}
 
 void Findings::demote(std::string_view except) {
   failed_ = false;

@@ -23,6 +23,10 @@ struct Finding {
   Json witness = {};   // the proof (harness/schema/report.v1.schema.json), or null if there is none
 };
 
+// Returns the detail of a finding about a log of calls that contradicts itself. `problem` says what
+// is wrong with the log.
+std::string inconsistent_log_text(const std::string& problem);
+
 // Collects findings. A faulty library often violates the same rule thousands of times. So only the
 // first kExamplesPerName findings of each name are kept. In list(), the text of the last of these
 // gives the number of findings that were not kept. Not thread-safe.

@@ -15,6 +15,7 @@
 
 #include "base/check.h"
 #include "base/count_text.h"
+#include "benchmarks/kit/judge/finding.h"
 #include "benchmarks/scenarios/crowds/crowd_kind.h"
 
 namespace keydrome::scenarios {
@@ -445,7 +446,7 @@ void judge_crowd(const Scenario& scenario, const ScriptedCrowd& scripted,
   const Transactions transactions = split_into_transactions(history);
   if (!transactions.problem.empty()) {
     return report("outcome_mismatch", Severity::kRequired,
-                  "the recorded calls are inconsistent: " + transactions.problem);
+                  judge::inconsistent_log_text(transactions.problem));
   }
   for (const CallViolation& wrong : transactions.call_violations) {
     const Event& event = history.threads[wrong.event.thread][wrong.event.position];

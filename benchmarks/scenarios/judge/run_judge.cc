@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "benchmarks/kit/judge/finding.h"
 #include "benchmarks/kit/judge/recorded/history_judge.h"
 #include "benchmarks/scenarios/judge/narration.h"
 #include "checker/certify/certify.h"
@@ -95,7 +96,7 @@ class RunJudge {
       report("corrupt_key", "getNext returned a key that was never inserted");
     const Transactions transactions = split_into_transactions(history);
     if (!transactions.problem.empty()) {
-      report("outcome_mismatch", "the recorded calls are inconsistent: " + transactions.problem);
+      report("outcome_mismatch", judge::inconsistent_log_text(transactions.problem));
       return std::move(violations_);
     }
     if (transactions.committed.size() > kTransactionsMax) {
