@@ -37,7 +37,9 @@ struct ThreadTotals {
   uint64_t aborted = 0, failed = 0, deadlocked = 0;
   // Transactions with known times that committed after the scheduled end of the phase, by class.
   std::array<uint64_t, format::kTransactionClasses> late{};
-  uint64_t calls = 0;  // calls to the library, except for overwritten attempts
+  // Calls to the library. Does not contain the calls of a failed attempt whose words later words
+  // have overwritten (format/control_word.h).
+  uint64_t calls = 0;
   // Gets that kRun ops (procedures) make in transactions of the workload itself, and how many of
   // them found a record.
   uint64_t gets = 0, get_hits = 0;
