@@ -15,7 +15,8 @@ static int place[CALLS];   /* position of each call in the order of this attempt
 static int is_done[CALLS];
 static int turn;           /* calls up to this position may be made now */
 static int differences;    /* calls whose result differs from the failed run */
-/* 1: in the failed run, a call returned before another one began; now the other one began first. */
+/* 1: in this attempt a call began before another call had returned, but in the failed run it began
+ * only after the other call had returned. */
 static int is_overtaken;
 
 /* Chooses an order of the calls. Calls that overlapped in the failed run get another order in each
