@@ -66,8 +66,8 @@ class Progress:
     session: int
     sessions: int
     # What runs: "inspection", "candidate", "control" or "control again" (its second run in a session). If the session
-    # is played again for an audit (runner/audit.py), AUDIT_ROLE is added. In a comparison of several libraries in
-    # blocks (runner/blocks.py), the library's name.
+    # is played again for an audit (runner/audit.py), AUDIT_ROLE is added. If several libraries are compared in blocks
+    # (runner/blocks.py), `role` is the name of the library that runs.
     role: str
     phase: str
     fraction: float
