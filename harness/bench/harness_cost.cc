@@ -166,7 +166,7 @@ script::Script contest_script() {
     const workload::Parameters parameters = manifest.resolve("vary_low", "smoke", values).value();
     return entry.make("vary_low")->generate(parameters, 1, workload::CheckPolicy{}).value();
   }
-  fail(KEYDROME_HERE, "sigmod2009 is not registered");
+  fail(KEYDROME_HERE, "the benchmark sigmod2009 is not registered");
 }
 
 // The tables that the player makes from a script (all operations), and a buffer for copied results.
