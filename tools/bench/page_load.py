@@ -8,8 +8,8 @@ client starts a request every second (PAUSE_S), because people pause between pag
 client starts its next request at once. The clients have no cookie, so the site may answer with copies of pages
 (web/copies.py). For some pages the clients also request the page with a cookie, so that each answer is a new page.
 Before the time counts, the clients request each page for some seconds (WARM_UP_S), because a process that has just
-started compiles its templates first. Run the program as root, because PostgreSQL runs as another user. With 10 million
-runs the database needs some 10 GB of disk.
+started compiles its templates first. Run the program as root, because PostgreSQL runs as another user. By default,
+there are 10 million runs: to write them takes some five minutes and 10 GB of disk.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ WARM_UP_S = 5.0
 SECONDS = 20.0  # for each page, after the warm-up
 PAUSE_S = 1.0  # from the start of a client's request to the start of its next one, at least
 TARGET_MS = 50.0
-SIZES = (300_000,)
+SIZES = (10_000_000,)
 COOKIE = "never=copied"  # the site copies pages only for visitors without a cookie
 NEVER_COPIED = ("board page", "run page")  # these pages are also measured with the cookie
 ROOT = Path(__file__).resolve().parents[2]
